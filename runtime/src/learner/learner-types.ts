@@ -1,0 +1,93 @@
+/**
+ * One worker's rollout: T steps of N environments, structure of arrays, row-major [T, N, …], in shared memory.
+ * Step t: `observations[t]`, `masks[t]` → `actions[t]` → `rewards[t]`, `flags[t]`, `observations[t + 1]`.
+ */
+export type RolloutSegment = {
+  steps: number
+  environments: number
+  /** [T + 1, N, observation]; the last row is what the next rollout starts from. */
+  observations: Float32Array
+  /** [T, N, observation]; the true last observation in rows whose flags say TRUNCATED or TERMINATED, else undefined. */
+  finalObservations: Float32Array
+  /** [T, N, action]; categorical leaves as index from 0, box leaves as sampled, before clipping to the bounds. */
+  actions: Float32Array
+  /** [T, N]; log-probability of the whole action under the policy that sampled it. */
+  logProbabilities: Float32Array
+  /** [T, N]; in the reward's own units. */
+  rewards: Float32Array
+  /** [T, N]; bit 0 terminated, bit 1 truncated. */
+  flags: Uint8Array
+  /** [T, N, mask], 1 legal; null where the scenario has no mask. */
+  masks: Uint8Array | null
+}
+
+/** Numbers that one PPO update needs; schedules are already applied. */
+export type PpoUpdate = {
+  gamma: number
+  gaeLambda: number
+  epochs: number
+  minibatchSize: number
+  learningRate: number
+  clipRange: number
+  clipRangeValue: number | null
+  entropyCoefficient: number
+  valueCoefficient: number
+  maxGradientNorm: number
+  targetKl: number | null
+  normalizeAdvantage: boolean
+  normalizeObservation: boolean
+  normalizeReward: boolean
+  /** Unsigned 32-bit; permutations of this update are drawn from it alone. */
+  seed: number
+}
+
+/** Means over the update's minibatches; NaN never leaves the learner: what cannot be computed is null. */
+export type UpdateMetrics = {
+  policyLoss: number | null
+  valueLoss: number | null
+  entropy: number | null
+  approximateKl: number | null
+  clipFraction: number | null
+  explainedVariance: number | null
+  gradientNorm: number | null
+  epochsRun: number
+  minibatchesRun: number
+}
+
+/** A minibatch for the gradient tests, flat [B, …]. */
+export type Minibatch = {
+  size: number
+  observations: Float32Array
+  actions: Float32Array
+  logProbabilities: Float32Array
+  advantages: Float32Array
+  returns: Float32Array
+  values: Float32Array
+  masks: Uint8Array | null
+}
+
+export interface Learner {
+  readonly parameterCount: number
+  /** The flat weight buffer, a copy: trainable parameters, then normaliser statistics and value scale. */
+  weights(): Float32Array
+  setWeights(weights: Float32Array): void
+  /** Distribution rows [B, distribution] and values [B] (in the reward's own units), as the ONNX graph must give them. */
+  forward(observations: Float32Array, batch: number): { distribution: Float32Array; values: Float32Array }
+  /**
+   * GAE, then `epochs` passes of minibatch updates, then new statistics for the normalisers. Runs off the main thread.
+   * Fails with `training_diverged` where weights or losses stop being finite; weights are then those before the update.
+   */
+  update(rollout: RolloutSegment[], update: PpoUpdate): Promise<UpdateMetrics>
+  /** What `update` would use for a rollout: values, advantages and returns, [T × N] a segment, in order. */
+  advantages(rollout: RolloutSegment[], update: PpoUpdate): { values: Float32Array; advantages: Float32Array; returns: Float32Array }
+  /** Gradient of the PPO loss over one minibatch, before clipping; by libtorch's autograd or by the fused path. */
+  gradient(minibatch: Minibatch, update: PpoUpdate, path: 'autograd' | 'fused'): Float32Array
+  /** Whether the fused path covers this policy. */
+  readonly fused: boolean
+  /** Everything besides the weights that a resumed run needs: Adam's moments and step, counts of the statistics. */
+  state(): Uint8Array
+  setState(state: Uint8Array): void
+  dispose(): void
+}
+
+export type LearnerOptions = { seed: number; device: 'cpu' | 'cuda'; threads: number; path?: 'auto' | 'autograd' | 'fused' }

@@ -1,0 +1,86 @@
+import type { PolicySpec } from '@agentgym/contract'
+
+/** One array in the flat float32 weight buffer. */
+export type Parameter = {
+  /** Such as `actor.0.weight`. */
+  name: string
+  shape: number[]
+  offset: number
+  size: number
+  /** Learned by gradient; the rest are statistics that travel with the weights. */
+  trainable: boolean
+  /** Orthogonal with this gain; zeros; ones; or normal(0, 1). */
+  init: { orthogonal: number } | 'zeros' | 'ones' | 'normal'
+}
+
+export type ParameterLayout = {
+  /** In order of their offsets; all trainable ones come first. */
+  parameters: Parameter[]
+  trainableSize: number
+  totalSize: number
+}
+
+/** Width of the network's input: box columns, one-hot columns, embeddings, in the order of the leaves. */
+export function featureSize(spec: PolicySpec): number {
+  return spec.observation.reduce((sum, leaf) => {
+    if (leaf.kind === 'box') return sum + leaf.size
+    if (leaf.kind === 'text') return sum + spec.embedding
+    return sum + leaf.counts.reduce((a, b) => a + b, 0)
+  }, 0)
+}
+
+/** Columns of the distribution row: logits of every categorical leaf, means of every box leaf. */
+export function distributionSize(spec: PolicySpec): number {
+  return spec.action.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)), 0)
+}
+
+/** Elements of `log_std`. */
+export function gaussianSize(spec: PolicySpec): number {
+  return spec.action.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : 0), 0)
+}
+
+/** Columns of all box leaves together: the length of the normaliser's statistics. */
+export function normalizedSize(spec: PolicySpec): number {
+  return spec.observation.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : 0), 0)
+}
+
+/**
+ * The order of everything in the flat weight buffer; the learner and the ONNX graph both read it from here.
+ * Weights are [out, in], applied as x · Wᵀ + b. Initialisation is CleanRL's: orthogonal, gain √2 in hidden layers (5/3
+ * would be tanh's own; CleanRL and SB3 use √2), 0.01 for the policy's last layer, 1 for the value's.
+ */
+export function parameterLayout(spec: PolicySpec): ParameterLayout {
+  const parameters: Parameter[] = []
+  let offset = 0
+  const add = (name: string, shape: number[], init: Parameter['init'], trainable = true) => {
+    const size = shape.reduce((a, b) => a * b, 1)
+    parameters.push({ name, shape, offset, size, trainable, init })
+    offset += size
+  }
+  for (const [network, out, gain] of [
+    ['actor', distributionSize(spec), 0.01],
+    ['critic', 1, 1],
+  ] as const) {
+    for (const leaf of spec.observation) {
+      if (leaf.kind === 'text') add(`${network}.embedding.${leaf.name}`, [leaf.counts[0], spec.embedding], 'normal')
+    }
+    let width = featureSize(spec)
+    spec.hidden.forEach((units, layer) => {
+      add(`${network}.${layer}.weight`, [units, width], { orthogonal: Math.SQRT2 })
+      add(`${network}.${layer}.bias`, [units], 'zeros')
+      width = units
+    })
+    add(`${network}.out.weight`, [out, width], { orthogonal: gain })
+    add(`${network}.out.bias`, [out], 'zeros')
+  }
+  if (gaussianSize(spec) > 0) add('log_std', [gaussianSize(spec)], 'zeros')
+  const trainableSize = offset
+  const normalized = normalizedSize(spec)
+  if (normalized > 0) {
+    add('normalizer.mean', [normalized], 'zeros', false)
+    add('normalizer.variance', [normalized], 'ones', false)
+  }
+  // The critic works in units of the normalised return; value = scale * critic output is in the reward's own units.
+  add('value.scale', [1], 'ones', false)
+  return { parameters, trainableSize, totalSize: offset }
+}

@@ -1,0 +1,44 @@
+import type { SpaceDescription } from '@agentgym/contract'
+import type { EnvironmentBuffers, RowSizes } from '@agentgym/scenario/engine'
+
+/** What a scenario says of itself once it is loaded. */
+export type ScenarioDescription = {
+  observation: SpaceDescription
+  action: SpaceDescription
+  /** The time limit: an episode is truncated after this many steps. */
+  maxSteps: number
+  /** Numbered tasks; 0 where the scenario has none. */
+  tasks: { train: number; eval: number }
+  masked: boolean
+  sizes: RowSizes
+}
+
+/** Names a scenario in messages and results. */
+export type ScenarioIdentity = {
+  name: string
+  version: string
+  /** SHA-256 (hex) of the bundle. */
+  hash: string
+}
+
+/**
+ * N environments stepped as one. Faults of the scenario throw an AgentGymError that names scenario, version, phase,
+ * environment and step; after one, the environment is unusable.
+ */
+export interface VectorEnvironment {
+  readonly environments: number
+  readonly description: ScenarioDescription
+  readonly buffers: EnvironmentBuffers
+  /** Starts every environment's first episode; fills observations and masks. */
+  reset(): void
+  /** Applies `buffers.actions`, fills every other buffer, starts the next episode where one ended. */
+  step(): void
+  /** Names of the columns of `buffers.metrics`, fixed by the first episode that ended; empty before. */
+  metricNames(): string[]
+  /**
+   * Puts one environment where a recorded run was: resets it to episode `episode` and replays `actions` ([steps, action])
+   * of it. Fills its rows of observations and masks. Scenarios are deterministic, so this needs no copy of their state.
+   */
+  restore(environment: number, episode: number, actions: Float32Array): void
+  dispose(): void
+}

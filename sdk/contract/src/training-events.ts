@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { evaluationSchema } from './agent-manifest.ts'
+import { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
+
+const nullableNumber = z.number().nullable()
+
+/** One line a training iteration. A mean over no episode is null, never NaN. */
+export const progressEventSchema = z.strictObject({
+  event: z.literal('progress'),
+  steps: z.int().nonnegative(),
+  steps_total: z.int().positive(),
+  steps_per_second: z.number().nonnegative(),
+  /** Seconds since training started. */
+  seconds: z.number().nonnegative(),
+  /** Episodes that ended in this iteration. */
+  episodes: z.int().nonnegative(),
+  episodes_total: z.int().nonnegative(),
+  /** Mean over the last 100 ended episodes; null before the first. */
+  return_mean: nullableNumber,
+  length_mean: nullableNumber,
+  /** Means over the last 100 ended episodes. */
+  metrics: z.record(z.string(), z.number()),
+  learner: z.strictObject({
+    policy_loss: nullableNumber,
+    value_loss: nullableNumber,
+    entropy: nullableNumber,
+    approximate_kl: nullableNumber,
+    clip_fraction: nullableNumber,
+    explained_variance: nullableNumber,
+    gradient_norm: nullableNumber,
+    learning_rate: nullableNumber,
+  }),
+})
+export type ProgressEvent = z.infer<typeof progressEventSchema>
+
+export const resultEventSchema = z.strictObject({
+  event: z.literal('result'),
+  /** Training ended as it should. Whether the agent is good enough is `evaluation.success.ok`. */
+  ok: z.boolean(),
+  /** Folder of the agent package. */
+  agent: z.string(),
+  steps: z.int().nonnegative(),
+  seconds: z.number().nonnegative(),
+  evaluation: evaluationSchema,
+})
+export type ResultEvent = z.infer<typeof resultEventSchema>
+
+const errorEventSchema = z.strictObject({
+  event: z.literal('error'),
+  error: z.strictObject({
+    code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]),
+    message: z.string(),
+    hint: z.string().optional(),
+    data: z.record(z.string(), z.unknown()).optional(),
+  }),
+})
+
+const checkpointEventSchema = z.strictObject({ event: z.literal('checkpoint'), steps: z.int().nonnegative(), path: z.string() })
+const evaluationEventSchema = z.strictObject({ event: z.literal('evaluation'), steps: z.int().nonnegative(), evaluation: evaluationSchema })
+
+export const trainingEventSchema = z.discriminatedUnion('event', [progressEventSchema, checkpointEventSchema, evaluationEventSchema, resultEventSchema, errorEventSchema])
+export type TrainingEvent = z.infer<typeof trainingEventSchema>
+
+/** What `agentgym scenario check` prints. */
+export const checkReportSchema = z.strictObject({
+  ok: z.boolean(),
+  name: z.string(),
+  version: z.string(),
+  checks: z.array(z.strictObject({ id: z.string(), ok: z.boolean(), message: z.string() })),
+})
+export type CheckReport = z.infer<typeof checkReportSchema>

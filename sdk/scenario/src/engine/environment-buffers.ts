@@ -1,0 +1,92 @@
+/** Bits of `flags`. An environment may have both of the first two set; terminated then wins for bootstrapping. */
+export const TERMINATED = 1
+export const TRUNCATED = 2
+/** Evaluation only: this environment has played all episodes that were assigned to it; its rows mean nothing. */
+export const IDLE = 4
+
+export const MAX_METRICS = 32
+
+/** Indices into `board`, where the engine notes what it is about to run, so that a hang can be named from outside. */
+export const BOARD_PHASE = 0
+export const BOARD_ENVIRONMENT = 1
+/** Step within the episode, counted from 1; 0 in reset. */
+export const BOARD_STEP = 2
+export const BOARD_EPISODE = 3
+/** Counts vector steps; a watcher sees progress in it. */
+export const BOARD_CLOCK = 4
+export const BOARD_LENGTH = 8
+
+/** Values of `board[BOARD_PHASE]`. */
+export const phases = ['idle', 'load', 'define', 'reset', 'step', 'observe', 'actionMask', 'metrics', 'harness'] as const
+export type Phase = (typeof phases)[number]
+
+/** Sizes of the rows, fixed by the spaces. */
+export type RowSizes = {
+  /** Columns of an observation row: the sum over the space's leaves. */
+  observation: number
+  /** Columns of an action row. */
+  action: number
+  /** Columns of a mask row: one a logit; 0 where no leaf is categorical or the scenario has no `actionMask`. */
+  mask: number
+}
+
+/**
+ * Memory that the engine and its host share: structure of arrays, N environments each. Made once, by the host; the
+ * author's code never sees it. Categorical actions are indices from 0 (the engine adds `start`).
+ */
+export type EnvironmentBuffers = {
+  /** [N, action]; the host writes it before each step. */
+  actions: Float32Array
+  /** [N, observation]; after an episode's end already the next episode's first observation. */
+  observations: Float32Array
+  /** [N, observation]; the true last observation, in rows whose `flags` say that an episode ended. */
+  finalObservations: Float32Array
+  /** [N] */
+  rewards: Float32Array
+  /** [N]; TERMINATED, TRUNCATED, IDLE. */
+  flags: Uint8Array
+  /** [N, mask]; 1 legal, 0 not, for the next action. */
+  masks: Uint8Array
+  /** [N]; return, length and number of the episode that just ended, where `flags` say so. */
+  episodeReturns: Float64Array
+  episodeLengths: Int32Array
+  episodeNumbers: Int32Array
+  /** [N, MAX_METRICS]; of the episode that just ended, in the order of the engine's `metricNames()`; NaN: absent. */
+  metrics: Float64Array
+  /** [BOARD_LENGTH] */
+  board: Int32Array
+}
+
+/** Which episodes are played. `episodes` is given for evaluation: environment i plays episodes i, i + N, i + 2N, … */
+export type EpisodePlan = { split: 'train' } | { split: 'eval'; episodes: number }
+
+export type EngineOptions = {
+  environments: number
+  /** Unsigned 32-bit. */
+  seed: number
+  plan: EpisodePlan
+  /** Number of this engine's first environment among all of the run: streams depend on the global number. */
+  firstEnvironment?: number
+}
+
+/** Makes the shared memory of `environments` environments. Host side only: an isolate has no SharedArrayBuffer. */
+export function allocateBuffers(environments: number, sizes: RowSizes): EnvironmentBuffers {
+  const shapes = [
+    ['actions', Float32Array, environments * sizes.action],
+    ['observations', Float32Array, environments * sizes.observation],
+    ['finalObservations', Float32Array, environments * sizes.observation],
+    ['rewards', Float32Array, environments],
+    ['flags', Uint8Array, environments],
+    ['masks', Uint8Array, environments * sizes.mask],
+    ['episodeReturns', Float64Array, environments],
+    ['episodeLengths', Int32Array, environments],
+    ['episodeNumbers', Int32Array, environments],
+    ['metrics', Float64Array, environments * MAX_METRICS],
+    ['board', Int32Array, BOARD_LENGTH],
+  ] as const
+  const buffers: Record<string, unknown> = {}
+  for (const [name, Type, length] of shapes) {
+    buffers[name] = new Type(new SharedArrayBuffer(Math.max(8, length * Type.BYTES_PER_ELEMENT)), 0, length)
+  }
+  return buffers as EnvironmentBuffers
+}

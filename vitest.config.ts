@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['sdk/**/*.test.ts', 'runtime/**/*.test.ts', 'plugins/**/*.test.ts', 'infra/**/*.test.ts'],
+    // isolated-vm and the learner are native: a crash must end one file's process, never the run.
+    pool: 'forks',
+    execArgv: ['--no-node-snapshot'],
+    testTimeout: 60_000,
+    maxWorkers: 2,
+  },
+})
