@@ -17,7 +17,9 @@ export const evaluationSchema = z.strictObject({
   /** Each success criterion with what was reached. `ok` is their conjunction; null when there are none. */
   success: z.strictObject({
     ok: z.boolean().nullable(),
-    criteria: z.array(z.strictObject({ metric: z.string(), target: z.number(), value: z.number().nullable(), ok: z.boolean() })),
+    criteria: z.array(
+      z.strictObject({ metric: z.string(), target: z.number(), value: z.number().nullable(), ok: z.boolean() }),
+    ),
   }),
   /** SHA-256 (hex) over every episode's actions, rewards and ends, in order of the episodes. */
   trajectory_hash: z.string().regex(/^[0-9a-f]{64}$/),

@@ -8,7 +8,10 @@ export const errorCatalogue = {
   file_not_found: { exit: 2, summary: 'A file or folder that was named does not exist.' },
   manifest_invalid: { exit: 2, summary: 'A package.json or agent.json is missing or does not match its schema.' },
   agent_invalid: { exit: 2, summary: 'An agent package is incomplete or its model does not match its manifest.' },
-  scenario_mismatch: { exit: 2, summary: 'An agent or checkpoint belongs to another scenario version than the one given.' },
+  scenario_mismatch: {
+    exit: 2,
+    summary: 'An agent or checkpoint belongs to another scenario version than the one given.',
+  },
   checkpoint_invalid: { exit: 2, summary: 'A checkpoint cannot be read or belongs to other settings.' },
   execution_provider_unavailable: { exit: 2, summary: 'CUDA was asked for and is not present.' },
   setup_incomplete: { exit: 2, summary: 'A part that the set-up builds is missing, such as the learner.' },

@@ -2,7 +2,22 @@ export { AgentGymError, type ErrorReport } from './agent-gym-error.ts'
 export { type AgentManifest, agentManifestSchema, type Evaluation, evaluationSchema } from './agent-manifest.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
 export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
-export { type ScenarioManifest, type SuccessCriteria, scenarioManifestSchema, scenarioPackageSchema, type ScenarioPackage } from './scenario-manifest.ts'
+export {
+  type ScenarioManifest,
+  type ScenarioPackage,
+  type SuccessCriteria,
+  scenarioManifestSchema,
+  scenarioPackageSchema,
+} from './scenario-manifest.ts'
 export { type SpaceDescription, spaceDescriptionSchema } from './space-description.ts'
-export { type CheckReport, checkReportSchema, type ProgressEvent, progressEventSchema, type ResultEvent, resultEventSchema, type TrainingEvent, trainingEventSchema } from './training-events.ts'
-export { ppoDefaults, type PpoSettings, ppoSettingsSchema, settingAliases } from './training-settings.ts'
+export {
+  type CheckReport,
+  checkReportSchema,
+  type ProgressEvent,
+  progressEventSchema,
+  type ResultEvent,
+  resultEventSchema,
+  type TrainingEvent,
+  trainingEventSchema,
+} from './training-events.ts'
+export { type PpoSettings, ppoDefaults, ppoSettingsSchema, settingAliases } from './training-settings.ts'

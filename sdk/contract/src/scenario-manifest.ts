@@ -20,7 +20,10 @@ export type ScenarioManifest = z.infer<typeof scenarioManifestSchema>
 
 /** The parts of package.json that a scenario needs. Other fields are the author's own. */
 export const scenarioPackageSchema = z.looseObject({
-  name: z.string().regex(/^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/, 'an npm name: lower case, scoped or not').max(214),
+  name: z
+    .string()
+    .regex(/^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/, 'an npm name: lower case, scoped or not')
+    .max(214),
   version: z.string().regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/, 'a version such as 1.0.0'),
   license: z.string().min(1).optional(),
   agentgym: scenarioManifestSchema,

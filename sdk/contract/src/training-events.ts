@@ -55,10 +55,24 @@ const errorEventSchema = z.strictObject({
   }),
 })
 
-const checkpointEventSchema = z.strictObject({ event: z.literal('checkpoint'), steps: z.int().nonnegative(), path: z.string() })
-const evaluationEventSchema = z.strictObject({ event: z.literal('evaluation'), steps: z.int().nonnegative(), evaluation: evaluationSchema })
+const checkpointEventSchema = z.strictObject({
+  event: z.literal('checkpoint'),
+  steps: z.int().nonnegative(),
+  path: z.string(),
+})
+const evaluationEventSchema = z.strictObject({
+  event: z.literal('evaluation'),
+  steps: z.int().nonnegative(),
+  evaluation: evaluationSchema,
+})
 
-export const trainingEventSchema = z.discriminatedUnion('event', [progressEventSchema, checkpointEventSchema, evaluationEventSchema, resultEventSchema, errorEventSchema])
+export const trainingEventSchema = z.discriminatedUnion('event', [
+  progressEventSchema,
+  checkpointEventSchema,
+  evaluationEventSchema,
+  resultEventSchema,
+  errorEventSchema,
+])
 export type TrainingEvent = z.infer<typeof trainingEventSchema>
 
 /** What `agentgym scenario check` prints. */

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { scenarioPackageSchema } from '@agentgym/contract'
+import type { BuiltScenario } from '../sandbox/build-scenario.ts'
+
+/** `AGENTGYM_HOME`, or `.agentgym` in the user's home. */
+export function agentGymHome(): string {
+  return process.env.AGENTGYM_HOME ?? join(homedir(), '.agentgym')
+}
+
+/**
+ * Keeps the bundle that an agent was trained on, by its hash, on this machine. An agent package names its scenario by
+ * hash but must not contain it: a premium scenario's source is never handed out.
+ */
+export async function rememberScenario(scenario: BuiltScenario): Promise<void> {
+  const folder = join(agentGymHome(), 'scenarios', scenario.hash)
+  const temporary = `${folder}.${process.pid}.tmp`
+  await mkdir(temporary, { recursive: true, mode: 0o700 })
+  await writeFile(join(temporary, 'scenario.js'), scenario.source)
+  await writeFile(join(temporary, 'package.json'), JSON.stringify(scenario.package, null, 2))
+  try {
+    await rename(temporary, folder)
+  } catch {
+    // It is there already, or another run put it there first: content and name are the same.
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+/** Null where this machine has no intact bundle of that hash. */
+export async function recallScenario(hash: string): Promise<BuiltScenario | null> {
+  const folder = join(agentGymHome(), 'scenarios', hash)
+  try {
+    const source = await readFile(join(folder, 'scenario.js'), 'utf8')
+    if (createHash('sha256').update(source).digest('hex') !== hash) return null
+    return {
+      folder,
+      source,
+      hash,
+      package: scenarioPackageSchema.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))),
+    }
+  } catch {
+    return null
+  }
+}

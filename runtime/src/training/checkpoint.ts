@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { AgentGymError, type Evaluation, type PpoSettings } from '@agentgym/contract'
+import type { EpisodeResult } from './episode-statistics.ts'
+import type { CurvePoint } from './learning-curve.ts'
+
+/** A running episode, rebuilt on resume by replaying its actions. */
+export type EpisodeSnapshot = { environment: number; episode: number; actions: Float32Array }
+
+/** Everything that a resumed run needs to end as the run that was not interrupted would have. */
+export type Checkpoint = {
+  scenarioHash: string
+  seed: number
+  settings: PpoSettings
+  /** Updates done; the next rollout starts from here, so schedules continue. */
+  iteration: number
+  seconds: number
+  episodesTotal: number
+  /** The last ended episodes, oldest first. */
+  recent: EpisodeResult[]
+  curve: CurvePoint[]
+  best: { weights: Float32Array; evaluation: Evaluation; steps: number } | null
+  weights: Float32Array
+  learnerState: Uint8Array
+  episodes: EpisodeSnapshot[]
+}
+
+type TensorHeader = { dtype: 'F32' | 'U8' | 'I32'; shape: number[]; data_offsets: [number, number] }
+
+/**
+ * Encodes a checkpoint as a safetensors file (8-byte little-endian header length, JSON header, raw arrays), readable by
+ * that format's own tools. Scalars travel in its `__metadata__`, with the SHA-256 of the arrays.
+ */
+export function encodeCheckpoint(checkpoint: Checkpoint): Uint8Array<ArrayBuffer> {
+  const { weights, learnerState, episodes, best, ...scalars } = checkpoint
+  const actions = new Float32Array(episodes.reduce((sum, episode) => sum + episode.actions.length, 0))
+  const index = new Int32Array(episodes.length * 3)
+  let filled = 0
+  episodes.forEach((episode, i) => {
+    index.set([episode.environment, episode.episode, episode.actions.length], i * 3)
+    actions.set(episode.actions, filled)
+    filled += episode.actions.length
+  })
+  const tensors: [string, Float32Array | Uint8Array | Int32Array][] = [
+    ['weights', weights],
+    ['best_weights', best?.weights ?? new Float32Array(0)],
+    ['episode_actions', actions],
+    ['episode_index', index],
+    ['learner_state', learnerState],
+  ]
+  const header: Record<string, TensorHeader | Record<string, string>> = {}
+  const body = new Uint8Array(tensors.reduce((sum, [, array]) => sum + array.byteLength, 0))
+  let offset = 0
+  for (const [name, array] of tensors) {
+    const dtype = array instanceof Float32Array ? 'F32' : array instanceof Int32Array ? 'I32' : 'U8'
+    header[name] = { dtype, shape: [array.length], data_offsets: [offset, offset + array.byteLength] }
+    body.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), offset)
+    offset += array.byteLength
+  }
+  const bestScalars = best === null ? null : { evaluation: best.evaluation, steps: best.steps }
+  header.__metadata__ = {
+    format: 'agentgym-checkpoint-1',
+    sha256: sha256(body),
+    state: JSON.stringify({ ...scalars, best: bestScalars }),
+  }
+  let head = Buffer.from(JSON.stringify(header))
+  head = Buffer.concat([head, Buffer.alloc((8 - (head.length % 8)) % 8, ' ')])
+  const file = new Uint8Array(8 + head.length + body.length)
+  new DataView(file.buffer).setBigUint64(0, BigInt(head.length), true)
+  file.set(head, 8)
+  file.set(body, 8 + head.length)
+  return file
+}
+
+/** Reads what `encodeCheckpoint` wrote; a torn or foreign file throws `checkpoint_invalid`. */
+export function decodeCheckpoint(file: Uint8Array, path: string): Checkpoint {
+  try {
+    const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
+    const headLength = Number(view.getBigUint64(0, true))
+    const header = JSON.parse(Buffer.from(file.subarray(8, 8 + headLength)).toString('utf8'))
+    const body = file.slice(8 + headLength)
+    if (header.__metadata__.format !== 'agentgym-checkpoint-1') throw new Error('another format')
+    if (header.__metadata__.sha256 !== sha256(body)) throw new Error('its checksum does not match its content')
+    const bytes = (name: string): ArrayBuffer => {
+      const [start, end] = (header[name] as TensorHeader).data_offsets
+      return body.slice(start, end).buffer
+    }
+    const { best, ...scalars } = JSON.parse(header.__metadata__.state)
+    const index = new Int32Array(bytes('episode_index'))
+    const actions = new Float32Array(bytes('episode_actions'))
+    const episodes: EpisodeSnapshot[] = []
+    let offset = 0
+    for (let i = 0; i < index.length; i += 3) {
+      episodes.push({
+        environment: index[i],
+        episode: index[i + 1],
+        actions: actions.slice(offset, offset + index[i + 2]),
+      })
+      offset += index[i + 2]
+    }
+    return {
+      ...scalars,
+      best: best === null ? null : { ...best, weights: new Float32Array(bytes('best_weights')) },
+      weights: new Float32Array(bytes('weights')),
+      learnerState: new Uint8Array(bytes('learner_state')),
+      episodes,
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AgentGymError(
+      {
+        code: 'checkpoint_invalid',
+        message: `checkpoint ${path} cannot be read: ${reason}`,
+        hint: 'Start the run anew without --resume, or restore the file.',
+        data: { path },
+      },
+      { cause },
+    )
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

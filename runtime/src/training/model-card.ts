@@ -1,0 +1,92 @@
+import type { AgentManifest, ScenarioPackage } from '@agentgym/contract'
+
+/** README.md of an agent package: what it is, how good it is, how to run it and how to get the same result again. */
+export function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: number): string {
+  const { evaluation } = agent
+  const title = escape(scenario.agentgym.title)
+  const lines = [
+    `# ${title}: trained agent`,
+    '',
+    `Trained with ${agent.algorithm.toUpperCase()} for ${count(agent.steps)} environment steps (${Math.round(seconds)} s) on \`${agent.scenario.name}@${agent.scenario.version}\`.`,
+    escape(scenario.agentgym.summary),
+    '',
+    '![Learning curve: mean return of the last 100 episodes over environment steps](learning-curve.svg)',
+    '',
+    '## Evaluation',
+    '',
+    `${evaluation.episodes} held-out episodes, seed ${evaluation.seed}, greedy actions.`,
+    '',
+    '| measure | value | target | reached |',
+    '| --- | ---: | ---: | --- |',
+    ...evaluationRows(agent),
+    '',
+    '## Use',
+    '',
+    '```sh',
+    `agentgym eval . --episodes ${evaluation.episodes} --seed ${evaluation.seed}`,
+    '```',
+    '',
+    'gives the same numbers and the same trajectory hash again:',
+    '',
+    `\`${evaluation.trajectory_hash}\``,
+    '',
+    '`model.onnx` takes ' +
+      agent.policy.observation.map((leaf) => `\`${leaf.name}\` [batch, ${leaf.size}]`).join(', ') +
+      ' as float32 and gives ' +
+      outputs(agent) +
+      ' and `value` [batch], in units of the reward. Observation normalisation is part of the graph.',
+    '',
+    '## How it was made',
+    '',
+    `Seed ${agent.seed}; scenario bundle \`${agent.scenario.hash.slice(0, 16)}…\`; ${Object.entries(agent.runtime)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', ')}.`,
+    '',
+    '| setting | value |',
+    '| --- | --- |',
+    ...Object.entries(agent.settings).map(([name, value]) => `| ${name} | ${JSON.stringify(value)} |`),
+    '',
+    '## Limits',
+    '',
+    'The agent has seen this scenario version only. A changed observation, reward or time limit needs a new training run.',
+    '',
+  ]
+  return lines.join('\n')
+}
+
+function evaluationRows({ evaluation }: AgentManifest): string[] {
+  const targets = new Map(evaluation.success.criteria.map((criterion) => [criterion.metric, criterion]))
+  const measured = new Map<string, number | null>([['return_mean', evaluation.return_mean]])
+  for (const [name, value] of Object.entries(evaluation.metrics)) measured.set(name, value)
+  for (const { metric, value } of evaluation.success.criteria) measured.set(metric, value)
+  const spread = evaluation.return_std === null ? '' : ` ± ${figure(evaluation.return_std)}`
+  return [...measured].map(([name, value]) => {
+    const target = targets.get(name)
+    const shown = value === null ? '–' : `${figure(value)}${name === 'return_mean' ? spread : ''}`
+    return `| ${escape(name)} | ${shown} | ${target ? `≥ ${target.target}` : ''} | ${target ? (target.ok ? 'yes' : 'no') : ''} |`
+  })
+}
+
+function outputs(agent: AgentManifest): string {
+  const leaves = agent.policy.action
+  return leaves
+    .map((leaf) => {
+      const prefix = leaves.length === 1 ? '' : `${leaf.name}.`
+      if (leaf.kind === 'box') return `\`${prefix}mean\`, \`${prefix}log_std\` [batch, ${leaf.size}]`
+      return `\`${prefix}logits\` [batch, ${leaf.counts.reduce((a, b) => a + b, 0)}]`
+    })
+    .join(', ')
+}
+
+function figure(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toPrecision(4)
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+/** Titles, summaries and metric names are the author's: no Markdown of theirs may act in a buyer's view. */
+function escape(text: string): string {
+  return text.replace(/[\p{Cc}]+/gu, ' ').replace(/[\\`*_{}[\]<>#|!]/g, '\\$&')
+}
