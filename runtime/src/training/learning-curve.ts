@@ -47,12 +47,17 @@ export function drawLearningCurve(curve: CurvePoint[], options: { title: string;
       nameLocation: 'middle',
       nameGap: 48,
       scale: true,
-      // A target that the run has not reached must still be in the picture.
-      min: (range: { min: number }) => (options.target === null ? null : Math.min(range.min, options.target)),
-      max: (range: { max: number }) => (options.target === null ? null : Math.max(range.max, options.target)),
       splitLine: { lineStyle: { color: '#ececec' } },
     },
     series: [
+      // Invisible: a target that the run has not reached must still be inside the picture.
+      {
+        type: 'line',
+        silent: true,
+        symbol: 'none',
+        lineStyle: { opacity: 0 },
+        data: options.target === null ? [] : [[0, options.target]],
+      },
       {
         type: 'line',
         showSymbol: points.length === 1,

@@ -3,12 +3,12 @@ import type { AgentManifest, ScenarioPackage } from '@agentgym/contract'
 /** README.md of an agent package: what it is, how good it is, how to run it and how to get the same result again. */
 export function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: number): string {
   const { evaluation } = agent
-  const title = escape(scenario.agentgym.title)
+  const title = escapeMarkdown(scenario.agentgym.title)
   const lines = [
     `# ${title}: trained agent`,
     '',
     `Trained with ${agent.algorithm.toUpperCase()} for ${count(agent.steps)} environment steps (${Math.round(seconds)} s) on \`${agent.scenario.name}@${agent.scenario.version}\`.`,
-    escape(scenario.agentgym.summary),
+    escapeMarkdown(scenario.agentgym.summary),
     '',
     '![Learning curve: mean return of the last 100 episodes over environment steps](learning-curve.svg)',
     '',
@@ -63,7 +63,7 @@ function evaluationRows({ evaluation }: AgentManifest): string[] {
   return [...measured].map(([name, value]) => {
     const target = targets.get(name)
     const shown = value === null ? '–' : `${figure(value)}${name === 'return_mean' ? spread : ''}`
-    return `| ${escape(name)} | ${shown} | ${target ? `≥ ${target.target}` : ''} | ${target ? (target.ok ? 'yes' : 'no') : ''} |`
+    return `| ${escapeMarkdown(name)} | ${shown} | ${target ? `≥ ${target.target}` : ''} | ${target ? (target.ok ? 'yes' : 'no') : ''} |`
   })
 }
 
@@ -87,6 +87,6 @@ function count(value: number): string {
 }
 
 /** Titles, summaries and metric names are the author's: no Markdown of theirs may act in a buyer's view. */
-function escape(text: string): string {
+function escapeMarkdown(text: string): string {
   return text.replace(/[\p{Cc}]+/gu, ' ').replace(/[\\`*_{}[\]<>#|!]/g, '\\$&')
 }
