@@ -1,0 +1,65 @@
+# What the machine itself must have, and what to say when it does not. Sourced by run.sh.
+
+# Sets missing_packages (Debian names, each after a space) and python_torch (the folder of a `torch` of python3, or '').
+find_requirements() {
+  missing_packages='' python_torch=''
+  command -v g++ >/dev/null 2>&1 || command -v c++ >/dev/null 2>&1 || missing_packages="$missing_packages g++"
+  command -v make >/dev/null 2>&1 || command -v ninja >/dev/null 2>&1 || missing_packages="$missing_packages make"
+  command -v cmake >/dev/null 2>&1 || missing_packages="$missing_packages cmake"
+  [ -z "${LIBTORCH:-}" ] || return 0
+  # find_spec instead of import: importing torch takes seconds, and this runs every time.
+  python_torch=$(python3 -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")' 2>/dev/null || true)
+  [ -z "$python_torch" ] || return 0
+  debian_package_installed libtorch-dev || missing_packages="$missing_packages libtorch-dev"
+  # libtorch is content with the reference BLAS, which is several times slower.
+  debian_package_installed libopenblas0-pthread || missing_packages="$missing_packages libopenblas0-pthread"
+}
+
+debian_package_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+# Ends the set-up, before anything has been changed, when this machine cannot be made ready; sets as_root otherwise.
+refuse_unsupported_machine() {
+  as_root=''
+  if [ -n "${LIBTORCH:-}" ] && [ ! -d "$LIBTORCH/include" ]; then
+    say "$cross LIBTORCH is $LIBTORCH, which has no include folder. Point it at an unpacked libtorch (the folder with include, lib and share), or unset it."
+    exit 2
+  fi
+  if ! command -v npx >/dev/null 2>&1; then
+    say "$cross npx is missing. Install Node.js 18 or later with npm (Debian 12: apt-get install -y nodejs npm)."
+    exit 2
+  fi
+  [ -n "$missing_packages" ] || return 0
+  if ! is_debian_12; then explain_other_system; exit 2; fi
+  [ "$(id -u)" != 0 ] || return 0
+  # With a terminal sudo may ask for a password, once and now; without one it must work without asking.
+  if command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || { [ -t 0 ] && [ -t 2 ] && sudo -v; }; }; then
+    as_root=sudo
+    return 0
+  fi
+  say "$cross These Debian packages are missing, and installing them needs root:$missing_packages"
+  say "  As root:  apt-get update && apt-get install -y --no-install-recommends$missing_packages"
+  say '  Without root: set LIBTORCH to an unpacked libtorch, or have a python3 with torch on the PATH.'
+  say '  Then run the same command again. Nothing has been changed.'
+  exit 2
+}
+
+is_debian_12() {
+  command -v apt-get >/dev/null 2>&1 && [ -r /etc/os-release ] && (. /etc/os-release && [ "${ID:-}" = debian ] && [ "${VERSION_ID:-}" = 12 ])
+}
+
+explain_other_system() {
+  system=$( (. /etc/os-release && echo "$PRETTY_NAME") 2>/dev/null || uname -sr)
+  say "$cross This set-up installs system packages on Debian 12 only; this is $system. Install these yourself:"
+  for package in $missing_packages; do
+    case $package in
+      libtorch-dev)
+        say '  - libtorch 1.13 or later for C++. Either unpack a libtorch archive (cxx11 ABI) and set LIBTORCH to its folder,'
+        say '    or have a python3 on the PATH that has torch:  python3 -m venv torch && . torch/bin/activate && pip install torch' ;;
+      libopenblas0-pthread) ;; # comes inside a libtorch archive and inside torch
+      g++) say '  - g++ 12 or later, or clang 15 or later' ;;
+      cmake) say '  - cmake 3.18 or later' ;;
+      *) say "  - $package" ;;
+    esac
+  done
+  say '  Then run the same command again. Nothing has been changed.'
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Makes this clone ready and then runs a script with the project's own Node 24 first on the PATH:
+#   sh infra/setup/run.sh infra/setup/demo.sh [ARGUMENTS]
+# Every step is skipped when its inputs have not changed, so that a run with nothing to do costs a fraction of a second
+# and needs no network. A step leaves its stamp only after it has succeeded: an interrupted set-up mends itself next time.
+# What it says goes to stderr; stdout belongs to the script.
+set -eu
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+cd "$root"
+. infra/setup/report.sh
+. infra/setup/requirements.sh
+
+pnpm_version=12.4.2
+stamps=node_modules/.agentgym-setup
+
+fingerprint() { cat "$@" 2>/dev/null | cksum; }
+
+packages_fingerprint() {
+  echo "$pnpm_version $(fingerprint pnpm-lock.yaml pnpm-workspace.yaml package.json sdk/*/package.json runtime/package.json plugins/*/package.json)"
+}
+
+# The build folder holds absolute paths and the ABI of the libtorch that was found, so both count as inputs.
+learner_fingerprint() {
+  echo "$root ${LIBTORCH:-} ${python_torch:-} $(fingerprint $(find runtime/learner -path runtime/learner/build -prune -o -type f -print | LC_ALL=C sort)) $(packages_fingerprint)"
+}
+
+stamped() { [ -f "$stamps/$1" ] && [ "$(cat "$stamps/$1")" = "$2" ]; }
+stamp() { mkdir -p "$stamps" && printf '%s\n' "$2" > "$stamps/$1.new" && mv "$stamps/$1.new" "$stamps/$1"; }
+
+packages_ready() { [ -x node_modules/.bin/node ] && stamped packages "$(packages_fingerprint)"; }
+learner_ready() { [ -d runtime/learner/build ] && stamped learner "$(learner_fingerprint)"; }
+all_ready() { [ -z "$missing_packages" ] && packages_ready && learner_ready; }
+
+install_debian_packages() {
+  # An apt-get that was killed half-way leaves dpkg unconfigured and refuses all work until this has run.
+  $as_root dpkg --configure -a
+  $as_root apt-get -o DPkg::Lock::Timeout=300 update
+  # shellcheck disable=SC2086 # a list of names
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing_packages
+}
+
+install_packages() {
+  # CI=true: never ask, and replace a damaged node_modules instead of stopping.
+  CI=true npx -y "pnpm@$pnpm_version" install --frozen-lockfile
+  node_modules/.bin/node --version
+  stamp packages "$(packages_fingerprint)"
+}
+
+build_learner() {
+  PATH="$root/node_modules/.bin:$PATH" sh runtime/learner/build.sh
+  stamp learner "$(learner_fingerprint)"
+}
+
+set_up() {
+  refuse_unsupported_machine
+  logs=$(mktemp -d "${TMPDIR:-/tmp}/agentgym-setup.XXXXXX")
+  # apt and npm wait for the network most of the time: side by side they cost as much as the longer one.
+  debian_job='' packages_job=''
+  if [ -n "$missing_packages" ]; then
+    step debian "Debian packages:$missing_packages" 'libtorch is what the learner computes with' install_debian_packages & debian_job=$!
+  fi
+  if ! packages_ready; then
+    step packages 'npm packages and Node 24, from the lockfile' 'the project runs on its own Node' install_packages & packages_job=$!
+  fi
+  trap 'kill $debian_job $packages_job 2>/dev/null; exit 130' INT TERM
+  failed=0
+  [ -z "$debian_job" ] || wait "$debian_job" || failed=1
+  [ -z "$packages_job" ] || wait "$packages_job" || failed=1
+  trap - INT TERM
+  [ "$failed" = 0 ] || exit 1
+  find_requirements
+  learner_ready || step learner 'Learner, C++ built against libtorch' 'gradients and weight updates' build_learner
+  rm -rf "$logs"
+}
+
+find_requirements
+if ! all_ready; then
+  # Two commands in one clone wait for each other. The lock is on this file: it is there before node_modules is.
+  if command -v flock >/dev/null 2>&1; then
+    exec 9< infra/setup/run.sh
+    flock -n 9 || { say 'Another set-up of this clone is under way: waiting for it'; flock 9; }
+    find_requirements
+  fi
+  started=$(date +%s)
+  all_ready || set_up
+  if command -v flock >/dev/null 2>&1; then exec 9<&-; fi
+  say "$tick Set up in $(($(date +%s) - started)) s"
+fi
+
+PATH="$root/node_modules/.bin:$PATH"
+export PATH
+exec sh "$@"
