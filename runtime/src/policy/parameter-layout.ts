@@ -13,6 +13,13 @@ export type Parameter = {
   init: { orthogonal: number } | 'zeros' | 'ones' | 'normal'
 }
 
+/**
+ * Box leaves enter the network as clip((x - mean) / sqrt(variance + epsilon), ±clip), with the epsilon and clip of
+ * Stable-Baselines3's VecNormalize.
+ */
+export const NORMALIZER_EPSILON = 1e-8
+export const NORMALIZER_CLIP = 10
+
 export type ParameterLayout = {
   /** In order of their offsets; all trainable ones come first. */
   parameters: Parameter[]
@@ -31,7 +38,10 @@ export function featureSize(spec: PolicySpec): number {
 
 /** Columns of the distribution row: logits of every categorical leaf, means of every box leaf. */
 export function distributionSize(spec: PolicySpec): number {
-  return spec.action.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)), 0)
+  return spec.action.reduce(
+    (sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)),
+    0,
+  )
 }
 
 /** Elements of `log_std`. */

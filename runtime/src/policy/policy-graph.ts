@@ -1,0 +1,245 @@
+import type { PolicySpec } from '@agentgym/contract'
+import { type GraphWeight, graphWeights, type Network } from './graph-weights.ts'
+import { joinedParts, leafParts, type ObservationPart } from './observation-parts.ts'
+import { encodeModel, FLOAT, INT64, type OnnxGraph, type OnnxNode, type OnnxTensor } from './onnx-model.ts'
+import { distributionSize, NORMALIZER_CLIP, parameterLayout } from './parameter-layout.ts'
+import { actionOutputNames } from './policy-spec.ts'
+
+/** Operators that our graphs use; nothing that loops, allocates by a value, or reads a file. */
+export const operators: ReadonlySet<string> = new Set([
+  ...['Add', 'Cast', 'Clip', 'Concat', 'Div', 'Equal', 'Gather', 'Gemm', 'Mul', 'ReduceSum', 'Relu', 'Slice'],
+  ...['Squeeze', 'Sub', 'Tanh'],
+])
+
+/** Names in the rollout graph. */
+export const ROLLOUT_INPUT = 'observations'
+export const ROLLOUT_DISTRIBUTION = 'distribution'
+export const ROLLOUT_VALUE = 'value'
+
+/**
+ * The graph that rollouts run: one input [batch, observation row], the weights as further inputs (so that an update of
+ * the policy is a copy, not a new session), and the actor's distribution row [batch, logits and means].
+ */
+export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8Array; weights: GraphWeight[] } {
+  const parts = joinedParts(spec)
+  const weights = graphWeights(spec, parts, values ? ['actor', 'critic'] : ['actor'])
+  const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
+  const graph = new GraphBuilder('rollout')
+  graph.input(ROLLOUT_INPUT, ['batch', row])
+  for (const weight of weights) graph.input(weight.name, weight.dims)
+  const policy = new PolicyGraph(spec, graph, (part) =>
+    part.size === row
+      ? ROLLOUT_INPUT
+      : graph.slice(ROLLOUT_INPUT, part.offset, part.size, `/observation/${part.name}.columns`),
+  )
+  policy.network('actor', parts, ROLLOUT_DISTRIBUTION)
+  graph.output(ROLLOUT_DISTRIBUTION, ['batch', distributionSize(spec)])
+  if (values) {
+    graph.squeeze(policy.network('critic', parts), ROLLOUT_VALUE)
+    graph.output(ROLLOUT_VALUE, ['batch'])
+  }
+  return { bytes: encodeModel(graph.build()), weights }
+}
+
+/**
+ * model.onnx of an agent: one float32 input [batch, size] a leaf; `logits` [batch, n] of a categorical leaf, `mean` and
+ * `log_std` [batch, n] of a box, in the action's own units; `value` [batch] in the reward's own units. Equal arguments
+ * give equal bytes.
+ */
+export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
+  const parts = leafParts(spec)
+  const graph = new GraphBuilder('policy')
+  for (const weight of graphWeights(spec, parts, ['actor', 'critic'])) {
+    weight.fill(flat)
+    graph.floats(weight.name, weight.dims, weight.data)
+  }
+  for (const part of parts) graph.input(part.name, ['batch', part.size])
+  const policy = new PolicyGraph(spec, graph, (part) => part.name)
+  const single = spec.action.length === 1
+  const distribution = single ? Object.values(actionOutputNames(spec.action[0]))[0] : '/distribution'
+  policy.network('actor', parts, distribution)
+  const deviations = logDeviations(spec, flat)
+  for (const leaf of spec.action) {
+    const size = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
+    const names = actionOutputNames(leaf)
+    const output = 'logits' in names ? names.logits : names.mean
+    if (!single) graph.slice(distribution, leaf.distributionOffset, size, output)
+    graph.output(output, ['batch', size])
+    if ('logStd' in names) {
+      // Repeats the vector for every row. Expand would do it too, but may also ask for any amount of memory.
+      const zeros = graph.node('Sub', [output, output], `/${output}.zeros`)
+      const vector = deviations.slice(leaf.logStdOffset, leaf.logStdOffset + size)
+      graph.node('Add', [zeros, graph.floats(`/${names.logStd}.vector`, [size], vector)], names.logStd)
+      graph.output(names.logStd, ['batch', size])
+    }
+  }
+  graph.squeeze(policy.network('critic', parts), 'value')
+  graph.output('value', ['batch'])
+  return encodeModel(graph.build())
+}
+
+/** log standard deviation of every box column in the action's own units: the parameter `log_std` plus ln(scale). */
+export function logDeviations(spec: PolicySpec, flat: Float32Array): Float32Array {
+  const scales = spec.action.flatMap((leaf) => leaf.scale)
+  const parameter = parameterLayout(spec).parameters.find(({ name }) => name === 'log_std')
+  return Float32Array.from(scales, (scale, i) => flat[(parameter?.offset ?? 0) + i] + Math.log(scale))
+}
+
+/** The networks' nodes, for either graph: `columns` names the tensor that holds a part's raw columns. */
+class PolicyGraph {
+  readonly #spec: PolicySpec
+  readonly #graph: GraphBuilder
+  readonly #columns: (part: ObservationPart) => string
+  readonly #shared = new Map<string, string>()
+
+  constructor(spec: PolicySpec, graph: GraphBuilder, columns: (part: ObservationPart) => string) {
+    this.#spec = spec
+    this.#graph = graph
+    const names = new Map<string, string>()
+    // Asked for by both networks where a part is text.
+    this.#columns = (part) => names.get(part.name) ?? remember(names, part.name, columns(part))
+  }
+
+  /** Adds a whole network; gives the name of its last layer's output, [batch, out]. */
+  network(network: Network, parts: ObservationPart[], output = `/${network}.out`): string {
+    const { hidden, activation } = this.#spec
+    const graph = this.#graph
+    const features = parts.map((part) => this.#features(network, part))
+    let x = features.length === 1 ? features[0] : graph.node('Concat', features, `/${network}.features`, { axis: 1 })
+    for (let layer = 0; layer < hidden.length; layer++) {
+      const sum = this.#linear(x, `/${network}.${layer}`, `/${network}.${layer}.sum`)
+      x = graph.node(activation === 'tanh' ? 'Tanh' : 'Relu', [sum], `/${network}.${layer}`)
+    }
+    return this.#linear(x, `/${network}.out`, output)
+  }
+
+  #linear(x: string, layer: string, output: string): string {
+    return this.#graph.node('Gemm', [x, `${layer}.weight`, `${layer}.bias`], output)
+  }
+
+  /** What one part feeds into a network. All but text is the same for actor and critic, so it is computed once. */
+  #features(network: Network, part: ObservationPart): string {
+    if (part.kind === 'text') return this.#pooledEmbedding(network, part)
+    const build = () => (part.kind === 'box' ? this.#numbers(part) : this.#oneHot(part))
+    return this.#shared.get(part.name) ?? remember(this.#shared, part.name, build())
+  }
+
+  #numbers(part: ObservationPart): string {
+    const x = this.#columns(part)
+    if (!this.#spec.normalizeObservation) return x
+    const graph = this.#graph
+    // First the difference, then the scale: folded into the first layer, a large mean would swamp a small signal.
+    const difference = graph.node('Sub', [x, `/normalizer.mean.${part.name}`], `/observation/${part.name}.difference`)
+    const reciprocal = `/normalizer.reciprocal_deviation.${part.name}`
+    const standardised = graph.node('Mul', [difference, reciprocal], `/observation/${part.name}.standardised`)
+    const limits = [graph.scalar('/clip.low', -NORMALIZER_CLIP), graph.scalar('/clip.high', NORMALIZER_CLIP)]
+    return graph.node('Clip', [standardised, ...limits], `/observation/${part.name}.features`)
+  }
+
+  /** One column a value of each component: 1 where the component's index equals it. */
+  #oneHot(part: ObservationPart): string {
+    const graph = this.#graph
+    const columns = this.#columns(part)
+    const values = Float32Array.from(part.counts.flatMap((count) => Array.from({ length: count }, (_, value) => value)))
+    const ofValue = part.counts.flatMap((count, component) => Array.from({ length: count }, () => component))
+    // A single component broadcasts by itself.
+    const repeated =
+      part.size === 1
+        ? columns
+        : graph.node(
+            'Gather',
+            [columns, graph.integers(`/observation/${part.name}.component`, ofValue)],
+            `/observation/${part.name}.repeated`,
+            {
+              axis: 1,
+            },
+          )
+    const table = graph.floats(`/observation/${part.name}.values`, [values.length], values)
+    const equal = graph.node('Equal', [repeated, table], `/observation/${part.name}.equal`)
+    return graph.node('Cast', [equal], `/observation/${part.name}.features`, { to: FLOAT })
+  }
+
+  /** Mean of the embeddings of the tokens that are not padding; zeros for an empty text. */
+  #pooledEmbedding(network: Network, part: ObservationPart): string {
+    const graph = this.#graph
+    const name = `/${network}/text/${part.name}`
+    const ids = this.#columns(part)
+    const indices = graph.node('Cast', [ids], `${name}.indices`, { to: INT64 })
+    const table = `/${network}.embedding.${part.name}`
+    const embedded = graph.node('Gather', [table, indices], `${name}.embedded`, { axis: 0 })
+    const axis = graph.integers('/axis.1', [1])
+    // Row 0 of the table, the padding, is zero, so the plain sum leaves it out.
+    const sum = graph.node('ReduceSum', [embedded, axis], `${name}.sum`, { keepdims: 0 })
+    const one = graph.scalar('/one', 1)
+    const present = graph.node('Clip', [ids, graph.scalar('/zero', 0), one], `${name}.present`)
+    const count = graph.node('ReduceSum', [present, axis], `${name}.count`, { keepdims: 1 })
+    const divisor = graph.node('Clip', [count, one], `${name}.divisor`)
+    return graph.node('Div', [sum, divisor], `${name}.features`)
+  }
+}
+
+function remember(names: Map<string, string>, part: string, name: string): string {
+  names.set(part, name)
+  return name
+}
+
+/** Collects a graph's parts. Names of everything that is no input or output start with a slash, which no leaf's does. */
+class GraphBuilder {
+  readonly #name: string
+  readonly #nodes: OnnxNode[] = []
+  readonly #initializers = new Map<string, OnnxTensor>()
+  readonly #inputs: OnnxGraph['inputs'] = []
+  readonly #outputs: OnnxGraph['outputs'] = []
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  input(name: string, dims: (number | string)[]): void {
+    this.#inputs.push({ name, dims })
+  }
+
+  output(name: string, dims: (number | string)[]): void {
+    this.#outputs.push({ name, dims })
+  }
+
+  node(op: string, inputs: string[], output: string, attributes: Record<string, number> = {}): string {
+    this.#nodes.push({ op, inputs, outputs: [output], attributes })
+    return output
+  }
+
+  floats(name: string, dims: number[], data: Float32Array): string {
+    this.#initializers.set(name, { name, dims, type: FLOAT, data })
+    return name
+  }
+
+  scalar(name: string, value: number): string {
+    return this.floats(name, [], Float32Array.of(value))
+  }
+
+  integers(name: string, values: number[]): string {
+    this.#initializers.set(name, { name, dims: [values.length], type: INT64, data: BigInt64Array.from(values, BigInt) })
+    return name
+  }
+
+  /** Columns [offset, offset + size) of a matrix. */
+  slice(x: string, offset: number, size: number, output: string): string {
+    const bounds = [offset, offset + size].map((column) => this.integers(`/column.${column}`, [column]))
+    return this.node('Slice', [x, ...bounds, this.integers('/axis.1', [1])], output)
+  }
+
+  /** [batch, 1] → [batch] */
+  squeeze(x: string, output: string): string {
+    return this.node('Squeeze', [x, this.integers('/axis.1', [1])], output)
+  }
+
+  build(): OnnxGraph {
+    return {
+      name: this.#name,
+      nodes: this.#nodes,
+      initializers: [...this.#initializers.values()],
+      inputs: this.#inputs,
+      outputs: this.#outputs,
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { describe, expect, test } from 'vitest'
+import { exportModel, logDeviations, rolloutModel } from './policy-graph.ts'
+import { createPolicySession, loadModelSession } from './policy-session.ts'
+import { actionOutputNames } from './policy-spec.ts'
+import { policyCases, randomObservations, randomWeights, testRandom } from './testing/policy-cases.ts'
+import { referenceForward } from './testing/reference-forward.ts'
+
+const SEED = 20261128
+const BATCH = 9
+
+/** Absolute for numbers up to 1, relative beyond: means are in the action's own units. */
+function expectClose(actual: Float32Array, expected: ArrayLike<number>, tolerance = 1e-5): void {
+  expect(actual.length).toBe(expected.length)
+  for (let i = 0; i < actual.length; i++) {
+    const error = Math.abs(actual[i] - expected[i]) / Math.max(1, Math.abs(expected[i]))
+    if (!(error <= tolerance)) expect.fail(`element ${i}: ${actual[i]} instead of ${expected[i]} (seed ${SEED})`)
+  }
+}
+
+describe.each(policyCases())('$name', ({ spec }) => {
+  const random = testRandom(SEED)
+  const weights = randomWeights(spec, random)
+  const observations = randomObservations(spec, BATCH, random)
+  const expected = referenceForward(spec, weights, observations, BATCH)
+
+  test('the rollout graph gives what the formulas give', () => {
+    const session = createPolicySession(spec, { batch: BATCH, values: true })
+    session.setWeights(weights)
+    session.run(observations)
+    expectClose(session.distribution, expected.distribution)
+    expectClose(session.values ?? new Float32Array(0), expected.values)
+    session.dispose()
+  })
+
+  test('the exported model gives what the formulas give, and log_std in action units', () => {
+    const session = loadModelSession(exportModel(spec, weights), spec, { batch: BATCH })
+    session.run(observations)
+    expectClose(session.distribution, expected.distribution)
+    expectClose(session.values ?? new Float32Array(0), expected.values)
+    expectClose(session.logStd, logDeviations(spec, weights), 1e-6)
+    session.dispose()
+  })
+})
+
+describe('a rollout session', () => {
+  const { spec } = policyCases()[0]
+  const random = testRandom(SEED)
+
+  test('without values computes the same distribution', () => {
+    const weights = randomWeights(spec, random)
+    const observations = randomObservations(spec, BATCH, random)
+    const session = createPolicySession(spec, { batch: BATCH })
+    session.setWeights(weights)
+    session.run(observations)
+    expect(session.values).toBeNull()
+    expectClose(session.distribution, referenceForward(spec, weights, observations, BATCH).distribution)
+  })
+
+  test('takes new weights, and rows from any part of shared memory', () => {
+    const session = createPolicySession(spec, { batch: BATCH })
+    const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
+    const shared = new Float32Array(new SharedArrayBuffer(4 * 3 * BATCH * row))
+    for (let round = 0; round < 3; round++) {
+      const weights = randomWeights(spec, random)
+      const observations = randomObservations(spec, BATCH, random)
+      shared.set(observations, round * BATCH * row)
+      session.setWeights(weights)
+      session.run(shared.subarray(round * BATCH * row, (round + 1) * BATCH * row))
+      expectClose(session.distribution, referenceForward(spec, weights, observations, BATCH).distribution)
+    }
+  })
+
+  test('normalises a small signal on a large mean without losing it (B09)', () => {
+    const weights = randomWeights(spec, random, 10_000, 0.05)
+    const observations = randomObservations(spec, 100, random, 10_000, 0.05)
+    const expected = referenceForward(spec, weights, observations, 100)
+    const rollout = createPolicySession(spec, { batch: 100 })
+    rollout.setWeights(weights)
+    rollout.run(observations)
+    expectClose(rollout.distribution, expected.distribution)
+    const exported = loadModelSession(exportModel(spec, weights), spec, { batch: 100 })
+    exported.run(observations)
+    expectClose(exported.distribution, expected.distribution)
+    expect(new Set(exported.distribution).size).toBeGreaterThan(90)
+  })
+
+  test('is what ONNX Runtime’s public API gives, bit for bit', async () => {
+    for (const { spec } of policyCases().slice(0, 8)) {
+      const weights = randomWeights(spec, random)
+      const observations = randomObservations(spec, BATCH, random)
+      const session = createPolicySession(spec, { batch: BATCH, values: true })
+      session.setWeights(weights)
+      session.run(observations)
+      const { bytes, weights: tensors } = rolloutModel(spec, true)
+      const options = { intraOpNumThreads: 1, interOpNumThreads: 1, executionProviders: ['cpu'] }
+      const reference = await InferenceSession.create(bytes, options)
+      const feeds: Record<string, Tensor> = {
+        observations: new Tensor('float32', observations, [BATCH, observations.length / BATCH]),
+      }
+      for (const { name, dims, data, fill } of tensors) {
+        fill(weights)
+        feeds[name] = new Tensor('float32', data, dims)
+      }
+      const outputs = await reference.run(feeds)
+      expect(session.distribution).toEqual(outputs.distribution.data)
+      expect(session.values).toEqual(outputs.value.data)
+    }
+  })
+
+  test('names an execution provider that is missing', () => {
+    const cuda = () => createPolicySession(spec, { batch: 1, executionProvider: 'cuda' })
+    expect(cuda).toThrowError(expect.objectContaining({ code: 'execution_provider_unavailable' }))
+  })
+})
+
+describe('an exported model', () => {
+  test.each(policyCases())('has the documented inputs and outputs: $name', async ({ spec }) => {
+    const random = testRandom(SEED)
+    const session = await InferenceSession.create(exportModel(spec, randomWeights(spec, random)))
+    const inputs = session.inputMetadata.map((input) =>
+      input.isTensor ? [input.name, input.type, ...input.shape] : [],
+    )
+    expect(inputs).toEqual(spec.observation.map(({ name, size }) => [name, 'float32', 'batch', size]))
+    const outputs = spec.action.flatMap((leaf) => Object.values(actionOutputNames(leaf)))
+    expect(session.outputNames).toEqual([...outputs, 'value'])
+  })
+
+  test('is the same bytes for the same weights', () => {
+    for (const { spec } of policyCases()) {
+      const weights = randomWeights(spec, testRandom(SEED))
+      expect(exportModel(spec, weights)).toEqual(exportModel(structuredClone(spec), weights.slice()))
+    }
+  })
+})

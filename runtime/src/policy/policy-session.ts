@@ -1,0 +1,192 @@
+import { AgentGymError, type PolicySpec } from '@agentgym/contract'
+import { env } from 'onnxruntime-common'
+import { type Binding, binding, initOrt } from 'onnxruntime-node/dist/binding.js'
+import { distributionSize, gaussianSize } from './parameter-layout.ts'
+import { logDeviations, ROLLOUT_DISTRIBUTION, ROLLOUT_INPUT, ROLLOUT_VALUE, rolloutModel } from './policy-graph.ts'
+import { actionOutputNames } from './policy-spec.ts'
+
+export type ExecutionProvider = 'cpu' | 'cuda'
+
+/** A policy that acts on whole batches, synchronously; every array is made once and overwritten by each `run`. */
+export interface PolicySession {
+  readonly spec: PolicySpec
+  readonly batch: number
+  /** [batch, distribution row]: logits of categorical leaves and means of boxes, in the order of the leaves. */
+  readonly distribution: Float32Array
+  /** [batch]; in the reward's own units. Null where they were not asked for. */
+  readonly values: Float32Array | null
+  /** log standard deviation of every box column, in the action's own units; empty where no leaf is a box. */
+  readonly logStd: Float32Array
+  /** Reads [batch, observation row]. */
+  run(observations: Float32Array): void
+  dispose(): void
+}
+
+export interface RolloutSession extends PolicySession {
+  /** Takes the flat weight buffer in the order of `parameterLayout`. */
+  setWeights(flat: Float32Array): void
+}
+
+/** A tensor as the binding reads one. It has no use for methods, so a plain object does. */
+type Tensor = { type: 'float32'; location: 'cpu'; dims: number[]; data: Float32Array }
+
+/**
+ * ONNX Runtime's public `run` wraps its synchronous binding in a promise that waits for the event loop: 20 µs and an
+ * await a step. A rollout must do neither, so this file, and it alone, takes the binding itself (onnxruntime-node is
+ * pinned; a test holds the two equal). Outputs are given as fetches: a run allocates no tensor.
+ */
+function loadSession(bytes: Uint8Array, executionProvider: ExecutionProvider): Binding.InferenceSession {
+  // What goes wrong is thrown; ONNX Runtime would print it to standard error as well.
+  env.logLevel = 'fatal'
+  initOrt()
+  const backends = binding.listSupportedBackends().map(({ name }) => name)
+  if (!backends.includes(executionProvider)) throw providerUnavailable(executionProvider)
+  const session = new binding.InferenceSession()
+  try {
+    session.loadModel(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength, {
+      executionProviders: [executionProvider],
+      // Parallelism comes from the rollout workers, one a core.
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+      executionMode: 'sequential',
+      graphOptimizationLevel: 'all',
+    })
+  } catch (cause) {
+    if (executionProvider !== 'cpu') throw providerUnavailable(executionProvider, cause)
+    throw cause
+  }
+  return session
+}
+
+function providerUnavailable(executionProvider: ExecutionProvider, cause?: unknown): AgentGymError {
+  return new AgentGymError(
+    {
+      code: 'execution_provider_unavailable',
+      message: `ONNX Runtime has no usable execution provider "${executionProvider}" on this machine`,
+      hint: 'Use --set execution_provider=cpu, or install the CUDA libraries that onnxruntime-node asks for.',
+      data: { field: 'execution_provider', execution_provider: executionProvider },
+    },
+    { cause },
+  )
+}
+
+/** A session whose weights can be changed between runs: what rollouts and the trainer's evaluations use. */
+export function createPolicySession(
+  spec: PolicySpec,
+  options: { batch: number; executionProvider?: ExecutionProvider; values?: boolean },
+): RolloutSession {
+  const { batch, executionProvider = 'cpu', values: wantsValues = false } = options
+  const { bytes, weights } = rolloutModel(spec, wantsValues)
+  const session = loadSession(bytes, executionProvider)
+  const observations = tensor([batch, rowSize(spec)])
+  const distribution = tensor([batch, distributionSize(spec)])
+  const values = wantsValues ? tensor([batch]) : null
+  const feeds: Record<string, Tensor> = { [ROLLOUT_INPUT]: observations }
+  for (const { name, dims, data } of weights) feeds[name] = tensor(dims, data)
+  const fetches: Record<string, Tensor> = { [ROLLOUT_DISTRIBUTION]: distribution }
+  if (values !== null) fetches[ROLLOUT_VALUE] = values
+  const logStd = new Float32Array(gaussianSize(spec))
+  const run = runner(session, feeds, fetches)
+  return {
+    spec,
+    batch,
+    distribution: distribution.data,
+    values: values?.data ?? null,
+    logStd,
+    setWeights(flat) {
+      for (const weight of weights) weight.fill(flat)
+      logStd.set(logDeviations(spec, flat))
+    },
+    run(rows) {
+      // The rows are read where they lie; the binding takes shared memory too.
+      observations.data = rows
+      run()
+    },
+    dispose: () => session.dispose(),
+  }
+}
+
+/** A session of an exported model.onnx. `log_std` is known after the first run. */
+export function loadModelSession(
+  bytes: Uint8Array,
+  spec: PolicySpec,
+  options: { batch: number; executionProvider?: ExecutionProvider },
+): PolicySession {
+  const { batch, executionProvider = 'cpu' } = options
+  const session = loadSession(bytes, executionProvider)
+  const feeds: Record<string, Tensor> = {}
+  for (const leaf of spec.observation) feeds[leaf.name] = tensor([batch, leaf.size])
+  const values = tensor([batch])
+  const fetches: Record<string, Tensor> = { value: values }
+  const outputs = spec.action.map((leaf) => {
+    const names = actionOutputNames(leaf)
+    const size = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
+    const row = tensor([batch, size])
+    fetches['logits' in names ? names.logits : names.mean] = row
+    const logStd = 'logStd' in names ? tensor([batch, size]) : null
+    if (logStd !== null && 'logStd' in names) fetches[names.logStd] = logStd
+    return { leaf, size, row, logStd }
+  })
+  const distributionRow = distributionSize(spec)
+  const distribution = new Float32Array(batch * distributionRow)
+  const logStd = new Float32Array(gaussianSize(spec))
+  const run = runner(session, feeds, fetches)
+  return {
+    spec,
+    batch,
+    distribution,
+    values: values.data,
+    logStd,
+    run(rows) {
+      for (const leaf of spec.observation) {
+        copyColumns(rows, rowSize(spec), leaf.offset, feeds[leaf.name].data, leaf.size, 0, leaf.size, batch)
+      }
+      run()
+      for (const { leaf, size, row, logStd: deviations } of outputs) {
+        copyColumns(row.data, size, 0, distribution, distributionRow, leaf.distributionOffset, size, batch)
+        if (deviations !== null) logStd.set(deviations.data.subarray(0, size), leaf.logStdOffset)
+      }
+    },
+    dispose: () => session.dispose(),
+  }
+}
+
+function runner(
+  session: Binding.InferenceSession,
+  feeds: Record<string, Tensor>,
+  fetches: Record<string, Tensor>,
+): () => void {
+  // The binding's types ask for tensors with their methods, which it never calls.
+  const call = session.run.bind(session) as unknown as (
+    feeds: Record<string, Tensor>,
+    fetches: Record<string, Tensor>,
+    options: object,
+  ) => unknown
+  const options = {}
+  return () => {
+    call(feeds, fetches, options)
+  }
+}
+
+function tensor(dims: number[], data: Float32Array = new Float32Array(dims.reduce((a, b) => a * b, 1))): Tensor {
+  return { type: 'float32', location: 'cpu', dims, data }
+}
+
+function rowSize(spec: PolicySpec): number {
+  return spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
+}
+
+function copyColumns(
+  from: Float32Array,
+  fromRow: number,
+  fromColumn: number,
+  to: Float32Array,
+  toRow: number,
+  toColumn: number,
+  columns: number,
+  rows: number,
+): void {
+  for (let row = 0; row < rows; row++) {
+    for (let i = 0; i < columns; i++) to[row * toRow + toColumn + i] = from[row * fromRow + fromColumn + i]
+  }
+}

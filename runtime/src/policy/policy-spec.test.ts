@@ -1,0 +1,104 @@
+import { policySpecSchema, type SpaceDescription } from '@agentgym/contract'
+import { expect, test } from 'vitest'
+import { buildPolicySpec, outputNames } from './policy-spec.ts'
+
+const network = { hidden: [64, 64], activation: 'tanh', embedding: 8, normalizeObservation: false } as const
+const cart: SpaceDescription = {
+  type: 'box',
+  shape: [4],
+  low: [null, null, null, null],
+  high: [null, null, null, null],
+}
+const build = (observation: SpaceDescription, action: SpaceDescription) =>
+  buildPolicySpec({ observation, action }, { ...network, hidden: [...network.hidden] })
+
+test('single leaves are named obs and action', () => {
+  const spec = build(cart, { type: 'discrete', n: 2, start: 5 })
+  expect(spec.observation).toEqual([{ name: 'obs', kind: 'box', offset: 0, size: 4, counts: [], shape: [4] }])
+  expect(spec.action[0]).toMatchObject({ name: 'action', kind: 'discrete', counts: [2], start: 5 })
+  expect(outputNames(spec.action)).toEqual(['logits', 'value'])
+  expect(policySpecSchema.parse(spec)).toEqual(spec)
+})
+
+test('leaves of dicts lie one after the other in every row', () => {
+  const spec = build(
+    {
+      type: 'dict',
+      entries: [
+        { name: 'text', space: { type: 'text', maxTokens: 3, vocabulary: 9 } },
+        { name: 'in', space: { type: 'dict', entries: [{ name: 'x', space: cart }] } },
+        { name: 'grid', space: { type: 'multiDiscrete', nvec: [2, 5] } },
+      ],
+    },
+    {
+      type: 'dict',
+      entries: [
+        { name: 'a', space: { type: 'multiDiscrete', nvec: [2, 3] } },
+        { name: 'b', space: { type: 'box', shape: [2], low: [-1, 0], high: [3, null] } },
+        { name: 'c', space: { type: 'discrete', n: 4, start: 0 } },
+        { name: 'd', space: { type: 'box', shape: [1], low: [2], high: [2] } },
+      ],
+    },
+  )
+  expect(spec.observation.map(({ name, offset, size }) => [name, offset, size])).toEqual([
+    ['text', 0, 3],
+    ['in.x', 3, 4],
+    ['grid', 7, 2],
+  ])
+  expect(spec.action.map((leaf) => [leaf.offset, leaf.distributionOffset, leaf.maskOffset, leaf.logStdOffset])).toEqual(
+    [
+      [0, 0, 0, 0],
+      [2, 5, 5, 0],
+      [4, 7, 5, 2],
+      [5, 11, 9, 2],
+    ],
+  )
+  expect(spec.action[1]).toMatchObject({ center: [1, 0], scale: [2, 1] })
+  // An interval of one point keeps a Gaussian of width 1 around it.
+  expect(spec.action[3]).toMatchObject({ center: [2], scale: [1] })
+  expect(outputNames(spec.action)).toEqual([
+    'a.logits',
+    'b.mean',
+    'b.log_std',
+    'c.logits',
+    'd.mean',
+    'd.log_std',
+    'value',
+  ])
+  expect(policySpecSchema.parse(spec)).toEqual(spec)
+})
+
+test('bounds as large as float32 count as none', () => {
+  const spec = build(cart, { type: 'box', shape: [1], low: [-3.4e38], high: [3.4e38] })
+  expect(spec.action[0]).toMatchObject({ center: [0], scale: [1] })
+})
+
+test('names stay unique and apart from the outputs', () => {
+  const leaf: SpaceDescription = { type: 'discrete', n: 2, start: 0 }
+  const spec = build(
+    {
+      type: 'dict',
+      entries: [
+        { name: 'value', space: leaf },
+        { name: 'logits', space: leaf },
+        { name: 'a.b', space: leaf },
+        { name: 'a', space: { type: 'dict', entries: [{ name: 'b', space: leaf }] } },
+        { name: '/actor.0', space: leaf },
+      ],
+    },
+    leaf,
+  )
+  expect(spec.observation.map(({ name }) => name)).toEqual([
+    'obs.value',
+    'obs.logits',
+    'a.b',
+    'obs.a.b',
+    'obs./actor.0',
+  ])
+})
+
+test('a text action is refused', () => {
+  expect(() => build(cart, { type: 'text', maxTokens: 3, vocabulary: 9 })).toThrowError(
+    expect.objectContaining({ code: 'scenario_invalid' }),
+  )
+})

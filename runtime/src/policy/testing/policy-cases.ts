@@ -1,0 +1,118 @@
+import type { PolicySpec, SpaceDescription } from '@agentgym/contract'
+import { parameterLayout } from '../parameter-layout.ts'
+import { buildPolicySpec, type NetworkSettings } from '../policy-spec.ts'
+
+/** A policy of one kind, and what parity tests feed it. */
+export type PolicyCase = { name: string; spec: PolicySpec; masked: boolean }
+
+const free = (shape: number[]): SpaceDescription => {
+  const none = Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => null)
+  return { type: 'box', shape, low: none, high: none }
+}
+const bounded = (low: number[], high: number[]): SpaceDescription => ({ type: 'box', shape: [low.length], low, high })
+const dict = (entries: Record<string, SpaceDescription>): SpaceDescription => ({
+  type: 'dict',
+  entries: Object.entries(entries).map(([name, space]) => ({ name, space })),
+})
+
+const observations: Record<string, SpaceDescription> = {
+  box: free([5]),
+  discrete: { type: 'discrete', n: 7, start: -3 },
+  multiDiscrete: { type: 'multiDiscrete', nvec: [3, 1, 4] },
+  text: { type: 'text', maxTokens: 6, vocabulary: 20 },
+  dict: dict({
+    position: free([2, 2]),
+    speed: bounded([-1], [1]),
+    // Named as an output of the model is.
+    value: { type: 'discrete', n: 3, start: 0 },
+    nested: dict({ words: { type: 'text', maxTokens: 4, vocabulary: 12 }, other: free([2]) }),
+  }),
+}
+
+const actions: Record<string, SpaceDescription> = {
+  discrete: { type: 'discrete', n: 3, start: 1 },
+  multiDiscrete: { type: 'multiDiscrete', nvec: [2, 4] },
+  box: { type: 'box', shape: [3], low: [-2, null, 0], high: [2, null, 10] },
+  dict: dict({
+    tool: { type: 'discrete', n: 4, start: 0 },
+    amount: bounded([0, -3], [100, 3]),
+    flags: { type: 'multiDiscrete', nvec: [2, 2] },
+  }),
+}
+
+const networks: NetworkSettings[] = [
+  { hidden: [16, 8], activation: 'tanh', embedding: 6, normalizeObservation: true },
+  { hidden: [16], activation: 'relu', embedding: 6, normalizeObservation: false },
+]
+
+/** Every kind of observation with every kind of action, tanh normalised and relu plain, and the odd shapes. */
+export function policyCases(): PolicyCase[] {
+  const cases: PolicyCase[] = []
+  for (const [from, observation] of Object.entries(observations)) {
+    for (const [to, action] of Object.entries(actions)) {
+      networks.forEach((network, i) => {
+        const name = `${from} to ${to}, ${network.activation}${network.normalizeObservation ? ', normalised' : ''}`
+        cases.push({ name, spec: buildPolicySpec({ observation, action }, network), masked: i === 1 && to !== 'box' })
+      })
+    }
+  }
+  const linear = { hidden: [], activation: 'tanh', embedding: 4, normalizeObservation: true } as const
+  const one: SpaceDescription = { type: 'discrete', n: 1, start: 2 }
+  cases.push({
+    name: 'no hidden layer',
+    spec: buildPolicySpec({ observation: free([3]), action: one }, { ...linear, hidden: [] }),
+    masked: false,
+  })
+  return cases
+}
+
+/** A small generator for tests (mulberry32): uniform in [0, 1). */
+export function testRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+/** Weights as after some training: every parameter random, statistics not the identity. `mean` is the boxes' centre. */
+export function randomWeights(spec: PolicySpec, random: () => number, mean = 0, deviation = 1): Float32Array {
+  const { parameters, totalSize } = parameterLayout(spec)
+  const flat = new Float32Array(totalSize)
+  for (const { name, shape, offset, size } of parameters) {
+    const scale = shape.length === 2 && !name.includes('embedding') ? 1.5 / Math.sqrt(shape[1]) : 0.5
+    for (let i = 0; i < size; i++) {
+      if (name === 'normalizer.mean') flat[offset + i] = mean + (random() - 0.5) * deviation
+      else if (name === 'normalizer.variance') flat[offset + i] = (deviation * (0.5 + random())) ** 2
+      else if (name === 'value.scale') flat[offset + i] = 0.5 + 3 * random()
+      else flat[offset + i] = (random() * 2 - 1) * scale
+    }
+  }
+  return flat
+}
+
+/** Observation rows [batch, row]; texts are padded to random lengths, the first row's are empty. */
+export function randomObservations(
+  spec: PolicySpec,
+  batch: number,
+  random: () => number,
+  mean = 0,
+  deviation = 1,
+): Float32Array {
+  const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
+  const rows = new Float32Array(batch * row)
+  for (let b = 0; b < batch; b++) {
+    for (const leaf of spec.observation) {
+      const tokens = b === 0 ? 0 : Math.floor(random() * (leaf.size + 1))
+      for (let i = 0; i < leaf.size; i++) {
+        const at = b * row + leaf.offset + i
+        if (leaf.kind === 'box') rows[at] = mean + (random() * 2 - 1) * 2 * deviation
+        else if (leaf.kind === 'text') rows[at] = i < tokens ? 1 + Math.floor(random() * (leaf.counts[0] - 1)) : 0
+        else rows[at] = Math.floor(random() * leaf.counts[i])
+      }
+    }
+  }
+  return rows
+}

@@ -1,0 +1,70 @@
+import type { PolicySpec } from '@agentgym/contract'
+import { distributionSize, NORMALIZER_CLIP, NORMALIZER_EPSILON, parameterLayout } from '../parameter-layout.ts'
+
+/** The policy written out in plain float64 loops, straight from the flat buffer: what every other form is held to. */
+export function referenceForward(
+  spec: PolicySpec,
+  flat: Float32Array,
+  observations: Float32Array,
+  batch: number,
+): { distribution: Float64Array; values: Float64Array } {
+  const parameters = new Map(
+    parameterLayout(spec).parameters.map((p) => [p.name, flat.subarray(p.offset, p.offset + p.size)]),
+  )
+  const get = (name: string): Float32Array => parameters.get(name) ?? new Float32Array(0)
+  const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
+  const size = distributionSize(spec)
+  const distribution = new Float64Array(batch * size)
+  const values = new Float64Array(batch)
+  const columns = spec.action.flatMap((leaf) =>
+    leaf.kind === 'box'
+      ? leaf.center.map((center, i) => ({ center, scale: leaf.scale[i] }))
+      : Array.from({ length: leaf.counts.reduce((a, b) => a + b, 0) }, () => ({ center: 0, scale: 1 })),
+  )
+  for (let b = 0; b < batch; b++) {
+    const x = observations.subarray(b * row, (b + 1) * row)
+    const out = perceptron(spec, get, 'actor', features(spec, get, 'actor', x))
+    out.forEach((value, i) => {
+      distribution[b * size + i] = columns[i].center + columns[i].scale * value
+    })
+    values[b] = get('value.scale')[0] * perceptron(spec, get, 'critic', features(spec, get, 'critic', x))[0]
+  }
+  return { distribution, values }
+}
+
+function features(spec: PolicySpec, get: (name: string) => Float32Array, network: string, x: Float32Array): number[] {
+  let normalized = 0
+  return spec.observation.flatMap((leaf) => {
+    const columns = Array.from(x.subarray(leaf.offset, leaf.offset + leaf.size))
+    if (leaf.kind === 'box') {
+      return columns.map((value) => {
+        const i = normalized++
+        if (!spec.normalizeObservation) return value
+        const deviation = Math.sqrt(get('normalizer.variance')[i] + NORMALIZER_EPSILON)
+        return Math.max(-NORMALIZER_CLIP, Math.min(NORMALIZER_CLIP, (value - get('normalizer.mean')[i]) / deviation))
+      })
+    }
+    if (leaf.kind === 'text') {
+      const table = get(`${network}.embedding.${leaf.name}`)
+      const ids = columns.filter((id) => id !== 0)
+      return Array.from({ length: spec.embedding }, (_, e) =>
+        ids.length === 0 ? 0 : ids.reduce((sum, id) => sum + table[id * spec.embedding + e], 0) / ids.length,
+      )
+    }
+    return columns.flatMap((value, i) => Array.from({ length: leaf.counts[i] }, (_, k) => (k === value ? 1 : 0)))
+  })
+}
+
+function perceptron(spec: PolicySpec, get: (name: string) => Float32Array, network: string, input: number[]): number[] {
+  let x = input
+  const linear = (layer: string) => {
+    const weight = get(`${network}.${layer}.weight`)
+    return Array.from(get(`${network}.${layer}.bias`), (bias, o) =>
+      x.reduce((sum, value, i) => sum + value * weight[o * x.length + i], bias),
+    )
+  }
+  spec.hidden.forEach((_, layer) => {
+    x = linear(String(layer)).map((sum) => (spec.activation === 'tanh' ? Math.tanh(sum) : Math.max(0, sum)))
+  })
+  return linear('out')
+}
