@@ -1,0 +1,131 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { cruise, type ICruiseResult } from 'dependency-cruiser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cruiseOptions, importRules } from './import-rules.ts'
+import { repositoryRoot } from './repository-files.ts'
+
+/** Every broken rule of the tree in `root`, as `rule: from → to`. */
+async function violations(root: string): Promise<string[]> {
+  const rooms = ['sdk', 'runtime', 'registry', 'web', 'plugins', 'infra'].filter((room) => existsSync(join(root, room)))
+  const result = await cruise(rooms, {
+    ...cruiseOptions,
+    baseDir: root,
+    validate: true,
+    ruleSet: { forbidden: importRules(root) },
+  })
+  const { summary } = result.output as ICruiseResult
+  expect(summary.totalDependenciesCruised, 'imports seen').toBeGreaterThan(20)
+  return summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`).sort()
+}
+
+// [rule, file that breaks it, what the file imports]. The first two packages' index files are entries, everything else is inside.
+const trespasses: [rule: string, file: string, specifier: string][] = [
+  ['no-cycles', 'runtime/src/training/loop.ts', './schedule.ts'],
+  ['contract-imports-only-zod', 'sdk/contract/src/ids.ts', 'node:crypto'],
+  ['contract-imports-only-zod', 'sdk/contract/src/more-ids.ts', '@agentgym/scenario'],
+  ['scenario-imports-nothing', 'sdk/scenario/src/engine/clock.ts', 'node:perf_hooks'],
+  ['scenario-imports-nothing', 'sdk/scenario/src/engine/schema.ts', 'zod'],
+  ['plugins-import-only-scenario', 'plugins/pole/src/index.ts', '@agentgym/contract'],
+  ['plugins-import-only-scenario', 'plugins/pole/src/load.ts', 'node:fs'],
+  ['plugins-import-only-scenario', 'plugins/pole/src/other.ts', '../../maze/src/index.ts'],
+  ['runtime-and-registry-apart', 'runtime/src/publish.ts', '@agentgym/registry'],
+  ['runtime-and-registry-apart', 'registry/src/train.ts', '@agentgym/runtime'],
+  ['web-imports-only-client-and-contract', 'web/src/page.ts', '@agentgym/registry'],
+  ['cli-is-the-top', 'runtime/src/progress.ts', '../../sdk/cli/src/index.ts'],
+  ['infra-is-outside', 'runtime/src/self-check.ts', '../../infra/checks/rules.ts'],
+  ['no-deep-imports', 'sdk/cli/src/deep.ts', '../../../runtime/src/training/loop.ts'],
+  ['only-tests-import-tests', 'runtime/src/borrowed.ts', './loop.test.ts'],
+  ['no-unresolved-imports', 'runtime/src/typo.ts', './traning.ts'],
+  ['only-sandbox-imports-isolated-vm', 'runtime/src/rollout/isolate.ts', 'isolated-vm'],
+  ['only-learner-loads-the-addon', 'runtime/src/training/direct.ts', '../../learner/build/addon.node'],
+  ['only-packages-imports-verdaccio', 'registry/src/server/npm.ts', 'verdaccio'],
+  ['only-storage-knows-s3', 'registry/src/catalog/pictures.ts', '@aws-sdk/client-s3'],
+]
+
+// What the rules allow, and must go on allowing.
+const rightful: [file: string, specifier: string][] = [
+  ['runtime/src/training/schedule.ts', './loop.ts'], // the other half of the cycle
+  ['sdk/contract/src/index.ts', 'zod'],
+  ['sdk/contract/src/ids.test.ts', 'node:crypto'],
+  ['sdk/scenario/src/index.ts', './engine/index.ts'],
+  ['sdk/scenario/src/engine/index.ts', './clock.ts'],
+  ['plugins/maze/src/index.ts', '@agentgym/scenario'],
+  ['plugins/maze/src/index.test.ts', 'node:fs'],
+  ['runtime/src/index.ts', '@agentgym/scenario/engine'],
+  ['runtime/src/loop.test.ts', '@agentgym/contract'],
+  ['runtime/src/sandbox/host.ts', 'isolated-vm'],
+  ['registry/src/index.ts', '@agentgym/contract'],
+  ['registry/src/packages/gateway.ts', 'verdaccio'],
+  ['registry/src/storage/s3.ts', '@aws-sdk/client-s3'],
+  ['sdk/cli/src/index.ts', '@agentgym/runtime'],
+  ['sdk/cli/src/serve.ts', '@agentgym/registry'],
+  ['infra/checks/rules.ts', '../../runtime/src/training/loop.ts'],
+]
+
+const exportsOf: Record<string, Record<string, string>> = {
+  'sdk/contract': { '.': './src/index.ts' },
+  'sdk/scenario': { '.': './src/index.ts', './engine': './src/engine/index.ts' },
+  'sdk/cli': {},
+  runtime: { '.': './src/index.ts' },
+  registry: { '.': './src/index.ts' },
+  'plugins/pole': {},
+}
+
+/** A small repository in which every rule is broken: the folders of ours, each file one import. */
+function buildTrespassingTree(root: string): void {
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(root, file)), { recursive: true })
+    writeFileSync(join(root, file), text)
+  }
+  for (const [file, specifier] of [
+    ...rightful,
+    ...trespasses.map(([, file, specifier]) => [file, specifier] as const),
+  ]) {
+    write(file, `import { thing } from '${specifier}'\nexport const mine: unknown = thing\n`)
+  }
+  write('runtime/learner/build/addon.node', '')
+  mkdirSync(join(root, 'node_modules/@agentgym'), { recursive: true })
+  for (const [folder, exports] of Object.entries(exportsOf)) {
+    const name = `@agentgym/${folder.split('/').at(-1)}`
+    write(`${folder}/package.json`, JSON.stringify({ name, version: '1.0.0', type: 'module', exports }))
+    symlinkSync(join(root, folder), join(root, 'node_modules', name))
+  }
+  for (const library of ['zod', 'isolated-vm', 'verdaccio', '@aws-sdk/client-s3']) {
+    write(`node_modules/${library}/package.json`, JSON.stringify({ name: library, version: '1.0.0', main: 'index.js' }))
+    write(`node_modules/${library}/index.js`, '')
+  }
+}
+
+it('nobody imports what they may not', async () => {
+  expect(await violations(repositoryRoot)).toEqual([])
+})
+
+describe('each rule bites', () => {
+  const root = mkdtempSync(join(tmpdir(), 'import-rules-'))
+  let found: string[] = []
+  beforeAll(async () => {
+    buildTrespassingTree(root)
+    found = await violations(root)
+  })
+  afterAll(() => rmSync(root, { recursive: true }))
+
+  it.each(trespasses)('%s: %s may not import %s', (rule, file) => {
+    expect(found.filter((line) => line.startsWith(`${rule}: ${file} `))).not.toEqual([])
+  })
+
+  it('and no rule forbids what is right', () => {
+    const innocent = rightful.map(([file]) => file).filter((file) => file !== 'runtime/src/training/schedule.ts')
+    expect(found.filter((line) => innocent.some((file) => line.includes(`: ${file} →`)))).toEqual([])
+  })
+
+  it('and no rule is left unbroken here', () => {
+    const broken = new Set(trespasses.map(([rule]) => rule))
+    expect(
+      importRules(root)
+        .map(({ name }) => name)
+        .filter((name) => !broken.has(name ?? '')),
+    ).toEqual([])
+  })
+})

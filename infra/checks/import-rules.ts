@@ -1,0 +1,121 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser'
+
+const tests = '[.]test[.]tsx?$|/test/|/testdata/'
+const packages = '^(sdk/[^/]+|plugins/[^/]+|runtime|registry|web)/'
+
+/** The files that a package's `exports` name, as one regular expression: the only doors into another package. */
+function entryFiles(root: string): string {
+  const entries: string[] = []
+  for (const manifest of globSync(
+    ['sdk/*/package.json', 'plugins/*/package.json', '{runtime,registry,web}/package.json'],
+    { cwd: root },
+  )) {
+    const { exports = {} } = JSON.parse(readFileSync(join(root, manifest), 'utf8'))
+    for (const file of Object.values<string>(exports)) entries.push(join(manifest, '..', file).replaceAll('.', '[.]'))
+  }
+  return `^(${entries.join('|')})$`
+}
+
+const npm = (name: string) => `(^|(^|/)node_modules/)${name}(/|$)`
+
+/** Who may import whom, for the tree in `root` (the folder that holds sdk/, runtime/, …). */
+export function importRules(root: string): IForbiddenRuleType[] {
+  const rules: IForbiddenRuleType[] = [
+    {
+      name: 'no-cycles',
+      comment: 'Modules that need each other are one module, or one of them knows too much.',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'contract-imports-only-zod',
+      comment: 'Everything speaks the contract, so it can depend on nothing that speaks it.',
+      from: { path: '^sdk/contract/', pathNot: tests },
+      to: { pathNot: ['^sdk/contract/src/', npm('zod')] },
+    },
+    {
+      name: 'scenario-imports-nothing',
+      comment: 'It runs inside the isolate, where there is no Node and nobody else.',
+      from: { path: '^sdk/scenario/', pathNot: tests },
+      to: { pathNot: '^sdk/scenario/src/' },
+    },
+    {
+      name: 'plugins-import-only-scenario',
+      comment: 'A built-in scenario gets no more than any author gets.',
+      from: { path: '^plugins/([^/]+)/', pathNot: tests },
+      to: { pathNot: ['^plugins/$1/', '^sdk/scenario/src/index[.]ts$'] },
+    },
+    {
+      name: 'runtime-and-registry-apart',
+      comment: 'The one runs uploaded code, the other holds keys and money: they meet over HTTP, through the client.',
+      from: { path: '^(runtime|registry)/' },
+      to: { path: '^(runtime|registry)/', pathNot: '^$1/' },
+    },
+    {
+      name: 'web-imports-only-client-and-contract',
+      from: { path: '^web/', pathNot: tests },
+      to: { path: packages, pathNot: ['^web/', '^sdk/(client|contract)/'] },
+    },
+    {
+      name: 'cli-is-the-top',
+      comment: 'The command sees everything, so nothing may see the command.',
+      from: { pathNot: ['^sdk/cli/', '^infra/', '^node_modules/'] },
+      to: { path: '^sdk/cli/' },
+    },
+    {
+      name: 'infra-is-outside',
+      comment: 'Checks, set-up and benchmarks look at the product; the product does not know them.',
+      from: { path: packages },
+      to: { path: '^infra/' },
+    },
+    {
+      name: 'no-deep-imports',
+      comment: 'A package is entered by what its package.json exports, whatever a relative path could reach.',
+      from: { path: packages },
+      to: { path: packages, pathNot: ['^$1/', entryFiles(root)] },
+    },
+    {
+      name: 'only-tests-import-tests',
+      from: { pathNot: tests },
+      to: { path: '[.]test[.]tsx?$' },
+    },
+    {
+      name: 'no-unresolved-imports',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ]
+  return [...rules, ...confined.map(confinedTo)].map((rule) => ({ ...rule, severity: 'error' }))
+}
+
+// Libraries that only one room may touch.
+const confined: [rule: string, room: string, library: string][] = [
+  ['only-sandbox-imports-isolated-vm', '^runtime/src/sandbox/', npm('isolated-vm')],
+  ['only-learner-loads-the-addon', '^runtime/src/learner/', '^runtime/learner/|[.]node$'],
+  ['only-packages-imports-verdaccio', '^registry/src/packages/', npm('verdaccio')],
+  ['only-storage-knows-s3', '^registry/src/storage/', npm('@aws-sdk/[^/]+')],
+]
+
+function confinedTo([name, room, library]: (typeof confined)[number]): IForbiddenRuleType {
+  return {
+    name,
+    comment: 'One room knows this library, so that one room is read when it changes.',
+    from: { path: packages, pathNot: [room, tests] },
+    to: { path: library },
+  }
+}
+
+export const cruiseOptions: ICruiseOptions = {
+  // TypeScript 7 has no compiler API that dependency-cruiser could use: without swc it would see no imports in .ts at all.
+  parser: 'swc',
+  tsPreCompilationDeps: true,
+  doNotFollow: { path: 'node_modules' },
+  exclude: { path: '(^|/)(dist|testdata)/' },
+  enhancedResolveOptions: {
+    exportsFields: ['exports'],
+    conditionNames: ['import', 'node', 'default'],
+    extensions: ['.ts', '.tsx', '.mjs', '.js', '.json', '.node'],
+  },
+}
