@@ -1,0 +1,84 @@
+/**
+ * Grid maze: find the goal of a maze never seen before, with a view of a few squares, a compass and a trail of
+ * breadcrumbs. Each task number is one maze; evaluation uses mazes that training never shows.
+ */
+import { box, createRng, defineScenario, dict, discrete } from '@agentgym/scenario'
+import { generateMaze, type Maze, MOVES, SIZE } from './maze.ts'
+
+/** The agent sees this many squares in each direction. */
+const SIGHT = 2
+const VIEW = 2 * SIGHT + 1
+const CHANNELS = 3
+const GOAL_REWARD = 1
+const STEP_PENALTY = 0.01
+/** Age, in steps, at which a breadcrumb has lost half of its scent. */
+const SCENT_HALF_AGE = 8
+
+type State = {
+  maze: Maze
+  square: number
+  steps: number
+  /** For each square the step at which the agent was last there; -1 never. */
+  lastVisit: Int16Array
+}
+
+export default defineScenario({
+  observation: dict({
+    /** Channels: wall, scent of the agent's own trail (1 just now, 0 never been there), goal. */
+    view: box({ shape: [CHANNELS, VIEW, VIEW], low: 0, high: 1 }),
+    /** Columns to the right and rows down to the goal, over the maze's size. */
+    compass: box({ shape: [2], low: -1, high: 1 }),
+  }),
+  action: discrete({ n: 4, labels: ['up', 'right', 'down', 'left'] }),
+  maxSteps: 120,
+  tasks: { train: 2000, eval: 200 },
+
+  reset({ task }): State {
+    const maze = generateMaze(createRng(mazeSeed(task)))
+    const lastVisit = new Int16Array(SIZE * SIZE).fill(-1)
+    lastVisit[maze.start] = 0
+    return { maze, square: maze.start, steps: 0, lastVisit }
+  },
+
+  step(state, action) {
+    state.square += MOVES[action]
+    state.steps += 1
+    state.lastVisit[state.square] = state.steps
+    const terminated = state.square === state.maze.goal
+    return { reward: (terminated ? GOAL_REWARD : 0) - STEP_PENALTY, terminated }
+  },
+
+  observe({ maze, square, steps, lastVisit }) {
+    const view = new Float32Array(CHANNELS * VIEW * VIEW)
+    const column = square % SIZE
+    const row = Math.floor(square / SIZE)
+    for (let dy = -SIGHT; dy <= SIGHT; dy += 1) {
+      for (let dx = -SIGHT; dx <= SIGHT; dx += 1) {
+        const inside = column + dx >= 0 && column + dx < SIZE && row + dy >= 0 && row + dy < SIZE
+        const seen = square + dy * SIZE + dx
+        const cell = (dy + SIGHT) * VIEW + dx + SIGHT
+        view[cell] = inside && maze.open[seen] === 1 ? 0 : 1
+        if (!inside) continue
+        if (lastVisit[seen] >= 0) view[VIEW * VIEW + cell] = 1 / (1 + (steps - lastVisit[seen]) / SCENT_HALF_AGE)
+        if (seen === maze.goal) view[2 * VIEW * VIEW + cell] = 1
+      }
+    }
+    const goalColumn = maze.goal % SIZE
+    const goalRow = Math.floor(maze.goal / SIZE)
+    return { view, compass: [(goalColumn - column) / SIZE, (goalRow - row) / SIZE] }
+  },
+
+  /** Walls are illegal moves. */
+  actionMask({ maze, square }) {
+    return MOVES.map((move) => maze.open[square + move] === 1)
+  },
+
+  metrics({ maze, square, steps }) {
+    const solved = square === maze.goal
+    return { solved: solved ? 1 : 0, path_efficiency: solved ? maze.shortest / steps : 0 }
+  },
+})
+
+function mazeSeed(task: { split: 'train' | 'eval'; index: number }): number {
+  return task.split === 'train' ? task.index : 0x4000_0000 + task.index
+}
