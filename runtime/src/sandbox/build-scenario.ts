@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { AgentGymError, type ScenarioPackage } from '@agentgym/contract'
+import * as esbuild from 'esbuild'
+import { ownPackagePlugin } from './own-package-plugin.ts'
+import { readScenarioPackage } from './read-scenario-package.ts'
+import type { ScenarioIdentity } from './vector-environment.ts'
+
+export type BuiltScenario = {
+  folder: string
+  package: ScenarioPackage
+  /** A CommonJS script; `module.exports.default` is the scenario's definition. */
+  source: string
+  /** SHA-256 (hex) of `source`: what "the same scenario" means everywhere. */
+  hash: string
+}
+
+const BUNDLE = path.join('dist', 'scenario.js')
+const MAX_BUNDLE_BYTES = 32 * 2 ** 20
+
+/**
+ * Bundles a scenario folder's entry and its npm dependencies into one script. The folder needs no node_modules:
+ * `@agentgym/scenario` is always our own copy. The same files give the same bytes, wherever the folder lies.
+ *
+ * Throws `manifest_invalid`, `file_not_found`, or `scenario_build_failed` with file, line and how to mend.
+ */
+export async function buildScenario(folder: string): Promise<BuiltScenario> {
+  const manifest = readScenarioPackage(folder)
+  const root = realpathSync(folder)
+  const entry = entryOf(root, manifest)
+  const source = await bundle(root, entry, manifest)
+  return built(folder, manifest, source)
+}
+
+/** Takes an installed package (dist/scenario.js without its sources) as it is, and builds any other in memory. */
+export async function loadScenario(folder: string): Promise<BuiltScenario> {
+  const manifest = readScenarioPackage(folder)
+  const bundled = path.join(folder, BUNDLE)
+  if (existsSync(bundled) && !existsSync(path.join(folder, manifest.agentgym.entry))) {
+    return built(folder, manifest, readFileSync(bundled, 'utf8'))
+  }
+  return buildScenario(folder)
+}
+
+/** Builds a scenario folder and writes its dist/scenario.js, whole or not at all. */
+export async function writeBuild(folder: string): Promise<BuiltScenario> {
+  const scenario = await buildScenario(folder)
+  const file = path.join(folder, BUNDLE)
+  mkdirSync(path.dirname(file), { recursive: true })
+  const unfinished = `${file}.${process.pid}.tmp`
+  writeFileSync(unfinished, scenario.source)
+  renameSync(unfinished, file)
+  return scenario
+}
+
+export function identityOf(scenario: BuiltScenario): ScenarioIdentity {
+  return { name: scenario.package.name, version: scenario.package.version, hash: scenario.hash }
+}
+
+function built(folder: string, manifest: ScenarioPackage, source: string): BuiltScenario {
+  if (Buffer.byteLength(source) > MAX_BUNDLE_BYTES) {
+    throw new AgentGymError({
+      code: 'scenario_build_failed',
+      message: `The bundle of ${manifest.name} is larger than ${MAX_BUNDLE_BYTES / 2 ** 20} MiB.`,
+      hint: 'Leave out large data or dependencies.',
+    })
+  }
+  return { folder, package: manifest, source, hash: createHash('sha256').update(source).digest('hex') }
+}
+
+function entryOf(root: string, manifest: ScenarioPackage): string {
+  const { entry } = manifest.agentgym
+  const file = path.resolve(root, entry)
+  const data = { path: path.join(root, 'package.json'), field: 'agentgym.entry' }
+  if (!file.startsWith(root + path.sep)) {
+    const message = `package.json: the field "agentgym.entry" (${entry}) leads out of the scenario's folder.`
+    throw new AgentGymError({ code: 'manifest_invalid', message, hint: 'Name a file inside it.', data })
+  }
+  if (!existsSync(file)) {
+    const message = `package.json: the field "agentgym.entry" names ${entry}, which does not exist in ${root}.`
+    throw new AgentGymError({ code: 'file_not_found', message, hint: 'Correct the field, or make the file.', data })
+  }
+  return file
+}
+
+async function bundle(root: string, entry: string, manifest: ScenarioPackage): Promise<string> {
+  const tsconfig = path.join(root, 'tsconfig.json')
+  try {
+    const result = await esbuild.build({
+      absWorkingDir: root,
+      entryPoints: [entry],
+      bundle: true,
+      write: false,
+      format: 'cjs',
+      platform: 'neutral',
+      mainFields: ['module', 'main'],
+      target: 'node24',
+      charset: 'utf8',
+      legalComments: 'none',
+      define: { 'process.env.NODE_ENV': '"production"' },
+      logLevel: 'silent',
+      // Never one from a folder further up: the result would depend on where the scenario lies.
+      ...(existsSync(tsconfig) ? { tsconfig } : { tsconfigRaw: '{}' }),
+      plugins: [await ownPackagePlugin()],
+    })
+    return result.outputFiles[0].text
+  } catch (error) {
+    throw buildError(error, manifest)
+  }
+}
+
+/** What to do about the messages that authors meet most, by what esbuild says. */
+const hints: [pattern: RegExp, hint: string][] = [
+  [
+    /Node's own module/,
+    'Scenarios run without Node, files or network: bring data as code or JSON, and use the rng given.',
+  ],
+  [/Could not resolve/, 'Install the dependency in the scenario folder, or correct the path.'],
+  [/Top-level await/, 'Load data with import instead: a scenario is ready when its module has run.'],
+  [/No loader is configured/, 'Only TypeScript, JavaScript, JSON and text files can be imported.'],
+]
+
+function buildError(error: unknown, manifest: ScenarioPackage): AgentGymError {
+  const messages = (error as Partial<esbuild.BuildFailure>).errors
+  if (messages === undefined || messages.length === 0) throw error
+  const [{ text, location, detail }] = messages
+  const place = location === null ? '' : `${location.file}:${location.line}: `
+  const others = messages.length > 1 ? ` (and ${messages.length - 1} more)` : ''
+  return new AgentGymError({
+    code: 'scenario_build_failed',
+    message: `Scenario ${manifest.name}@${manifest.version}: ${place}${text}${others}`,
+    hint: hints.find(([pattern]) => pattern.test(text))?.[1] ?? 'Mend the line named and build again.',
+    data: {
+      scenario: manifest.name,
+      version: manifest.version,
+      phase: 'bundle',
+      ...(location === null ? {} : { file: location.file, line: location.line, column: location.column }),
+      ...(typeof detail === 'string' ? { import: detail } : {}),
+    },
+  })
+}

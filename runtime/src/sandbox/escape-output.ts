@@ -1,0 +1,38 @@
+/**
+ * Makes text from untrusted code safe to show: control characters (terminal escapes, newlines), bidirectional marks and
+ * lone surrogates become visible escapes, and no more than `limit` characters are kept.
+ */
+export function escapeOutput(text: string, limit: number): string {
+  const kept = text.length > limit ? `${text.slice(0, limit)}…` : text
+  return kept.toWellFormed().replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
+    if (character === '\n') return '\\n'
+    if (character === '\t') return '\\t'
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`
+  })
+}
+
+/** The end of a stream of output, at most `bytes` of it, whatever is written. */
+export class OutputTail {
+  readonly #limit: number
+  #tail = Buffer.alloc(0)
+
+  constructor(bytes: number) {
+    this.#limit = bytes
+  }
+
+  push(chunk: Buffer): void {
+    const joined = Buffer.concat([this.#tail, chunk.subarray(Math.max(0, chunk.length - this.#limit))])
+    this.#tail = Buffer.from(joined.subarray(Math.max(0, joined.length - this.#limit)))
+  }
+
+  /** Not escaped: for matching against, never for showing. */
+  get raw(): string {
+    return this.#tail.toString('utf8')
+  }
+
+  /** The last lines, escaped, at most `limit` characters. */
+  shown(limit: number): string {
+    const text = this.raw
+    return escapeOutput(text.slice(Math.max(0, text.length - limit / 2)), limit)
+  }
+}

@@ -1,0 +1,89 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Place } from './board.ts'
+import type { OutputTail } from './escape-output.ts'
+import type { Hang, JobWatch } from './job-watch.ts'
+import type { JobLimits } from './limits.ts'
+import { formatMs, scenarioError } from './scenario-fault.ts'
+import type { ScenarioIdentity } from './vector-environment.ts'
+
+const SHOWN_TAIL = 2048
+/** What V8 and the allocators print before they abort. */
+const outOfMemory =
+  /heap out of memory|Allocation failed|Fatal process out of memory|invalid (array|table|size)|bad_alloc|Zone|Committing semi space failed/i
+const memoryHint = "Look for arrays, maps or strings that grow; the limit is one isolate's, not one environment's."
+
+export function explainHang(identity: ScenarioIdentity, hang: Hang, output: OutputTail): AgentGymError {
+  if (hang.place !== undefined) {
+    return scenarioError(identity, {
+      code: 'scenario_timeout',
+      place: hang.place,
+      what: `did not return within ${formatMs(hang.limitMs)} and could not be interrupted`,
+      data: { limit_ms: hang.limitMs },
+    })
+  }
+  return new AgentGymError({
+    code: 'training_failed',
+    message: `The job's process did not answer for ${formatMs(hang.limitMs)} and was ended.`,
+    hint: 'A machine that swaps or an update of a very large model can do this: use smaller minibatches.',
+    data: { scenario: identity.name, version: identity.version, output: output.shown(SHOWN_TAIL) },
+  })
+}
+
+export function explainMemory(
+  identity: ScenarioIdentity,
+  watch: JobWatch,
+  memoryMb: number,
+  limits: JobLimits,
+  output: OutputTail,
+): AgentGymError {
+  const place = watch.guestPlace()
+  const data = { memory_mb: Math.round(memoryMb), limit_mb: limits.processMemoryMb }
+  if (place !== undefined) {
+    const what = `brought the process to ${data.memory_mb} MiB; it may use ${data.limit_mb} MiB`
+    return scenarioError(identity, { code: 'scenario_out_of_memory', place, what, hint: memoryHint, data })
+  }
+  return new AgentGymError({
+    code: 'training_failed',
+    message: `The job's process used ${data.memory_mb} MiB; it may use ${data.limit_mb} MiB. No scenario code was running.`,
+    hint: 'Use fewer environments, a shorter rollout or a smaller network.',
+    data: { scenario: identity.name, version: identity.version, ...data, output: output.shown(SHOWN_TAIL) },
+  })
+}
+
+/** The process ended without a result: by the guest's doing if guest code was running, else by ours. */
+export function explainExit(
+  identity: ScenarioIdentity,
+  watch: JobWatch,
+  output: OutputTail,
+  code: number | null,
+  signal: NodeJS.Signals | null,
+): AgentGymError {
+  const place = watch.guestPlace()
+  const ended = signal === null ? `exit status ${code}` : signal
+  const data = { signal, exit_status: code, output: output.shown(SHOWN_TAIL) }
+  if (place !== undefined) return explainGuestExit(identity, place, ended, output, data)
+  return new AgentGymError({
+    code: 'training_failed',
+    message: `The job's process ended early (${ended}). No scenario code was running.`,
+    hint: signal === 'SIGKILL' ? 'The system may have run out of memory.' : 'The end of its output is in data.output.',
+    data: { scenario: identity.name, version: identity.version, ...data },
+  })
+}
+
+function explainGuestExit(
+  identity: ScenarioIdentity,
+  place: Place,
+  ended: string,
+  output: OutputTail,
+  data: Record<string, unknown>,
+): AgentGymError {
+  // A SIGKILL that is not ours is the kernel's: the machine or the job's cgroup had no memory left.
+  const memory = ended === 'SIGKILL' || outOfMemory.test(output.raw)
+  return scenarioError(identity, {
+    code: memory ? 'scenario_out_of_memory' : 'scenario_crashed',
+    place,
+    what: memory ? `used up its memory and ended its process (${ended})` : `ended its process (${ended})`,
+    hint: memory ? memoryHint : undefined,
+    data,
+  })
+}

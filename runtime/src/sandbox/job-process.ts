@@ -1,0 +1,119 @@
+import process from 'node:process'
+import { AgentGymError, type ErrorReport } from '@agentgym/contract'
+import { BEAT_MS, type FromJob, type ToJob } from './job-messages.ts'
+import type { JobLimits } from './limits.ts'
+
+/** A job's end of the line to its supervisor. */
+export type JobChannel = {
+  /** The limits that the supervisor enforces; hand them to whatever loads a scenario. */
+  readonly limits: JobLimits
+  /** Sends structured-clonable data to the supervisor's `onMessage`. Resolves once it has been written. */
+  send(message: unknown): Promise<void>
+  /**
+   * Puts a worker's board into the heartbeats, so that the supervisor sees where its guest is. A worker's later board
+   * replaces its earlier one.
+   */
+  watchBoard(worker: number, board: Int32Array): void
+  /** Notes that the job itself went on, as between two minibatches: the supervisor's patience starts anew. */
+  progress(): void
+  /**
+   * Gives up what only start-up needed: the uid and gid of root, and reading files. Call it after every native module
+   * and worker thread is loaded and before guest code is; nothing can be imported afterwards.
+   */
+  lockDown(): void
+}
+
+/**
+ * Runs one job in a process that `superviseJob` started: waits for the job, hands the handler's result (structured-
+ * clonable) or its error to the supervisor, and ends. The process also ends as soon as the supervisor is gone.
+ *
+ * The main thread must never run guest code, and must not block (`Atomics.wait`) while workers do: heartbeats come from
+ * it, and they alone tell the supervisor that a guest hangs.
+ */
+export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) => Promise<Result>): void {
+  if (process.send === undefined) throw new Error('This file is started by superviseJob, not by hand.')
+  process.on('disconnect', endNow)
+  process.on('uncaughtException', (error) => void finish({ kind: 'error', report: toReport(error) }))
+  process.on('unhandledRejection', (error) => void finish({ kind: 'error', report: toReport(error) }))
+  process.once('message', (toJob: ToJob) => {
+    const channel = openChannel(toJob.limits)
+    handler(toJob.job as Job, channel).then(
+      (result) => finish({ kind: 'result', result }),
+      (error) => finish({ kind: 'error', report: toReport(error) }),
+    )
+  })
+}
+
+function openChannel(limits: JobLimits): JobChannel {
+  const boards = new Map<number, Int32Array>()
+  let progress = 0
+  const beat = () => {
+    // Copies: shared memory cannot leave the process.
+    const copies = [...boards].map(([worker, board]): [number, Int32Array] => [worker, Int32Array.from(board)])
+    void write({ kind: 'beat', boards: copies, progress })
+  }
+  setInterval(beat, BEAT_MS)
+  beat()
+  return {
+    limits,
+    send: (message) => write({ kind: 'message', message }),
+    watchBoard: (worker, board) => void boards.set(worker, board),
+    progress: () => void progress++,
+    lockDown,
+  }
+}
+
+function write(message: FromJob): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.send?.(message, undefined, undefined, (error: Error | null) => (error ? reject(error) : resolve()))
+  })
+}
+
+/** The supervisor kills the process when it has the last message: an isolate in trouble would hang an orderly exit. */
+function finish(message: FromJob): Promise<void> {
+  return write(message)
+    .catch((error) => write({ kind: 'error', report: toReport(error) }))
+    .catch(endNow)
+}
+
+function endNow(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+function toReport(error: unknown): ErrorReport {
+  if (error instanceof AgentGymError) return error.toReport()
+  const message = error instanceof Error ? error.message : 'a value that is not an Error was thrown'
+  const stack = error instanceof Error ? (error.stack ?? '').slice(0, 2048) : ''
+  return {
+    code: 'training_failed',
+    message: `The job failed for a reason of its own: ${message.slice(0, 400)}`,
+    hint: 'This is a fault of AgentGym, not of the scenario: please report it with the stack.',
+    data: { stack },
+  }
+}
+
+/** First uid of the range from which each job takes its own; no account lies there. */
+const FIRST_JOB_UID = 1_600_000_000
+const NOBODY = 65_534
+
+function lockDown(): void {
+  dropUser()
+  // Node's permission model, where the supervisor switched it on. A seat belt: the uid is the wall.
+  const permission = process.permission as { drop?: (scope: string) => void } | undefined
+  permission?.drop?.('fs.read')
+}
+
+/** One uid a process, so that two jobs cannot signal or trace each other; a container may not map it: then nobody. */
+function dropUser(): void {
+  if (process.getuid?.() !== 0) return
+  for (const id of [FIRST_JOB_UID + process.pid, NOBODY]) {
+    try {
+      process.setgroups?.([])
+      process.setgid?.(id)
+      process.setuid?.(id)
+      return
+    } catch {
+      // Not mapped in this user namespace, or no right to change: the other walls stand.
+    }
+  }
+}

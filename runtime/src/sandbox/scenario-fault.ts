@@ -1,0 +1,52 @@
+import { AgentGymError, type ErrorCode } from '@agentgym/contract'
+import type { Place } from './board.ts'
+import { escapeOutput } from './escape-output.ts'
+import type { ScenarioIdentity } from './vector-environment.ts'
+
+/** Longest piece of a guest's own text in a message: more would bury what we say. */
+const MAX_DETAIL = 400
+
+/** What to do about each code, where the fault itself does not say it better. */
+const hints: Partial<Record<ErrorCode, string>> = {
+  scenario_timeout: 'Look for an endless loop, a promise that never settles or work that grows with the episode.',
+  scenario_out_of_memory: 'Look for state that grows every step, or make what reset builds smaller.',
+  scenario_crashed: 'Look for very deep recursion or very large arrays; the same seed fails again at the same place.',
+  scenario_threw: 'The same seed throws again at the same place: replay it with `agentgym scenario check`.',
+  reward_not_finite: 'Return a finite number from step for every state, including the last of an episode.',
+  observation_invalid: 'Return from observe exactly what the observation space declares, as finite numbers.',
+  mask_invalid: 'Return from actionMask one boolean an action (a list of them a component for multiDiscrete).',
+  no_legal_action: 'Leave at least one action legal, or end the episode (terminated) when none is left.',
+  metrics_invalid: 'Return from metrics an object of finite numbers, with the same names every episode.',
+}
+
+/** `step of environment 3 (episode 2, step 17)`, as far as it is known. */
+export function describePlace(place: Place): string {
+  if (place.environment === undefined) return place.phase
+  const within = place.phase === 'reset' ? `episode ${place.episode}` : `episode ${place.episode}, step ${place.step}`
+  return `${place.phase} of environment ${place.environment} (${within})`
+}
+
+export type ScenarioFault = {
+  code: ErrorCode
+  place: Place
+  /** Completes the sentence "Scenario name@version: step of environment 3 (…) …". */
+  what: string
+  hint?: string
+  data?: Record<string, unknown>
+}
+
+/** The one way in which a scenario's failure becomes an error: it always names scenario, version and place. */
+export function scenarioError(identity: ScenarioIdentity, fault: ScenarioFault): AgentGymError {
+  const { code, place, what } = fault
+  return new AgentGymError({
+    code,
+    message: `Scenario ${identity.name}@${identity.version}: ${describePlace(place)} ${escapeOutput(what, MAX_DETAIL)}.`,
+    hint: fault.hint ?? hints[code],
+    data: { scenario: identity.name, version: identity.version, ...place, ...fault.data },
+  })
+}
+
+/** `0.5 s` or `10 s`, for messages. */
+export function formatMs(milliseconds: number): string {
+  return `${milliseconds / 1000} s`
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contract'
+import { OutputTail } from './escape-output.ts'
+import { jobCommand } from './job-command.ts'
+import { explainExit, explainHang, explainMemory } from './job-failure.ts'
+import { BEAT_MS, type FromJob, type ToJob } from './job-messages.ts'
+import { JobWatch } from './job-watch.ts'
+import { type JobLimits, withDefaults } from './limits.ts'
+import { createMemoryGroup } from './memory-group.ts'
+import { readProcessMemoryMb } from './process-memory.ts'
+import type { ScenarioIdentity } from './vector-environment.ts'
+
+export type SupervisedJob = {
+  /** A .ts file that calls `serveJob`. */
+  entry: URL
+  /** Structured-clonable. */
+  job: unknown
+  /** Names the scenario in errors. */
+  identity: ScenarioIdentity
+  limits?: Partial<JobLimits>
+  /** Kills the job; it then fails with `training_cancelled`. */
+  signal?: AbortSignal
+  /**
+   * Takes what the job sends, one message after another. What it throws (a full disk, say) ends the job with that error.
+   */
+  onMessage?: (message: unknown) => void | Promise<void>
+  /** The whole environment of the process beside TZ; nothing of ours is inherited. */
+  environment?: Record<string, string>
+}
+
+const TAIL_BYTES = 65_536
+
+/**
+ * Runs one job in a process of its own and watches it: no progress within its limits, or more memory than it may use,
+ * and it is killed. Whatever the scenario does, this settles. Rejects with an AgentGymError: `scenario_timeout`,
+ * `scenario_out_of_memory`, `scenario_crashed`, `training_cancelled`, `training_failed` or what the job itself reported.
+ */
+export async function superviseJob(options: SupervisedJob): Promise<unknown> {
+  const limits = withDefaults(options.limits)
+  const command = await jobCommand(fileURLToPath(options.entry))
+  if (options.signal?.aborted) throw cancelled()
+  // Empty, ours alone, and gone afterwards: a model loaded from bytes can read files below its working folder.
+  const folder = mkdtempSync(path.join(tmpdir(), 'agentgym-job-'))
+  const child = spawn(command.file, command.parameters, {
+    cwd: folder,
+    env: { TZ: 'UTC', ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  })
+  try {
+    return await watchJob(child, options, limits)
+  } finally {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Outcome = { result: unknown } | { error: unknown }
+
+async function watchJob(child: ChildProcess, options: SupervisedJob, limits: JobLimits): Promise<unknown> {
+  const { identity, signal } = options
+  const watch = new JobWatch(limits)
+  const output = captureOutput(child)
+  const group = child.pid === undefined ? undefined : createMemoryGroup(child.pid, limits.processMemoryMb)
+  if (child.pid !== undefined) offerToOomKiller(child.pid)
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  const abort = () => resolve({ error: cancelled() })
+  signal?.addEventListener('abort', abort)
+  child.on('error', (error) => resolve({ error: notStarted(error) }))
+  // Not `exit`: messages that it sent before its end may still be on their way.
+  child.on('close', (code, exitSignal) => resolve({ error: explainExit(identity, watch, output, code, exitSignal) }))
+  child.on('message', receiver(watch, options.onMessage, resolve))
+  const toJob: ToJob = { kind: 'job', job: options.job, limits }
+  child.send(toJob, (error) => {
+    if (error !== null && child.exitCode === null && child.signalCode === null) resolve({ error: notStarted(error) })
+  })
+  const timer = setInterval(async () => {
+    watch.tick()
+    const hang = watch.hang()
+    if (hang !== undefined) return resolve({ error: explainHang(identity, hang, output) })
+    const memoryMb = child.pid === undefined ? undefined : await readProcessMemoryMb(child.pid)
+    if (memoryMb === undefined || memoryMb <= limits.processMemoryMb) return
+    resolve({ error: explainMemory(identity, watch, memoryMb, limits, output) })
+  }, BEAT_MS)
+  const outcome = await promise
+  clearInterval(timer)
+  signal?.removeEventListener('abort', abort)
+  await killed(child)
+  group?.remove()
+  if ('error' in outcome) throw outcome.error
+  return outcome.result
+}
+
+/** Handles what the job sends; `onMessage` sees messages one at a time, and all of them before the result counts. */
+function receiver(watch: JobWatch, onMessage: SupervisedJob['onMessage'], settle: (outcome: Outcome) => void) {
+  let handled: Promise<void> = Promise.resolve()
+  const after = (next: () => void | Promise<void>) => {
+    handled = handled.then(next)
+    handled.catch((error) => settle({ error }))
+  }
+  return (received: unknown) => {
+    const message = received as FromJob
+    watch.heard()
+    switch (message?.kind) {
+      case 'beat':
+        return watch.beat(message.boards, message.progress)
+      case 'message':
+        return after(() => onMessage?.(message.message))
+      case 'result':
+        return after(() => settle({ result: message.result }))
+      case 'error':
+        return after(() => settle({ error: fromReport(message.report) }))
+    }
+  }
+}
+
+/** The job's own report, held to the catalogue: its process may have been taken over. */
+function fromReport(report: ErrorReport): AgentGymError {
+  if (typeof report?.message === 'string' && Object.hasOwn(errorCatalogue, report.code))
+    return new AgentGymError(report)
+  return new AgentGymError({ code: 'training_failed', message: 'The job failed and gave no readable reason.' })
+}
+
+function captureOutput(child: ChildProcess): OutputTail {
+  const tail = new OutputTail(TAIL_BYTES)
+  child.stdout?.on('data', (chunk: Buffer) => tail.push(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => tail.push(chunk))
+  return tail
+}
+
+/** SIGKILL, and wait until the process is gone, so that its memory and cores are free for the next job. */
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  await new Promise((resolve) => {
+    child.once('exit', resolve)
+    child.kill('SIGKILL')
+  })
+}
+
+/** When the machine runs out of memory, the job goes first, not its supervisor. */
+function offerToOomKiller(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '900')
+  } catch {
+    // Not Linux, or not ours to change.
+  }
+}
+
+function notStarted(error: Error): AgentGymError {
+  return new AgentGymError(
+    { code: 'training_failed', message: `The job's process could not be started: ${error.message}.` },
+    { cause: error },
+  )
+}
+
+function cancelled(): AgentGymError {
+  return new AgentGymError({ code: 'training_cancelled', message: 'The job was cancelled.' })
+}
