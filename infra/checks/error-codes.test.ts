@@ -1,0 +1,58 @@
+import { errorCatalogue } from '@agentgym/contract'
+import { describe, expect, it } from 'vitest'
+import { isTest, readRepositoryFile, sourceFiles } from './repository-files.ts'
+
+const page = 'docs/errors.md'
+
+type Row = { code: string; exit: number; cells: string[] }
+
+/** The rows of the page's tables; the heading above a table gives the exit status. */
+function documentedCodes(): Row[] {
+  let exit = 0
+  const rows: Row[] = []
+  for (const line of readRepositoryFile(page).split('\n')) {
+    exit = Number(/^## .*\(exit (\d)\)$/.exec(line)?.[1] ?? exit)
+    const code = /^\| `(\w+)` \|/.exec(line)?.[1]
+    if (code)
+      rows.push({
+        code,
+        exit,
+        cells: line
+          .split('|')
+          .slice(2, -1)
+          .map((cell) => cell.trim()),
+      })
+  }
+  return rows
+}
+
+describe(`${page} and the error catalogue`, () => {
+  const rows = documentedCodes()
+
+  it('name the same codes, in the same order within an exit status', () => {
+    const byExit = (exit: number) =>
+      Object.entries(errorCatalogue)
+        .filter(([, entry]) => entry.exit === exit)
+        .map(([code]) => code)
+    for (const exit of [1, 2])
+      expect(rows.filter((row) => row.exit === exit).map(({ code }) => code)).toEqual(byExit(exit))
+  })
+
+  it.each(Object.entries(errorCatalogue))(
+    '%s: the meaning is the catalogue’s, cause and remedy are given',
+    (code, { summary }) => {
+      const [meaning, cause, remedy] = rows.find((row) => row.code === code)?.cells ?? []
+      expect(meaning).toBe(summary)
+      expect(cause).toMatch(/\w/)
+      expect(remedy).toMatch(/\w/)
+    },
+  )
+
+  it('no code is there that nothing gives', () => {
+    const source = sourceFiles('.ts', '.tsx')
+      .filter((path) => !isTest(path) && !path.startsWith('infra/') && !path.endsWith('/error-catalogue.ts'))
+      .map(readRepositoryFile)
+      .join('\n')
+    expect(Object.keys(errorCatalogue).filter((code) => !source.includes(`'${code}'`))).toEqual([])
+  })
+})
