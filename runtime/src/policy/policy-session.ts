@@ -1,5 +1,5 @@
 import { AgentGymError, type PolicySpec } from '@agentgym/contract'
-import { env } from 'onnxruntime-common'
+import { env } from 'onnxruntime-node'
 import { type Binding, binding, initOrt } from 'onnxruntime-node/dist/binding.js'
 import { distributionSize, gaussianSize } from './parameter-layout.ts'
 import { logDeviations, ROLLOUT_DISTRIBUTION, ROLLOUT_INPUT, ROLLOUT_VALUE, rolloutModel } from './policy-graph.ts'

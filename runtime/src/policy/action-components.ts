@@ -1,0 +1,76 @@
+import type { PolicySpec } from '@agentgym/contract'
+import { distributionSize, gaussianSize } from './parameter-layout.ts'
+
+/** One choice among `count` values. Offsets are columns of the distribution, mask and action rows. */
+export type CategoricalComponent = { block: number; logits: number; count: number; mask: number; action: number }
+
+/** One Gaussian number. Components 2k and 2k + 1 of a leaf share a block of random bits: `half` 0 and 1. */
+export type GaussianComponent = {
+  block: number
+  half: 0 | 1
+  mean: number
+  action: number
+  logStd: number
+  low: number
+  high: number
+}
+
+/** The action space as a list of independent components, in the order of the action row. */
+export type ActionComponents = {
+  categorical: CategoricalComponent[]
+  gaussian: GaussianComponent[]
+  distributionSize: number
+  gaussianSize: number
+  maskSize: number
+  actionSize: number
+  /** Most values that a categorical component has. */
+  largestCount: number
+}
+
+const cache = new WeakMap<PolicySpec, ActionComponents>()
+
+/** Worked out once a spec. */
+export function actionComponents(spec: PolicySpec): ActionComponents {
+  let components = cache.get(spec)
+  if (components === undefined) {
+    components = build(spec)
+    cache.set(spec, components)
+  }
+  return components
+}
+
+function build(spec: PolicySpec): ActionComponents {
+  const categorical: CategoricalComponent[] = []
+  const gaussian: GaussianComponent[] = []
+  let block = 0
+  let maskSize = 0
+  let actionSize = 0
+  for (const leaf of spec.action) {
+    actionSize += leaf.size
+    if (leaf.kind === 'box') {
+      for (let i = 0; i < leaf.size; i++) {
+        gaussian.push({
+          block: block + (i >> 1),
+          half: (i & 1) as 0 | 1,
+          mean: leaf.distributionOffset + i,
+          action: leaf.offset + i,
+          logStd: leaf.logStdOffset + i,
+          low: leaf.low[i] ?? Number.NEGATIVE_INFINITY,
+          high: leaf.high[i] ?? Number.POSITIVE_INFINITY,
+        })
+      }
+      block += (leaf.size + 1) >> 1
+      continue
+    }
+    let before = 0
+    leaf.counts.forEach((count, i) => {
+      const [logits, mask] = [leaf.distributionOffset + before, leaf.maskOffset + before]
+      categorical.push({ block: block++, logits, count, mask, action: leaf.offset + i })
+      before += count
+    })
+    maskSize += before
+  }
+  const largestCount = categorical.reduce((largest, { count }) => Math.max(largest, count), 0)
+  const sizes = { distributionSize: distributionSize(spec), gaussianSize: gaussianSize(spec), maskSize, actionSize }
+  return { categorical, gaussian, ...sizes, largestCount }
+}

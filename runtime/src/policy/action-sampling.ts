@@ -1,0 +1,226 @@
+import assert from 'node:assert'
+import { AgentGymError, type PolicySpec } from '@agentgym/contract'
+import {
+  type ActionComponents,
+  actionComponents,
+  type CategoricalComponent,
+  type GaussianComponent,
+} from './action-components.ts'
+import { threefry2x32 } from './threefry.ts'
+
+/** Names the random numbers of one vector step; nothing of them is stored anywhere. */
+export type SamplingKey = {
+  /** The run's seed, unsigned 32-bit. */
+  seed: number
+  /** The run's step number, any safe integer. */
+  step: number
+  /** Global number of the environment in row 0. */
+  firstEnvironment: number
+}
+
+export type ActionRequest = {
+  spec: PolicySpec
+  /** [rows, distribution] */
+  distribution: Float32Array
+  /** [rows, mask], 1 legal; null where the scenario has no mask. */
+  masks: Uint8Array | null
+  rows: number
+}
+
+export type SamplingRequest = ActionRequest & {
+  /** log standard deviation of every box column, in the action's own units. */
+  logStd: Float32Array
+  key: SamplingKey
+}
+
+export type SampledActions = {
+  /** [rows, action]; boxes as sampled. */
+  actions: Float32Array
+  /** [rows, action]; boxes clipped to their bounds. */
+  environmentActions: Float32Array
+  /** [rows]; of the whole unclipped action. */
+  logProbabilities: Float32Array
+}
+
+const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI)
+const TO_UNIT = 2 ** -32
+
+const words = new Int32Array(2)
+
+/**
+ * Samples an action for every row and its log-probability. Illegal categorical values have logit -infinity. Fails with
+ * `training_diverged` where the distribution is not finite.
+ */
+export function sampleActions(request: SamplingRequest, out: SampledActions): void {
+  const { rows, key } = request
+  const components = actionComponents(request.spec)
+  const logProbabilities = new Float64Array(rows)
+  // Seed and step fill the key; environment and component the counter. Steps beyond 2^32 go on in the component's word.
+  const key0 = key.seed | 0
+  const key1 = key.step | 0
+  const stepHigh = Math.floor(key.step / 2 ** 32) << 16
+  for (const component of components.categorical) {
+    const counter1 = stepHigh + component.block
+    const sample = component.count === 2 && request.masks === null ? samplePair : sampleCategorical
+    sample(request, components, component, key0, key1, counter1, out.actions, logProbabilities)
+  }
+  for (const component of components.gaussian) {
+    const counter1 = stepHigh + component.block
+    sampleGaussian(request, components, component, key0, key1, counter1, out.actions, logProbabilities)
+  }
+  out.logProbabilities.set(logProbabilities)
+  let sum = 0
+  for (let row = 0; row < rows; row++) sum += logProbabilities[row]
+  if (!Number.isFinite(sum)) throw notFinite()
+  copyClipped(out.actions, components, rows, out.environmentActions)
+}
+
+/** The likeliest action for every row (the lowest index among equals, a box's mean), clipped to the bounds. */
+export function greedyActions(request: ActionRequest, environmentActions: Float32Array): void {
+  const { distribution, masks, rows } = request
+  const components = actionComponents(request.spec)
+  const { distributionSize, maskSize, actionSize } = components
+  for (const { logits, count, mask, action } of components.categorical) {
+    for (let row = 0; row < rows; row++) {
+      const first = row * distributionSize + logits
+      const firstMask = row * maskSize + mask
+      let best = Number.NEGATIVE_INFINITY
+      let choice = -1
+      for (let i = 0; i < count; i++) {
+        if ((masks === null || masks[firstMask + i] === 1) && distribution[first + i] > best) {
+          best = distribution[first + i]
+          choice = i
+        }
+      }
+      if (choice === -1) throw noChoice(masks, firstMask, count)
+      environmentActions[row * actionSize + action] = choice
+    }
+  }
+  for (const { mean, action, low, high } of components.gaussian) {
+    for (let row = 0; row < rows; row++) {
+      const value = distribution[row * distributionSize + mean]
+      if (!Number.isFinite(value)) throw notFinite()
+      environmentActions[row * actionSize + action] = Math.min(high, Math.max(low, value))
+    }
+  }
+}
+
+/** Inverse of the cumulative distribution at one uniform number, over the legal values in their order. */
+function sampleCategorical(
+  { distribution, masks, rows, key }: SamplingRequest,
+  { distributionSize, maskSize, actionSize, largestCount }: ActionComponents,
+  { logits, count, mask, action }: CategoricalComponent,
+  key0: number,
+  key1: number,
+  counter1: number,
+  actions: Float32Array,
+  logProbabilities: Float64Array,
+): void {
+  const weights = new Float64Array(largestCount)
+  for (let row = 0; row < rows; row++) {
+    const first = row * distributionSize + logits
+    const firstMask = row * maskSize + mask
+    let largest = Number.NEGATIVE_INFINITY
+    for (let i = 0; i < count; i++) {
+      if ((masks === null || masks[firstMask + i] === 1) && distribution[first + i] > largest)
+        largest = distribution[first + i]
+    }
+    let total = 0
+    for (let i = 0; i < count; i++) {
+      const legal = masks === null || masks[firstMask + i] === 1
+      weights[i] = legal ? Math.exp(distribution[first + i] - largest) : 0
+      total += weights[i]
+    }
+    threefry2x32(key0, key1, key.firstEnvironment + row, counter1, words)
+    const target = (words[0] >>> 0) * TO_UNIT * total
+    let cumulative = 0
+    let choice = -1
+    for (let i = 0; i < count; i++) {
+      if (weights[i] > 0) {
+        // Rounding can leave the sum just below the target: the last possible value is then the one.
+        choice = i
+        cumulative += weights[i]
+        if (target < cumulative) break
+      }
+    }
+    if (choice === -1) throw noChoice(masks, firstMask, count)
+    actions[row * actionSize + action] = choice
+    logProbabilities[row] += distribution[first + choice] - largest - Math.log(total)
+  }
+}
+
+/** `sampleCategorical` for two values and no mask, where one exponential and one logarithm do. */
+function samplePair(
+  { distribution, rows, key }: SamplingRequest,
+  { distributionSize, actionSize }: ActionComponents,
+  { logits, action }: CategoricalComponent,
+  key0: number,
+  key1: number,
+  counter1: number,
+  actions: Float32Array,
+  logProbabilities: Float64Array,
+): void {
+  for (let row = 0; row < rows; row++) {
+    const first = row * distributionSize + logits
+    const difference = distribution[first + 1] - distribution[first]
+    // Odds of the less likely value against the likelier one, at most 1: cannot overflow.
+    const odds = Math.exp(-Math.abs(difference))
+    threefry2x32(key0, key1, key.firstEnvironment + row, counter1, words)
+    const target = (words[0] >>> 0) * TO_UNIT * (1 + odds)
+    const choice = target < (difference > 0 ? odds : 1) ? 0 : 1
+    const likelier = difference > 0 ? 1 : 0
+    actions[row * actionSize + action] = choice
+    logProbabilities[row] -= (choice === likelier ? 0 : Math.abs(difference)) + Math.log(1 + odds)
+  }
+}
+
+/** Box and Muller's transform; the log-probability is that of the number as stored, rounded to float32. */
+function sampleGaussian(
+  { distribution, logStd, rows, key }: SamplingRequest,
+  { distributionSize, actionSize }: ActionComponents,
+  { half, mean, action, logStd: logStdColumn }: GaussianComponent,
+  key0: number,
+  key1: number,
+  counter1: number,
+  actions: Float32Array,
+  logProbabilities: Float64Array,
+): void {
+  const deviation = Math.exp(logStd[logStdColumn])
+  const constant = logStd[logStdColumn] + HALF_LOG_TWO_PI
+  for (let row = 0; row < rows; row++) {
+    threefry2x32(key0, key1, key.firstEnvironment + row, counter1, words)
+    const radius = Math.sqrt(-2 * Math.log(((words[0] >>> 0) + 1) * TO_UNIT))
+    const angle = 2 * Math.PI * TO_UNIT * (words[1] >>> 0)
+    const noise = radius * (half === 0 ? Math.cos(angle) : Math.sin(angle))
+    const center = distribution[row * distributionSize + mean]
+    const at = row * actionSize + action
+    actions[at] = center + deviation * noise
+    const score = (actions[at] - center) / deviation
+    logProbabilities[row] -= 0.5 * score * score + constant
+  }
+}
+
+function copyClipped(actions: Float32Array, components: ActionComponents, rows: number, out: Float32Array): void {
+  const { actionSize } = components
+  for (let i = 0; i < rows * actionSize; i++) out[i] = actions[i]
+  for (const { action, low, high } of components.gaussian) {
+    for (let row = 0; row < rows; row++) {
+      const at = row * actionSize + action
+      out[at] = Math.min(high, Math.max(low, actions[at]))
+    }
+  }
+}
+
+function noChoice(masks: Uint8Array | null, firstMask: number, count: number): AgentGymError {
+  // The engine fails an environment that leaves no legal action before its mask comes here.
+  assert(masks === null || masks.subarray(firstMask, firstMask + count).includes(1), 'a mask without a legal action')
+  return notFinite()
+}
+
+function notFinite(): AgentGymError {
+  return new AgentGymError({
+    code: 'training_diverged',
+    message: 'the policy gave a distribution that is not finite',
+    hint: 'Lower the learning rate, or normalise observations (--set normalize_observation=true).',
+  })
+}
