@@ -1,0 +1,63 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { repositoryRoot } from './repository-files.ts'
+
+const permissive = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'MIT-0',
+  'Python-2.0',
+  'Unlicense',
+  'Zlib',
+]
+
+// Not permissive, and why it may be here all the same.
+const exceptions: Record<string, string> = {
+  lightningcss: 'MPL-2.0: a tool of vite’s, neither changed nor handed on',
+}
+
+type Manifest = { name: string; version: string; license?: string | { type: string }; licenses?: { type: string }[] }
+
+/** The SPDX expression that a package declares, in the new form or in one of the two old ones. */
+function licenceOf({ license, licenses }: Manifest): string {
+  if (typeof license === 'string') return license
+  return license?.type ?? licenses?.map(({ type }) => type).join(' OR ') ?? 'none'
+}
+
+/** `A AND B` needs both, `A OR B` one of them. */
+function isPermissive(expression: string): boolean {
+  return expression
+    .replace(/[()]/g, '')
+    .split(/\s+OR\s+/)
+    .some((choice) => choice.split(/\s+AND\s+/).every((name) => permissive.includes(name)))
+}
+
+it('every dependency is under a permissive licence', () => {
+  const manifests = globSync(
+    ['node_modules/.pnpm/*/node_modules/*/package.json', 'node_modules/.pnpm/*/node_modules/@*/*/package.json'],
+    { cwd: repositoryRoot },
+  )
+    .map((path) => JSON.parse(readFileSync(join(repositoryRoot, path), 'utf8')) as Manifest)
+    .filter(({ name, version }) => name && version)
+  expect(manifests.length).toBeGreaterThan(50)
+  const others = manifests.filter((manifest) => !isPermissive(licenceOf(manifest)))
+  const unknown = others.filter(({ name }) => !Object.keys(exceptions).some((known) => name.startsWith(known)))
+  expect(unknown.map((manifest) => `${manifest.name}@${manifest.version}: ${licenceOf(manifest)}`)).toEqual([])
+})
+
+it.each([
+  ['MIT', true],
+  ['(MIT OR GPL-3.0)', true],
+  ['MIT AND GPL-3.0', false],
+  ['UNLICENSED', false],
+  ['none', false],
+])('%s: %s', (expression, expected) => {
+  expect(isPermissive(expression)).toBe(expected)
+})
