@@ -22,18 +22,61 @@ export type Article = { title: string; words: readonly string[] }
 const REFUND_WINDOW_DAYS = 30
 const CUSTOMERS = 64
 
-const givenNames = ['Ada', 'Bruno', 'Chloe', 'Dmitri', 'Elif', 'Farid', 'Greta', 'Hugo', 'Ines', 'Jonas', 'Kavya', 'Luca']
-const familyNames = ['Almeida', 'Brandt', 'Chen', 'Dubois', 'Eriksen', 'Fischer', 'Garcia', 'Haddad', 'Ito', 'Jansen', 'Kowalski']
+const givenNames = [
+  'Ada',
+  'Bruno',
+  'Chloe',
+  'Dmitri',
+  'Elif',
+  'Farid',
+  'Greta',
+  'Hugo',
+  'Ines',
+  'Jonas',
+  'Kavya',
+  'Luca',
+]
+const familyNames = [
+  'Almeida',
+  'Brandt',
+  'Chen',
+  'Dubois',
+  'Eriksen',
+  'Fischer',
+  'Garcia',
+  'Haddad',
+  'Ito',
+  'Jansen',
+  'Kowalski',
+]
 const companies = ['Northwind', 'Bluebird', 'Oakline', 'Fernhill', 'Brightside', 'Larkspur', 'Stonebridge', 'Tidewater']
-const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November']
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+]
 const pricePerSeat = { Starter: 9, Team: 15, Business: 29 } as const
 
 export const articles: readonly Article[] = [
   { title: 'Reset a password', words: ['password', 'login', 'reset', 'link', 'username'] },
   { title: 'Read your invoice', words: ['invoice', 'bill', 'tax', 'fee', 'statement', 'billed'] },
-  { title: 'Errors of the API', words: ['api', 'endpoint', 'key', 'token', 'webhook', 'sdk', '401', '403', '500', 'request'] },
+  {
+    title: 'Errors of the API',
+    words: ['api', 'endpoint', 'key', 'token', 'webhook', 'sdk', '401', '403', '500', 'request'],
+  },
   { title: 'Refunds', words: ['refund', 'money', 'charged', 'card', 'cancelled'] },
-  { title: 'Move your data to us', words: ['migrate', 'migration', 'import', 'importer', 'csv', 'rows', 'records', 'data'] },
+  {
+    title: 'Move your data to us',
+    words: ['migrate', 'migration', 'import', 'importer', 'csv', 'rows', 'records', 'data'],
+  },
 ]
 
 function makeCustomer(rng: Rng): Customer {

@@ -27,8 +27,7 @@ export default defineScenario({
   step(state, [torque]) {
     const cost = normalizeAngle(state.angle) ** 2 + 0.1 * state.speed ** 2 + 0.001 * torque ** 2
 
-    const acceleration =
-      ((3 * GRAVITY) / (2 * LENGTH)) * Math.sin(state.angle) + (3 / (MASS * LENGTH ** 2)) * torque
+    const acceleration = ((3 * GRAVITY) / (2 * LENGTH)) * Math.sin(state.angle) + (3 / (MASS * LENGTH ** 2)) * torque
     state.speed += acceleration * SECONDS_PER_STEP
     state.speed = Math.min(Math.max(state.speed, -MAX_SPEED), MAX_SPEED)
     state.angle += state.speed * SECONDS_PER_STEP

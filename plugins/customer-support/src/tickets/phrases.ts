@@ -14,7 +14,12 @@ export type Phrases = {
 export const passwordReset: Phrases = {
   slots: {
     signIn: ['log in', 'sign in', 'login', 'get into my account', 'log into the dashboard', 'sign into my profile'],
-    forgot: ['forgot my password', 'lost my password', 'cannot remember my password', 'no longer know my login password'],
+    forgot: [
+      'forgot my password',
+      'lost my password',
+      'cannot remember my password',
+      'no longer know my login password',
+    ],
     locked: ['locked out', 'shut out of my account', 'stuck at the login screen', 'unable to sign in'],
     link: ['reset link', 'password reset link', 'link to choose a new password', 'recovery link', 'reset mail'],
   },
@@ -34,6 +39,8 @@ export const passwordReset: Phrases = {
       'How can I reset my login? I {forgot}.',
       'Forgotten password again, please mail the {link}.',
       'I typed my password five times and got {locked}.',
+      'Wrong password again! Please reset it so that I can {signIn}.',
+      'Nobody on our team remembers the password, we are {locked}.',
     ],
     detail: [
       'The password page just says try again.',
@@ -86,6 +93,8 @@ export const billingInquiry: Phrases = {
       'Could someone {explain} my monthly subscription {bill}?',
       'I noticed a {line} that was never on the {bill} before.',
       'Is tax included in the {amount} on my {bill}?',
+      'What exactly are we billed every month? I see {amount}.',
+      'Would you kindly {explain} the billing of our plan?',
     ],
     detail: [
       'We have the same number of seats as last month.',
@@ -138,6 +147,8 @@ export const apiIntegration: Phrases = {
       'Authentication for the {client} broke, the {call} {fails}.',
       'The JSON response of the endpoint is an error, our {call} {fails}.',
       'Integrating your API: the first {call} {fails}.',
+      'Does the {key} expire? The {call} {fails} in production.',
+      'According to the API docs this should work, yet the {call} {fails}.',
     ],
     detail: [
       'The curl example from the developer docs does the same.',
@@ -190,6 +201,8 @@ export const refundRequest: Phrases = {
       'I returned the order, when will I see the {refund} on my card?',
       'Can you reverse the payment of {amount}? I {bought}.',
       'I {bought}, so please reimburse {amount}.',
+      'My money back please, I never used the product.',
+      'I cancelled, yet the card was charged. Where is my {refund}?',
     ],
     detail: [
       'The money should go back to the same card.',
@@ -242,6 +255,8 @@ export const dataMigration: Phrases = {
       'We plan to {move} {data} next week, what do we have to prepare?',
       'The migrated data from {source} look {broken}.',
       'Importing {source}: the file is uploaded, the records are {broken}.',
+      'The importer does not match the columns of {source}.',
+      'What is the best way to get {data} into your product? We {move} them from {source}.',
     ],
     detail: [
       'The field mapping in the wizard is correct.',

@@ -1,6 +1,14 @@
 import { createRng, type Rng } from '@agentgym/scenario'
 import { type Customer, customers } from '../back-end.ts'
-import { apiIntegration, billingInquiry, dataMigration, type Phrases, passwordReset, refundRequest, small } from './phrases.ts'
+import {
+  apiIntegration,
+  billingInquiry,
+  dataMigration,
+  type Phrases,
+  passwordReset,
+  refundRequest,
+  small,
+} from './phrases.ts'
 
 /** From easy to hard. */
 export const kinds = ['password_reset', 'billing_inquiry', 'api_integration', 'refund', 'data_migration'] as const
@@ -35,7 +43,9 @@ export function writeTicket(split: 'train' | 'eval', index: number): Ticket {
 
   const body = [rng.pick(request), rng() < 0.8 ? rng.pick(detail) : '', rng.pick<string>(aside)]
   if (rng() < 0.3) body.reverse()
-  const sentences = [rng.pick<string>(greeting), ...body, rng.pick<string>(closing)].filter((sentence) => sentence !== '')
+  const sentences = [rng.pick<string>(greeting), ...body, rng.pick<string>(closing)].filter(
+    (sentence) => sentence !== '',
+  )
   const text = fillSlots(sentences.join(' '), phrases.slots, customer, rng)
   return { kind, text: scribble(text, rng), customer }
 }
