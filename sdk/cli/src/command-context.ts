@@ -1,0 +1,33 @@
+import type { RuntimePort } from './runtime-port.ts'
+import { describeTerminal, type Terminal } from './terminal/terminal.ts'
+
+export type GlobalFlags = { json: boolean; verbose: boolean; color: boolean }
+
+/** What every command gets: where it writes, how, and the runtime when it needs it. */
+export type CommandContext = GlobalFlags & {
+  /** Results and progress. */
+  stdout: NodeJS.WriteStream
+  terminal: Terminal
+  /** A line for people; nothing under `--json`. */
+  say(line: string): void
+  /** A JSON value on its own line; nothing without `--json`. */
+  sayJson(value: unknown): void
+  /** Loaded on first use: `list` or `--help` need neither esbuild nor the learner. */
+  runtime(): Promise<RuntimePort>
+}
+
+export function makeContext(flags: GlobalFlags): CommandContext {
+  const { stdout } = process
+  return {
+    ...flags,
+    stdout,
+    terminal: describeTerminal(stdout, process.env, flags),
+    say: (line) => {
+      if (!flags.json) stdout.write(`${line}\n`)
+    },
+    sayJson: (value) => {
+      if (flags.json) stdout.write(`${JSON.stringify(value)}\n`)
+    },
+    runtime: () => import('@agentgym/runtime'),
+  }
+}

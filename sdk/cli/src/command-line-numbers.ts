@@ -1,0 +1,43 @@
+import { AgentGymError } from '@agentgym/contract'
+
+/** Seeds are what a 32-bit generator takes. */
+export const seedRange = { least: 0, greatest: 4_294_967_295 }
+export const countRange = { least: 1, greatest: Number.MAX_SAFE_INTEGER }
+
+/**
+ * A parser of whole numbers for one option. `1e5` and `100_000` are whole numbers; `abc`, `1.5`, an empty string and what
+ * lies outside the range throw `config_invalid` with the field.
+ */
+export function wholeNumber(field: string, range: { least: number; greatest: number }): (text: string) => number {
+  return (text) => {
+    const plain = text.trim().replace(/(?<=\d)_(?=\d)/g, '')
+    const value = /^[+-]?\d+(\.\d+)?(e\+?\d+)?$/i.test(plain) ? Number(plain) : Number.NaN
+    if (Number.isSafeInteger(value) && value >= range.least && value <= range.greatest) return value
+    const bounds =
+      range.greatest === Number.MAX_SAFE_INTEGER
+        ? `a whole number from ${range.least} up`
+        : `a whole number from ${range.least} to ${range.greatest}`
+    throw new AgentGymError({
+      code: 'config_invalid',
+      message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, which is not ${bounds}`,
+      hint: `Give ${bounds}, such as --${field} ${field === 'steps' ? '100000' : '1'}.`,
+      data: { field, value: text.slice(0, 100) },
+    })
+  }
+}
+
+/** Collects `--set key=value`; a pair without `=` or with an empty key throws `config_invalid`. Later pairs win. */
+export function collectSetting(text: string, previous: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=')
+  const key = text.slice(0, Math.max(at, 0)).trim()
+  if (key === '') {
+    throw new AgentGymError({
+      code: 'config_invalid',
+      message: `--set ${JSON.stringify(text.slice(0, 100))} is not of the form key=value`,
+      hint: 'Write, for example, --set learning_rate=0.001.',
+      data: { field: text.slice(0, 100) },
+    })
+  }
+  // A null prototype, so that a key such as __proto__ is a key like any other.
+  return Object.assign(Object.create(null), previous, { [key]: text.slice(at + 1) })
+}

@@ -1,0 +1,128 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AgentGymError } from '@agentgym/contract'
+import { z } from 'zod'
+import { displayPath } from '../terminal/display-path.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
+
+/** The file in an agent's folder that remembers what was asked for, so that `--resume` needs no options again. */
+const requestFile = 'run.json'
+
+const runRequestSchema = z.strictObject({
+  format: z.literal(1),
+  algorithm: z.string().optional(),
+  steps: z.int().positive().optional(),
+  seed: z.int().nonnegative(),
+  set: z.record(z.string(), z.string()),
+})
+
+/** What a user asked of `train`, beside the scenario and the folder. */
+export type RunRequest = Omit<z.infer<typeof runRequestSchema>, 'format'>
+
+/**
+ * Makes sure that a new run overwrites nothing: an agent or a checkpoint in the folder is refused, or with `force` moved
+ * aside; a folder of something else is always refused. Returns where the old agent went, if it was moved.
+ */
+export async function claimAgentFolder(
+  folder: string,
+  options: { force: boolean },
+): Promise<{ movedTo: string | null }> {
+  const contents = await listFolder(folder)
+  if (contents.every((name) => name === requestFile)) return { movedTo: null }
+  const ours = contents.includes('agent.json') || contents.includes(requestFile)
+  const shown = shellQuote(displayPath(folder))
+  if (!ours) {
+    throw new AgentGymError({
+      code: 'usage_invalid',
+      message: `${shown} is not empty and holds no agent`,
+      hint: 'Give an empty or new folder with --out.',
+      data: { path: folder },
+    })
+  }
+  if (!options.force) {
+    const what = contents.includes('agent.json') ? 'an agent' : 'an unfinished run'
+    throw new AgentGymError({
+      code: 'usage_invalid',
+      message: `${shown} already holds ${what}`,
+      hint: '--resume goes on with it, --out DIR keeps both, --force starts anew and moves it aside.',
+      data: { path: folder },
+    })
+  }
+  let number = 1
+  while (existsSync(`${folder}.${number}`)) number++
+  const movedTo = `${folder}.${number}`
+  await rename(folder, movedTo)
+  return { movedTo }
+}
+
+export async function writeRunRequest(folder: string, request: RunRequest): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, requestFile), `${JSON.stringify({ format: 1, ...request }, null, 2)}\n`)
+}
+
+/** The options of the run to resume: those of `run.json`, replaced by what was given now. */
+export async function resumedRequest(folder: string, given: Partial<RunRequest>): Promise<RunRequest> {
+  if ((await listFolder(folder)).length === 0) {
+    throw new AgentGymError({
+      code: 'file_not_found',
+      message: `there is no run to resume in ${shellQuote(displayPath(folder))}`,
+      hint: 'Leave --resume out to start one, or name its folder with --out.',
+      data: { path: folder },
+    })
+  }
+  const stored = await readRunRequest(folder)
+  return {
+    algorithm: given.algorithm ?? stored?.algorithm,
+    steps: given.steps ?? stored?.steps,
+    seed: given.seed ?? stored?.seed ?? 1,
+    set: { ...stored?.set, ...given.set },
+  }
+}
+
+/** After a run that failed before it wrote anything: leaves no trace that would be taken for a run. */
+export async function dropEmptyRun(folder: string): Promise<void> {
+  const contents = await listFolder(folder)
+  if (contents.length !== 1 || contents[0] !== requestFile) return
+  await rm(join(folder, requestFile))
+  await rmdir(folder)
+}
+
+async function readRunRequest(folder: string): Promise<RunRequest | undefined> {
+  const path = join(folder, requestFile)
+  if (!existsSync(path)) return undefined
+  try {
+    return runRequestSchema.parse(JSON.parse(await readFile(path, 'utf8')))
+  } catch (cause) {
+    throw new AgentGymError(
+      {
+        code: 'checkpoint_invalid',
+        message: `${shellQuote(displayPath(path))} cannot be read as the record of a run`,
+        hint: 'Delete the file and repeat the options of the run beside --resume.',
+        data: { path },
+      },
+      { cause },
+    )
+  }
+}
+
+async function listFolder(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return []
+    if (isCode(error, 'ENOTDIR')) {
+      throw new AgentGymError({
+        code: 'usage_invalid',
+        message: `${shellQuote(displayPath(folder))} is a file, not a folder`,
+        hint: 'Give an empty or new folder with --out.',
+        data: { path: folder },
+      })
+    }
+    throw error
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

@@ -1,0 +1,107 @@
+import type { Evaluation } from '@agentgym/contract'
+import { createLogUpdate } from 'log-update'
+import type { CommandContext } from '../command-context.ts'
+import { cancelOnInterrupt } from '../interrupts.ts'
+import type { BuiltScenario, RuntimePort } from '../runtime-port.ts'
+import { findBuiltIn } from '../targets/built-in-scenarios.ts'
+import { resolveAgentFolder } from '../targets/resolve-agent.ts'
+import { resolveScenarioFolder } from '../targets/resolve-scenario.ts'
+import { displayPath } from '../terminal/display-path.ts'
+import { fitText } from '../terminal/fit-text.ts'
+import { formatCount, formatDuration, formatValue } from '../terminal/format-figures.ts'
+import { progressBar } from '../terminal/progress-bar.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { criterionLines, verdict, verdictSymbol } from '../training-view/result-lines.ts'
+
+export type EvalFlags = { episodes?: number; seed?: number; scenario?: string }
+
+/** `agentgym eval`: plays an agent on held-out episodes in the sandbox and holds it against the success criteria. */
+export async function evaluate(target: string, flags: EvalFlags, context: CommandContext): Promise<void> {
+  const folder = await resolveAgentFolder(target)
+  const runtime = await context.runtime()
+  const manifest = await runtime.readAgent(folder)
+  const scenario = await scenarioOf(manifest.scenario.name, flags.scenario, runtime)
+  const { terminal } = context
+  const played = safeText(`${manifest.scenario.name}@${manifest.scenario.version}`, 240)
+  const episodes =
+    flags.episodes === undefined ? 'held-out episodes' : `${formatCount(flags.episodes)} held-out episodes`
+  context.say(
+    `${terminal.symbols.next} Evaluate ${safeText(displayPath(folder))} on ${terminal.paint.bold(played)}, ${episodes}`,
+  )
+
+  const progress = evaluationProgress(context)
+  const interrupt = cancelOnInterrupt(() => {})
+  let evaluation: Evaluation
+  try {
+    evaluation = await runtime.evaluateAgent({
+      agent: folder,
+      scenario,
+      episodes: flags.episodes,
+      seed: flags.seed,
+      signal: interrupt.signal,
+      onProgress: progress.update,
+    })
+  } finally {
+    interrupt.release()
+    progress.close()
+  }
+  context.sayJson(evaluation)
+  for (const line of evaluationLines(evaluation, terminal)) context.say(line)
+  const again = `agentgym info ${shellQuote(displayPath(folder))}`
+  context.say(`${terminal.symbols.next} How it was trained: ${terminal.paint.accent(again)}`)
+}
+
+/** The evaluation as people read it: verdict, criteria, metrics and the trajectory's hash. */
+export function evaluationLines(evaluation: Evaluation, terminal: Terminal): string[] {
+  const { paint } = terminal
+  const judged = new Set(evaluation.success.criteria.map((criterion) => criterion.metric))
+  const metrics = Object.entries(evaluation.metrics).filter(([name]) => !judged.has(name))
+  return [
+    `${verdictSymbol(evaluation, terminal)} ${verdict(evaluation)}`,
+    ...criterionLines(evaluation, terminal),
+    `  ${paint.dim('mean length')} ${formatValue(evaluation.length_mean)} steps`,
+    ...metrics.map(([name, value]) => `  ${paint.dim(safeText(name, 60))} ${formatValue(value)}`),
+    `  ${paint.dim(`seed ${evaluation.seed}, trajectories ${evaluation.trajectory_hash}`)}`,
+  ]
+}
+
+// Without --scenario a built-in of the name is tried; the runtime holds it to the agent's scenario hash.
+async function scenarioOf(
+  name: string,
+  target: string | undefined,
+  runtime: RuntimePort,
+): Promise<BuiltScenario | undefined> {
+  if (target !== undefined) return runtime.buildScenario(await resolveScenarioFolder(target))
+  const builtIn = await findBuiltIn(name)
+  return builtIn && runtime.buildScenario(builtIn.folder)
+}
+
+function evaluationProgress({ terminal, json, stdout }: CommandContext) {
+  if (json || !terminal.live) return { update: () => {}, close: () => {} }
+  const draw = createLogUpdate(stdout)
+  const started = performance.now()
+  let last = 0
+  return {
+    update: (done: number, total: number) => {
+      const now = performance.now()
+      if (now - last < 100 && done < total) return
+      last = now
+      const seconds = (now - started) / 1000
+      const left = done > 0 && done < total ? `, ${formatDuration((seconds / done) * (total - done))} left` : ''
+      const figures = `  ${formatCount(done)} / ${formatCount(total)} episodes${left}`
+      const width = terminal.columns() - 1
+      const room = width - figures.length
+      draw(
+        room < 8
+          ? fitText(figures.trim(), width)
+          : progressBar(done / Math.max(total, 1), Math.min(40, room), terminal) + figures,
+      )
+    },
+    close: () => {
+      draw.clear()
+      draw.done()
+    },
+  }
+}

@@ -1,0 +1,156 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { AgentManifest, ScenarioPackage, SpaceDescription } from '@agentgym/contract'
+import type { CommandContext } from '../command-context.ts'
+import { findBuiltIn, unscopedName } from '../targets/built-in-scenarios.ts'
+import { packageKind, readScenarioPackage } from '../targets/read-scenario-package.ts'
+import { resolveAgentFolder } from '../targets/resolve-agent.ts'
+import { resolveScenarioFolder } from '../targets/resolve-scenario.ts'
+import { displayPath } from '../terminal/display-path.ts'
+import { fitText, padText, wrapText } from '../terminal/fit-text.ts'
+import { formatCount, formatValue } from '../terminal/format-figures.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { evaluationLines } from './eval.ts'
+import { successText } from './list.ts'
+
+/** `agentgym info`: the manifest of a scenario (a folder or a built-in name) or of an agent's folder. */
+export async function info(target: string, context: CommandContext): Promise<void> {
+  if (await isAgent(target)) return agentInfo(await resolveAgentFolder(target), context)
+  const folder = await resolveScenarioFolder(target)
+  const manifest = await readScenarioPackage(folder)
+  context.sayJson({
+    kind: 'scenario',
+    name: manifest.name,
+    version: manifest.version,
+    folder,
+    manifest: scenarioFields(manifest),
+  })
+  const builtIn = (await findBuiltIn(manifest.name))?.folder === folder
+  const trainTarget = builtIn ? unscopedName(manifest.name) : shellQuote(displayPath(folder))
+  for (const line of scenarioLines(manifest, folder, trainTarget, context.terminal)) context.say(line)
+}
+
+async function isAgent(target: string): Promise<boolean> {
+  return existsSync(join(target, 'agent.json')) || (await packageKind(target)) === 'agent'
+}
+
+// The author's own fields of package.json (scripts, keywords, …) are not part of the manifest.
+function scenarioFields({ name, version, license, agentgym }: ScenarioPackage): Record<string, unknown> {
+  return { name, version, license, agentgym }
+}
+
+async function agentInfo(folder: string, context: CommandContext): Promise<void> {
+  const runtime = await context.runtime()
+  const manifest = await runtime.readAgent(folder)
+  context.sayJson({ kind: 'agent', folder: resolve(folder), manifest })
+  for (const line of agentLines(manifest, folder, context.terminal)) context.say(line)
+}
+
+function scenarioLines(manifest: ScenarioPackage, folder: string, trainTarget: string, terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  const { agentgym } = manifest
+  const width = Math.min(terminal.columns(), 100)
+  return [
+    paint.bold(fitText(safeText(`${manifest.name}@${manifest.version}`, 240), width, symbols.ellipsis)),
+    ...wrapText(safeText(`${agentgym.title}: ${agentgym.summary}`, 400), width),
+    ...fields(
+      [
+        ['kind', 'scenario'],
+        ['folder', displayPath(folder)],
+        ['entry', agentgym.entry],
+        ['category', agentgym.category],
+        ['difficulty', agentgym.difficulty],
+        ['license', manifest.license ?? '-'],
+        ['success', successText(agentgym.success)],
+        ...Object.entries(agentgym.training).map(([name, value]): [string, string] => [
+          `training.${name}`,
+          settingText(value),
+        ]),
+      ],
+      terminal,
+    ),
+    `${symbols.next} Train on it: ${paint.accent(`agentgym train ${trainTarget}`)}`,
+  ]
+}
+
+function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  const { scenario, policy } = manifest
+  const settings = Object.entries(manifest.settings).map(([name, value]): [string, string] => [
+    `settings.${name}`,
+    settingText(value),
+  ])
+  const versions = Object.entries(manifest.runtime).map(([name, version]): [string, string] => [
+    `runtime.${name}`,
+    version,
+  ])
+  return [
+    paint.bold(safeText(displayPath(folder), 240)),
+    ...fields(
+      [
+        ['kind', 'agent'],
+        ['scenario', `${scenario.name}@${scenario.version}`],
+        ['scenario hash', scenario.hash],
+        ['observation', describeSpace(scenario.observation)],
+        ['action', describeSpace(scenario.action)],
+        ['success', successText(scenario.success)],
+        ['algorithm', manifest.algorithm],
+        ['seed', String(manifest.seed)],
+        ['steps', formatCount(manifest.steps)],
+        [
+          'policy',
+          `${policy.hidden.join('-') || 'linear'} ${policy.activation}${policy.normalizeObservation ? ', observations normalised' : ''}`,
+        ],
+        ['model hash', manifest.model_hash],
+        ...settings,
+        ...versions,
+      ],
+      terminal,
+    ),
+    ...evaluationLines(manifest.evaluation, terminal),
+    `${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(displayPath(folder))}`)}`,
+  ]
+}
+
+function settingText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '-')
+}
+
+function fields(pairs: [string, string][], terminal: Terminal): string[] {
+  const nameWidth = Math.min(32, Math.max(...pairs.map(([name]) => name.length)))
+  const room = Math.max(10, terminal.columns() - nameWidth - 5)
+  return pairs.flatMap(([name, value]) => {
+    const [first, ...rest] = wrapText(safeText(value, 1000), room)
+    const label = terminal.paint.dim(
+      padText(fitText(safeText(name, 60), nameWidth, terminal.symbols.ellipsis), nameWidth),
+    )
+    return [`  ${label}  ${first}`, ...rest.map((line) => `${' '.repeat(nameWidth + 4)}${line}`)]
+  })
+}
+
+/** `box [4]`, `discrete 2 (left, right)`, `dict {name: box [2]}`. */
+export function describeSpace(space: SpaceDescription): string {
+  switch (space.type) {
+    case 'box':
+      return `box [${space.shape.join(', ')}], bounds ${bounds(space.low)} to ${bounds(space.high)}`
+    case 'discrete':
+      return `discrete ${space.n}${space.start ? ` from ${space.start}` : ''}${space.labels ? ` (${space.labels.join(', ')})` : ''}`
+    case 'multiDiscrete':
+      return `multi-discrete [${space.nvec.join(', ')}]`
+    case 'text':
+      return `text, at most ${formatCount(space.maxTokens)} tokens of ${formatCount(space.vocabulary)}`
+    case 'dict':
+      return `dict {${space.entries.map((entry) => `${entry.name}: ${describeSpace(entry.space)}`).join('; ')}}`
+  }
+}
+
+function bounds(values: (number | null)[]): string {
+  const distinct = [...new Set(values)]
+  if (distinct.length === 1) return distinct[0] === null ? 'none' : formatValue(distinct[0])
+  return `[${values
+    .slice(0, 8)
+    .map((value) => (value === null ? 'none' : formatValue(value)))
+    .join(', ')}${values.length > 8 ? ', …' : ''}]`
+}

@@ -1,0 +1,125 @@
+import { resolve } from 'node:path'
+import { AgentGymError, type AgentManifest, type SuccessCriteria } from '@agentgym/contract'
+import type { CommandContext } from '../command-context.ts'
+import type { RuntimePort } from '../runtime-port.ts'
+import { builtInScenarios, unscopedName } from '../targets/built-in-scenarios.ts'
+import { findAgents } from '../targets/find-agents.ts'
+import { agentsFolder } from '../targets/resolve-agent.ts'
+import { fitText } from '../terminal/fit-text.ts'
+import { formatCount, formatTarget, formatValue } from '../terminal/format-figures.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { renderTable } from '../terminal/table.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+type FoundAgent =
+  | { name: string; folder: string; manifest: AgentManifest }
+  | { name: string; folder: string; error: { code: string; message: string } }
+
+/** `agentgym list`: the built-in scenarios and the agents in ./agents. A broken agent is a row, not a failure. */
+export async function list(context: CommandContext): Promise<void> {
+  const scenarios = await builtInScenarios()
+  const folders = await findAgents(agentsFolder)
+  const runtime = folders.length > 0 ? await context.runtime() : undefined
+  const agents: FoundAgent[] = []
+  if (runtime) for (const { name, folder } of folders) agents.push(await readFound(name, folder, runtime))
+
+  context.sayJson({
+    scenarios: scenarios.map(({ folder, package: { name, version, agentgym } }) => {
+      const { title, summary, category, difficulty, success } = agentgym
+      return { name, version, title, summary, category, difficulty, success, folder }
+    }),
+    agents: agents.map(agentJson),
+  })
+  if (context.json) return
+  for (const line of scenarioLines(scenarios, context.terminal)) context.say(line)
+  context.say('')
+  for (const line of agentLines(agents, context.terminal)) context.say(line)
+}
+
+async function readFound(name: string, folder: string, runtime: RuntimePort): Promise<FoundAgent> {
+  try {
+    return { name, folder: resolve(folder), manifest: await runtime.readAgent(folder) }
+  } catch (error) {
+    if (!(error instanceof AgentGymError)) throw error
+    return { name, folder: resolve(folder), error: { code: error.code, message: error.message } }
+  }
+}
+
+function agentJson(agent: FoundAgent): unknown {
+  if ('error' in agent) return agent
+  const { scenario, algorithm, seed, steps, evaluation } = agent.manifest
+  return {
+    name: agent.name,
+    folder: agent.folder,
+    scenario: `${scenario.name}@${scenario.version}`,
+    algorithm,
+    seed,
+    steps,
+    evaluation,
+  }
+}
+
+function scenarioLines(scenarios: Awaited<ReturnType<typeof builtInScenarios>>, terminal: Terminal): string[] {
+  if (scenarios.length === 0) return ['No built-in scenario is installed.']
+  const columns = [
+    { title: 'Scenario' },
+    { title: 'Version' },
+    { title: 'Difficulty' },
+    { title: 'Success', shrink: true },
+  ]
+  const rows = scenarios.map(({ package: { name, version, agentgym } }) => [
+    safeText(unscopedName(name), 60),
+    safeText(version, 30),
+    agentgym.difficulty,
+    successText(agentgym.success),
+  ])
+  const [head, ...lines] = renderTable(columns, rows, terminal, (text, _, column) =>
+    column === 0 ? terminal.paint.bold(text) : text,
+  )
+  return [
+    head,
+    ...lines.flatMap((line, row) => [line, summaryLine(scenarios[row].package.agentgym.summary, terminal)]),
+    `${terminal.symbols.next} Train on one: ${terminal.paint.accent(`agentgym train ${rows[0][0]}`)}`,
+  ]
+}
+
+// Below its row, so that it stays readable on 80 columns.
+function summaryLine(summary: string, terminal: Terminal): string {
+  return `  ${terminal.paint.dim(fitText(safeText(summary, 280), terminal.columns() - 3, terminal.symbols.ellipsis))}`
+}
+
+function agentLines(agents: FoundAgent[], terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  if (agents.length === 0) return [`${paint.dim('No agent in ./agents yet; agentgym train puts one there.')}`]
+  const columns = [
+    { title: 'Agent' },
+    { title: 'Success' },
+    { title: 'Return', align: 'right' as const },
+    { title: 'Steps', align: 'right' as const },
+    { title: 'Scenario', shrink: true },
+  ]
+  const rows = agents.map((agent) => {
+    const name = safeText(`${agentsFolder}/${agent.name}`, 80)
+    if ('error' in agent) return [name, `${symbols.failed} broken`, '-', '-', agent.error.code]
+    const { evaluation, steps, scenario } = agent.manifest
+    const verdict =
+      { true: `${symbols.ok} reached`, false: `${symbols.failed} missed`, null: '-' }[String(evaluation.success.ok)] ??
+      '-'
+    return [
+      name,
+      verdict,
+      formatValue(evaluation.return_mean),
+      formatCount(steps),
+      safeText(`${scenario.name}@${scenario.version}`, 240),
+    ]
+  })
+  return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? paint.bold(text) : text))
+}
+
+/** `return_mean >= 475, solved >= 0.95`. */
+export function successText(success: SuccessCriteria): string {
+  const criteria = Object.entries(success).map(
+    ([metric, target]) => `${safeText(metric, 60)} >= ${formatTarget(target)}`,
+  )
+  return criteria.length > 0 ? criteria.join(', ') : '-'
+}

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import { Command, type Help } from 'commander'
+import { type CommandContext, type GlobalFlags, makeContext } from './command-context.ts'
+import { collectSetting, countRange, seedRange, wholeNumber } from './command-line-numbers.ts'
+import { describeTerminal } from './terminal/terminal.ts'
+
+/**
+ * The command line as a tree. Commands are loaded when they run, so that help and errors come at once. Errors are thrown,
+ * never printed here.
+ */
+export function makeProgram(): Command {
+  const program = new Command('agentgym')
+    .description('Write, check, train and evaluate reinforcement-learning scenarios.')
+    .usage('COMMAND [options]')
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .option('--json', 'print JSON: one value, or one a line while a command runs')
+    .option('--verbose', 'say more: settings, error details, stacks')
+    .option('--no-color', 'no colours (NO_COLOR does the same)')
+    .addHelpText('after', helpFooter)
+  addScenarioCommands(program)
+  addTrain(program)
+  addEval(program)
+  addInspection(program)
+  for (const command of everyCommand(program)) configure(command)
+  return program
+}
+
+const helpFooter = `
+Start here:
+  agentgym list                      what there is to train on
+  agentgym train cart-pole           train an agent
+  agentgym eval agents/cart-pole     hold it against the scenario's targets
+`
+
+function addScenarioCommands(program: Command): void {
+  const scenario = program
+    .command('scenario')
+    .usage('COMMAND [options]')
+    .description('write, check and build scenarios')
+  scenario
+    .command('init')
+    .argument('<DIR>', 'folder to write to; existing files are never overwritten')
+    .description('write a new scenario that passes every check')
+    .option('--template <NAME>', 'control (numbers in, action out) or tools (an agent that calls tools)')
+    .option('--name <NAME>', 'npm name; by default the name of the folder')
+    .option('--title <TITLE>', 'title for people; by default made from the name')
+    .option('-y, --yes', 'ask nothing, take the defaults')
+    .action(async (directory, options, command: Command) => {
+      const { scenarioInit } = await import('./commands/scenario-init.ts')
+      await scenarioInit(directory, options, contextOf(command))
+    })
+  scenario
+    .command('check')
+    .argument('[DIR]', 'scenario folder or built-in name', '.')
+    .description('run every check in the sandbox; exit 1 when one fails')
+    .action(async (target, _, command: Command) => {
+      const { scenarioCheck } = await import('./commands/scenario-check.ts')
+      await scenarioCheck(target, contextOf(command))
+    })
+  scenario
+    .command('build')
+    .argument('[DIR]', 'scenario folder or built-in name', '.')
+    .description('bundle the scenario into dist/scenario.js and print its hash')
+    .action(async (target, _, command: Command) => {
+      const { scenarioBuild } = await import('./commands/scenario-build.ts')
+      await scenarioBuild(target, contextOf(command))
+    })
+}
+
+function addTrain(program: Command): void {
+  program
+    .command('train')
+    .argument('<TARGET>', 'scenario folder or built-in name')
+    .description('train an agent on a scenario in the sandbox')
+    .option('--algorithm <NAME>', "learning algorithm (by default the scenario's, else ppo)")
+    .option('--steps <N>', "environment steps (by default the scenario's)", wholeNumber('steps', countRange))
+    .option(
+      '--seed <S>',
+      `seed, ${seedRange.least} to ${seedRange.greatest} (default: 1)`,
+      wholeNumber('seed', seedRange),
+    )
+    .option('--out <DIR>', 'folder of the agent (default: agents/NAME)')
+    .option('--set <KEY=VALUE>', 'a training setting, such as learning_rate=0.001; may be repeated', collectSetting)
+    .option('--resume', 'go on with an interrupted run from its last checkpoint')
+    .option('--force', 'start anew where an agent is; the old one moves aside')
+    .option('--watch', 'full-screen dashboard')
+    .action(async (target, options, command: Command) => {
+      const { train } = await import('./commands/train.ts')
+      await train(target, options, contextOf(command))
+    })
+}
+
+function addEval(program: Command): void {
+  program
+    .command('eval')
+    .argument('<AGENT>', 'agent folder, or the name of one in ./agents')
+    .description('play held-out episodes and hold an agent against its targets')
+    .option('--episodes <N>', 'held-out episodes', wholeNumber('episodes', countRange))
+    .option('--seed <S>', `seed, ${seedRange.least} to ${seedRange.greatest}`, wholeNumber('seed', seedRange))
+    .option('--scenario <DIR>', 'the scenario, where it is neither built in nor known to the agent')
+    .action(async (target, options, command: Command) => {
+      const { evaluate } = await import('./commands/eval.ts')
+      await evaluate(target, options, contextOf(command))
+    })
+}
+
+function addInspection(program: Command): void {
+  program
+    .command('list')
+    .description('list built-in scenarios and the agents in ./agents')
+    .action(async (_, command: Command) => {
+      const { list } = await import('./commands/list.ts')
+      await list(contextOf(command))
+    })
+  program
+    .command('info')
+    .argument('<TARGET>', 'scenario folder, built-in name or agent folder')
+    .description('show a manifest, and how good an agent is')
+    .action(async (target, _, command: Command) => {
+      const { info } = await import('./commands/info.ts')
+      await info(target, contextOf(command))
+    })
+}
+
+function configure(command: Command): void {
+  command
+    .exitOverride()
+    .showSuggestionAfterError()
+    .allowExcessArguments(false)
+    .configureOutput({
+      // Errors are thrown and printed in one place, in the form that was asked for.
+      outputError: () => {},
+      writeErr: () => {},
+      getOutHelpWidth: () => describeTerminal(process.stdout, process.env, { color: true }).columns(),
+      getOutHasColors: () =>
+        describeTerminal(process.stdout, process.env, { color: !process.argv.includes('--no-color') }).color,
+    })
+    .configureHelp({ showGlobalOptions: true, ...helpStyle() })
+}
+
+function helpStyle(): Partial<Help> {
+  const { paint } = describeTerminal(process.stdout, process.env, { color: !process.argv.includes('--no-color') })
+  return { styleTitle: paint.bold, styleCommandText: paint.accent, styleDescriptionText: (text) => text }
+}
+
+function contextOf(command: Command): CommandContext {
+  const flags = command.optsWithGlobals<Partial<GlobalFlags>>()
+  return makeContext({ json: flags.json ?? false, verbose: flags.verbose ?? false, color: flags.color ?? true })
+}
+
+function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)]
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
+}

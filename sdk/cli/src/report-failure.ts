@@ -1,0 +1,70 @@
+import { AgentGymError, type ErrorReport } from '@agentgym/contract'
+import type { GlobalFlags } from './command-context.ts'
+import { wrapText } from './terminal/fit-text.ts'
+import { safeText } from './terminal/safe-text.ts'
+import { describeTerminal, type Terminal } from './terminal/terminal.ts'
+
+const messageLimit = 4000
+const messageLines = 20
+
+/**
+ * Prints a failure and returns the exit status: for people on stderr, under `--json` as one line on stdout. A training
+ * command's error is an event among its events; every other command's is `{error}`.
+ */
+export function reportFailure(failure: unknown, flags: GlobalFlags, form: 'event' | 'value'): 1 | 2 {
+  const error = failure instanceof AgentGymError ? failure : internalError(failure)
+  if (flags.json) {
+    const report = { error: error.toReport() }
+    process.stdout.write(`${JSON.stringify(form === 'event' ? { event: 'error', ...report } : report)}\n`)
+    return error.exit
+  }
+  const terminal = describeTerminal(process.stderr, process.env, flags)
+  const lines = failureLines(error.toReport(), terminal)
+  if (flags.verbose) lines.push(...detailLines(error, terminal))
+  process.stderr.write(`${lines.join('\n')}\n`)
+  return error.exit
+}
+
+/** What failed, where and why; how to mend it; the code last. No line is wider than the terminal. */
+export function failureLines(report: ErrorReport, terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  const width = Math.min(terminal.columns(), 100) - 2
+  const message = textLines(report.message, width)
+  const hint = report.hint === undefined ? [] : textLines(report.hint, width)
+  return [
+    `${paint.fail(symbols.failed)} ${message[0]}`,
+    ...message.slice(1).map((line) => `  ${line}`),
+    ...hint.map((line, index) => `${index === 0 ? symbols.next : ' '} ${line}`),
+    `  ${paint.dim(report.code)}`,
+  ]
+}
+
+// Indented below the first line, a message of several lines (a compiler's) cannot pass for lines of ours.
+function textLines(text: string, width: number): string[] {
+  const lines = text.slice(0, messageLimit).split(/\r?\n/)
+  const kept = lines.slice(0, messageLines).flatMap((line) => wrapText(safeText(line, messageLimit), width))
+  return lines.length > messageLines ? [...kept, '(more lines left out)'] : kept
+}
+
+function detailLines(error: AgentGymError, terminal: Terminal): string[] {
+  const lines = Object.entries(error.data).map(
+    ([key, value]) => `${safeText(key, 60)}: ${safeText(JSON.stringify(value) ?? '', 2000)}`,
+  )
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const stack = (at.stack ?? String(at)).slice(0, 8000).split('\n')
+    lines.push(...stack.slice(0, 30).map((line) => safeText(line, 500)))
+  }
+  return lines.map((line) => `  ${terminal.paint.dim(line)}`)
+}
+
+function internalError(failure: unknown): AgentGymError {
+  const reason = failure instanceof Error ? `${failure.name}: ${failure.message}` : String(failure)
+  return new AgentGymError(
+    {
+      code: 'internal_error',
+      message: `agentgym itself failed: ${reason}`,
+      hint: 'This is a fault in AgentGym. Run the command again with --verbose and report what it prints.',
+    },
+    { cause: failure },
+  )
+}

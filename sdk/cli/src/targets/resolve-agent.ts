@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { AgentGymError } from '@agentgym/contract'
+import { unscopedName } from './built-in-scenarios.ts'
+import { closestName } from './closest-name.ts'
+import { findAgents } from './find-agents.ts'
+
+/** Where `train` puts agents and `list` looks for them. */
+export const agentsFolder = 'agents'
+
+/**
+ * The folder of the agent that a user named: a folder that holds an agent.json, else the name of one in ./agents.
+ * Throws `file_not_found`.
+ */
+export async function resolveAgentFolder(target: string): Promise<string> {
+  const candidates = [target, join(agentsFolder, unscopedName(target))]
+  const found = candidates.find((folder) => existsSync(join(folder, 'agent.json')))
+  if (found) return resolve(found)
+  const names = (await findAgents(agentsFolder)).map((agent) => agent.name)
+  const nearest = closestName(target, names)
+  throw new AgentGymError({
+    code: 'file_not_found',
+    message: `there is no agent ${JSON.stringify(target.slice(0, 200))}: no folder of that name holds an agent.json`,
+    hint: nearest
+      ? `Did you mean ${join(agentsFolder, nearest)}?`
+      : 'Name the folder that agentgym train printed; agentgym list shows the agents in ./agents.',
+    data: { target: target.slice(0, 200), ...(nearest ? { suggestion: join(agentsFolder, nearest) } : {}) },
+  })
+}

@@ -1,0 +1,36 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { AgentGymError } from '@agentgym/contract'
+import { builtInScenarios, findBuiltIn, unscopedName } from './built-in-scenarios.ts'
+import { closestName } from './closest-name.ts'
+
+/**
+ * The folder of the scenario that a user named: a folder, else the name of a built-in scenario. A folder wins over a
+ * built-in of the same name, as `./cart-pole` is what its author sees. Throws `file_not_found`.
+ */
+export async function resolveScenarioFolder(target: string): Promise<string> {
+  if (await isFolder(target)) return resolve(target)
+  const builtIn = looksLikePath(target) ? undefined : await findBuiltIn(target)
+  if (builtIn) return builtIn.folder
+  const names = (await builtInScenarios()).map((scenario) => unscopedName(scenario.package.name))
+  const nearest = closestName(unscopedName(target), names)
+  throw new AgentGymError({
+    code: 'file_not_found',
+    message: `there is no scenario ${JSON.stringify(target.slice(0, 200))}: neither a folder nor a built-in name`,
+    hint: nearest
+      ? `Did you mean ${nearest}? agentgym list shows all.`
+      : 'agentgym list shows the built-in scenarios; agentgym scenario init DIR writes a new one.',
+    data: { target: target.slice(0, 200), ...(nearest ? { suggestion: nearest } : {}) },
+  })
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  )
+}
+
+function looksLikePath(target: string): boolean {
+  return /^[./~]/.test(target) || (target.includes('/') && !target.startsWith('@'))
+}

@@ -1,0 +1,124 @@
+import { padText } from './fit-text.ts'
+import { formatCount, formatValue } from './format-figures.ts'
+
+export type CurvePoint = { x: number; y: number }
+
+export type CurveChartOptions = {
+  /** Columns and rows of the whole chart, axis labels included. */
+  width: number
+  height: number
+  /** The x axis runs from 0 to this. */
+  xEnd: number
+  /** A horizontal line, such as the success criterion. */
+  target?: number
+  unicode: boolean
+}
+
+/** One row of the chart in parts, so that the caller can colour the plot and dim the axis. */
+export type ChartRow = { axis: string; plot: string; target: boolean }
+
+// Bit of each dot in a braille cell (Unicode block U+2800), by row then column.
+const brailleBits = [
+  [0x01, 0x08],
+  [0x02, 0x10],
+  [0x04, 0x20],
+  [0x40, 0x80],
+]
+
+/**
+ * Draws a curve in braille dots (2 × 4 a character), or in asterisks where the terminal is not UTF-8. The y axis
+ * covers the values and the target; the last row is the x axis. Returns `height` rows of `width` columns.
+ */
+export function curveChart(points: readonly CurvePoint[], options: CurveChartOptions): ChartRow[] {
+  const range = valueRange(points, options.target)
+  const labels = [range.high, (range.high + range.low) / 2, range.low].map(formatValue)
+  const axisWidth = Math.max(...labels.map((label) => label.length), 4) + 2
+  const columns = Math.max(4, options.width - axisWidth)
+  const lines = Math.max(2, options.height - 1)
+  const dotsWide = options.unicode ? columns * 2 : columns
+  const dotsHigh = options.unicode ? lines * 4 : lines
+
+  const toRow = (y: number) => Math.round(((range.high - y) / (range.high - range.low)) * (dotsHigh - 1))
+  const dots = drawCurve(points, options.xEnd, dotsWide, dotsHigh, toRow)
+  const perCell = dotsHigh / lines
+  const targetLine = options.target === undefined ? -1 : Math.floor(toRow(options.target) / perCell)
+  const middle = Math.floor((lines - 1) / 2)
+
+  const rows: ChartRow[] = []
+  for (let line = 0; line < lines; line++) {
+    const label =
+      line === 0 ? labels[0] : line === lines - 1 ? labels[2] : line === middle && lines > 4 ? labels[1] : ''
+    const edge = options.unicode ? '│' : '|'
+    const axis = `${padText(label, axisWidth - 2, 'right')} ${edge}`
+    rows.push({
+      axis,
+      plot: plotLine(dots, line, columns, line === targetLine, options.unicode),
+      target: line === targetLine,
+    })
+  }
+  rows.push({ axis: xAxis(axisWidth, columns, options), plot: '', target: false })
+  return rows
+}
+
+function valueRange(points: readonly CurvePoint[], target: number | undefined): { low: number; high: number } {
+  let low = target ?? Number.POSITIVE_INFINITY
+  let high = target ?? Number.NEGATIVE_INFINITY
+  for (const { y } of points) {
+    if (y < low) low = y
+    if (y > high) high = y
+  }
+  if (low > high) return { low: 0, high: 1 }
+  if (low === high) return { low: low - 1, high: high + 1 }
+  return { low, high }
+}
+
+/** Sets the dots of a polyline: every column between two points is filled, so that steep rises stay connected. */
+function drawCurve(
+  points: readonly CurvePoint[],
+  xEnd: number,
+  dotsWide: number,
+  dotsHigh: number,
+  toRow: (y: number) => number,
+): Uint8Array[] {
+  const dots = Array.from({ length: dotsHigh }, () => new Uint8Array(dotsWide))
+  let last: { column: number; row: number } | undefined
+  for (const { x, y } of points) {
+    const column = Math.min(dotsWide - 1, Math.max(0, Math.round((x / Math.max(xEnd, 1)) * (dotsWide - 1))))
+    const row = Math.min(dotsHigh - 1, Math.max(0, toRow(y)))
+    const from = last ?? { column, row }
+    const moves = Math.max(Math.abs(column - from.column), Math.abs(row - from.row), 1)
+    for (let move = 0; move <= moves; move++) {
+      const atRow = Math.round(from.row + ((row - from.row) * move) / moves)
+      const atColumn = Math.round(from.column + ((column - from.column) * move) / moves)
+      dots[atRow][atColumn] = 1
+    }
+    last = { column, row }
+  }
+  return dots
+}
+
+function plotLine(dots: Uint8Array[], line: number, columns: number, isTarget: boolean, unicode: boolean): string {
+  let text = ''
+  for (let column = 0; column < columns; column++) {
+    if (!unicode) {
+      text += dots[line][column] ? '*' : isTarget ? '-' : ' '
+      continue
+    }
+    let bits = 0
+    for (let row = 0; row < 4; row++) {
+      for (let side = 0; side < 2; side++) {
+        if (dots[line * 4 + row][column * 2 + side]) bits |= brailleBits[row][side]
+      }
+    }
+    text += bits ? String.fromCodePoint(0x2800 + bits) : isTarget ? '╌' : ' '
+  }
+  return text
+}
+
+function xAxis(axisWidth: number, columns: number, options: CurveChartOptions): string {
+  const end = `${formatCount(options.xEnd)} steps`
+  const corner = padText(options.unicode ? '└' : '+', axisWidth, 'right')
+  const line = options.unicode ? '─' : '-'
+  if (columns < end.length + 4) return corner + line.repeat(columns)
+  return `${corner}${line.repeat(columns - end.length - 1)} ${end}`
+}

@@ -1,0 +1,208 @@
+import { Box, Text } from 'ink'
+import { createElement as h, type ReactElement } from 'react'
+import { type ChartRow, curveChart } from '../terminal/curve-chart.ts'
+import { fitText, padText } from '../terminal/fit-text.ts'
+import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-figures.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { type RunState, secondsLeft } from './run-state.ts'
+
+export type DashboardProps = {
+  state: RunState
+  terminal: Terminal
+  columns: number
+  rows: number
+  stopping: boolean
+}
+
+type Layout = { chart: number; section: number; log: number; losses: boolean }
+
+/**
+ * The whole screen of `train --watch`: the return curve large, then metrics against their targets beside the losses, then
+ * the log. Exactly `rows` rows; laid out for 80 × 24 and up, and still legible below.
+ */
+export function Dashboard({ state, terminal, columns, rows, stopping }: DashboardProps): ReactElement {
+  const style = inkStyle(terminal)
+  const layout = planLayout(state, columns, rows)
+  return h(
+    Box,
+    { flexDirection: 'column', width: columns, height: rows },
+    h(Header, { key: 'header', state, terminal, columns }),
+    layout.chart > 0 && h(Chart, { key: 'chart', state, terminal, columns, height: layout.chart }),
+    h(
+      Box,
+      { key: 'section', height: layout.section, columnGap: 3 },
+      h(Targets, {
+        key: 'targets',
+        state,
+        terminal,
+        width: layout.losses ? Math.floor((columns - 3) * 0.56) : columns,
+        rows: layout.section,
+      }),
+      layout.losses &&
+        h(Losses, { key: 'losses', state, terminal, width: columns - 3 - Math.floor((columns - 3) * 0.56) }),
+    ),
+    layout.log > 0 && h(Log, { key: 'log', state, terminal, columns, rows: layout.log }),
+    h(Box, { key: 'space', flexGrow: 1 }),
+    h(Text, { key: 'foot', ...style.dim, wrap: 'truncate' }, footer(terminal, stopping, columns)),
+  )
+}
+
+function planLayout(state: RunState, columns: number, rows: number): Layout {
+  const losses = columns >= 64 && rows >= 17
+  const header = 4
+  const foot = 1
+  const section = losses ? 7 : Math.min(1 + Math.max(1, state.criteria.length), Math.max(2, rows - 12))
+  const spare = Math.max(0, rows - header - foot - section)
+  // Two rows of log at 24 rows; a quarter of what a taller screen adds.
+  const log = spare < 9 ? 0 : Math.min(12, 2 + Math.floor((spare - 9) / 4))
+  return { chart: spare - log >= 3 ? spare - log : 0, section, log, losses }
+}
+
+type PartProps = { state: RunState; terminal: Terminal; columns: number }
+
+function Header({ state, terminal, columns }: PartProps): ReactElement {
+  const style = inkStyle(terminal)
+  const { plan, progress } = state
+  const name = `${safeText(plan.scenario, 200)} ${terminal.symbols.dot} ${plan.algorithm} ${terminal.symbols.dot} seed ${plan.seed}`
+  const done = progress?.steps ?? 0
+  const fraction = Math.min(1, done / plan.steps)
+  const counts = ` ${`${Math.floor(fraction * 100)}%`.padStart(4)}  ${formatCount(done)} / ${formatCount(plan.steps)} steps`
+  const barWidth = Math.max(4, columns - counts.length)
+  const filled = Math.round(fraction * barWidth)
+  return h(
+    Box,
+    { flexDirection: 'column', height: 4 },
+    h(Text, { key: 'name', ...style.bold, wrap: 'truncate' }, fitText(name, columns, terminal.symbols.ellipsis)),
+    h(
+      Text,
+      { key: 'bar', wrap: 'truncate' },
+      h(Text, { key: 'done', ...style.accent }, terminal.symbols.barDone.repeat(filled)),
+      h(Text, { key: 'left', ...style.dim }, terminal.symbols.barLeft.repeat(barWidth - filled)),
+      counts,
+    ),
+    h(Text, { key: 'rate', wrap: 'truncate' }, fitText(rateText(state, terminal), columns, terminal.symbols.ellipsis)),
+    h(
+      Text,
+      { key: 'title', ...style.dim, wrap: 'truncate' },
+      fitText(curveTitle(state), columns, terminal.symbols.ellipsis),
+    ),
+  )
+}
+
+function rateText({ progress }: RunState, terminal: Terminal): string {
+  if (!progress) return 'Starting the sandbox and the first rollout'
+  const left = secondsLeft(progress)
+  return [
+    `${formatCount(progress.steps_per_second)} steps/s`,
+    `${formatDuration(progress.seconds)} gone`,
+    ...(left === null ? [] : [`${formatDuration(left)} left`]),
+    `${formatCount(progress.episodes_total)} episodes`,
+    `length ${formatValue(progress.length_mean)}`,
+  ].join(` ${terminal.symbols.dot} `)
+}
+
+function curveTitle(state: RunState): string {
+  const target = Object.hasOwn(state.plan.success, 'return_mean')
+    ? `, target ${formatTarget(state.plan.success.return_mean)} dashed`
+    : ''
+  return `Return, mean of the last 100 episodes: ${formatValue(state.progress?.return_mean)}${target}`
+}
+
+function Chart({ state, terminal, columns, height }: PartProps & { height: number }): ReactElement {
+  const style = inkStyle(terminal)
+  const target = Object.hasOwn(state.plan.success, 'return_mean') ? state.plan.success.return_mean : undefined
+  const points = state.returns.map(({ steps, value }) => ({ x: steps, y: value }))
+  const rows = curveChart(points, { width: columns, height, xEnd: state.plan.steps, target, unicode: terminal.unicode })
+  const row = ({ axis, plot }: ChartRow, index: number) =>
+    h(
+      Text,
+      { key: index, wrap: 'truncate' },
+      h(Text, { key: 'axis', ...style.dim }, axis),
+      h(Text, { key: 'plot', ...style.accent }, plot),
+    )
+  return h(Box, { flexDirection: 'column', height }, ...rows.map(row))
+}
+
+function Targets({
+  state,
+  terminal,
+  width,
+  rows,
+}: {
+  state: RunState
+  terminal: Terminal
+  width: number
+  rows: number
+}): ReactElement {
+  const style = inkStyle(terminal)
+  const figure = 10
+  const status = 10
+  const name = Math.max(6, width - 2 * figure - status - 2)
+  const line = (metric: string, current: string, target: string, word: string) =>
+    `${padText(fitText(metric, name, terminal.symbols.ellipsis), name)}${padText(current, figure, 'right')}${padText(target, figure, 'right')}  ${padText(word, status)}`
+  const lines = state.criteria.slice(0, rows - 1).map((criterion) => {
+    const word =
+      criterion.current === null
+        ? '-'
+        : criterion.reached
+          ? `${terminal.symbols.ok} reached`
+          : `${terminal.symbols.dot} below`
+    const text = line(criterion.metric, formatValue(criterion.current), formatTarget(criterion.target), word)
+    return h(Text, { key: criterion.metric, ...(criterion.reached ? style.accent : {}), wrap: 'truncate' }, text)
+  })
+  const none = h(Text, { key: 'none', ...style.dim, wrap: 'truncate' }, 'The scenario sets no target')
+  return h(
+    Box,
+    { flexDirection: 'column', width },
+    h(Text, { key: 'head', ...style.dim, wrap: 'truncate' }, line('Metric', 'current', 'target', 'status')),
+    ...(lines.length > 0 ? lines : [none]),
+  )
+}
+
+function Losses({ state, terminal, width }: { state: RunState; terminal: Terminal; width: number }): ReactElement {
+  const style = inkStyle(terminal)
+  const learner = state.progress?.learner
+  const figures: [string, number | null | undefined][] = [
+    ['policy loss', learner?.policy_loss],
+    ['value loss', learner?.value_loss],
+    ['entropy', learner?.entropy],
+    ['approximate KL', learner?.approximate_kl],
+    ['clip fraction', learner?.clip_fraction],
+    ['explained variance', learner?.explained_variance],
+  ]
+  const line = (name: string, value: string) => padText(name, Math.max(0, width - 10)) + padText(value, 10, 'right')
+  return h(
+    Box,
+    { flexDirection: 'column', width },
+    h(Text, { key: 'head', ...style.dim, wrap: 'truncate' }, line('Learner', 'now')),
+    ...figures.map(([name, value]) => h(Text, { key: name, wrap: 'truncate' }, line(name, formatValue(value)))),
+  )
+}
+
+function Log({ state, terminal, columns, rows }: PartProps & { rows: number }): ReactElement {
+  const style = inkStyle(terminal)
+  const lines = state.log.slice(-rows).map(({ steps, text }) => `${padText(formatCount(steps), 11, 'right')}  ${text}`)
+  return h(
+    Box,
+    { flexDirection: 'column', height: rows },
+    ...lines.map((line, index) =>
+      h(Text, { key: index, ...style.dim, wrap: 'truncate' }, fitText(line, columns, terminal.symbols.ellipsis)),
+    ),
+  )
+}
+
+function footer(terminal: Terminal, stopping: boolean, columns: number): string {
+  const text = stopping
+    ? 'Stopping; writing the checkpoint (Ctrl-C again ends at once)'
+    : `q leaves this screen, the run goes on ${terminal.symbols.dot} Ctrl-C stops the run and keeps a checkpoint`
+  return fitText(text, columns, terminal.symbols.ellipsis)
+}
+
+type TextStyle = { color?: string; dimColor?: boolean; bold?: boolean }
+
+function inkStyle({ color }: Terminal): { accent: TextStyle; dim: TextStyle; bold: TextStyle } {
+  return color
+    ? { accent: { color: 'green' }, dim: { dimColor: true }, bold: { bold: true } }
+    : { accent: {}, dim: {}, bold: {} }
+}

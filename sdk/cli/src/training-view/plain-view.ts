@@ -1,0 +1,61 @@
+import type { ProgressEvent } from '@agentgym/contract'
+import { formatCount, formatDuration, formatValue } from '../terminal/format-figures.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { planLines } from './plan-lines.ts'
+import { resultLines } from './result-lines.ts'
+import { advanceRunState, type RunState, secondsLeft, startRunState } from './run-state.ts'
+import type { TrainingView } from './training-view.ts'
+
+const secondsBetweenLines = 3
+
+export type PlainViewOptions = {
+  terminal: Terminal
+  verbose: boolean
+  write: (line: string) => void
+  /** Milliseconds from any fixed point. */
+  now: () => number
+}
+
+/** Lines for pipes, logs and CI: one every few seconds, and one for everything rare. */
+export function plainView({ terminal, verbose, write, now }: PlainViewOptions): TrainingView {
+  let state: RunState | undefined
+  let lastLine = Number.NEGATIVE_INFINITY
+  return {
+    start(plan) {
+      state = startRunState(plan)
+      for (const line of planLines(plan, terminal, verbose)) write(line)
+    },
+    event(event) {
+      if (!state) return
+      state = advanceRunState(state, event)
+      if (event.event === 'progress') {
+        const due = now() - lastLine >= secondsBetweenLines * 1000
+        const last = event.steps >= event.steps_total
+        if (!due && !last) return
+        lastLine = now()
+        write(progressLine(event))
+      } else if (event.event === 'evaluation' || (event.event === 'checkpoint' && verbose)) {
+        write(`  ${state.log[state.log.length - 1].text} at ${formatCount(event.steps)} steps`)
+      }
+    },
+    stopping() {
+      write(`${terminal.symbols.warning} Stopping; writing the checkpoint`)
+    },
+    async close() {},
+    finish(result) {
+      for (const line of resultLines(result, terminal)) write(line)
+    },
+  }
+}
+
+function progressLine(event: ProgressEvent): string {
+  const percent = `${Math.floor((event.steps / event.steps_total) * 100)}%`.padStart(4)
+  const left = secondsLeft(event)
+  const parts = [
+    `${percent}  ${formatCount(event.steps)} of ${formatCount(event.steps_total)} steps`,
+    `${formatCount(event.steps_per_second)} steps/s`,
+    `return ${formatValue(event.return_mean)}`,
+  ]
+  if (left !== null && event.steps < event.steps_total) parts.push(`${formatDuration(left)} left`)
+  return parts.join('  ')
+}
