@@ -1,0 +1,28 @@
+export {
+  defineScenario,
+  type EpisodeContext,
+  type ScenarioDefinition,
+  type StepResult,
+  type Task,
+} from './define-scenario.ts'
+export { encodeObservation } from './encode-observation.ts'
+export { createRng, type Rng } from './engine/random-stream.ts'
+export type { SpaceDescription } from './engine/space-description.ts'
+export {
+  type ActionMaskOf,
+  type ActionOf,
+  type ActionSpace,
+  type BoxSpace,
+  box,
+  type DictSpace,
+  type DiscreteSpace,
+  dict,
+  discrete,
+  type MultiDiscreteSpace,
+  multiDiscrete,
+  type SampleOf,
+  type Space,
+  type TextSpace,
+  text,
+} from './spaces.ts'
+export { tokenize } from './tokenize.ts'

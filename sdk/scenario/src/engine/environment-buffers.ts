@@ -17,7 +17,17 @@ export const BOARD_CLOCK = 4
 export const BOARD_LENGTH = 8
 
 /** Values of `board[BOARD_PHASE]`. */
-export const phases = ['idle', 'load', 'define', 'reset', 'step', 'observe', 'actionMask', 'metrics', 'harness'] as const
+export const phases = [
+  'idle',
+  'load',
+  'define',
+  'reset',
+  'step',
+  'observe',
+  'actionMask',
+  'metrics',
+  'harness',
+] as const
 export type Phase = (typeof phases)[number]
 
 /** Sizes of the rows, fixed by the spaces. */
@@ -69,6 +79,8 @@ export type EngineOptions = {
   firstEnvironment?: number
 }
 
+type SharedArrayConstructor = new (memory: SharedArrayBuffer, offset: number, length: number) => ArrayBufferView
+
 /** Makes the shared memory of `environments` environments. Host side only: an isolate has no SharedArrayBuffer. */
 export function allocateBuffers(environments: number, sizes: RowSizes): EnvironmentBuffers {
   const shapes = [
@@ -86,7 +98,8 @@ export function allocateBuffers(environments: number, sizes: RowSizes): Environm
   ] as const
   const buffers: Record<string, unknown> = {}
   for (const [name, Type, length] of shapes) {
-    buffers[name] = new Type(new SharedArrayBuffer(Math.max(8, length * Type.BYTES_PER_ELEMENT)), 0, length)
+    const memory = new SharedArrayBuffer(Math.max(8, length * Type.BYTES_PER_ELEMENT))
+    buffers[name] = new (Type as SharedArrayConstructor)(memory, 0, length)
   }
   return buffers as EnvironmentBuffers
 }

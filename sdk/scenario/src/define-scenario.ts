@@ -1,0 +1,54 @@
+import { PlainTypeError } from './engine/primordials.ts'
+import type { Rng } from './engine/random-stream.ts'
+import { readDefinition } from './engine/read-definition.ts'
+import type { ActionMaskOf, ActionOf, ActionSpace, SampleOf, Space } from './spaces.ts'
+
+/**
+ * The task of an episode. In training, `index` is drawn from the episode's own stream; in evaluation, episode k plays
+ * task k modulo the number of tasks. A scenario without tasks gets index 0. Evaluation of a scenario that declares only
+ * training tasks plays those, and says so in `split`.
+ */
+export type Task = { readonly split: 'train' | 'eval'; readonly index: number }
+
+/** Given to `reset` and `step`; one object an episode. */
+export type EpisodeContext = { readonly rng: Rng; readonly task: Task }
+
+export type StepResult = {
+  /** Finite, also in float32. */
+  reward: number
+  /** Whether the episode has really ended; running out of time is the engine's business. */
+  terminated: boolean
+}
+
+/** One environment. The engine owns vectorising, seeding, the time limit, auto-reset and episode accounting. */
+export type ScenarioDefinition<Observation extends Space, Action extends ActionSpace, State> = {
+  observation: Observation
+  action: Action
+  /** The time limit in steps: an episode that reaches it is truncated, which is not termination. 1 to 1e9. */
+  maxSteps: number
+  /** Numbers of tasks for training and, held out, for evaluation. */
+  tasks?: { train: number; eval?: number }
+  /** Starts an episode. May be async, but nothing can be waited for: a scenario has no timers and no I/O. */
+  reset(context: EpisodeContext): State | PromiseLike<State>
+  /** One step; may mutate `state`. */
+  step(state: State, action: ActionOf<Action>, context: EpisodeContext): StepResult | PromiseLike<StepResult>
+  /** What the agent sees of the state. */
+  observe(state: State): SampleOf<Observation>
+  /** Which actions are legal next: at least one a component. */
+  actionMask?(state: State): ActionMaskOf<Action>
+  /** Finite numbers by name (at most 32), read once at the episode's end. */
+  metrics?(state: State): { readonly [name: string]: number }
+}
+
+/** Checks a definition and returns it. Throws a TypeError that names the field, what is wrong and how to mend it. */
+export function defineScenario<Observation extends Space, Action extends ActionSpace, State>(
+  definition: ScenarioDefinition<Observation, Action, State>,
+): ScenarioDefinition<Observation, Action, State> {
+  if (typeof definition !== 'object' || definition === null) {
+    throw new PlainTypeError(
+      'defineScenario: the argument must be an object: { observation, action, maxSteps, reset, step, observe }',
+    )
+  }
+  readDefinition(definition)
+  return definition
+}

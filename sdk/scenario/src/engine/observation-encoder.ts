@@ -1,0 +1,205 @@
+import { MAX_TEXT_LENGTH, writeTokens } from '../tokenize.ts'
+import { describeValue } from './describe-value.ts'
+import { Problem } from './engine-fault.ts'
+import {
+  append,
+  Float32Buffer,
+  fround,
+  isArray,
+  isInteger,
+  lengthOfTypedArray,
+  objectHasOwn,
+  objectKeys,
+  typedArrayName,
+} from './primordials.ts'
+import { columnsOf } from './read-space.ts'
+import type {
+  BoxDescription,
+  DictDescription,
+  DiscreteDescription,
+  MultiDiscreteDescription,
+  SpaceDescription,
+  TextDescription,
+} from './space-description.ts'
+
+/** Writes one sample into a flat row from `offset` on; throws a Problem where the sample does not fit the space. */
+export type ObservationEncoder = (sample: unknown, row: Float32Array, offset: number) => void
+
+function invalid(name: string, what: string, hint = ''): never {
+  throw new Problem('observation_invalid', `observation${name === '' ? '' : ` "${name}"`} ${what}`, hint)
+}
+
+function at(name: string, index: number): string {
+  return name === '' ? `observation[${index}]` : `observation "${name}"[${index}]`
+}
+
+/** A promise where a value belongs is a mistake of its own; looked for only once the value has been refused. */
+export function refusePromise(value: unknown, callback: string): void {
+  if (typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function') {
+    throw new Problem('scenario_invalid', `${callback} returned a promise`, `${callback} must be synchronous.`)
+  }
+}
+
+/** Length of a list of numbers: an array or a real typed array. Reads the length once. */
+function listLength(sample: unknown, name: string): number {
+  if (isArray(sample)) return sample.length
+  if (typedArrayName(sample) !== undefined) return lengthOfTypedArray(sample as object)
+  if (name === '') refusePromise(sample, 'observe')
+  return invalid(
+    name,
+    `is ${describeValue(sample)} where a list of numbers belongs`,
+    'Return an array or a typed array.',
+  )
+}
+
+function boundsOf(bounds: (number | null)[], open: number): Float32Array {
+  const rounded = new Float32Buffer(bounds.length)
+  for (let i = 0; i < bounds.length; i += 1) rounded[i] = bounds[i] ?? open
+  return rounded
+}
+
+function explainNumber(value: unknown, low: number, high: number, place: string): never {
+  if (typeof value !== 'number') {
+    throw new Problem('observation_invalid', `${place} is ${describeValue(value)}, not a number`)
+  }
+  const rounded = fround(value)
+  if (rounded - rounded !== 0) {
+    const kind = value - value === 0 ? `${value}, which is infinite in float32` : `${value}`
+    throw new Problem('observation_invalid', `${place} is ${kind}`, 'Observations must be finite in float32.')
+  }
+  throw new Problem(
+    'observation_invalid',
+    `${place} is ${value}, outside its bounds ${low} to ${high}`,
+    'Clip it, or widen low and high of the box; bounds are compared in float32.',
+  )
+}
+
+function boxEncoder(space: BoxDescription, name: string): ObservationEncoder {
+  const size = space.low.length
+  const low = boundsOf(space.low, -Infinity)
+  const high = boundsOf(space.high, Infinity)
+  return (sample, row, offset) => {
+    const length = listLength(sample, name)
+    if (length !== size) invalid(name, `has ${describeValue(length)} numbers where the space has ${size}`)
+    const list = sample as readonly unknown[]
+    for (let i = 0; i < size; i += 1) {
+      const value = list[i]
+      if (typeof value !== 'number') explainNumber(value, 0, 0, at(name, i))
+      row[offset + i] = value
+      const rounded = row[offset + i]
+      // The comparisons are false for NaN; the difference is NaN for the infinities.
+      if (!(rounded >= low[i] && rounded <= high[i]) || rounded - rounded !== 0) {
+        explainNumber(value, low[i], high[i], at(name, i))
+      }
+    }
+  }
+}
+
+function discreteEncoder(space: DiscreteDescription, name: string): ObservationEncoder {
+  const { n, start } = space
+  return (sample, row, offset) => {
+    if (!isInteger(sample) || sample < start || sample >= start + n) {
+      if (name === '') refusePromise(sample, 'observe')
+      invalid(name, `is ${describeValue(sample)} where an integer from ${start} to ${start + n - 1} belongs`)
+    }
+    row[offset] = sample - start
+  }
+}
+
+function multiDiscreteEncoder(space: MultiDiscreteDescription, name: string): ObservationEncoder {
+  const { nvec } = space
+  return (sample, row, offset) => {
+    const length = listLength(sample, name)
+    if (length !== nvec.length)
+      invalid(name, `has ${describeValue(length)} components where the space has ${nvec.length}`)
+    const list = sample as readonly unknown[]
+    for (let i = 0; i < nvec.length; i += 1) {
+      const value = list[i]
+      if (!isInteger(value) || value < 0 || value >= nvec[i]) {
+        throw new Problem(
+          'observation_invalid',
+          `${at(name, i)} is ${describeValue(value)} where an integer from 0 to ${nvec[i] - 1} belongs`,
+        )
+      }
+      row[offset + i] = value
+    }
+  }
+}
+
+function textEncoder(space: TextDescription, name: string): ObservationEncoder {
+  const { maxTokens, vocabulary } = space
+  return (sample, row, offset) => {
+    if (typeof sample !== 'string') {
+      if (name === '') refusePromise(sample, 'observe')
+      invalid(name, `is ${describeValue(sample)} where a text belongs`, 'Return a string for a text space.')
+    }
+    if (sample.length > MAX_TEXT_LENGTH)
+      invalid(name, `is a text of ${sample.length} characters; at most ${MAX_TEXT_LENGTH}`)
+    writeTokens(sample, maxTokens, vocabulary, row, offset)
+  }
+}
+
+function explainKeys(keys: readonly string[], sample: object, space: DictDescription, name: string): never {
+  const known = (key: string): boolean => {
+    for (let i = 0; i < space.entries.length; i += 1) if (space.entries[i].name === key) return true
+    return false
+  }
+  for (let i = 0; i < space.entries.length; i += 1) {
+    const key = space.entries[i].name
+    if (!objectHasOwn(sample, key))
+      invalid(name, `lacks the key "${key}"`, 'Return exactly the keys of the dict space.')
+  }
+  for (let i = 0; i < keys.length; i += 1) {
+    if (!known(keys[i])) {
+      invalid(
+        name,
+        `has a key that the space lacks: ${describeValue(keys[i])}`,
+        'Return exactly the keys of the dict space.',
+      )
+    }
+  }
+  return invalid(name, 'has other keys than the space')
+}
+
+function dictEncoder(space: DictDescription, name: string): ObservationEncoder {
+  const encoders: ObservationEncoder[] = []
+  const offsets: number[] = []
+  let columns = 0
+  for (let i = 0; i < space.entries.length; i += 1) {
+    const entry = space.entries[i]
+    append(encoders, observationEncoder(entry.space, name === '' ? entry.name : `${name}.${entry.name}`))
+    append(offsets, columns)
+    columns += columnsOf(entry.space)
+  }
+  return (sample, row, offset) => {
+    if (typeof sample !== 'object' || sample === null) {
+      invalid(name, `is ${describeValue(sample)} where an object belongs`, 'Return one value a key of the dict space.')
+    }
+    const keys = objectKeys(sample)
+    if (keys.length !== encoders.length) {
+      if (name === '') refusePromise(sample, 'observe')
+      explainKeys(keys, sample, space, name)
+    }
+    for (let i = 0; i < encoders.length; i += 1) {
+      const key = space.entries[i].name
+      if (!objectHasOwn(sample, key)) explainKeys(keys, sample, space, name)
+      encoders[i]((sample as Record<string, unknown>)[key], row, offset + offsets[i])
+    }
+  }
+}
+
+/** Compiles a space into its encoder. `name` is the dotted path within a dict, empty at the top. */
+export function observationEncoder(space: SpaceDescription, name = ''): ObservationEncoder {
+  switch (space.type) {
+    case 'box':
+      return boxEncoder(space, name)
+    case 'discrete':
+      return discreteEncoder(space, name)
+    case 'multiDiscrete':
+      return multiDiscreteEncoder(space, name)
+    case 'text':
+      return textEncoder(space, name)
+    case 'dict':
+      return dictEncoder(space, name)
+  }
+}

@@ -1,0 +1,113 @@
+import { describeValue } from './describe-value.ts'
+import type { RowSizes } from './environment-buffers.ts'
+import { bindFunction, isInteger, PlainTypeError } from './primordials.ts'
+import { columnsOf, logitsOf, readSpace } from './read-space.ts'
+import type { SpaceDescription } from './space-description.ts'
+
+const MAX_STEPS = 1e9
+const MAX_TASKS = 1e9
+const MAX_ACTION_COLUMNS = 4096
+const MAX_LOGITS = 1 << 16
+
+/** What a scenario says of itself; the same type as `ScenarioDescription` of the runtime. */
+export type ScenarioDescription = {
+  observation: SpaceDescription
+  action: SpaceDescription
+  maxSteps: number
+  /** 0 where the scenario has none. */
+  tasks: { train: number; eval: number }
+  masked: boolean
+  sizes: RowSizes
+}
+
+type GuestFunction = (...rest: never[]) => unknown
+
+/** The author's callbacks, bound to the definition, so that `this` works in them. */
+export type ScenarioCallbacks = {
+  reset: (context: unknown) => unknown
+  step: (state: unknown, action: unknown, context: unknown) => unknown
+  observe: (state: unknown) => unknown
+  actionMask: ((state: unknown) => unknown) | null
+  metrics: ((state: unknown) => unknown) | null
+}
+
+function fail(what: string): never {
+  throw new PlainTypeError(what)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function requireFunction(value: unknown, signature: string, self: object): GuestFunction {
+  if (typeof value !== 'function') fail(`${signature} is missing: it must be a function, got ${describeValue(value)}`)
+  return bindFunction(value as GuestFunction, self)
+}
+
+function optionalFunction(value: unknown, signature: string, self: object): GuestFunction | null {
+  return value === undefined ? null : requireFunction(value, signature, self)
+}
+
+function requireCount(value: unknown, field: string, smallest: number, largest: number): number {
+  if (!isInteger(value) || value < smallest || value > largest) {
+    fail(`${field} must be an integer from ${smallest} to ${largest}, got ${describeValue(value)}`)
+  }
+  return value
+}
+
+function readTasks(value: unknown): { train: number; eval: number } {
+  if (value === undefined) return { train: 0, eval: 0 }
+  if (!isObject(value)) fail(`tasks must be { train: number, eval: number }, got ${describeValue(value)}`)
+  const train = requireCount(value.train, 'tasks.train', 1, MAX_TASKS)
+  const held = value.eval
+  return { train, eval: held === undefined ? 0 : requireCount(held, 'tasks.eval', 1, MAX_TASKS) }
+}
+
+function refuseText(space: SpaceDescription, path: string): void {
+  if (space.type === 'text')
+    fail(`${path}: an action cannot be text; use discrete, multiDiscrete, box or a dict of those`)
+  if (space.type !== 'dict') return
+  for (let i = 0; i < space.entries.length; i += 1) {
+    refuseText(space.entries[i].space, `${path}.${space.entries[i].name}`)
+  }
+}
+
+function requireObject(definition: unknown): Record<string, unknown> {
+  if (isObject(definition)) return definition
+  return fail(
+    `the scenario must be the object that defineScenario returns, as the default export; got ${describeValue(definition)}`,
+  )
+}
+
+/** Reads the callbacks, each once. Throws a TypeError that names the one that is missing. */
+export function readCallbacks(value: unknown): ScenarioCallbacks {
+  const definition = requireObject(value)
+  return {
+    reset: requireFunction(definition.reset, 'reset({ rng, task })', definition),
+    step: requireFunction(definition.step, 'step(state, action, { rng })', definition),
+    observe: requireFunction(definition.observe, 'observe(state)', definition),
+    actionMask: optionalFunction(definition.actionMask, 'actionMask(state)', definition),
+    metrics: optionalFunction(definition.metrics, 'metrics(state)', definition),
+  } as ScenarioCallbacks
+}
+
+/**
+ * Reads a definition of unknown origin: it may be any object, proxies and getters included. Every property is read
+ * once and copied. Throws a TypeError whose message names the field, what is wrong and how to mend it.
+ */
+export function readDefinition(value: unknown): ScenarioDescription {
+  const definition = requireObject(value)
+  const observation = readSpace(definition.observation, 'observation')
+  const action = readSpace(definition.action, 'action')
+  refuseText(action, 'action')
+  const columns = columnsOf(action)
+  if (columns > MAX_ACTION_COLUMNS) fail(`action: has ${columns} components; at most ${MAX_ACTION_COLUMNS}`)
+  const logits = logitsOf(action)
+  if (logits > MAX_LOGITS) fail(`action: has ${logits} choices in all; at most ${MAX_LOGITS}`)
+  const maxSteps = requireCount(definition.maxSteps, 'maxSteps (the time limit of an episode)', 1, MAX_STEPS)
+  const tasks = readTasks(definition.tasks)
+  const masked = readCallbacks(definition).actionMask !== null
+  if (masked && logits === 0) fail('actionMask: a box action has nothing to mask; leave actionMask out')
+  const sizes = { observation: columnsOf(observation), action: columns, mask: masked ? logits : 0 }
+  return { observation, action, maxSteps, tasks, masked, sizes }
+}

@@ -1,0 +1,209 @@
+import { describeValue } from './describe-value.ts'
+import {
+  append,
+  fround,
+  isArray,
+  isInteger,
+  isNaNumber,
+  nullObject,
+  objectHasOwn,
+  PlainTypeError,
+  regExpExec,
+} from './primordials.ts'
+import type { SpaceDescription } from './space-description.ts'
+
+/** Largest flat row: 4 MiB of float32 an environment. */
+const MAX_ROW = 1 << 20
+/** Largest number of values of one categorical component; indices stay exact in float32. */
+const MAX_CATEGORIES = 1 << 16
+const MAX_VOCABULARY = 1 << 20
+const MAX_ENTRIES = 256
+const MAX_DEPTH = 8
+const MAX_LABEL = 200
+
+/** Leaf names are these joined by dots; they name ONNX inputs and tool parameters. */
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+
+export function isName(name: unknown): name is string {
+  return typeof name === 'string' && regExpExec(NAME, name) !== null
+}
+
+function fail(path: string, what: string): never {
+  throw new PlainTypeError(`${path}: ${what}`)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function readCount(value: unknown, path: string, largest: number): number {
+  if (!isInteger(value) || value < 1 || value > largest) {
+    fail(path, `must be an integer from 1 to ${largest}, got ${describeValue(value)}`)
+  }
+  return value
+}
+
+function readCounts(value: unknown, path: string, longest: number, largest: number): number[] {
+  if (!isArray(value)) fail(path, `must be an array of positive integers, got ${describeValue(value)}`)
+  const length = value.length
+  if (!isInteger(length) || length < 1 || length > longest)
+    fail(path, `must have 1 to ${longest} entries, has ${length}`)
+  const counts: number[] = []
+  for (let i = 0; i < length; i += 1) append(counts, readCount(value[i], `${path}[${i}]`, largest))
+  return counts
+}
+
+/** One bound an element: null or an infinity means none. */
+function readBounds(value: unknown, path: string, size: number): (number | null)[] {
+  if (!isArray(value)) fail(path, `must be an array of ${size} numbers, got ${describeValue(value)}`)
+  if (value.length !== size) fail(path, `must have one number an element, ${size}, has ${value.length}`)
+  const bounds: (number | null)[] = []
+  for (let i = 0; i < size; i += 1) append(bounds, readBound(value[i], `${path}[${i}]`))
+  return bounds
+}
+
+export function readBound(value: unknown, path: string): number | null {
+  if (value === null || value === Infinity || value === -Infinity) return null
+  if (typeof value !== 'number' || isNaNumber(value)) fail(path, `must be a number, got ${describeValue(value)}`)
+  const rounded = fround(value)
+  if (rounded - rounded !== 0) fail(path, `${value} does not fit float32; use Infinity for "no bound"`)
+  return value
+}
+
+function readBox(space: Record<string, unknown>, path: string): SpaceDescription {
+  const shape = readCounts(space.shape, `${path}.shape`, 8, MAX_ROW)
+  let size = 1
+  for (let i = 0; i < shape.length; i += 1) size *= shape[i]
+  if (size > MAX_ROW) fail(`${path}.shape`, `has ${size} elements; at most ${MAX_ROW}`)
+  const low = readBounds(space.low, `${path}.low`, size)
+  const high = readBounds(space.high, `${path}.high`, size)
+  for (let i = 0; i < size; i += 1) {
+    const bottom = low[i]
+    const top = high[i]
+    if (bottom !== null && top !== null && bottom > top)
+      fail(path, `low[${i}] = ${bottom} lies above high[${i}] = ${top}`)
+  }
+  return { type: 'box', shape, low, high }
+}
+
+function readLabels(value: unknown, path: string, n: number): string[] {
+  if (!isArray(value)) fail(path, `must be an array of ${n} strings, got ${describeValue(value)}`)
+  if (value.length !== n) fail(path, `must have ${n} entries (n), has ${value.length}`)
+  const labels: string[] = []
+  for (let i = 0; i < n; i += 1) {
+    const label = value[i]
+    if (typeof label !== 'string' || label.length === 0 || label.length > MAX_LABEL) {
+      fail(`${path}[${i}]`, `must be a string of 1 to ${MAX_LABEL} characters, got ${describeValue(label)}`)
+    }
+    append(labels, label)
+  }
+  return labels
+}
+
+function readDiscrete(space: Record<string, unknown>, path: string): SpaceDescription {
+  const n = readCount(space.n, `${path}.n`, MAX_CATEGORIES)
+  const start = space.start
+  if (!isInteger(start) || start < -1e9 || start > 1e9) {
+    fail(`${path}.start`, `must be an integer from -1e9 to 1e9, got ${describeValue(start)}`)
+  }
+  const labels = space.labels
+  if (labels === undefined) return { type: 'discrete', n, start }
+  return { type: 'discrete', n, start, labels: readLabels(labels, `${path}.labels`, n) }
+}
+
+function readDict(space: Record<string, unknown>, path: string, depth: number): SpaceDescription {
+  if (depth >= MAX_DEPTH) fail(path, `dicts are nested deeper than ${MAX_DEPTH}`)
+  const given = space.entries
+  if (!isArray(given)) fail(path, 'is not a dict space; make it with dict({ name: space, … })')
+  const length = given.length
+  if (!isInteger(length) || length < 1 || length > MAX_ENTRIES) fail(path, `must have 1 to ${MAX_ENTRIES} entries`)
+  const entries: { name: string; space: SpaceDescription }[] = []
+  const seen = nullObject<boolean>()
+  for (let i = 0; i < length; i += 1) {
+    const entry = given[i]
+    if (!isObject(entry)) fail(path, `entry ${i} must be an object, got ${describeValue(entry)}`)
+    const name = entry.name
+    if (!isName(name)) {
+      fail(path, `${describeValue(name)} is not a name: a letter, then letters, digits, _ or -, at most 64 in all`)
+    }
+    if (objectHasOwn(seen, name)) fail(path, `has two entries named "${name}"`)
+    seen[name] = true
+    append(entries, { name, space: readSpaceAt(entry.space, `${path}.${name}`, depth + 1) })
+  }
+  return { type: 'dict', entries }
+}
+
+function readSpaceAt(value: unknown, path: string, depth: number): SpaceDescription {
+  if (!isObject(value)) {
+    fail(path, `must be a space made by box, discrete, multiDiscrete, text or dict, got ${describeValue(value)}`)
+  }
+  const type = value.type
+  switch (type) {
+    case 'box':
+      return readBox(value, path)
+    case 'discrete':
+      return readDiscrete(value, path)
+    case 'multiDiscrete':
+      return { type, nvec: readCounts(value.nvec, `${path}.nvec`, MAX_ROW, MAX_CATEGORIES) }
+    case 'text': {
+      const maxTokens = readCount(value.maxTokens, `${path}.maxTokens`, MAX_ROW)
+      const vocabulary = readCount(value.vocabulary, `${path}.vocabulary`, MAX_VOCABULARY)
+      if (vocabulary < 2) fail(`${path}.vocabulary`, 'must be at least 2: id 0 is padding')
+      return { type, maxTokens, vocabulary }
+    }
+    case 'dict':
+      return readDict(value, path, depth)
+    default:
+      return fail(path, 'is not a space; make it with box, discrete, multiDiscrete, text or dict')
+  }
+}
+
+/**
+ * Checks a space of unknown origin and copies it; every property is read once. Throws a TypeError whose message begins
+ * with `path` and says what is wrong.
+ */
+export function readSpace(value: unknown, path: string): SpaceDescription {
+  const space = readSpaceAt(value, path, 0)
+  const columns = columnsOf(space)
+  if (columns > MAX_ROW) fail(path, `takes ${columns} numbers an observation; at most ${MAX_ROW}`)
+  return space
+}
+
+/** Columns of a space in the flat row. */
+export function columnsOf(space: SpaceDescription): number {
+  switch (space.type) {
+    case 'box':
+      return space.low.length
+    case 'discrete':
+      return 1
+    case 'multiDiscrete':
+      return space.nvec.length
+    case 'text':
+      return space.maxTokens
+    case 'dict': {
+      let columns = 0
+      for (let i = 0; i < space.entries.length; i += 1) columns += columnsOf(space.entries[i].space)
+      return columns
+    }
+  }
+}
+
+/** Columns of a space in the mask row: one a logit, over the categorical leaves. */
+export function logitsOf(space: SpaceDescription): number {
+  switch (space.type) {
+    case 'discrete':
+      return space.n
+    case 'multiDiscrete': {
+      let logits = 0
+      for (let i = 0; i < space.nvec.length; i += 1) logits += space.nvec[i]
+      return logits
+    }
+    case 'dict': {
+      let logits = 0
+      for (let i = 0; i < space.entries.length; i += 1) logits += logitsOf(space.entries[i].space)
+      return logits
+    }
+    default:
+      return 0
+  }
+}

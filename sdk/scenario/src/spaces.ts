@@ -1,0 +1,177 @@
+import { append, objectFreeze, objectKeys, PlainTypeError } from './engine/primordials.ts'
+import { readSpace } from './engine/read-space.ts'
+import type { SpaceDescription } from './engine/space-description.ts'
+
+type Bounds = readonly (number | null)[]
+
+/** Real numbers in an array of fixed shape, row-major, carried as float32. */
+export type BoxSpace = {
+  readonly type: 'box'
+  readonly shape: readonly number[]
+  readonly low: Bounds
+  readonly high: Bounds
+}
+/** One of `n` integers, from `start` on. */
+export type DiscreteSpace = {
+  readonly type: 'discrete'
+  readonly n: number
+  readonly start: number
+  readonly labels?: readonly string[]
+}
+/** Several integers, component i in [0, nvec[i]). */
+export type MultiDiscreteSpace = { readonly type: 'multiDiscrete'; readonly nvec: readonly number[] }
+/** A text, carried as `maxTokens` token ids; see `tokenize`. */
+export type TextSpace = { readonly type: 'text'; readonly maxTokens: number; readonly vocabulary: number }
+
+declare const entriesOf: unique symbol
+/** Named spaces, in the order in which they were written. */
+export type DictSpace<Entries extends SpaceRecord = SpaceRecord> = {
+  readonly type: 'dict'
+  readonly entries: readonly { readonly name: string; readonly space: Space }[]
+  /** For the type checker only. */
+  readonly [entriesOf]?: Entries
+}
+// An interface, because a type alias may not refer to itself through DictSpace's default.
+export interface SpaceRecord {
+  readonly [name: string]: Space
+}
+export type Space = BoxSpace | DiscreteSpace | MultiDiscreteSpace | TextSpace | DictSpace
+
+/** Spaces that an agent can act in: no text. */
+export type ActionSpace = BoxSpace | DiscreteSpace | MultiDiscreteSpace | DictSpace<ActionSpaceRecord>
+export interface ActionSpaceRecord {
+  readonly [name: string]: ActionSpace
+}
+
+export type NumberList =
+  | readonly number[]
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+
+/** What `observe` returns for a space. */
+export type SampleOf<S extends Space> = S extends BoxSpace
+  ? NumberList
+  : S extends DiscreteSpace
+    ? number
+    : S extends MultiDiscreteSpace
+      ? NumberList
+      : S extends TextSpace
+        ? string
+        : S extends DictSpace<infer Entries>
+          ? { readonly [Name in keyof Entries]: SampleOf<Entries[Name]> }
+          : never
+
+/** What `step` is given for an action space. */
+export type ActionOf<S extends ActionSpace> = S extends BoxSpace
+  ? Float32Array
+  : S extends DiscreteSpace
+    ? number
+    : S extends MultiDiscreteSpace
+      ? number[]
+      : S extends DictSpace<infer Entries extends ActionSpaceRecord>
+        ? { [Name in keyof Entries]: ActionOf<Entries[Name]> }
+        : never
+
+/** What `actionMask` returns for an action space: true is legal. Boxes have no mask. */
+export type ActionMaskOf<S extends ActionSpace> = S extends BoxSpace
+  ? never
+  : S extends DiscreteSpace
+    ? readonly boolean[]
+    : S extends MultiDiscreteSpace
+      ? readonly (readonly boolean[])[]
+      : S extends DictSpace<infer Entries extends ActionSpaceRecord>
+        ? {
+            readonly [Name in keyof Entries as Entries[Name] extends BoxSpace ? never : Name]: ActionMaskOf<
+              Entries[Name]
+            >
+          }
+        : never
+
+function freezeSpace(space: SpaceDescription): SpaceDescription {
+  if (space.type === 'box') {
+    objectFreeze(space.shape)
+    objectFreeze(space.low)
+    objectFreeze(space.high)
+  } else if (space.type === 'multiDiscrete') objectFreeze(space.nvec)
+  else if (space.type === 'discrete' && space.labels !== undefined) objectFreeze(space.labels)
+  else if (space.type === 'dict') {
+    for (let i = 0; i < space.entries.length; i += 1) {
+      objectFreeze(space.entries[i])
+      freezeSpace(space.entries[i].space)
+    }
+    objectFreeze(space.entries)
+  }
+  return objectFreeze(space)
+}
+
+function requireOptions(options: unknown, example: string): void {
+  if (typeof options !== 'object' || options === null)
+    throw new PlainTypeError(`${example}: the argument must be an object`)
+}
+
+function spread(bound: number | readonly number[], shape: readonly number[]): unknown {
+  if (typeof bound !== 'number') return bound
+  let size = 1
+  for (let i = 0; i < shape.length; i += 1) size *= shape[i]
+  const bounds: number[] = []
+  // readSpace refuses shapes that are wrong or too large; here only the loop must end.
+  for (let i = 0; i < size && i < 1 << 20; i += 1) append(bounds, bound)
+  return bounds
+}
+
+/**
+ * Real numbers. `shape` as in Gymnasium: `[4]` four numbers, `[8, 8, 3]` an image, given flat and row-major. `low` and
+ * `high` are one number for all elements or one an element; infinite (the default) means unbounded.
+ */
+export function box(options: {
+  shape: readonly number[]
+  low?: number | readonly number[]
+  high?: number | readonly number[]
+}): BoxSpace {
+  requireOptions(options, 'box({ shape: [4] })')
+  const { shape, low = -Infinity, high = Infinity } = options
+  const shapeIsList = typeof shape === 'object' && shape !== null
+  const candidate = {
+    type: 'box',
+    shape,
+    low: shapeIsList ? spread(low, shape) : [],
+    high: shapeIsList ? spread(high, shape) : [],
+  }
+  return freezeSpace(readSpace(candidate, 'box')) as BoxSpace
+}
+
+/** The integers from `start` (default 0) to `start + n - 1`. `labels` name them, in order. */
+export function discrete(options: { n: number; start?: number; labels?: readonly string[] }): DiscreteSpace {
+  requireOptions(options, 'discrete({ n: 2 })')
+  const { n, start = 0, labels } = options
+  return freezeSpace(readSpace({ type: 'discrete', n, start, labels }, 'discrete')) as DiscreteSpace
+}
+
+/** One integer a component, component i from 0 to `nvec[i] - 1`. */
+export function multiDiscrete(options: { nvec: readonly number[] }): MultiDiscreteSpace {
+  requireOptions(options, 'multiDiscrete({ nvec: [3, 2] })')
+  return freezeSpace(readSpace({ type: 'multiDiscrete', nvec: options.nvec }, 'multiDiscrete')) as MultiDiscreteSpace
+}
+
+/** A text of at most `maxTokens` words that count; `vocabulary` (default 4096) is the number of token ids. */
+export function text(options: { maxTokens: number; vocabulary?: number }): TextSpace {
+  requireOptions(options, 'text({ maxTokens: 64 })')
+  const { maxTokens, vocabulary = 4096 } = options
+  return freezeSpace(readSpace({ type: 'text', maxTokens, vocabulary }, 'text')) as TextSpace
+}
+
+/** Named spaces. Observations and actions are objects with exactly these keys. */
+export function dict<const Entries extends SpaceRecord>(entries: Entries): DictSpace<Entries> {
+  requireOptions(entries, 'dict({ position: box({ shape: [2] }) })')
+  const list: { name: string; space: unknown }[] = []
+  const names = objectKeys(entries)
+  for (let i = 0; i < names.length; i += 1) append(list, { name: names[i], space: entries[names[i]] })
+  return freezeSpace(readSpace({ type: 'dict', entries: list }, 'dict')) as DictSpace<Entries>
+}
