@@ -13,7 +13,8 @@ function entryFiles(root: string): string {
     { cwd: root },
   )) {
     const { exports = {} } = JSON.parse(readFileSync(join(root, manifest), 'utf8'))
-    for (const file of Object.values<string>(exports)) entries.push(join(manifest, '..', file).replaceAll('.', '[.]'))
+    for (const file of typeof exports === 'string' ? [exports] : Object.values<string>(exports))
+      entries.push(join(manifest, '..', file).replaceAll('.', '[.]'))
   }
   return `^(${entries.join('|')})$`
 }
