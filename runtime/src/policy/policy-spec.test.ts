@@ -96,9 +96,3 @@ test('names stay unique and apart from the outputs', () => {
     'obs./actor.0',
   ])
 })
-
-test('a text action is refused', () => {
-  expect(() => build(cart, { type: 'text', maxTokens: 3, vocabulary: 9 })).toThrowError(
-    expect.objectContaining({ code: 'scenario_invalid' }),
-  )
-})
