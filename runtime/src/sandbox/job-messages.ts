@@ -2,7 +2,10 @@ import type { ErrorReport } from '@agentgym/contract'
 import type { JobLimits } from './limits.ts'
 
 /** From the supervisor to its job's process. */
-export type ToJob = { kind: 'job'; job: unknown; limits: JobLimits }
+export type ToJob =
+  | { kind: 'job'; job: unknown; limits: JobLimits }
+  /** Asks the job to end in order: keep what it has and return. */
+  | { kind: 'stop' }
 
 /** From a job's process to its supervisor. Whatever comes is data: the process may have been taken over. */
 export type FromJob =

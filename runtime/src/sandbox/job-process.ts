@@ -16,6 +16,8 @@ export type JobChannel = {
   watchBoard(worker: number, board: Int32Array): void
   /** Notes that the job itself went on, as between two minibatches: the supervisor's patience starts anew. */
   progress(): void
+  /** True once the supervisor has asked the job to end in order. */
+  stopRequested(): boolean
   /**
    * Gives up what only start-up needed: the uid and gid of root, and reading files. Call it after every native module
    * and worker thread is loaded and before guest code is; nothing can be imported afterwards.
@@ -35,8 +37,13 @@ export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) =
   process.on('disconnect', endNow)
   process.on('uncaughtException', (error) => void finish({ kind: 'error', report: toReport(error) }))
   process.on('unhandledRejection', (error) => void finish({ kind: 'error', report: toReport(error) }))
-  process.once('message', (toJob: ToJob) => {
-    const channel = openChannel(toJob.limits)
+  let stopRequested = false
+  process.on('message', (toJob: ToJob) => {
+    if (toJob.kind === 'stop') {
+      stopRequested = true
+      return
+    }
+    const channel = openChannel(toJob.limits, () => stopRequested)
     handler(toJob.job as Job, channel).then(
       (result) => finish({ kind: 'result', result }),
       (error) => finish({ kind: 'error', report: toReport(error) }),
@@ -44,7 +51,7 @@ export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) =
   })
 }
 
-function openChannel(limits: JobLimits): JobChannel {
+function openChannel(limits: JobLimits, stopRequested: () => boolean): JobChannel {
   const boards = new Map<number, Int32Array>()
   let progress = 0
   const beat = () => {
@@ -59,6 +66,7 @@ function openChannel(limits: JobLimits): JobChannel {
     send: (message) => write({ kind: 'message', message }),
     watchBoard: (worker, board) => void boards.set(worker, board),
     progress: () => void progress++,
+    stopRequested,
     lockDown,
   }
 }

@@ -24,6 +24,8 @@ export type SupervisedJob = {
   limits?: Partial<JobLimits>
   /** Kills the job; it then fails with `training_cancelled`. */
   signal?: AbortSignal
+  /** Asks the job to end in order (`channel.stopRequested()`); what it then returns is the result. */
+  stop?: AbortSignal
   /**
    * Takes what the job sends, one message after another. What it throws (a full disk, say) ends the job with that error.
    */
@@ -78,6 +80,13 @@ async function watchJob(child: ChildProcess, options: SupervisedJob, limits: Job
   child.send(toJob, (error) => {
     if (error !== null && child.exitCode === null && child.signalCode === null) resolve({ error: notStarted(error) })
   })
+  const askToStop = () => {
+    const message: ToJob = { kind: 'stop' }
+    // A job that is ending by itself has closed the channel: then there is nothing to ask.
+    if (child.connected) child.send(message, () => {})
+  }
+  if (options.stop?.aborted) askToStop()
+  options.stop?.addEventListener('abort', askToStop)
   const timer = setInterval(async () => {
     watch.tick()
     const hang = watch.hang()
@@ -89,6 +98,7 @@ async function watchJob(child: ChildProcess, options: SupervisedJob, limits: Job
   const outcome = await promise
   clearInterval(timer)
   signal?.removeEventListener('abort', abort)
+  options.stop?.removeEventListener('abort', askToStop)
   await killed(child)
   group?.remove()
   if ('error' in outcome) throw outcome.error
