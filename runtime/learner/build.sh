@@ -1,0 +1,85 @@
+#!/bin/sh
+# Builds build/agentgym_learner.node. Does nothing when sources, libtorch, Node-API headers, compiler and processor are
+# those of the last build. Needs cmake, make, g++ and python3; finds libtorch in this order: $LIBTORCH, the torch of a
+# python3 on the PATH, the system's (Debian: libtorch-dev libopenblas0-pthread).
+#   build.sh            builds what is missing
+#   build.sh --status   prints "built" or "missing", exit status 0 or 1, and builds nothing
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+modules=$here/../node_modules
+build=$here/build
+architecture=${AGENTGYM_LEARNER_ARCHITECTURE:-native}
+
+fail() {
+  echo "learner: $1" >&2
+  exit 1
+}
+
+# Folder and C++ ABI of libtorch; the folder is empty for the system's.
+find_torch() {
+  torch_abi=1
+  if [ -n "${LIBTORCH:-}" ]; then
+    torch_root=$LIBTORCH
+    [ -f "$torch_root/lib/libtorch.so" ] || fail "LIBTORCH=$LIBTORCH holds no lib/libtorch.so"
+    # Built before libtorch 2.6, unless the download's name said cxx11-abi.
+    if [ -f "$torch_root/build-version" ] && ! grep -q "cxx11" "$torch_root/build-version"; then
+      torch_abi=${LIBTORCH_CXX11_ABI:-1}
+    fi
+    return
+  fi
+  # find_spec looks without importing: an import of torch takes seconds.
+  torch_root=$(python3 -c 'import importlib.util as u, os; s = u.find_spec("torch"); print(os.path.dirname(s.origin) if s and s.origin else "")' 2>/dev/null || true)
+  if [ -n "$torch_root" ] && [ -f "$torch_root/lib/libtorch.so" ]; then
+    return
+  fi
+  torch_root=
+}
+
+# A processor of another kind must not run instructions that -march=native chose here.
+fingerprint() {
+  {
+    cat "$here/CMakeLists.txt" "$here/build.sh" "$here"/src/*
+    echo "$architecture $torch_root $torch_abi"
+    ls -lL "${torch_root:-/usr}/include/torch/csrc/api/include/torch/version.h" 2>&1
+    c++ --version 2>&1 | head -n 1
+    ls -d "$(readlink -f "$modules/node-addon-api")" "$(readlink -f "$modules/node-api-headers")" 2>&1
+    grep -m 1 -E '^(flags|Features)' /proc/cpuinfo 2>/dev/null
+  } | sha256sum | cut -d ' ' -f 1
+}
+
+find_torch
+stamp=$(fingerprint)
+if [ -f "$build/agentgym_learner.node" ] && [ "$(cat "$build/stamp" 2>/dev/null || true)" = "$stamp" ]; then
+  [ "${1:-}" = --status ] && echo built
+  exit 0
+fi
+if [ "${1:-}" = --status ]; then
+  echo missing
+  exit 1
+fi
+
+for tool in cmake make c++; do
+  command -v "$tool" >/dev/null || fail "$tool is not installed (Debian: apt-get install cmake make g++)"
+done
+[ -f "$modules/node-api-headers/include/node_api.h" ] || fail "dependencies are not installed: run pnpm install first"
+if [ -z "$torch_root" ] && ! ldconfig -p | grep -q 'libtorch_cpu\.so'; then
+  fail "libtorch is not installed (Debian: apt-get install libtorch-dev libopenblas0-pthread; elsewhere set LIBTORCH to its folder)"
+fi
+if [ -n "$torch_root" ] && [ -z "${LIBTORCH:-}" ]; then
+  torch_abi=$(python3 -c 'import torch; print(int(torch._C._GLIBCXX_USE_CXX11_ABI))')
+fi
+
+rm -rf "$build"
+mkdir -p "$build"
+log=$build/build.log
+{
+  cmake -S "$here" -B "$build" -G "Unix Makefiles" \
+    -DTORCH_ROOT="$torch_root" -DTORCH_CXX11_ABI="$torch_abi" -DLEARNER_ARCHITECTURE="$architecture" \
+    -DNODE_API_INCLUDE="$modules/node-api-headers/include" -DNODE_ADDON_API_INCLUDE="$modules/node-addon-api" &&
+    cmake --build "$build" --parallel "$(nproc)"
+} >"$log" 2>&1 || {
+  tail -n 40 "$log" >&2
+  fail "the build failed; $log has all of it"
+}
+echo "$stamp" >"$build/stamp"

@@ -1,0 +1,311 @@
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/version.h>
+
+#include <cmath>
+#include <limits>
+
+#include "engine.h"
+#include "learner_failure.h"
+
+namespace agentgym {
+
+namespace {
+
+using at::Tensor;
+
+constexpr double kHalfLogTwoPi = 0.91893853320467274178;
+
+at::TensorOptions Float(at::Device device) { return at::TensorOptions().dtype(at::kFloat).device(device); }
+
+Tensor Wrap(const float* data, at::IntArrayRef sizes) {
+  return at::from_blob(const_cast<float*>(data), sizes, at::kFloat);
+}
+
+/// Debian's libtorch leaves BLAS threads at one a core whatever ATen was told.
+void SetBlasThreads(int threads) {
+  using SetThreads = void (*)(int);
+  if (auto set = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
+}
+
+/// Log-probability and entropy of whole actions, [B] each.
+struct ActionScore {
+  Tensor log_probability;
+  Tensor entropy;
+};
+
+class AutogradEngine final : public Engine {
+ public:
+  AutogradEngine(const Policy& policy, TrainingState& state, bool cuda, int threads)
+      : policy_(policy), state_(state), device_(cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)) {
+    at::set_num_threads(std::max(1, threads));
+    SetBlasThreads(std::max(1, threads));
+    host_weights_ = Wrap(state.weights.data(), {policy.total_size});
+    host_first_ = Wrap(state.first_moment.data(), {policy.trainable_size});
+    host_second_ = Wrap(state.second_moment.data(), {policy.trainable_size});
+    weights_ = host_weights_.to(device_);  // on the CPU these share the state's memory
+    first_ = host_first_.to(device_);
+    second_ = host_second_.to(device_);
+    gradient_ = at::zeros({policy.trainable_size}, Float(device_));
+  }
+
+  void Upload() override {
+    if (device_.is_cpu()) return;
+    weights_.copy_(host_weights_);
+    first_.copy_(host_first_);
+    second_.copy_(host_second_);
+  }
+
+  void Download() override {
+    if (device_.is_cpu()) return;
+    host_weights_.copy_(weights_);
+    host_first_.copy_(first_);
+    host_second_.copy_(second_);
+  }
+
+  void Forward(const float* observations, int64_t count, float* distribution, float* values) override {
+    at::NoGradGuard no_gradient;
+    for (int64_t first = 0; first < count; first += kForwardRows) {
+      const int64_t rows = std::min(kForwardRows, count - first);
+      const Tensor raw = Wrap(observations + first * policy_.observation_size, {rows, policy_.observation_size}).to(device_);
+      const Tensor critic = Run(policy_.critic, raw, weights_).reshape({rows});
+      Wrap(values + first, {rows}).copy_(critic);
+      if (distribution == nullptr) continue;
+      const Tensor actor = Distribution(Run(policy_.actor, raw, weights_));
+      Wrap(distribution + first * policy_.distribution_size, {rows, policy_.distribution_size}).copy_(actor);
+    }
+  }
+
+  void SetBatch(const Batch& batch) override {
+    const int64_t size = batch.size;
+    observations_ = Wrap(batch.observations.data(), {size, policy_.observation_size}).to(device_);
+    actions_ = Wrap(batch.actions.data(), {size, policy_.action_size}).to(device_);
+    log_probabilities_ = Wrap(batch.log_probabilities.data(), {size}).to(device_);
+    advantages_ = Wrap(batch.advantages.data(), {size}).to(device_);
+    returns_ = Wrap(batch.returns.data(), {size}).to(device_);
+    values_ = Wrap(batch.values.data(), {size}).to(device_);
+    masks_ = Tensor();
+    if (!batch.masks.empty()) {
+      auto* bytes = const_cast<uint8_t*>(batch.masks.data());
+      masks_ = at::from_blob(bytes, {size, policy_.mask_size}, at::kByte).to(device_).to(at::kBool);
+    }
+  }
+
+  /// CleanRL's ppo.py, from `newlogprob` to `loss.backward()`.
+  MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) override {
+    const Tensor index = at::from_blob(const_cast<int32_t*>(rows), {count}, at::kInt).to(device_).to(at::kLong);
+    const auto pick = [&](const Tensor& all) { return all.index_select(0, index); };
+    Tensor weights = weights_.detach();
+    weights.set_requires_grad(true);
+
+    const Tensor raw = pick(observations_);
+    const Tensor distribution = Distribution(Run(policy_.actor, raw, weights));
+    const Tensor masks = masks_.defined() ? pick(masks_) : Tensor();
+    const ActionScore score = Score(distribution, pick(actions_), masks, weights);
+    const Tensor new_values = Run(policy_.critic, raw, weights).reshape({count});
+
+    const Tensor log_ratio = score.log_probability - pick(log_probabilities_);
+    const Tensor ratio = log_ratio.exp();
+    Tensor advantages = pick(advantages_);
+    if (settings.normalize_advantage && count > 1) {
+      advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8);
+    }
+    const Tensor unclipped = -advantages * ratio;
+    const Tensor clipped = -advantages * ratio.clamp(1 - settings.clip_range, 1 + settings.clip_range);
+    const Tensor policy_loss = at::max(unclipped, clipped).mean();
+
+    const Tensor returns = pick(returns_);
+    Tensor squares = (new_values - returns).square();
+    if (settings.clip_range_value) {
+      const Tensor old_values = pick(values_);
+      const double range = *settings.clip_range_value;
+      const Tensor near = old_values + (new_values - old_values).clamp(-range, range);
+      squares = at::max(squares, (near - returns).square());
+    }
+    const Tensor value_loss = 0.5 * squares.mean();
+    const Tensor entropy = score.entropy.mean();
+    const Tensor loss =
+        policy_loss - settings.entropy_coefficient * entropy + settings.value_coefficient * value_loss;
+    gradient_ = torch::autograd::grad({loss}, {weights})[0].narrow(0, 0, policy_.trainable_size);
+
+    at::NoGradGuard no_gradient;
+    const Tensor kl = ((ratio - 1) - log_ratio).mean();
+    const Tensor clip_fraction = ((ratio - 1).abs() > settings.clip_range).to(at::kFloat).mean();
+    const Tensor numbers = at::stack({policy_loss, value_loss, entropy, kl, clip_fraction}).to(at::kCPU, at::kDouble);
+    const double* number = numbers.data_ptr<double>();
+    return {number[0], number[1], number[2], number[3], number[4]};
+  }
+
+  double GradientNorm() override { return gradient_.norm().item<double>(); }
+
+  void ReadGradient(float* gradient) override { Wrap(gradient, {policy_.trainable_size}).copy_(gradient_); }
+
+  /// Adam (Kingma and Ba, 2015) in PyTorch's arrangement.
+  void Step(const AdamStep& step) override {
+    at::NoGradGuard no_gradient;
+    const Tensor gradient = gradient_ * step.gradient_scale;
+    first_.mul_(kAdamBeta1).add_(gradient, 1 - kAdamBeta1);
+    second_.mul_(kAdamBeta2).addcmul_(gradient, gradient, 1 - kAdamBeta2);
+    const double number = static_cast<double>(step.number);
+    const double correction = 1 - std::pow(kAdamBeta1, number);
+    const double root_correction = std::sqrt(1 - std::pow(kAdamBeta2, number));
+    const Tensor denominator = (second_.sqrt() / root_correction).add_(kAdamEpsilon);
+    weights_.narrow(0, 0, policy_.trainable_size).addcdiv_(first_, denominator, -step.learning_rate / correction);
+  }
+
+ private:
+  static constexpr int64_t kForwardRows = 8192;
+
+  static Tensor View(const Tensor& weights, int64_t offset, at::IntArrayRef sizes) {
+    int64_t size = 1;
+    for (const int64_t extent : sizes) size *= extent;
+    return weights.narrow(0, offset, size).view(sizes);
+  }
+
+  /// The network's input row: standardised boxes, one-hot categories, mean token embeddings, in the leaves' order.
+  Tensor Features(const Network& network, const Tensor& raw, const Tensor& weights) const {
+    std::vector<Tensor> parts;
+    for (const ObservationLeaf& leaf : policy_.observation) {
+      const Tensor columns = raw.narrow(1, leaf.offset, leaf.size);
+      if (leaf.kind == ObservationKind::kBox) {
+        parts.push_back(policy_.normalize_observation ? Standardize(leaf, columns, weights) : columns);
+      } else if (leaf.kind == ObservationKind::kCategorical) {
+        for (int64_t i = 0; i < leaf.size; ++i) {
+          parts.push_back(at::one_hot(columns.select(1, i).to(at::kLong), leaf.counts[i]).to(at::kFloat));
+        }
+      } else {
+        parts.push_back(MeanEmbedding(network.embeddings[leaf.text_index], leaf, columns, weights));
+      }
+    }
+    return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
+  }
+
+  Tensor Standardize(const ObservationLeaf& leaf, const Tensor& columns, const Tensor& weights) const {
+    const Tensor mean = weights.narrow(0, policy_.normalizer_mean + leaf.statistics_offset, leaf.size).detach();
+    const Tensor variance = weights.narrow(0, policy_.normalizer_variance + leaf.statistics_offset, leaf.size).detach();
+    return ((columns - mean) / (variance + kNormalizerEpsilon).sqrt()).clamp(-kNormalizerClip, kNormalizerClip);
+  }
+
+  /// Mean over the tokens that are not padding; zeros for empty text.
+  Tensor MeanEmbedding(int64_t table, const ObservationLeaf& leaf, const Tensor& columns, const Tensor& weights) const {
+    const Tensor ids = columns.to(at::kLong);
+    const Tensor rows = at::embedding(View(weights, table, {leaf.counts[0], policy_.embedding}), ids);
+    const Tensor present = (ids != 0).to(at::kFloat).unsqueeze(-1);
+    return (rows * present).sum(1) / present.sum(1).clamp_min(1);
+  }
+
+  Tensor Run(const Network& network, const Tensor& raw, const Tensor& weights) const {
+    Tensor x = Features(network, raw, weights);
+    for (size_t i = 0; i < network.layers.size(); ++i) {
+      const Layer& layer = network.layers[i];
+      x = at::linear(x, View(weights, layer.weight, {layer.out, layer.in}), View(weights, layer.bias, {layer.out}));
+      if (i + 1 < network.layers.size()) x = policy_.relu ? x.relu() : x.tanh();
+    }
+    return x;
+  }
+
+  /// Network outputs to distribution rows: logits as they are, means mapped into the environment's units.
+  Tensor Distribution(const Tensor& output) const {
+    std::vector<Tensor> parts;
+    for (const ActionLeaf& leaf : policy_.action) {
+      int64_t columns = leaf.size;
+      if (!leaf.gaussian) {
+        columns = 0;
+        for (const int64_t count : leaf.counts) columns += count;
+      }
+      Tensor part = output.narrow(1, leaf.distribution_offset, columns);
+      if (leaf.gaussian) part = part * Constant(leaf.scale) + Constant(leaf.center);
+      parts.push_back(part);
+    }
+    return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
+  }
+
+  Tensor Constant(const std::vector<float>& values) const {
+    return Wrap(values.data(), {static_cast<int64_t>(values.size())}).to(device_);
+  }
+
+  ActionScore Score(const Tensor& distribution, const Tensor& actions, const Tensor& masks, const Tensor& weights) const {
+    const int64_t rows = actions.size(0);
+    ActionScore sum{at::zeros({rows}, Float(device_)), at::zeros({rows}, Float(device_))};
+    for (const ActionLeaf& leaf : policy_.action) {
+      if (leaf.gaussian) {
+        AddGaussian(leaf, distribution, actions, weights, sum);
+        continue;
+      }
+      int64_t logit = leaf.distribution_offset, mask = leaf.mask_offset;
+      for (int64_t i = 0; i < leaf.size; ++i) {
+        const Tensor legal = masks.defined() ? masks.narrow(1, mask, leaf.counts[i]) : Tensor();
+        AddCategorical(distribution.narrow(1, logit, leaf.counts[i]), actions.select(1, leaf.offset + i), legal, sum);
+        logit += leaf.counts[i];
+        mask += leaf.counts[i];
+      }
+    }
+    return sum;
+  }
+
+  /// Illegal logits are -infinity; their terms of the entropy, 0 · -infinity, are left out by hand.
+  static void AddCategorical(Tensor logits, const Tensor& action, const Tensor& legal, ActionScore& sum) {
+    if (legal.defined()) logits = logits.masked_fill(legal.logical_not(), -std::numeric_limits<float>::infinity());
+    const Tensor log_p = at::log_softmax(logits, 1);
+    const Tensor chosen = log_p.gather(1, action.to(at::kLong).unsqueeze(1)).squeeze(1);
+    const Tensor finite = legal.defined() ? log_p.masked_fill(legal.logical_not(), 0.0) : log_p;
+    sum.log_probability = sum.log_probability + chosen;
+    sum.entropy = sum.entropy - (log_p.exp() * finite).sum(1);
+  }
+
+  void AddGaussian(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions, const Tensor& weights,
+                   ActionScore& sum) const {
+    const Tensor mean = distribution.narrow(1, leaf.distribution_offset, leaf.size);
+    const Tensor scale = Constant(leaf.scale);
+    const Tensor log_std = weights.narrow(0, policy_.log_std + leaf.log_std_offset, leaf.size) + scale.log();
+    const Tensor z = (actions.narrow(1, leaf.offset, leaf.size) - mean) / log_std.exp();
+    sum.log_probability = sum.log_probability + (-0.5 * z.square() - log_std - kHalfLogTwoPi).sum(1);
+    sum.entropy = sum.entropy + (log_std + (0.5 + kHalfLogTwoPi)).sum();
+  }
+
+  const Policy& policy_;
+  TrainingState& state_;
+  at::Device device_;
+  Tensor host_weights_, host_first_, host_second_;
+  Tensor weights_, first_, second_, gradient_;
+  Tensor observations_, actions_, log_probabilities_, advantages_, returns_, values_, masks_;
+};
+
+/// torch.nn.init.orthogonal_: Q of a normal matrix, its signs made unique by R's diagonal.
+Tensor Orthogonal(int64_t rows, int64_t columns, const at::Generator& random) {
+  const Tensor normal = at::randn({std::max(rows, columns), std::min(rows, columns)}, random, at::kDouble);
+  auto [q, r] = at::linalg_qr(normal);
+  q = q * r.diagonal().sign();
+  return rows < columns ? q.t() : q;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda, int threads) {
+  return std::make_unique<AutogradEngine>(policy, state, cuda, threads);
+}
+
+void InitializeWeights(const Policy& policy, uint64_t seed, TrainingState& state) {
+  at::NoGradGuard no_gradient;
+  const at::Generator random = at::make_generator<at::CPUGeneratorImpl>(seed);
+  for (const Parameter& parameter : policy.parameters) {
+    Tensor weight = Wrap(state.weights.data() + parameter.offset, parameter.shape);
+    switch (parameter.initializer) {
+      case Initializer::kZeros: weight.zero_(); break;
+      case Initializer::kOnes: weight.fill_(1.0); break;
+      case Initializer::kNormal: weight.copy_(at::randn(parameter.shape, random, at::kFloat)); break;
+      case Initializer::kOrthogonal:
+        weight.copy_(Orthogonal(parameter.shape[0], parameter.shape[1], random) * parameter.gain);
+        break;
+    }
+  }
+}
+
+bool CudaAvailable() { return at::hasCUDA(); }
+
+std::string LibtorchVersion() { return TORCH_VERSION; }
+
+}  // namespace agentgym

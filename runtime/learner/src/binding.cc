@@ -1,0 +1,232 @@
+#include <malloc.h>
+#include <napi.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "binding_values.h"
+#include "learner_failure.h"
+#include "ppo_learner.h"
+
+namespace agentgym {
+
+namespace {
+
+Napi::Error ToError(Napi::Env env, const LearnerFailure& failure) {
+  Napi::Error error = Napi::Error::New(env, failure.what());
+  error.Set("code", failure.code);
+  Napi::Object data = Napi::Object::New(env);
+  for (const auto& [key, value] : failure.data) data.Set(key, static_cast<double>(value));
+  error.Set("data", data);
+  return error;
+}
+
+/// C++ failures leave as JavaScript errors: expected ones carry `code`, bugs do not.
+template <typename Body>
+auto Guard(Napi::Env env, Body body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const Napi::Error&) {
+    throw;
+  } catch (const LearnerFailure& failure) {
+    throw ToError(env, failure);
+  } catch (const std::exception& error) {
+    throw Napi::Error::New(env, error.what());
+  }
+}
+
+/// Runs one update on libuv's pool, so that the main thread's heartbeat goes on. Holds the rollout's arrays meanwhile.
+class UpdateWorker final : public Napi::AsyncWorker {
+ public:
+  UpdateWorker(Napi::Env env, std::shared_ptr<PpoLearner> learner, std::shared_ptr<bool> busy,
+               const Napi::Array& rollout, const PpoUpdate& update)
+      : AsyncWorker(env),
+        deferred_(Napi::Promise::Deferred::New(env)),
+        learner_(std::move(learner)),
+        busy_(std::move(busy)),
+        arrays_(Napi::Persistent(rollout.As<Napi::Object>())),
+        rollout_(ReadRollout(rollout, learner_->policy())),
+        update_(update) {
+    *busy_ = true;
+  }
+
+  Napi::Promise Promise() const { return deferred_.Promise(); }
+
+  void Execute() override {
+    try {
+      metrics_ = learner_->Update(rollout_, update_);
+    } catch (const LearnerFailure& failure) {
+      failure_ = failure;
+      SetError(failure.what());
+    } catch (const std::exception& error) {
+      SetError(error.what());
+    }
+  }
+
+  void OnOK() override {
+    *busy_ = false;
+    deferred_.Resolve(WriteMetrics(Env(), metrics_));
+  }
+
+  void OnError(const Napi::Error& error) override {
+    *busy_ = false;
+    deferred_.Reject(failure_ ? ToError(Env(), *failure_).Value() : error.Value());
+  }
+
+ private:
+  Napi::Promise::Deferred deferred_;
+  std::shared_ptr<PpoLearner> learner_;
+  std::shared_ptr<bool> busy_;
+  Napi::ObjectReference arrays_;
+  std::vector<Segment> rollout_;
+  PpoUpdate update_;
+  UpdateMetrics metrics_;
+  std::optional<LearnerFailure> failure_;
+};
+
+class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
+ public:
+  static Napi::Function Define(Napi::Env env) {
+    return DefineClass(env, "NativeLearner",
+                       {InstanceMethod<&NativeLearner::Weights>("weights"),
+                        InstanceMethod<&NativeLearner::SetWeights>("setWeights"),
+                        InstanceMethod<&NativeLearner::Forward>("forward"),
+                        InstanceMethod<&NativeLearner::Update>("update"),
+                        InstanceMethod<&NativeLearner::Advantages>("advantages"),
+                        InstanceMethod<&NativeLearner::Gradient>("gradient"),
+                        InstanceMethod<&NativeLearner::State>("state"),
+                        InstanceMethod<&NativeLearner::SetState>("setState"),
+                        InstanceMethod<&NativeLearner::Dispose>("dispose")});
+  }
+
+  /// (spec, layout, { seed, path, cuda, threads })
+  explicit NativeLearner(const Napi::CallbackInfo& info) : ObjectWrap(info), busy_(std::make_shared<bool>(false)) {
+    Guard(info.Env(), [&] {
+      const auto options = info[2].As<Napi::Object>();
+      const bool cuda = options.Get("cuda").As<Napi::Boolean>();
+      if (cuda && !CudaAvailable()) {
+        throw LearnerFailure("execution_provider_unavailable",
+                             "the learner was asked for CUDA, which libtorch " + LibtorchVersion() + " does not find here");
+      }
+      const bool fused = options.Get("path").As<Napi::String>().Utf8Value() == "fused";
+      learner_ = std::make_shared<PpoLearner>(ReadPolicy(info[0].As<Napi::Object>(), info[1].As<Napi::Object>()),
+                                              static_cast<uint64_t>(options.Get("seed").As<Napi::Number>().Int64Value()),
+                                              fused ? EnginePath::kFused : EnginePath::kAutograd, cuda,
+                                              options.Get("threads").As<Napi::Number>().Int32Value());
+    });
+  }
+
+ private:
+  PpoLearner& Idle() {
+    Require(learner_ != nullptr, "used after dispose()");
+    Require(!*busy_, "used while an update runs");
+    return *learner_;
+  }
+
+  Napi::Value Weights(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      const std::vector<float>& weights = Idle().state().weights;
+      return WriteFloats(info.Env(), weights.data(), weights.size());
+    });
+  }
+
+  void SetWeights(const Napi::CallbackInfo& info) {
+    Guard(info.Env(), [&] {
+      PpoLearner& learner = Idle();
+      learner.SetWeights(ReadFloats(info[0], learner.policy().total_size, "weights"));
+    });
+  }
+
+  Napi::Value Forward(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      PpoLearner& learner = Idle();
+      const int64_t count = info[1].As<Napi::Number>().Int64Value();
+      const float* observations = ReadFloats(info[0], count * learner.policy().observation_size, "observations");
+      Napi::Float32Array distribution = Napi::Float32Array::New(info.Env(), count * learner.policy().distribution_size);
+      Napi::Float32Array values = Napi::Float32Array::New(info.Env(), count);
+      learner.Forward(observations, count, distribution.Data(), values.Data());
+      Napi::Object result = Napi::Object::New(info.Env());
+      result.Set("distribution", distribution);
+      result.Set("values", values);
+      return result;
+    });
+  }
+
+  Napi::Value Update(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      Idle();
+      const PpoUpdate update = ReadUpdate(info[1].As<Napi::Object>());
+      auto worker = std::make_unique<UpdateWorker>(info.Env(), learner_, busy_, info[0].As<Napi::Array>(), update);
+      const Napi::Promise promise = worker->Promise();
+      worker.release()->Queue();  // deletes itself when it is done
+      return promise;
+    });
+  }
+
+  Napi::Value Advantages(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      PpoLearner& learner = Idle();
+      const auto rollout = ReadRollout(info[0].As<Napi::Array>(), learner.policy());
+      const Batch& batch = learner.Advantages(rollout, ReadUpdate(info[1].As<Napi::Object>()));
+      Napi::Object result = Napi::Object::New(info.Env());
+      result.Set("values", WriteFloats(info.Env(), batch.values.data(), batch.size));
+      result.Set("advantages", WriteFloats(info.Env(), batch.advantages.data(), batch.size));
+      result.Set("returns", WriteFloats(info.Env(), batch.returns.data(), batch.size));
+      return result;
+    });
+  }
+
+  Napi::Value Gradient(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      PpoLearner& learner = Idle();
+      const Batch batch = ReadMinibatch(info[0].As<Napi::Object>(), learner.policy());
+      const PpoUpdate update = ReadUpdate(info[1].As<Napi::Object>());
+      const bool fused = info[2].As<Napi::String>().Utf8Value() == "fused";
+      Napi::Float32Array gradient = Napi::Float32Array::New(info.Env(), learner.policy().trainable_size);
+      learner.Gradient(batch, update.loss, fused ? EnginePath::kFused : EnginePath::kAutograd, gradient.Data());
+      return gradient;
+    });
+  }
+
+  Napi::Value State(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      const std::vector<uint8_t> bytes = SerializeState(Idle().state());
+      Napi::Uint8Array array = Napi::Uint8Array::New(info.Env(), bytes.size());
+      std::copy(bytes.begin(), bytes.end(), array.Data());
+      return array;
+    });
+  }
+
+  void SetState(const Napi::CallbackInfo& info) {
+    Guard(info.Env(), [&] {
+      const auto bytes = info[0].As<Napi::Uint8Array>();
+      Idle().SetState(bytes.Data(), static_cast<int64_t>(bytes.ElementLength()));
+    });
+  }
+
+  void Dispose(const Napi::CallbackInfo&) { learner_.reset(); }
+
+  std::shared_ptr<PpoLearner> learner_;
+  std::shared_ptr<bool> busy_;
+};
+
+Napi::Object Initialize(Napi::Env env, Napi::Object exports) {
+  // Tensors above glibc's default threshold (128 kB) would be mapped, faulted in page by page and unmapped again at every
+  // operation. 32 MB is the most that glibc takes; the heap's top is kept rather than given back between updates.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  exports.Set("NativeLearner", NativeLearner::Define(env));
+  exports.Set("libtorchVersion", LibtorchVersion());
+  return exports;
+}
+
+}  // namespace
+
+}  // namespace agentgym
+
+Napi::Object InitializeModule(Napi::Env env, Napi::Object exports) { return agentgym::Initialize(env, exports); }
+
+NODE_API_MODULE(agentgym_learner, InitializeModule)

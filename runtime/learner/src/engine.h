@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "policy.h"
+#include "rollout.h"
+#include "training_state.h"
+
+namespace agentgym {
+
+struct LossSettings {
+  double clip_range;
+  std::optional<double> clip_range_value;
+  double entropy_coefficient;
+  double value_coefficient;
+  bool normalize_advantage;
+};
+
+/// Means over one minibatch.
+struct MinibatchLoss {
+  double policy_loss = 0;
+  double value_loss = 0;
+  double entropy = 0;
+  double approximate_kl = 0;
+  double clip_fraction = 0;
+};
+
+struct AdamStep {
+  double learning_rate;
+  double gradient_scale;  // from clipping the gradient's norm
+  int64_t number;         // counted from 1
+};
+
+/// Adam's constants: PyTorch's, but CleanRL's and Stable-Baselines3's epsilon.
+constexpr double kAdamBeta1 = 0.9;
+constexpr double kAdamBeta2 = 0.999;
+constexpr double kAdamEpsilon = 1e-5;
+
+/// Computes the policy and its gradient, and moves the weights. Holds on to the state it was made with: weights and
+/// moments of that state are what it reads and writes, or what its copies on a device are synchronised with.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// Host to device, after the state was changed from outside; and back. Nothing to do where memory is shared.
+  virtual void Upload() = 0;
+  virtual void Download() = 0;
+
+  /// Of raw observation rows: distribution rows (may be null: values only) and the critic's outputs, unscaled.
+  virtual void Forward(const float* observations, int64_t count, float* distribution, float* values) = 0;
+
+  /// The samples that ComputeGradient's rows point into; `batch` must outlive its use.
+  virtual void SetBatch(const Batch& batch) = 0;
+
+  /// Gradient of the PPO loss over some rows of the batch; it stays in the engine until the next call.
+  virtual MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) = 0;
+  virtual double GradientNorm() = 0;
+  virtual void ReadGradient(float* gradient) = 0;
+  virtual void Step(const AdamStep& step) = 0;
+};
+
+/// Libtorch's autograd: the reference, for every policy, on the CPU or on CUDA.
+std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda, int threads);
+
+/// Hand-written forward and backward passes on the CPU.
+std::unique_ptr<Engine> MakeFusedEngine(const Policy& policy, TrainingState& state, int threads);
+
+/// Weights as parameter-layout.ts asks, drawn from `seed` alone.
+void InitializeWeights(const Policy& policy, uint64_t seed, TrainingState& state);
+
+/// Whether libtorch can compute on CUDA here.
+bool CudaAvailable();
+
+std::string LibtorchVersion();
+
+}  // namespace agentgym

@@ -1,0 +1,86 @@
+import { ok } from 'node:assert/strict'
+import type { PolicySpec } from '@agentgym/contract'
+import { parameterLayout } from '../policy/parameter-layout.ts'
+import type { Learner, LearnerOptions, Minibatch, PpoUpdate, RolloutSegment, UpdateMetrics } from './learner-types.ts'
+import { loadAddon, type NativeLearner, translateError } from './native-learner.ts'
+
+/**
+ * Makes a learner with weights drawn from `options.seed`. `path` chooses who computes gradients: `auto` takes the fused
+ * kernels on the CPU and libtorch's autograd on CUDA. Fails with `setup_incomplete` where the addon was not built, and
+ * with `execution_provider_unavailable` where CUDA was asked for and is not present.
+ */
+export function createLearner(spec: PolicySpec, options: LearnerOptions): Learner {
+  return new AddonLearner(spec, options)
+}
+
+class AddonLearner implements Learner {
+  readonly parameterCount: number
+  readonly fused: boolean
+  readonly #native: NativeLearner
+
+  constructor(spec: PolicySpec, options: LearnerOptions) {
+    const { seed, device, threads, path = 'auto' } = options
+    ok(Number.isInteger(seed) && seed >= 0, `seed ${seed} is not a non-negative integer`)
+    ok(Number.isInteger(threads) && threads >= 0, `threads ${threads} is not a non-negative integer`)
+    ok(device === 'cpu' || path !== 'fused', 'the fused path computes on the CPU only')
+    const layout = parameterLayout(spec)
+    const cuda = device === 'cuda'
+    this.fused = !cuda && path !== 'autograd'
+    this.parameterCount = layout.totalSize
+    const { NativeLearner } = loadAddon()
+    this.#native = translated(
+      () => new NativeLearner(spec, layout, { seed, path: this.fused ? 'fused' : 'autograd', cuda, threads }),
+    )
+  }
+
+  weights(): Float32Array {
+    return translated(() => this.#native.weights())
+  }
+
+  setWeights(weights: Float32Array): void {
+    translated(() => this.#native.setWeights(weights))
+  }
+
+  forward(observations: Float32Array, batch: number): { distribution: Float32Array; values: Float32Array } {
+    return translated(() => this.#native.forward(observations, batch))
+  }
+
+  async update(rollout: RolloutSegment[], update: PpoUpdate): Promise<UpdateMetrics> {
+    try {
+      return await this.#native.update(rollout, update)
+    } catch (error) {
+      throw translateError(error)
+    }
+  }
+
+  advantages(
+    rollout: RolloutSegment[],
+    update: PpoUpdate,
+  ): { values: Float32Array; advantages: Float32Array; returns: Float32Array } {
+    return translated(() => this.#native.advantages(rollout, update))
+  }
+
+  gradient(minibatch: Minibatch, update: PpoUpdate, path: 'autograd' | 'fused'): Float32Array {
+    return translated(() => this.#native.gradient(minibatch, update, path))
+  }
+
+  state(): Uint8Array {
+    return translated(() => this.#native.state())
+  }
+
+  setState(state: Uint8Array): void {
+    translated(() => this.#native.setState(state))
+  }
+
+  dispose(): void {
+    this.#native.dispose()
+  }
+}
+
+function translated<Result>(call: () => Result): Result {
+  try {
+    return call()
+  } catch (error) {
+    throw translateError(error)
+  }
+}
