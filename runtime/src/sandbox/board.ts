@@ -17,13 +17,11 @@ import {
 export const BOARD_CROSSING = 5
 /** Counts crossings: two of them never look alike to a watcher. */
 export const BOARD_CROSSINGS = 6
-/** Global number of this worker's first environment. */
-export const BOARD_FIRST_ENVIRONMENT = 7
 
 /** Where a scenario was: everything a message needs to name it. */
 export type Place = {
   phase: Phase
-  /** Global number of the environment. */
+  /** Number of the environment in the whole run. */
   environment?: number
   /** Step within the episode, counted from 1; 0 in reset. */
   step?: number
@@ -40,7 +38,7 @@ export function readPlace(board: ArrayLike<number>): Place {
   if (!phasesOfOneEnvironment.includes(noted)) return { phase }
   return {
     phase,
-    environment: board[BOARD_FIRST_ENVIRONMENT] + board[BOARD_ENVIRONMENT],
+    environment: board[BOARD_ENVIRONMENT],
     step: board[BOARD_STEP],
     episode: board[BOARD_EPISODE],
   }

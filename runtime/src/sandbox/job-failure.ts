@@ -17,7 +17,7 @@ export function explainHang(identity: ScenarioIdentity, hang: Hang, output: Outp
     return scenarioError(identity, {
       code: 'scenario_timeout',
       place: hang.place,
-      what: `did not return within ${formatMs(hang.limitMs)} and could not be interrupted`,
+      what: `${hang.place.phase} did not return within ${formatMs(hang.limitMs)} and could not be interrupted`,
       data: { limit_ms: hang.limitMs },
     })
   }
@@ -39,7 +39,7 @@ export function explainMemory(
   const place = watch.guestPlace()
   const data = { memory_mb: Math.round(memoryMb), limit_mb: limits.processMemoryMb }
   if (place !== undefined) {
-    const what = `brought the process to ${data.memory_mb} MiB; it may use ${data.limit_mb} MiB`
+    const what = `${place.phase} brought the process to ${data.memory_mb} MiB; it may use ${data.limit_mb} MiB`
     return scenarioError(identity, { code: 'scenario_out_of_memory', place, what, hint: memoryHint, data })
   }
   return new AgentGymError({
@@ -82,7 +82,7 @@ function explainGuestExit(
   return scenarioError(identity, {
     code: memory ? 'scenario_out_of_memory' : 'scenario_crashed',
     place,
-    what: memory ? `used up its memory and ended its process (${ended})` : `ended its process (${ended})`,
+    what: `${place.phase} ${memory ? 'used up the memory and ' : ''}ended the process (${ended})`,
     hint: memory ? memoryHint : undefined,
     data,
   })

@@ -4,7 +4,7 @@ import { escapeOutput } from './escape-output.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 
 /** Longest piece of a guest's own text in a message: more would bury what we say. */
-const MAX_DETAIL = 400
+const MAX_DETAIL = 600
 
 /** What to do about each code, where the fault itself does not say it better. */
 const hints: Partial<Record<ErrorCode, string>> = {
@@ -19,17 +19,18 @@ const hints: Partial<Record<ErrorCode, string>> = {
   metrics_invalid: 'Return from metrics an object of finite numbers, with the same names every episode.',
 }
 
-/** `step of environment 3 (episode 2, step 17)`, as far as it is known. */
-export function describePlace(place: Place): string {
-  if (place.environment === undefined) return place.phase
-  const within = place.phase === 'reset' ? `episode ${place.episode}` : `episode ${place.episode}, step ${place.step}`
-  return `${place.phase} of environment ${place.environment} (${within})`
+/** `(environment 3, episode 2, step 17)`, as far as it is known. */
+function describePlace({ environment, episode, step }: Place): string {
+  if (environment === undefined) return ''
+  return step === 0
+    ? ` (environment ${environment}, episode ${episode})`
+    : ` (environment ${environment}, episode ${episode}, step ${step})`
 }
 
 export type ScenarioFault = {
   code: ErrorCode
   place: Place
-  /** Completes the sentence "Scenario name@version: step of environment 3 (…) …". */
+  /** Completes the sentence "Scenario name@version: … (environment 3, episode 2, step 17)." */
   what: string
   hint?: string
   data?: Record<string, unknown>
@@ -40,7 +41,7 @@ export function scenarioError(identity: ScenarioIdentity, fault: ScenarioFault):
   const { code, place, what } = fault
   return new AgentGymError({
     code,
-    message: `Scenario ${identity.name}@${identity.version}: ${describePlace(place)} ${escapeOutput(what, MAX_DETAIL)}.`,
+    message: `Scenario ${identity.name}@${identity.version}: ${escapeOutput(what, MAX_DETAIL)}${describePlace(place)}.`,
     hint: fault.hint ?? hints[code],
     data: { scenario: identity.name, version: identity.version, ...place, ...fault.data },
   })

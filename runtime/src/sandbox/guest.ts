@@ -1,0 +1,146 @@
+import { BOARD_LENGTH, type Phase, phases } from '@agentgym/scenario/engine'
+import ivm from 'isolated-vm'
+import { BOARD_CROSSING, BOARD_CROSSINGS, readPlace } from './board.ts'
+import { explainCrossing, explainFault, explainSyntax } from './guest-failure.ts'
+import type { Harness, StartOptions } from './harness/harness.ts'
+import type { JobLimits } from './limits.ts'
+import type { ScenarioIdentity } from './vector-environment.ts'
+
+/** What a crossing returns: the engine's two, and ours. */
+export const DONE = 0
+export const PENDING = 1
+export const FAULT = 2
+
+export type GuestOptions = {
+  /** The scenario's bundle: a CommonJS script. */
+  source: string
+  identity: ScenarioIdentity
+  /** The script of `harnessSource()`. */
+  harness: string
+  limits: JobLimits
+  /** Called before any author's code runs, with the board that tells where the guest is. */
+  onBoard?: (board: Int32Array) => void
+  /** Keeps a record of the built-ins, so that `alteredIntrinsics` can tell. */
+  recordIntrinsics?: boolean
+}
+
+type Call = keyof Harness
+type GuestFunction = ivm.Reference<(...parameters: CrossingArgument[]) => unknown>
+type CrossingArgument = number | boolean | ivm.Copy<unknown> | ivm.Dereference<unknown>
+
+const functionNames: Call[] = [
+  'load',
+  'description',
+  'start',
+  'reset',
+  'step',
+  'settle',
+  'restore',
+  'metricNames',
+  'fault',
+  'alteredIntrinsics',
+]
+
+/**
+ * One isolate with one scenario in it. Every entry has a timeout and notes on the board that it is under way; every
+ * failure disposes of the isolate and throws an AgentGymError that names scenario and place.
+ */
+export class Guest {
+  readonly board = new Int32Array(new SharedArrayBuffer(BOARD_LENGTH * Int32Array.BYTES_PER_ELEMENT))
+  readonly identity: ScenarioIdentity
+  readonly #limits: JobLimits
+  readonly #isolate: ivm.Isolate
+  readonly #functions = new Map<Call, GuestFunction>()
+
+  constructor(options: GuestOptions) {
+    this.identity = options.identity
+    this.#limits = options.limits
+    options.onBoard?.(this.board)
+    // Never `onCatastrophicError`: in synchronous calls it puts this thread to sleep for good instead of aborting.
+    this.#isolate = new ivm.Isolate({ memoryLimit: options.limits.isolateMemoryMb })
+    const context = this.#isolate.createContextSync()
+    this.#bindHarness(context, options.harness)
+    const factory = this.#compile(context, options.source)
+    const board = new ivm.ExternalCopy(this.board).copyInto()
+    const loaded = this.cross('load', 'load', [factory.derefInto(), board, options.recordIntrinsics === true])
+    if (loaded === FAULT) throw this.failure()
+  }
+
+  #bindHarness(context: ivm.Context, source: string): void {
+    const script = this.#isolate.compileScriptSync(source, { filename: 'agentgym:harness' })
+    const harness: ivm.Reference<Harness> = script.runSync(context, { reference: true, timeout: this.#limits.loadMs })
+    for (const name of functionNames) {
+      this.#functions.set(name, harness.getSync(name, { reference: true }) as GuestFunction)
+    }
+  }
+
+  /**
+   * First as a script of its own: what parses alone cannot end the function that is wrapped around it and run outside
+   * the harness's `try`. Compiling runs nothing, but may take long, so it counts as loading.
+   */
+  #compile(context: ivm.Context, source: string): ivm.Reference<unknown> {
+    this.#enter('load')
+    try {
+      const alone = this.#isolate.compileScriptSync(source, { filename: 'scenario.js' })
+      alone.release()
+      const wrapped = `(function (module, exports, require) {${source}\n})`
+      const script = this.#isolate.compileScriptSync(wrapped, { filename: 'scenario.js' })
+      return script.runSync(context, { reference: true, timeout: this.#limits.loadMs })
+    } catch (error) {
+      this.dispose()
+      throw explainSyntax(this.identity, error)
+    } finally {
+      this.#leave()
+    }
+  }
+
+  /** Starts the engine over the host's buffers. */
+  start(options: StartOptions): void {
+    const copy = new ivm.ExternalCopy(options as unknown as Record<string, unknown>).copyInto({ release: true })
+    if (this.cross('start', 'define', [copy]) === FAULT) throw this.failure()
+  }
+
+  /** Enters the isolate. Author's code may run, and may do anything but return something else than a number. */
+  cross(name: Call, phase: Phase, parameters: CrossingArgument[] = [], timeoutMs = this.#timeoutOf(phase)): number {
+    const reference = this.#functions.get(name)
+    this.#enter(phase)
+    try {
+      return reference?.applySync(undefined, parameters, { timeout: timeoutMs }) as number
+    } catch (error) {
+      const explained = explainCrossing(this.identity, readPlace(this.board), error, timeoutMs)
+      this.dispose()
+      throw explained
+    } finally {
+      this.#leave()
+    }
+  }
+
+  /** Reads one of the harness's strings. */
+  read(name: 'description' | 'metricNames' | 'alteredIntrinsics'): string {
+    return String(this.cross(name, 'harness'))
+  }
+
+  /** Explains the fault that a crossing reported, and disposes of the isolate. */
+  failure(): Error {
+    const fault = String(this.cross('fault', 'harness'))
+    this.dispose()
+    return explainFault(this.identity, fault)
+  }
+
+  #timeoutOf(phase: Phase): number {
+    return phase === 'load' || phase === 'define' ? this.#limits.loadMs : this.#limits.crossingMs
+  }
+
+  #enter(phase: Phase): void {
+    this.board[BOARD_CROSSINGS]++
+    this.board[BOARD_CROSSING] = phases.indexOf(phase)
+  }
+
+  #leave(): void {
+    this.board[BOARD_CROSSING] = 0
+  }
+
+  dispose(): void {
+    if (!this.#isolate.isDisposed) this.#isolate.dispose()
+  }
+}

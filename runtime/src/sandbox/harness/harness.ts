@@ -1,0 +1,140 @@
+import {
+  BOARD_PHASE,
+  createEngine,
+  describeScenario,
+  describeThrown,
+  type Engine,
+  EngineFault,
+  type EnvironmentBuffers,
+  type Phase,
+  phases,
+  type ScenarioDescription,
+} from '@agentgym/scenario/engine'
+import { hardenRealm } from './harden-realm.ts'
+import { createRandom } from './load-random.ts'
+import { type IntrinsicsRecord, recordIntrinsics } from './record-intrinsics.ts'
+
+/**
+ * What the host calls, by reference. It runs in the author's realm, from whom it keeps everything: all of this lives in
+ * closures; built-ins are taken before the author's code runs. Nothing but numbers and capped strings leaves, and no
+ * thrown value ever does: isolated-vm copies those outside its timeout.
+ */
+export type Harness = {
+  load(factory: (module: object, exports: object, require: unknown) => void, board: Int32Array, record: boolean): number
+  description(): string
+  start(host: StartOptions): number
+  reset(): number
+  step(): number
+  settle(): number
+  restore(environment: number, episode: number, actions: Float32Array): number
+  metricNames(): string
+  fault(): string
+  alteredIntrinsics(): string
+}
+
+export type StartOptions = {
+  environments: number
+  seed: number
+  split: 'train' | 'eval'
+  /** Evaluation only. */
+  episodes: number
+  firstEnvironment: number
+  buffers: EnvironmentBuffers
+}
+
+/** Third status beside the engine's DONE (0) and PENDING (1). */
+const FAULT = 2
+
+const { stringify } = JSON
+const PlainError = Error
+
+/** Virtual time while a scenario loads: 2025-01-01T00:00:00Z, as at an episode's start. */
+const LOAD_TIME_MS = 1_735_689_600_000
+
+let engine: Engine | undefined
+let definition: unknown
+let description: ScenarioDescription | undefined
+let fault = ''
+let record: IntrinsicsRecord | undefined
+
+const loadRandom = createRandom()
+hardenRealm({
+  random: () => (engine === undefined ? loadRandom() : engine.currentRandom()),
+  now: () => (engine === undefined ? LOAD_TIME_MS : engine.currentTime()),
+})
+
+function note(board: Int32Array, phase: Phase): void {
+  let index = 0
+  while (phases[index] !== phase) index += 1
+  board[BOARD_PHASE] = index
+}
+
+function require(name: unknown): never {
+  const shown = typeof name === 'string' ? `"${name}"` : 'that'
+  throw new PlainError(`require(${shown}): a scenario is one bundle and can load nothing more`)
+}
+
+/** Runs `operation`; whatever it throws becomes a fault as data. */
+function guarded(phase: Phase, operation: () => number): number {
+  try {
+    return operation()
+  } catch (thrown) {
+    fault = describeFault(phase, thrown)
+    return FAULT
+  }
+}
+
+function describeFault(phase: Phase, thrown: unknown): string {
+  if (EngineFault.is(thrown)) {
+    const { code, message, hint, environment, step, episode, detail } = thrown
+    return stringify({ __proto__: null, code, message, hint, phase: thrown.phase, environment, step, episode, detail })
+  }
+  const { message, stack } = describeThrown(thrown)
+  const code = phase === 'load' ? 'scenario_threw' : 'harness'
+  const what = phase === 'load' ? `load threw: ${message}` : message
+  return stringify({ __proto__: null, code, message: what, hint: '', phase, detail: stack })
+}
+
+export const harness: Harness = {
+  load(factory, board, recording) {
+    if (recording) record = recordIntrinsics()
+    note(board, 'load')
+    const loaded = guarded('load', () => {
+      const module = { exports: {} as { default?: unknown } }
+      factory(module, module.exports, require)
+      definition = module.exports.default ?? module.exports
+      return 0
+    })
+    if (loaded === FAULT) return FAULT
+    note(board, 'define')
+    const defined = guarded('define', () => {
+      description = describeScenario(definition)
+      return 0
+    })
+    if (defined !== FAULT) note(board, 'idle')
+    return defined
+  },
+  description: () => stringify(description),
+  start({ buffers, split, episodes, environments, seed, firstEnvironment }) {
+    const plan = split === 'eval' ? { split, episodes } : { split }
+    note(buffers.board, 'define')
+    return guarded('harness', () => {
+      if (description === undefined) throw new PlainError('nothing has been loaded')
+      engine = createEngine(definition, description, { environments, seed, plan, firstEnvironment }, buffers)
+      return 0
+    })
+  },
+  reset: () => guarded('harness', () => current().reset()),
+  step: () => guarded('harness', () => current().step()),
+  settle: () => guarded('harness', () => current().settle()),
+  restore: (environment, episode, actions) =>
+    guarded('harness', () => current().restore(environment, episode, actions)),
+  metricNames: () => stringify(current().metricNames()),
+  fault: () => fault,
+  alteredIntrinsics: () => record?.altered() ?? '',
+}
+
+function current(): Engine {
+  if (engine === undefined) throw new PlainError('the engine has not been started')
+  return engine
+}

@@ -1,0 +1,230 @@
+import { strict as assert } from 'node:assert'
+import { AgentGymError } from '@agentgym/contract'
+import {
+  actionLeaves,
+  allocateBuffers,
+  type EnvironmentBuffers,
+  type EpisodePlan,
+  IDLE,
+  MAX_METRICS,
+  type Phase,
+} from '@agentgym/scenario/engine'
+import ivm from 'isolated-vm'
+import { readPlace } from './board.ts'
+import { firstBadRow, firstIllegalMask } from './check-rows.ts'
+import { FAULT, Guest, PENDING } from './guest.ts'
+import { type JobLimits, withDefaults } from './limits.ts'
+import { readDescription } from './scenario-description.ts'
+import { formatMs, scenarioError } from './scenario-fault.ts'
+import type { ScenarioDescription, ScenarioIdentity, VectorEnvironment } from './vector-environment.ts'
+
+export type SandboxedEnvironmentOptions = {
+  /** The scenario's bundle: a CommonJS script. */
+  source: string
+  identity: ScenarioIdentity
+  /** The script of `harnessSource()`, made by the parent process. */
+  harness: string
+  environments: number
+  /** Unsigned 32-bit. */
+  seed: number
+  plan: EpisodePlan
+  /** Number of the first environment among all of the run. */
+  firstEnvironment?: number
+  limits?: Partial<JobLimits>
+  /** Takes the board before author's code runs: whoever watches this thread must have it while the thread hangs. */
+  onBoard?: (board: Int32Array) => void
+  /** Remembers the built-ins, so that `alteredIntrinsics` can tell what the scenario changed. */
+  recordIntrinsics?: boolean
+}
+
+export interface SandboxedEnvironment extends VectorEnvironment {
+  /** First built-in that the scenario changed, such as `Array.prototype.map`; empty where none, or no record was kept. */
+  alteredIntrinsics(): string
+}
+
+/** Rows of all environments of one worker, in bytes: more would not fit the process anyway. */
+const MAX_BUFFER_BYTES = 2 ** 31
+
+/**
+ * Loads a scenario into an isolate of its own and steps `environments` copies of it. To be called in a worker thread of
+ * a supervised job: a guest can hang or abort its process, and only the supervisor helps then.
+ *
+ * Throws an AgentGymError for every fault of the scenario, then and in every method; after one it is disposed of.
+ */
+export function createSandboxedEnvironment(options: SandboxedEnvironmentOptions): SandboxedEnvironment {
+  const limits = withDefaults(options.limits)
+  const guest = new Guest({ ...options, limits })
+  try {
+    const description = readDescription(options.identity, guest.read('description'))
+    return new IsolatedEnvironment(guest, description, options, limits)
+  } catch (error) {
+    guest.dispose()
+    throw error
+  }
+}
+
+class IsolatedEnvironment implements SandboxedEnvironment {
+  readonly environments: number
+  readonly description: ScenarioDescription
+  readonly buffers: EnvironmentBuffers
+  readonly #guest: Guest
+  readonly #identity: ScenarioIdentity
+  readonly #firstEnvironment: number
+  readonly #limits: JobLimits
+  /** Choices of each categorical component, in the order of a mask row's columns. */
+  readonly #maskCounts: number[]
+  #metricNames: string[] = []
+  #disposed = false
+  /** Time spent in steps, and how many environments were stepped in it. */
+  #stepMs = 0
+  #stepped = 0
+
+  constructor(guest: Guest, description: ScenarioDescription, options: SandboxedEnvironmentOptions, limits: JobLimits) {
+    const { environments, seed, plan, firstEnvironment = 0 } = options
+    this.environments = environments
+    this.description = description
+    this.#guest = guest
+    this.#identity = options.identity
+    this.#firstEnvironment = firstEnvironment
+    this.#limits = limits
+    this.#maskCounts = description.masked ? actionLeaves(description.action).flatMap(({ counts }) => counts) : []
+    assertAffordable(options.identity, description, environments)
+    this.buffers = { ...allocateBuffers(environments, description.sizes), board: guest.board }
+    const episodes = plan.split === 'eval' ? plan.episodes : 0
+    guest.start({ environments, seed, split: plan.split, episodes, firstEnvironment, buffers: this.buffers })
+  }
+
+  reset(): void {
+    this.#run('reset', this.#limits.crossingMs, (timeoutMs) => this.#guest.cross('reset', 'reset', [], timeoutMs))
+    this.#check(false)
+  }
+
+  step(): void {
+    const spentMs = this.#run('step', this.#limits.crossingMs, (timeoutMs) =>
+      this.#guest.cross('step', 'step', [], timeoutMs),
+    )
+    this.#check(true)
+    this.#assertSpeed(spentMs)
+  }
+
+  restore(environment: number, episode: number, actions: Float32Array): void {
+    assert(environment >= 0 && environment < this.environments, 'no such environment')
+    const steps = actions.length / this.description.sizes.action
+    // A replay is many steps in one crossing; each of them may take what the mean step may.
+    const timeoutMs = this.#limits.crossingMs + steps * this.#limits.meanStepMs
+    const copy = new ivm.ExternalCopy(actions).copyInto({ release: true })
+    this.#run('reset', timeoutMs, (remainingMs) =>
+      this.#guest.cross('restore', 'reset', [environment, episode, copy], remainingMs),
+    )
+    this.#check(false)
+  }
+
+  metricNames(): string[] {
+    this.#assertUsable()
+    if (this.#metricNames.length > 0) return this.#metricNames
+    const names: unknown = JSON.parse(this.#guest.read('metricNames'))
+    const valid = Array.isArray(names) && names.length <= MAX_METRICS && names.every((name) => typeof name === 'string')
+    if (!valid) throw this.#fail('metrics_invalid', 'metrics', 'the names of the metrics could not be read')
+    this.#metricNames = names
+    return names
+  }
+
+  alteredIntrinsics(): string {
+    this.#assertUsable()
+    return this.#guest.read('alteredIntrinsics')
+  }
+
+  dispose(): void {
+    this.#disposed = true
+    this.#guest.dispose()
+  }
+
+  /**
+   * Crosses into the guest until the engine is done: an async scenario needs one more crossing for each promise, for
+   * microtasks run between two. All of them together have `limitMs`. Returns the milliseconds spent.
+   */
+  #run(phase: Phase, limitMs: number, enter: (timeoutMs: number) => number): number {
+    this.#assertUsable()
+    const startedMs = performance.now()
+    try {
+      let status = enter(limitMs)
+      while (status === PENDING) {
+        const remainingMs = Math.ceil(limitMs - (performance.now() - startedMs))
+        if (remainingMs <= 0) throw this.#timedOut(limitMs)
+        status = this.#guest.cross('settle', phase, [], remainingMs)
+      }
+      if (status === FAULT) throw this.#guest.failure()
+    } catch (error) {
+      this.dispose()
+      throw error
+    }
+    return performance.now() - startedMs
+  }
+
+  #assertUsable(): void {
+    assert(!this.#disposed, 'the environment has been disposed of')
+  }
+
+  #timedOut(limitMs: number): AgentGymError {
+    const place = readPlace(this.#guest.board)
+    const what = `${place.phase} did not return within ${formatMs(limitMs)}`
+    return scenarioError(this.#identity, { code: 'scenario_timeout', place, what, data: { limit_ms: limitMs } })
+  }
+
+  /** The engine has checked all this inside; but there it shares a realm with the author's code. */
+  #check(stepped: boolean): void {
+    const { observations, finalObservations, rewards, masks, flags } = this.buffers
+    const width = this.description.sizes.observation
+    const observation = 'an observation holds a number that is not finite'
+    this.#refuse(firstBadRow(observations, width), 'observation_invalid', 'observe', observation)
+    if (this.#maskCounts.length > 0) {
+      const row = firstIllegalMask(masks, this.#maskCounts, flags, IDLE)
+      this.#refuse(row, 'no_legal_action', 'actionMask', 'an action mask leaves no legal action')
+    }
+    if (!stepped) return
+    this.#refuse(firstBadRow(rewards, 1), 'reward_not_finite', 'step', 'a reward is not finite')
+    if (flags.some((bits) => bits !== 0)) {
+      this.#refuse(firstBadRow(finalObservations, width), 'observation_invalid', 'observe', observation)
+    }
+  }
+
+  #refuse(
+    row: number,
+    code: 'observation_invalid' | 'no_legal_action' | 'reward_not_finite',
+    phase: Phase,
+    what: string,
+  ) {
+    if (row >= 0) throw this.#fail(code, phase, what, row)
+  }
+
+  #fail(code: AgentGymError['code'], phase: Phase, what: string, row?: number): AgentGymError {
+    this.dispose()
+    const error = scenarioError(this.#identity, { code, place: { phase }, what })
+    if (row !== undefined) error.data.environment = this.#firstEnvironment + row
+    return error
+  }
+
+  /** A scenario that always stays just below its timeout would hold its job for ever. */
+  #assertSpeed(spentMs: number): void {
+    this.#stepMs += spentMs
+    this.#stepped += this.environments
+    if (this.#stepMs < this.#limits.crossingMs || this.#stepMs < this.#stepped * this.#limits.meanStepMs) return
+    const place = readPlace(this.#guest.board)
+    this.dispose()
+    const meanMs = this.#stepMs / this.#stepped
+    const what = `step takes ${formatMs(Math.round(meanMs))} on average; it may take ${formatMs(this.#limits.meanStepMs)}`
+    throw scenarioError(this.#identity, { code: 'scenario_timeout', place: { ...place, phase: 'step' }, what })
+  }
+}
+
+function assertAffordable(identity: ScenarioIdentity, { sizes }: ScenarioDescription, environments: number): void {
+  const bytes = environments * (8 * sizes.observation + 4 * sizes.action + sizes.mask + 8 * MAX_METRICS + 64)
+  if (bytes <= MAX_BUFFER_BYTES) return
+  const gigabytes = (bytes / 2 ** 30).toFixed(1)
+  throw new AgentGymError({
+    code: 'config_invalid',
+    message: `environments: ${environments} of ${identity.name}@${identity.version} need ${gigabytes} GiB for their observations.`,
+    hint: 'Use fewer environments, or make the observation smaller.',
+    data: { field: 'environments', scenario: identity.name, version: identity.version },
+  })
+}
