@@ -18,6 +18,8 @@ export type GuestOptions = {
   /** The script of `harnessSource()`. */
   harness: string
   limits: JobLimits
+  /** Memory for the board, BOARD_LENGTH 32-bit integers; made anew where it is left out. */
+  board?: SharedArrayBuffer
   /** Called before any author's code runs, with the board that tells where the guest is. */
   onBoard?: (board: Int32Array) => void
   /** Keeps a record of the built-ins, so that `alteredIntrinsics` can tell. */
@@ -46,7 +48,7 @@ const functionNames: Call[] = [
  * failure disposes of the isolate and throws an AgentGymError that names scenario and place.
  */
 export class Guest {
-  readonly board = new Int32Array(new SharedArrayBuffer(BOARD_LENGTH * Int32Array.BYTES_PER_ELEMENT))
+  readonly board: Int32Array
   readonly identity: ScenarioIdentity
   readonly #limits: JobLimits
   readonly #isolate: ivm.Isolate
@@ -55,6 +57,7 @@ export class Guest {
   constructor(options: GuestOptions) {
     this.identity = options.identity
     this.#limits = options.limits
+    this.board = new Int32Array(options.board ?? new SharedArrayBuffer(BOARD_LENGTH * Int32Array.BYTES_PER_ELEMENT))
     options.onBoard?.(this.board)
     // Never `onCatastrophicError`: in synchronous calls it puts this thread to sleep for good instead of aborting.
     this.#isolate = new ivm.Isolate({ memoryLimit: options.limits.isolateMemoryMb })

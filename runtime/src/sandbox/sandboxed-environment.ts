@@ -18,6 +18,8 @@ import { readDescription } from './scenario-description.ts'
 import { formatMs, scenarioError } from './scenario-fault.ts'
 import type { ScenarioDescription, ScenarioIdentity, VectorEnvironment } from './vector-environment.ts'
 
+export type SandboxLimits = Partial<JobLimits>
+
 export type SandboxedEnvironmentOptions = {
   /** The scenario's bundle: a CommonJS script. */
   source: string
@@ -30,7 +32,9 @@ export type SandboxedEnvironmentOptions = {
   plan: EpisodePlan
   /** Number of the first environment among all of the run. */
   firstEnvironment?: number
-  limits?: Partial<JobLimits>
+  limits?: SandboxLimits
+  /** Memory for the board, where whoever watches this thread made it (BOARD_LENGTH 32-bit integers). */
+  board?: SharedArrayBuffer
   /** Takes the board before author's code runs: whoever watches this thread must have it while the thread hangs. */
   onBoard?: (board: Int32Array) => void
   /** Remembers the built-ins, so that `alteredIntrinsics` can tell what the scenario changed. */
