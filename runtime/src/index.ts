@@ -1,0 +1,6 @@
+export { type EvaluateOptions, evaluateAgent } from './evaluation/evaluate-agent.ts'
+export { readAgent } from './evaluation/read-agent.ts'
+export { type BuiltScenario, buildScenario, loadScenario, writeBuild } from './sandbox/build-scenario.ts'
+export { checkScenario } from './sandbox/check-scenario.ts'
+export { resolveSettings, type SettingsRequest } from './training/settings.ts'
+export { checkpointPath, type TrainOptions, train } from './training/train.ts'

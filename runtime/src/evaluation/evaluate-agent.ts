@@ -1,0 +1,70 @@
+import { AgentGymError, type AgentManifest, type Evaluation } from '@agentgym/contract'
+import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
+import { harnessSource } from '../sandbox/harness-source.ts'
+import type { JobLimits } from '../sandbox/limits.ts'
+import { superviseJob } from '../sandbox/supervisor.ts'
+import type { EvaluationJob, EvaluationMessage } from './evaluation.process.ts'
+import { readAgentWithModel } from './read-agent.ts'
+import { recallScenario } from './scenario-store.ts'
+import { threadEnvironment } from './thread-environment.ts'
+
+export type EvaluateOptions = {
+  /** Folder of the agent package. */
+  agent: string
+  /** The scenario; where absent, the bundle that this machine keeps by its hash. */
+  scenario?: BuiltScenario
+  /** Held-out episodes; 100 if absent. */
+  episodes?: number
+  /** Unsigned 32-bit; 0 if absent, which is what training's final evaluation uses. */
+  seed?: number
+  signal?: AbortSignal
+  limits?: Partial<JobLimits>
+  onProgress?(done: number, total: number): void
+}
+
+/** Plays held-out episodes with a trained agent in a supervised process. The same arguments give the same hash. */
+export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluation> {
+  const { manifest, model } = await readAgentWithModel(options.agent)
+  const scenario = await scenarioOf(manifest, options.scenario)
+  const episodes = options.episodes ?? 100
+  const job: EvaluationJob = {
+    scenario: { source: scenario.source, identity: identityOf(scenario), harness: await harnessSource() },
+    success: manifest.scenario.success,
+    policy: manifest.policy,
+    model,
+    episodes,
+    seed: options.seed ?? 0,
+  }
+  return (await superviseJob({
+    entry: new URL('./evaluation.process.ts', import.meta.url),
+    job,
+    identity: identityOf(scenario),
+    limits: options.limits,
+    signal: options.signal,
+    environment: threadEnvironment(),
+    onMessage: (message) => options.onProgress?.((message as EvaluationMessage).done, episodes),
+  })) as Evaluation
+}
+
+async function scenarioOf(manifest: AgentManifest, given: BuiltScenario | undefined): Promise<BuiltScenario> {
+  const { name, version, hash } = manifest.scenario
+  const scenario = given ?? (await recallScenario(hash))
+  if (scenario === null) {
+    throw new AgentGymError({
+      code: 'scenario_mismatch',
+      message: `this machine does not have ${name}@${version} as the agent was trained on it (bundle ${hash.slice(0, 12)})`,
+      hint: 'Name its folder with --scenario DIR.',
+      data: { scenario: name, version, hash },
+    })
+  }
+  if (scenario.hash !== hash) {
+    const { name: otherName, version: otherVersion } = scenario.package
+    throw new AgentGymError({
+      code: 'scenario_mismatch',
+      message: `the agent was trained on ${name}@${version} (bundle ${hash.slice(0, 12)}), not on ${otherName}@${otherVersion} (bundle ${scenario.hash.slice(0, 12)})`,
+      hint: 'Evaluate it on the build that it was trained on, or train it anew on this one.',
+      data: { scenario: name, version, hash, given: scenario.hash },
+    })
+  }
+  return scenario
+}

@@ -1,0 +1,80 @@
+import { parentPort } from 'node:worker_threads'
+import { AgentGymError, type ErrorReport, type PolicySpec } from '@agentgym/contract'
+import { greedyActions } from '../policy/action-sampling.ts'
+import { loadModelSession } from '../policy/policy-session.ts'
+import type { JobLimits } from '../sandbox/limits.ts'
+import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
+import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
+import { type EpisodeOutcome, playEpisodes } from './play-episodes.ts'
+
+/**
+ * Environments of every evaluation, also of one with fewer episodes: the batch is always the same size, so inference
+ * rounds the same way and the trajectory hash does not depend on how many episodes were asked for.
+ */
+const EVALUATION_ENVIRONMENTS = 64
+
+export type EvaluationRequest = {
+  scenario: { source: string; identity: ScenarioIdentity; harness: string }
+  policy: PolicySpec
+  model: Uint8Array
+  episodes: number
+  seed: number
+  limits: JobLimits
+}
+
+export type EvaluationReply =
+  | { type: 'ready' }
+  /** Shared memory in which the engine notes what it runs. */
+  | { type: 'board'; board: Int32Array }
+  | { type: 'episodes'; done: number }
+  | { type: 'outcomes'; outcomes: EpisodeOutcome[] }
+  | { type: 'fault'; error: ErrorReport }
+  | { type: 'bug'; message: string }
+
+function evaluate(request: EvaluationRequest, reply: (message: EvaluationReply) => void): EpisodeOutcome[] {
+  const { scenario, policy, episodes, seed, limits } = request
+  const plan = { split: 'eval', episodes } as const
+  const environment = createSandboxedEnvironment({
+    ...scenario,
+    environments: EVALUATION_ENVIRONMENTS,
+    seed,
+    plan,
+    limits,
+    onBoard: (board) => reply({ type: 'board', board }),
+  })
+  const session = loadModelSession(request.model, policy, { batch: EVALUATION_ENVIRONMENTS })
+  try {
+    const { buffers, description } = environment
+    const masks = description.masked ? buffers.masks : null
+    const act = () => {
+      session.run(buffers.observations)
+      greedyActions(
+        { spec: policy, distribution: session.distribution, masks, rows: EVALUATION_ENVIRONMENTS },
+        buffers.actions,
+      )
+    }
+    let reported = performance.now()
+    return playEpisodes(environment, episodes, act, (done) => {
+      if (performance.now() - reported < 100) return
+      reported = performance.now()
+      reply({ type: 'episodes', done })
+    })
+  } finally {
+    session.dispose()
+    environment.dispose()
+  }
+}
+
+if (parentPort !== null) {
+  const port = parentPort
+  const reply = (message: EvaluationReply) => port.postMessage(message)
+  port.on('message', (request: EvaluationRequest) => {
+    try {
+      reply({ type: 'outcomes', outcomes: evaluate(request, reply) })
+    } catch (error) {
+      if (error instanceof AgentGymError) reply({ type: 'fault', error: error.toReport() })
+      else reply({ type: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : 'unknown' })
+    }
+  })
+  reply({ type: 'ready' })
+}

@@ -1,0 +1,72 @@
+import { Worker } from 'node:worker_threads'
+import { AgentGymError, type Evaluation, type PolicySpec, type SuccessCriteria } from '@agentgym/contract'
+import type { JobLimits } from '../sandbox/limits.ts'
+import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
+import type { EvaluationReply, EvaluationRequest } from './evaluation-worker.ts'
+import { summarise } from './summarise.ts'
+
+export type EvaluationTask = {
+  scenario: { source: string; identity: ScenarioIdentity; harness: string }
+  success: SuccessCriteria
+  policy: PolicySpec
+  model: Uint8Array
+  episodes: number
+  /** Held-out episodes are numbered; with the seed, the number decides everything in an episode. */
+  seed: number
+  limits: JobLimits
+  onEpisodes?: (done: number) => void
+}
+
+/** A thread that plays held-out episodes with an exported model, as `agentgym eval` and the training loop both do. */
+export class Evaluator {
+  readonly #worker: Worker
+
+  private constructor(worker: Worker, onBoard: (board: Int32Array) => void) {
+    this.#worker = worker
+    worker.on('message', (message: EvaluationReply) => {
+      if (message.type === 'board') onBoard(message.board)
+    })
+  }
+
+  /** Starts the thread and lets it import everything, which must happen before the process is locked down. */
+  static async spawn(onBoard: (board: Int32Array) => void = () => {}): Promise<Evaluator> {
+    const worker = new Worker(new URL('./evaluation-worker.ts', import.meta.url))
+    await nextReply(worker, (message) => message.type === 'ready')
+    return new Evaluator(worker, onBoard)
+  }
+
+  /** One evaluation at a time. Faults of the scenario throw AgentGymError. */
+  async evaluate({ onEpisodes, success, ...task }: EvaluationTask): Promise<Evaluation> {
+    this.#worker.postMessage(task satisfies EvaluationRequest)
+    const reply = await nextReply(this.#worker, (message) => {
+      if (message.type === 'episodes') onEpisodes?.(message.done)
+      return message.type === 'outcomes'
+    })
+    return summarise(reply.type === 'outcomes' ? reply.outcomes : [], {
+      scenario: task.scenario.identity,
+      seed: task.seed,
+      success,
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}
+
+function nextReply(worker: Worker, wanted: (message: EvaluationReply) => boolean): Promise<EvaluationReply> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void) => {
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+      finish()
+    }
+    const onMessage = (message: EvaluationReply) => {
+      if (message.type === 'fault') settle(() => reject(new AgentGymError(message.error)))
+      else if (message.type === 'bug') settle(() => reject(new Error(message.message)))
+      else if (wanted(message)) settle(() => resolve(message))
+    }
+    const onError = (error: Error) => settle(() => reject(error))
+    const onExit = (code: number) => settle(() => reject(new Error(`the evaluation thread ended with status ${code}`)))
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit)
+  })
+}
