@@ -1,15 +1,14 @@
 # What the machine itself must have, and what to say when it does not. Sourced by run.sh.
 
-# Sets missing_packages (Debian names, each after a space) and python_torch (the folder of a `torch` of python3, or '').
+# Sets missing_packages: Debian's names, each after a space.
 find_requirements() {
-  missing_packages='' python_torch=''
-  command -v g++ >/dev/null 2>&1 || command -v c++ >/dev/null 2>&1 || missing_packages="$missing_packages g++"
-  command -v make >/dev/null 2>&1 || command -v ninja >/dev/null 2>&1 || missing_packages="$missing_packages make"
+  missing_packages=''
+  command -v c++ >/dev/null 2>&1 || missing_packages="$missing_packages g++"
+  command -v make >/dev/null 2>&1 || missing_packages="$missing_packages make"
   command -v cmake >/dev/null 2>&1 || missing_packages="$missing_packages cmake"
   [ -z "${LIBTORCH:-}" ] || return 0
   # find_spec instead of import: importing torch takes seconds, and this runs every time.
-  python_torch=$(python3 -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")' 2>/dev/null || true)
-  [ -z "$python_torch" ] || return 0
+  if python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' 2>/dev/null; then return 0; fi
   debian_package_installed libtorch-dev || missing_packages="$missing_packages libtorch-dev"
   # libtorch is content with the reference BLAS, which is several times slower.
   debian_package_installed libopenblas0-pthread || missing_packages="$missing_packages libopenblas0-pthread"

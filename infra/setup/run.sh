@@ -2,7 +2,7 @@
 # Makes this clone ready and then runs a script with the project's own Node 24 first on the PATH:
 #   sh infra/setup/run.sh infra/setup/demo.sh [ARGUMENTS]
 # Every step is skipped when its inputs have not changed, so that a run with nothing to do costs a fraction of a second
-# and needs no network. A step leaves its stamp only after it has succeeded: an interrupted set-up mends itself next time.
+# and needs no network. A step counts as done only after it has succeeded: an interrupted set-up mends itself next time.
 # What it says goes to stderr; stdout belongs to the script.
 set -eu
 
@@ -12,24 +12,18 @@ cd "$root"
 . infra/setup/requirements.sh
 
 pnpm_version=12.4.2
-stamps=node_modules/.agentgym-setup
-
-fingerprint() { cat "$@" 2>/dev/null | cksum; }
+# Goes away with node_modules. It is written when an installation has succeeded, not before.
+packages_stamp=node_modules/.agentgym-setup
 
 packages_fingerprint() {
-  echo "$pnpm_version $(fingerprint pnpm-lock.yaml pnpm-workspace.yaml package.json sdk/*/package.json runtime/package.json plugins/*/package.json)"
+  cat infra/setup/run.sh pnpm-lock.yaml pnpm-workspace.yaml package.json sdk/*/package.json runtime/package.json plugins/*/package.json | cksum
 }
 
-# The build folder holds absolute paths and the ABI of the libtorch that was found, so both count as inputs.
-learner_fingerprint() {
-  echo "$root ${LIBTORCH:-} ${python_torch:-} $(fingerprint $(find runtime/learner -path runtime/learner/build -prune -o -type f -print | LC_ALL=C sort)) $(packages_fingerprint)"
+packages_ready() {
+  [ -x node_modules/.bin/node ] && [ "$(cat "$packages_stamp" 2>/dev/null)" = "$(packages_fingerprint)" ]
 }
-
-stamped() { [ -f "$stamps/$1" ] && [ "$(cat "$stamps/$1")" = "$2" ]; }
-stamp() { mkdir -p "$stamps" && printf '%s\n' "$2" > "$stamps/$1.new" && mv "$stamps/$1.new" "$stamps/$1"; }
-
-packages_ready() { [ -x node_modules/.bin/node ] && stamped packages "$(packages_fingerprint)"; }
-learner_ready() { [ -d runtime/learner/build ] && stamped learner "$(learner_fingerprint)"; }
+# build.sh keeps a fingerprint of its own, of sources, libtorch, compiler and processor.
+learner_ready() { sh runtime/learner/build.sh --status >/dev/null 2>&1; }
 all_ready() { [ -z "$missing_packages" ] && packages_ready && learner_ready; }
 
 install_debian_packages() {
@@ -44,13 +38,11 @@ install_packages() {
   # CI=true: never ask, and replace a damaged node_modules instead of stopping.
   CI=true npx -y "pnpm@$pnpm_version" install --frozen-lockfile
   node_modules/.bin/node --version
-  stamp packages "$(packages_fingerprint)"
+  packages_fingerprint > "$packages_stamp.new"
+  mv "$packages_stamp.new" "$packages_stamp"
 }
 
-build_learner() {
-  PATH="$root/node_modules/.bin:$PATH" sh runtime/learner/build.sh
-  stamp learner "$(learner_fingerprint)"
-}
+build_learner() { sh runtime/learner/build.sh; }
 
 set_up() {
   refuse_unsupported_machine
