@@ -5,6 +5,7 @@ export {
   type StepResult,
   type Task,
 } from './define-scenario.ts'
+export { defineToolScenario, tool } from './define-tool-scenario.ts'
 export { encodeObservation } from './encode-observation.ts'
 export { createRng, type Rng } from './engine/random-stream.ts'
 export type { SpaceDescription } from './engine/space-description.ts'
@@ -26,3 +27,11 @@ export {
   text,
 } from './spaces.ts'
 export { tokenize } from './tokenize.ts'
+export type {
+  Tool,
+  ToolEpisode,
+  ToolProgress,
+  ToolResult,
+  ToolRewards,
+  ToolScenarioDefinition,
+} from './tool-scenario-types.ts'
