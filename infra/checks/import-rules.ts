@@ -26,9 +26,9 @@ export function importRules(root: string): IForbiddenRuleType[] {
   const rules: IForbiddenRuleType[] = [
     {
       name: 'no-cycles',
-      comment: 'Modules that need each other are one module, or one of them knows too much.',
+      comment: 'Modules that need each other are one module, or one knows too much. Types vanish before anything runs.',
       from: {},
-      to: { circular: true },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
       name: 'contract-imports-only-zod',
