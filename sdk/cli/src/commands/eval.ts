@@ -13,7 +13,7 @@ import { progressBar } from '../terminal/progress-bar.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { criterionLines, verdict, verdictSymbol } from '../training-view/result-lines.ts'
+import { criterionLines, verdictLine } from '../training-view/result-lines.ts'
 
 export type EvalFlags = { episodes?: number; seed?: number; scenario?: string }
 
@@ -59,7 +59,7 @@ export function evaluationLines(evaluation: Evaluation, terminal: Terminal): str
   const judged = new Set(evaluation.success.criteria.map((criterion) => criterion.metric))
   const metrics = Object.entries(evaluation.metrics).filter(([name]) => !judged.has(name))
   return [
-    `${verdictSymbol(evaluation, terminal)} ${verdict(evaluation)}`,
+    verdictLine(evaluation, terminal),
     ...criterionLines(evaluation, terminal),
     `  ${paint.dim('mean length')} ${formatValue(evaluation.length_mean)} steps`,
     ...metrics.map(([name, value]) => `  ${paint.dim(safeText(name, 60))} ${formatValue(value)}`),

@@ -31,10 +31,10 @@ const brailleBits = [
  */
 export function curveChart(points: readonly CurvePoint[], options: CurveChartOptions): ChartRow[] {
   const range = valueRange(points, options.target)
-  const labels = [range.high, (range.high + range.low) / 2, range.low].map(formatValue)
-  const axisWidth = Math.max(...labels.map((label) => label.length), 4) + 2
-  const columns = Math.max(4, options.width - axisWidth)
   const lines = Math.max(2, options.height - 1)
+  const labels = axisLabels(range, lines)
+  const axisWidth = Math.max(...[...labels.values()].map((label) => label.length), 4) + 2
+  const columns = Math.max(4, options.width - axisWidth)
   const dotsWide = options.unicode ? columns * 2 : columns
   const dotsHigh = options.unicode ? lines * 4 : lines
 
@@ -42,14 +42,11 @@ export function curveChart(points: readonly CurvePoint[], options: CurveChartOpt
   const dots = drawCurve(points, options.xEnd, dotsWide, dotsHigh, toRow)
   const perCell = dotsHigh / lines
   const targetLine = options.target === undefined ? -1 : Math.floor(toRow(options.target) / perCell)
-  const middle = Math.floor((lines - 1) / 2)
 
   const rows: ChartRow[] = []
   for (let line = 0; line < lines; line++) {
-    const label =
-      line === 0 ? labels[0] : line === lines - 1 ? labels[2] : line === middle && lines > 4 ? labels[1] : ''
     const edge = options.unicode ? '│' : '|'
-    const axis = `${padText(label, axisWidth - 2, 'right')} ${edge}`
+    const axis = `${padText(labels.get(line) ?? '', axisWidth - 2, 'right')} ${edge}`
     rows.push({
       axis,
       plot: plotLine(dots, line, columns, line === targetLine, options.unicode),
@@ -58,6 +55,13 @@ export function curveChart(points: readonly CurvePoint[], options: CurveChartOpt
   }
   rows.push({ axis: xAxis(axisWidth, columns, options), plot: '', target: false })
   return rows
+}
+
+/** The values at the first and last line, and at one between when there is room. */
+function axisLabels({ low, high }: { low: number; high: number }, lines: number): Map<number, string> {
+  const middle = Math.floor((lines - 1) / 2)
+  const labelled = lines > 4 ? [0, middle, lines - 1] : [0, lines - 1]
+  return new Map(labelled.map((line) => [line, formatValue(high - (line / (lines - 1)) * (high - low))]))
 }
 
 function valueRange(points: readonly CurvePoint[], target: number | undefined): { low: number; high: number } {

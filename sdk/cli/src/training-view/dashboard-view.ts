@@ -3,6 +3,7 @@ import { type Instance, render, useInput, useWindowSize } from 'ink'
 import { createElement, type ReactElement, useEffect, useState } from 'react'
 import type { Terminal } from '../terminal/terminal.ts'
 import { Dashboard } from './dashboard.ts'
+import { liveBlock } from './live-block.ts'
 import { type LiveViewOptions, liveView } from './live-view.ts'
 import { planLines } from './plan-lines.ts'
 import { resultLines } from './result-lines.ts'
@@ -56,7 +57,10 @@ export function dashboardView(options: DashboardViewOptions): TrainingView {
       await after?.close()
     },
     finish(result) {
-      options.stream.write(`${resultLines(result, options.terminal).join('\n')}\n`)
+      const { stream, terminal } = options
+      // The dashboard is gone with its screen; the live block left its last lines here already.
+      const last = state && !after ? liveBlock(state, terminal, terminal.columns() - 1, false).slice(0, -1) : []
+      stream.write(`${[...last, ...resultLines(result, terminal)].join('\n')}\n`)
     },
   }
 }

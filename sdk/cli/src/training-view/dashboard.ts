@@ -5,6 +5,7 @@ import { fitText, padText } from '../terminal/fit-text.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { stageText } from './live-block.ts'
 import { type RunState, secondsLeft } from './run-state.ts'
 
 export type DashboardProps = {
@@ -15,7 +16,9 @@ export type DashboardProps = {
   stopping: boolean
 }
 
-type Layout = { chart: number; section: number; log: number; losses: boolean }
+type Layout = { chart: number; section: number; log: number; lossesWidth: number; targetsWidth: number }
+
+const columnGap = 3
 
 /**
  * The whole screen of `train --watch`: the return curve large, then metrics against their targets beside the losses, then
@@ -31,32 +34,33 @@ export function Dashboard({ state, terminal, columns, rows, stopping }: Dashboar
     layout.chart > 0 && h(Chart, { key: 'chart', state, terminal, columns, height: layout.chart }),
     h(
       Box,
-      { key: 'section', height: layout.section, columnGap: 3 },
-      h(Targets, {
-        key: 'targets',
-        state,
-        terminal,
-        width: layout.losses ? Math.floor((columns - 3) * 0.56) : columns,
-        rows: layout.section,
-      }),
-      layout.losses &&
-        h(Losses, { key: 'losses', state, terminal, width: columns - 3 - Math.floor((columns - 3) * 0.56) }),
+      { key: 'section', height: layout.section, columnGap },
+      h(Targets, { key: 'targets', state, terminal, width: layout.targetsWidth, rows: layout.section }),
+      layout.lossesWidth > 0 && h(Losses, { key: 'losses', state, terminal, width: layout.lossesWidth }),
     ),
     layout.log > 0 && h(Log, { key: 'log', state, terminal, columns, rows: layout.log }),
     h(Box, { key: 'space', flexGrow: 1 }),
-    h(Text, { key: 'foot', ...style.dim, wrap: 'truncate' }, footer(terminal, stopping, columns)),
+    h(Text, { key: 'foot', ...style.dim, wrap: 'truncate' }, footer(state, terminal, stopping, columns)),
   )
 }
 
 function planLayout(state: RunState, columns: number, rows: number): Layout {
   const losses = columns >= 64 && rows >= 17
+  const lossesWidth = losses ? Math.min(36, Math.max(27, Math.floor(columns * 0.4))) : 0
   const header = 4
   const foot = 1
-  const section = losses ? 7 : Math.min(1 + Math.max(1, state.criteria.length), Math.max(2, rows - 12))
+  const targets = 1 + Math.max(1, state.criteria.length)
+  const section = Math.min(losses ? Math.max(7, targets) : targets, Math.max(2, rows - 12))
   const spare = Math.max(0, rows - header - foot - section)
   // Two rows of log at 24 rows; a quarter of what a taller screen adds.
   const log = spare < 9 ? 0 : Math.min(12, 2 + Math.floor((spare - 9) / 4))
-  return { chart: spare - log >= 3 ? spare - log : 0, section, log, losses }
+  return {
+    chart: spare - log >= 3 ? spare - log : 0,
+    section,
+    log,
+    lossesWidth,
+    targetsWidth: losses ? columns - columnGap - lossesWidth : columns,
+  }
 }
 
 type PartProps = { state: RunState; terminal: Terminal; columns: number }
@@ -96,7 +100,7 @@ function rateText({ progress }: RunState, terminal: Terminal): string {
   return [
     `${formatCount(progress.steps_per_second)} steps/s`,
     `${formatDuration(progress.seconds)} gone`,
-    ...(left === null ? [] : [`${formatDuration(left)} left`]),
+    ...(left ? [`${formatDuration(left)} left`] : []),
     `${formatCount(progress.episodes_total)} episodes`,
     `length ${formatValue(progress.length_mean)}`,
   ].join(` ${terminal.symbols.dot} `)
@@ -136,8 +140,8 @@ function Targets({
   rows: number
 }): ReactElement {
   const style = inkStyle(terminal)
-  const figure = 10
-  const status = 10
+  const figure = 9
+  const status = 9
   const name = Math.max(6, width - 2 * figure - status - 2)
   const line = (metric: string, current: string, target: string, word: string) =>
     `${padText(fitText(metric, name, terminal.symbols.ellipsis), name)}${padText(current, figure, 'right')}${padText(target, figure, 'right')}  ${padText(word, status)}`
@@ -192,11 +196,9 @@ function Log({ state, terminal, columns, rows }: PartProps & { rows: number }): 
   )
 }
 
-function footer(terminal: Terminal, stopping: boolean, columns: number): string {
-  const text = stopping
-    ? 'Stopping; writing the checkpoint (Ctrl-C again ends at once)'
-    : `q leaves this screen, the run goes on ${terminal.symbols.dot} Ctrl-C stops the run and keeps a checkpoint`
-  return fitText(text, columns, terminal.symbols.ellipsis)
+function footer(state: RunState, terminal: Terminal, stopping: boolean, columns: number): string {
+  const keys = `q leave this screen, the run goes on ${terminal.symbols.dot} Ctrl-C stop, keeping a checkpoint`
+  return fitText(stageText(state, stopping) ?? keys, columns, terminal.symbols.ellipsis)
 }
 
 type TextStyle = { color?: string; dimColor?: boolean; bold?: boolean }

@@ -16,11 +16,16 @@ export function liveBlock(state: RunState, terminal: Terminal, width: number, st
   const lines = [barLine(state, terminal, width), rateLine(state, terminal, width), returnLine(state, terminal, width)]
   const nameWidth = Math.min(24, Math.max(...state.criteria.map(({ metric }) => metric.length), 0))
   for (const criterion of state.criteria) lines.push(criterionLine(criterion, nameWidth, terminal, width))
-  const foot = stopping
-    ? 'Stopping; writing the checkpoint (Ctrl-C again ends at once)'
-    : 'Ctrl-C stops and keeps a checkpoint'
+  const foot = stageText(state, stopping) ?? 'Ctrl-C stops and keeps a checkpoint'
   lines.push(paint.dim(fitText(foot, width, symbols.ellipsis)))
   return lines
+}
+
+/** What is going on where the figures stand still. */
+export function stageText({ progress }: RunState, stopping: boolean): string | undefined {
+  if (stopping) return 'Stopping; writing the checkpoint (Ctrl-C again ends at once)'
+  if (progress && progress.steps >= progress.steps_total) return 'Playing held-out episodes'
+  return undefined
 }
 
 function barLine(state: RunState, terminal: Terminal, width: number): string {
@@ -38,7 +43,7 @@ function rateLine(state: RunState, terminal: Terminal, width: number): string {
   if (!progress) return ''
   const left = secondsLeft(progress)
   const parts = [`${formatCount(progress.steps_per_second)} steps/s`, `${formatDuration(progress.seconds)} gone`]
-  if (left !== null) parts.push(`${formatDuration(left)} left`)
+  if (left) parts.push(`${formatDuration(left)} left`)
   parts.push(`${formatCount(progress.episodes_total)} episodes`)
   return fitText(parts.join(` ${terminal.symbols.dot} `), width, terminal.symbols.ellipsis)
 }

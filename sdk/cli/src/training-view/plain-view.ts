@@ -35,7 +35,7 @@ export function plainView({ terminal, verbose, write, now }: PlainViewOptions): 
         lastLine = now()
         write(progressLine(event))
       } else if (event.event === 'evaluation' || (event.event === 'checkpoint' && verbose)) {
-        write(`  ${state.log[state.log.length - 1].text} at ${formatCount(event.steps)} steps`)
+        write(`  ${formatCount(event.steps)} steps: ${state.log[state.log.length - 1].text}`)
       }
     },
     stopping() {

@@ -91,13 +91,8 @@ function heldOut(state: RunState, evaluation: Evaluation, steps: number): RunSta
     const value = evaluation.success.criteria.find((criterion) => criterion.metric === metric)?.value ?? null
     return { ...state.criteria[index], heldOut: value }
   })
-  const verdict =
-    evaluation.success.ok === null
-      ? ''
-      : evaluation.success.ok
-        ? ', every target reached'
-        : ', not every target reached'
-  const text = `Held-out evaluation: return ${formatValue(evaluation.return_mean)} over ${formatCount(evaluation.episodes)} episodes${verdict}`
+  const verdict = evaluation.success.ok === null ? '' : evaluation.success.ok ? '; targets reached' : '; targets missed'
+  const text = `Held out: return ${formatValue(evaluation.return_mean)} over ${formatCount(evaluation.episodes)} episodes${verdict}`
   return { ...state, evaluation, criteria, log: addLog(state, steps, text) }
 }
 

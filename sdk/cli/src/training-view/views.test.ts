@@ -1,0 +1,174 @@
+import { type ResultEvent, type TrainingEvent, trainingEventSchema } from '@agentgym/contract'
+import { renderToString } from 'ink'
+import { createElement } from 'react'
+import stringWidth from 'string-width'
+import { describe, expect, it } from 'vitest'
+import { recordedPlan, recordedRun } from '../../test/recorded-run.ts'
+import { describeTerminal, type Terminal } from '../terminal/terminal.ts'
+import { Dashboard } from './dashboard.ts'
+import { jsonView } from './json-view.ts'
+import { liveBlock } from './live-block.ts'
+import { plainView } from './plain-view.ts'
+import { resultLines } from './result-lines.ts'
+import { advanceRunState, type RunState, startRunState } from './run-state.ts'
+import type { TrainingPlan } from './training-plan.ts'
+
+const { events, result } = recordedRun()
+const escapeCode = '\u001b'
+
+function terminalOf(columns: number, { unicode = true, color = false } = {}): Terminal {
+  const environment = { TERM: 'xterm', LC_ALL: unicode ? 'C.UTF-8' : 'C', ...(color ? {} : { NO_COLOR: '1' }) }
+  return describeTerminal({ isTTY: true, columns, rows: 24 }, environment, { color: true })
+}
+
+function stateAfter(share: number, plan: TrainingPlan = recordedPlan): RunState {
+  return events.slice(0, Math.floor(events.length * share)).reduce(advanceRunState, startRunState(plan))
+}
+
+const hostilePlan: TrainingPlan = {
+  ...recordedPlan,
+  scenario: `@evil/${escapeCode}[2J${'x'.repeat(500)}@1.0.0`,
+  success: { [`solved\n${escapeCode}[31m${'迷'.repeat(200)}`]: 1, return_mean: 475 },
+}
+
+describe.each([40, 80, 120])('at %i columns', (columns) => {
+  it.each([0, 0.01, 0.5, 1])('the live block fits (%f of the run)', (share) => {
+    for (const unicode of [true, false]) {
+      const lines = liveBlock(stateAfter(share), terminalOf(columns, { unicode }), columns - 1, false)
+      for (const line of lines) expect(stringWidth(line)).toBeLessThan(columns)
+      const text = lines.join('\n')
+      expect(text).not.toContain(escapeCode)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
+      if (!unicode) expect(text).toMatch(/^[\x00-\x7f]*$/)
+      if (share === 0.5) expect(text).toContain('/ 100,000 steps')
+    }
+  })
+
+  it('the live block fits with colour, and with names from a stranger', () => {
+    const lines = liveBlock(stateAfter(0.5, hostilePlan), terminalOf(columns, { color: true }), columns - 1, false)
+    for (const line of lines) expect(stringWidth(line)).toBeLessThan(columns)
+    expect(lines.join('')).toContain(`${escapeCode}[32m`)
+    expect(lines.join('')).not.toContain(`${escapeCode}[31m`)
+  })
+
+  it.each([12, 24, 50])('the dashboard fills %i rows and no more', (rows) => {
+    for (const plan of [recordedPlan, hostilePlan, { ...recordedPlan, success: {} }]) {
+      for (const share of [0, 0.01, 0.5, 1]) {
+        const state = stateAfter(share, plan)
+        const props = { state, terminal: terminalOf(columns), columns, rows, stopping: false }
+        const lines = renderToString(createElement(Dashboard, props), { columns }).split('\n')
+        expect(lines.length).toBeLessThanOrEqual(rows)
+        for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(columns)
+        expect(lines.join('\n')).not.toContain(escapeCode)
+      }
+    }
+  })
+})
+
+describe('the dashboard at 80 × 24', () => {
+  const draw = (state: RunState, stopping = false) =>
+    renderToString(createElement(Dashboard, { state, terminal: terminalOf(80), columns: 80, rows: 23, stopping }), {
+      columns: 80,
+    })
+
+  it('shows the metric against its target, the throughput, every loss and the log', () => {
+    const screen = draw(stateAfter(0.6))
+    for (const word of [
+      '@agentgym/cart-pole@1.0.0',
+      'steps/s',
+      'left',
+      'Metric',
+      'current',
+      'target',
+      'status',
+      'below',
+    ])
+      expect(screen).toContain(word)
+    for (const loss of [
+      'policy loss',
+      'value loss',
+      'entropy',
+      'approximate KL',
+      'clip fraction',
+      'explained variance',
+    ])
+      expect(screen).toContain(loss)
+    expect(screen).toContain('q leave')
+    expect(screen).toMatch(/[\u2801-\u28ff]{5}/)
+  })
+
+  it('says what it waits for', () => {
+    expect(draw(stateAfter(0))).toContain('Starting the sandbox')
+    expect(draw(stateAfter(0.5), true)).toContain('Stopping; writing the checkpoint')
+    expect(draw(stateAfter(1))).toContain('Playing held-out episodes')
+  })
+})
+
+describe('plain lines', () => {
+  function lines(msPerEvent: number, verbose = false): string[] {
+    const written: string[] = []
+    let now = 0
+    const view = plainView({ terminal: terminalOf(80), verbose, write: (line) => written.push(line), now: () => now })
+    view.start(recordedPlan)
+    for (const event of events) {
+      now += msPerEvent
+      view.event(event)
+    }
+    view.finish(result)
+    return written
+  }
+
+  it('say first what will happen, last what to do next, and are few', () => {
+    const written = lines(20)
+    expect(written[0]).toBe('→ Train on @agentgym/cart-pole@1.0.0 with ppo, 100,000 steps, seed 1')
+    expect(written[1]).toContain('agents/cart-pole')
+    expect(written.at(-1)).toBe('→ Evaluate it again: agentgym eval agents/cart-pole')
+    const progressLines = written.filter((line) => /^ *\d+%/.test(line))
+    expect(progressLines.length).toBeGreaterThanOrEqual(2)
+    expect(progressLines.length).toBeLessThanOrEqual(Math.ceil((events.length * 20) / 3000) + 2)
+    expect(progressLines.at(-1)).toMatch(/^100%/)
+  })
+
+  it('tell the settings when asked for more', () => {
+    expect(lines(20, true).join('\n')).toContain('learning_rate = 0.001')
+  })
+})
+
+describe('JSON lines', () => {
+  it('are events of the contract, the result last and once', () => {
+    const written: string[] = []
+    const view = jsonView((line) => written.push(line))
+    view.start(recordedPlan)
+    for (const event of events) view.event(event)
+    view.finish(result)
+    const parsed: TrainingEvent[] = written.map((line) => trainingEventSchema.parse(JSON.parse(line)))
+    expect(parsed).toEqual(events)
+  })
+})
+
+describe('the result', () => {
+  const withSuccess = (
+    ok: boolean | null,
+    criteria: ResultEvent['evaluation']['success']['criteria'],
+  ): ResultEvent => ({
+    ...result,
+    evaluation: { ...result.evaluation, episodes: 100, return_mean: 311.25, return_std: 20, success: { ok, criteria } },
+  })
+
+  it('names every criterion with what was reached', () => {
+    const lines = resultLines(
+      withSuccess(false, [
+        { metric: 'tool_reliability', target: 0.95, value: 0.97, ok: true },
+        { metric: 'cost_reduction', target: 0.3, value: null, ok: false },
+      ]),
+      terminalOf(80),
+    )
+    expect(lines[0]).toBe('! 1 of 2 targets missed on 100 held-out episodes: mean return 311.3 (sd 20)')
+    expect(lines[1]).toBe('  ✓ tool_reliability 0.9700, target 0.95, reached')
+    expect(lines[2]).toBe('  ✗ cost_reduction -, target 0.3, missed')
+  })
+
+  it('claims no success where the scenario sets no target', () => {
+    expect(resultLines(withSuccess(null, []), terminalOf(80))[0]).toContain('the scenario sets no target')
+  })
+})

@@ -1,0 +1,35 @@
+// Plays a recorded run through a view, to look at it: node sdk/cli/test/replay-run.ts [live|plain|watch] [MS_PER_EVENT]
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describeTerminal } from '../src/terminal/terminal.ts'
+import { dashboardView } from '../src/training-view/dashboard-view.ts'
+import { liveView } from '../src/training-view/live-view.ts'
+import { plainView } from '../src/training-view/plain-view.ts'
+import { recordedPlan, recordedRun } from './recorded-run.ts'
+
+const [kind = 'live', pace = '20'] = process.argv.slice(2)
+const terminal = describeTerminal(process.stdout, process.env, { color: true })
+const shared = { terminal, verbose: false, stream: process.stdout }
+let interrupted = false
+const onInterrupt = () => {
+  interrupted = true
+}
+process.on('SIGINT', onInterrupt)
+
+const view =
+  kind === 'watch'
+    ? dashboardView({ ...shared, onInterrupt })
+    : kind === 'plain'
+      ? plainView({ terminal, verbose: false, write: console.log, now: () => performance.now() })
+      : liveView(shared)
+
+view.start(recordedPlan)
+const { events, result } = recordedRun()
+for (const event of events) {
+  if (interrupted) break
+  view.event(event)
+  await sleep(Number(pace))
+}
+if (interrupted) view.stopping()
+await sleep(interrupted ? 1000 : 0)
+await view.close()
+if (!interrupted) view.finish(result)
