@@ -45,7 +45,10 @@ export type SampledActions = {
 const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI)
 const TO_UNIT = 2 ** -32
 
+// Scratch memory, so that a step allocates nothing.
 const words = new Int32Array(2)
+let logProbabilities = new Float64Array(0)
+let weights = new Float64Array(0)
 
 /**
  * Samples an action for every row and its log-probability. Illegal categorical values have logit -infinity. Fails with
@@ -54,7 +57,8 @@ const words = new Int32Array(2)
 export function sampleActions(request: SamplingRequest, out: SampledActions): void {
   const { rows, key } = request
   const components = actionComponents(request.spec)
-  const logProbabilities = new Float64Array(rows)
+  if (logProbabilities.length < rows) logProbabilities = new Float64Array(rows)
+  logProbabilities.fill(0, 0, rows)
   // Seed and step fill the key; environment and component the counter. Steps beyond 2^32 go on in the component's word.
   const key0 = key.seed | 0
   const key1 = key.step | 0
@@ -62,15 +66,17 @@ export function sampleActions(request: SamplingRequest, out: SampledActions): vo
   for (const component of components.categorical) {
     const counter1 = stepHigh + component.block
     const sample = component.count === 2 && request.masks === null ? samplePair : sampleCategorical
-    sample(request, components, component, key0, key1, counter1, out.actions, logProbabilities)
+    sample(request, components, component, key0, key1, counter1, out.actions)
   }
   for (const component of components.gaussian) {
     const counter1 = stepHigh + component.block
-    sampleGaussian(request, components, component, key0, key1, counter1, out.actions, logProbabilities)
+    sampleGaussian(request, components, component, key0, key1, counter1, out.actions)
   }
-  out.logProbabilities.set(logProbabilities)
   let sum = 0
-  for (let row = 0; row < rows; row++) sum += logProbabilities[row]
+  for (let row = 0; row < rows; row++) {
+    out.logProbabilities[row] = logProbabilities[row]
+    sum += logProbabilities[row]
+  }
   if (!Number.isFinite(sum)) throw notFinite()
   copyClipped(out.actions, components, rows, out.environmentActions)
 }
@@ -114,9 +120,8 @@ function sampleCategorical(
   key1: number,
   counter1: number,
   actions: Float32Array,
-  logProbabilities: Float64Array,
 ): void {
-  const weights = new Float64Array(largestCount)
+  if (weights.length < largestCount) weights = new Float64Array(largestCount)
   for (let row = 0; row < rows; row++) {
     const first = row * distributionSize + logits
     const firstMask = row * maskSize + mask
@@ -158,7 +163,6 @@ function samplePair(
   key1: number,
   counter1: number,
   actions: Float32Array,
-  logProbabilities: Float64Array,
 ): void {
   for (let row = 0; row < rows; row++) {
     const first = row * distributionSize + logits
@@ -183,7 +187,6 @@ function sampleGaussian(
   key1: number,
   counter1: number,
   actions: Float32Array,
-  logProbabilities: Float64Array,
 ): void {
   const deviation = Math.exp(logStd[logStdColumn])
   const constant = logStd[logStdColumn] + HALF_LOG_TWO_PI

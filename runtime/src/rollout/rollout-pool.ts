@@ -1,0 +1,143 @@
+import assert from 'node:assert'
+import { isDeepStrictEqual } from 'node:util'
+import type { PolicySpec } from '@agentgym/contract'
+import type { RolloutSegment } from '../learner/learner-types.ts'
+import { parameterLayout } from '../policy/parameter-layout.ts'
+import type { ExecutionProvider } from '../policy/policy-session.ts'
+import type { JobLimits } from '../sandbox/limits.ts'
+import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import { EpisodeColumns, type EpisodeRecord } from './episode-columns.ts'
+import type { EnvironmentSnapshot } from './episode-recorder.ts'
+import type { ScenarioCode } from './rollout-messages.ts'
+import { WorkerChannel } from './worker-channel.ts'
+
+export type PoolOptions = {
+  scenario: ScenarioCode
+  /** Over all workers. */
+  environments: number
+  /** Unsigned 32-bit: the environments' and the sampled actions' randomness. */
+  seed: number
+  limits?: Partial<JobLimits>
+}
+
+export type PoolConfiguration = {
+  spec: PolicySpec
+  /** Vector steps in one rollout. */
+  rolloutSteps: number
+  executionProvider?: ExecutionProvider
+}
+
+export type Rollout = { segments: RolloutSegment[]; episodes: EpisodeRecord[] }
+
+/** Environments of each worker: contiguous, as even as can be. */
+export function splitEnvironments(
+  environments: number,
+  workers: number,
+): { environments: number; firstEnvironment: number }[] {
+  return Array.from({ length: workers }, (_, i) => {
+    const firstEnvironment = Math.floor((i * environments) / workers)
+    return { firstEnvironment, environments: Math.floor(((i + 1) * environments) / workers) - firstEnvironment }
+  })
+}
+
+/**
+ * Threads that play the scenario side by side. Used in this order: `spawn` (before the process is locked down), `open`
+ * (loads the guest), `configure`, perhaps `restore`, then `collect` again and again. What an environment does depends on
+ * its global number, not on the worker that plays it. After an error only `close` is left.
+ */
+export class RolloutPool {
+  readonly #channels: WorkerChannel[]
+  #boards: Int32Array[] = []
+  #active: WorkerChannel[] = []
+  #split: { environments: number; firstEnvironment: number }[] = []
+  #segments: RolloutSegment[] = []
+  #weights: Float32Array = new Float32Array(0)
+
+  private constructor(workers: number, onBoard: (worker: number, board: Int32Array) => void) {
+    this.#channels = Array.from({ length: workers }, (_, worker) => {
+      return new WorkerChannel((board) => {
+        this.#boards[worker] = board
+        onBoard(worker, board)
+      })
+    })
+  }
+
+  /**
+   * Starts `workers` threads and waits until each has imported all it needs. `onBoard` gets each guest's board before the
+   * guest's own code runs, so that somebody can watch it.
+   */
+  static async spawn(
+    workers: number,
+    onBoard: (worker: number, board: Int32Array) => void = () => {},
+  ): Promise<RolloutPool> {
+    const pool = new RolloutPool(workers, onBoard)
+    await Promise.all(pool.#channels.map((channel) => channel.ready()))
+    return pool
+  }
+
+  /** Where each guest is (indices BOARD_… of the engine), in shared memory: readable while a thread hangs. */
+  get boards(): readonly Int32Array[] {
+    return this.#boards
+  }
+
+  /** Loads the scenario in every thread; there are never more threads at work than environments. */
+  async open({ scenario, environments, seed, limits = {} }: PoolOptions): Promise<ScenarioDescription> {
+    this.#active = this.#channels.slice(0, environments)
+    this.#split = splitEnvironments(environments, this.#active.length)
+    const opened = await Promise.all(
+      this.#active.map((channel, i) =>
+        channel.ask({ type: 'open', scenario, seed, limits, ...this.#split[i] }, 'opened'),
+      ),
+    )
+    const [{ description }] = opened
+    assert(
+      opened.every((other) => isDeepStrictEqual(other.description, description)),
+      'every thread loads the same scenario',
+    )
+    return description
+  }
+
+  /** Makes sessions and shared memory, and resets every environment. */
+  async configure({ spec, rolloutSteps, executionProvider = 'cpu' }: PoolConfiguration): Promise<void> {
+    const { totalSize } = parameterLayout(spec)
+    this.#weights = new Float32Array(new SharedArrayBuffer(totalSize * 4))
+    const request = { type: 'configure', spec, rolloutSteps, executionProvider, weights: this.#weights } as const
+    const configured = await Promise.all(this.#active.map((channel) => channel.ask(request, 'configured')))
+    this.#segments = configured.map(({ segment }) => segment)
+  }
+
+  /**
+   * Plays one rollout with these weights. `startStep` is the run's step number of its first step; rollouts of one run
+   * must not overlap in them. The segments are the same memory every time. Faults of the scenario reject with an
+   * AgentGymError that names it, the environment and the step.
+   */
+  async collect(weights: Float32Array, startStep: number): Promise<Rollout> {
+    this.#weights.set(weights)
+    const replies = await Promise.all(
+      this.#active.map((channel) => channel.ask({ type: 'collect', startStep }, 'collected')),
+    )
+    return { segments: this.#segments, episodes: replies.flatMap(({ episodes }) => EpisodeColumns.unpack(episodes)) }
+  }
+
+  /** The running episodes of all environments, in order of their numbers. */
+  async snapshot(): Promise<EnvironmentSnapshot[]> {
+    const replies = await Promise.all(this.#active.map((channel) => channel.ask({ type: 'snapshot' }, 'snapshots')))
+    return replies.flatMap(({ snapshots }) => snapshots)
+  }
+
+  /** Puts every environment where a snapshot found it, also with another number of workers. */
+  async restore(snapshots: EnvironmentSnapshot[]): Promise<void> {
+    const parts = this.#split.map(({ firstEnvironment, environments }) =>
+      snapshots.filter(
+        ({ environment }) => environment >= firstEnvironment && environment < firstEnvironment + environments,
+      ),
+    )
+    await Promise.all(
+      this.#active.map((channel, i) => channel.ask({ type: 'restore', snapshots: parts[i] }, 'restored')),
+    )
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#channels.map((channel) => channel.close()))
+  }
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert'
+import { parentPort } from 'node:worker_threads'
+import { AgentGymError } from '@agentgym/contract'
+import { createPolicySession, type RolloutSession } from '../policy/policy-session.ts'
+import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
+import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
+import { RolloutCollector } from './collect-rollout.ts'
+import type { WorkerConfiguration, WorkerOpen, WorkerReply, WorkerRequest } from './rollout-messages.ts'
+import { allocateSegment } from './rollout-segment.ts'
+
+/** One rollout thread: an isolate with its environments, an inference session, and the loop over both. */
+class RolloutWorker {
+  readonly #reply: (reply: WorkerReply) => void
+  #opened: { open: WorkerOpen; environment: VectorEnvironment } | null = null
+  #configured: { session: RolloutSession; collector: RolloutCollector; weights: Float32Array } | null = null
+
+  constructor(reply: (reply: WorkerReply) => void) {
+    this.#reply = reply
+  }
+
+  answer(request: WorkerRequest): WorkerReply {
+    switch (request.type) {
+      case 'open':
+        return this.#open(request)
+      case 'configure':
+        return this.#configure(request)
+      case 'collect': {
+        const { session, collector, weights } = this.#ready()
+        session.setWeights(weights)
+        return { type: 'collected', episodes: collector.collect(request.startStep).pack() }
+      }
+      case 'snapshot': {
+        const snapshots = this.#ready().collector.recorder.snapshot(this.#guest().open.firstEnvironment)
+        return { type: 'snapshots', snapshots }
+      }
+      case 'restore': {
+        const { open, environment } = this.#guest()
+        for (const { environment: number, episode, actions } of request.snapshots) {
+          environment.restore(number - open.firstEnvironment, episode, actions)
+        }
+        this.#ready().collector.recorder.restore(request.snapshots)
+        return { type: 'restored' }
+      }
+      case 'close':
+        this.#configured?.session.dispose()
+        this.#opened?.environment.dispose()
+        return { type: 'closed' }
+    }
+  }
+
+  #open(open: WorkerOpen): WorkerReply {
+    const { scenario, environments, firstEnvironment, seed, limits } = open
+    const environment = createSandboxedEnvironment({
+      ...scenario,
+      environments,
+      firstEnvironment,
+      seed,
+      plan: { split: 'train' },
+      limits,
+      // The main thread must be able to tell where a guest hangs, so it gets the board before the guest runs.
+      onBoard: (board) => this.#reply({ type: 'board', board }),
+    })
+    this.#opened = { open, environment }
+    return { type: 'opened', description: environment.description }
+  }
+
+  #configure({ spec, rolloutSteps, executionProvider, weights }: WorkerConfiguration): WorkerReply {
+    const { open, environment } = this.#guest()
+    const { environments, seed, firstEnvironment } = open
+    const segment = allocateSegment(environment.description, spec, rolloutSteps, environments)
+    const session = createPolicySession(spec, { batch: environments, executionProvider })
+    const collector = new RolloutCollector({ environment, session, segment, seed, firstEnvironment })
+    environment.reset()
+    this.#configured = { session, collector, weights }
+    return { type: 'configured', segment }
+  }
+
+  #guest() {
+    assert(this.#opened !== null, 'open comes first')
+    return this.#opened
+  }
+
+  #ready() {
+    assert(this.#configured !== null, 'configure comes first')
+    return this.#configured
+  }
+}
+
+assert(parentPort !== null, 'runs as a worker thread')
+const port = parentPort
+const reply = (message: WorkerReply) => port.postMessage(message)
+const worker = new RolloutWorker(reply)
+port.on('message', (request: WorkerRequest) => {
+  try {
+    reply(worker.answer(request))
+  } catch (error) {
+    if (error instanceof AgentGymError) reply({ type: 'fault', error: error.toReport() })
+    else reply({ type: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  }
+  if (request.type === 'close') port.close()
+})
+reply({ type: 'ready' })

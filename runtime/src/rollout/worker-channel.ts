@@ -1,0 +1,67 @@
+import { Worker } from 'node:worker_threads'
+import { AgentGymError } from '@agentgym/contract'
+import type { WorkerReply, WorkerRequest } from './rollout-messages.ts'
+
+type Answer<Type extends WorkerReply['type']> = Extract<WorkerReply, { type: Type }>
+type Pending = { resolve(reply: WorkerReply): void; reject(error: Error): void }
+
+/** One rollout thread as seen from the main thread: requests that are answered by promises, in order. */
+export class WorkerChannel {
+  readonly #worker: Worker
+  readonly #onBoard: (board: Int32Array) => void
+  #pending: Pending[] = []
+  #ended: Error | null = null
+
+  constructor(onBoard: (board: Int32Array) => void) {
+    this.#onBoard = onBoard
+    this.#worker = new Worker(new URL('./rollout-worker.ts', import.meta.url))
+    this.#worker.on('message', (reply: WorkerReply) => this.#receive(reply))
+    this.#worker.on('error', (error: Error) => this.#end(error))
+    this.#worker.on('exit', (status) => this.#end(new Error(`a rollout thread ended with status ${status}`)))
+  }
+
+  /** Settles once the thread has imported everything. */
+  ready(): Promise<Answer<'ready'>> {
+    return this.#expect('ready')
+  }
+
+  /** Faults of the scenario reject with an AgentGymError. */
+  ask<Type extends WorkerReply['type']>(request: WorkerRequest, answer: Type): Promise<Answer<Type>> {
+    const reply = this.#expect(answer)
+    if (this.#ended === null) this.#worker.postMessage(request)
+    return reply
+  }
+
+  /** Ends the thread; one that hangs in a guest cannot be ended from inside its process. */
+  async close(): Promise<void> {
+    if (this.#ended === null) await this.ask({ type: 'close' }, 'closed')
+    await this.#worker.terminate()
+  }
+
+  #expect<Type extends WorkerReply['type']>(type: Type): Promise<Answer<Type>> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== null) reject(this.#ended)
+      const accept = (reply: WorkerReply) => {
+        if (reply.type === type) resolve(reply as Answer<Type>)
+        else reject(new Error(`a rollout thread answered ${reply.type} instead of ${type}`))
+      }
+      this.#pending.push({ resolve: accept, reject })
+    })
+  }
+
+  #receive(reply: WorkerReply): void {
+    if (reply.type === 'board') {
+      this.#onBoard(reply.board)
+      return
+    }
+    const pending = this.#pending.shift()
+    if (reply.type === 'fault') pending?.reject(new AgentGymError(reply.error))
+    else if (reply.type === 'bug') pending?.reject(new Error(reply.message))
+    else pending?.resolve(reply)
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error
+    for (const { reject } of this.#pending.splice(0)) reject(this.#ended)
+  }
+}
