@@ -1,0 +1,149 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ppoSettingsSchema, scenarioPackageSchema } from '@agentgym/contract'
+import { createRng, type Rng } from '@agentgym/scenario'
+import {
+  allocateBuffers,
+  createEngine,
+  DONE,
+  describeScenario,
+  type EngineOptions,
+  type EnvironmentBuffers,
+  observationLeaves,
+  type ScenarioDescription,
+  TERMINATED,
+  TRUNCATED,
+} from '@agentgym/scenario/engine'
+import { describe, expect, test } from 'vitest'
+
+const STEPS = 700
+const folders = globSync('*/package.json', { cwd: import.meta.dirname })
+  .map(dirname)
+  .sort()
+
+type Played = {
+  observations: Float32Array[]
+  rewards: number[]
+  ends: { environment: number; flags: number; length: number; return: number; metrics: number[] }[]
+  metricNames: string[]
+}
+
+/** Uniform among the legal actions; a box action goes a little beyond its bounds at times, as a Gaussian's would. */
+function sampleActions(description: ScenarioDescription, buffers: EnvironmentBuffers, rngs: Rng[]): void {
+  const { action, sizes } = description
+  for (const [environment, rng] of rngs.entries()) {
+    if (action.type === 'discrete') {
+      const legal: number[] = []
+      for (let i = 0; i < action.n; i += 1) {
+        if (sizes.mask === 0 || buffers.masks[environment * sizes.mask + i] === 1) legal.push(i)
+      }
+      buffers.actions[environment] = rng.pick(legal)
+    } else if (action.type === 'box') {
+      for (let i = 0; i < sizes.action; i += 1) {
+        const low = action.low[i] ?? -1
+        const high = action.high[i] ?? 1
+        buffers.actions[environment * sizes.action + i] = Math.min(high, Math.max(low, low + (high - low) * rng()))
+      }
+    } else throw new Error(`no sampler for ${action.type}`)
+  }
+}
+
+function play(definition: unknown, options: EngineOptions): Played {
+  const description = describeScenario(definition)
+  const buffers = allocateBuffers(options.environments, description.sizes)
+  const engine = createEngine(definition, description, options, buffers)
+  const rngs = Array.from({ length: options.environments }, (_, environment) => createRng(100 + environment))
+  const played: Played = { observations: [], rewards: [], ends: [], metricNames: [] }
+  expect(engine.reset()).toBe(DONE)
+  played.observations.push(buffers.observations.slice())
+  for (let step = 0; step < STEPS; step += 1) {
+    sampleActions(description, buffers, rngs)
+    expect(engine.step()).toBe(DONE)
+    played.observations.push(buffers.observations.slice())
+    played.rewards.push(...buffers.rewards)
+    for (let environment = 0; environment < options.environments; environment += 1) {
+      const flags = buffers.flags[environment]
+      if ((flags & (TERMINATED | TRUNCATED)) === 0) continue
+      const metrics = Array.from(buffers.metrics.subarray(environment * 32, environment * 32 + 32))
+      played.ends.push({
+        environment,
+        flags,
+        length: buffers.episodeLengths[environment],
+        return: buffers.episodeReturns[environment],
+        metrics: metrics.slice(0, engine.metricNames().length),
+      })
+    }
+  }
+  played.metricNames = engine.metricNames()
+  return played
+}
+
+function columnBounds({ observation }: ScenarioDescription): { low: number; high: number }[] {
+  return observationLeaves(observation).flatMap((leaf) => {
+    if (leaf.kind !== 'box') return Array.from({ length: leaf.size }, () => ({ low: 0, high: leaf.counts[0] - 1 }))
+    const space =
+      observation.type === 'dict' ? observation.entries.find(({ name }) => name === leaf.name)?.space : observation
+    if (space?.type !== 'box') throw new Error(`no box ${leaf.name}`)
+    return space.low.map((low, i) => ({
+      low: Math.fround(low ?? -Infinity),
+      high: Math.fround(space.high[i] ?? Infinity),
+    }))
+  })
+}
+
+test('all six are here', () => {
+  expect(folders).toEqual(['acrobot', 'cart-pole', 'customer-support', 'grid-maze', 'mountain-car', 'pendulum'])
+})
+
+describe.each(folders)('%s', async (folder) => {
+  const root = join(import.meta.dirname, folder)
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { default: definition } = await import(join(root, manifest.agentgym.entry))
+  const description = describeScenario(definition)
+  const train: EngineOptions = { environments: 4, seed: 7, plan: { split: 'train' } }
+
+  test('the package is a valid scenario with valid training settings', () => {
+    const parsed = scenarioPackageSchema.parse(manifest)
+    expect(parsed).toMatchObject({ name: `@agentgym/${folder}`, version: '1.0.0', license: 'MIT' })
+    expect(manifest.dependencies).toEqual({ '@agentgym/scenario': 'workspace:*' })
+    const { algorithm, ...settings } = parsed.agentgym.training
+    expect(algorithm).toBe('ppo')
+    expect(ppoSettingsSchema.parse(settings)).toMatchObject(settings)
+    for (const file of ['README.md', 'LICENSE']) expect(existsSync(join(root, file))).toBe(true)
+  })
+
+  test('episodes of random legal actions stay inside the spaces and end', () => {
+    const played = play(definition, train)
+    const bounds = columnBounds(description)
+    for (const rows of played.observations) {
+      rows.forEach((value, i) => {
+        const { low, high } = bounds[i % bounds.length]
+        if (value < low || value > high)
+          expect.fail(`column ${i % bounds.length}: ${value} is not in ${low} to ${high}`)
+      })
+    }
+    expect(played.ends.length).toBeGreaterThan(0)
+    for (const end of played.ends) {
+      expect(end.length).toBeLessThanOrEqual(description.maxSteps)
+      if ((end.flags & TRUNCATED) !== 0) expect(end.length).toBe(description.maxSteps)
+      for (const metric of end.metrics) expect(metric).toBeTypeOf('number')
+    }
+    const named = ['return_mean', ...played.metricNames]
+    for (const metric of Object.keys(manifest.agentgym.success)) expect(named).toContain(metric)
+  })
+
+  test('the same seed gives the same trajectories, another seed others', () => {
+    const first = play(definition, train)
+    expect(play(definition, train)).toEqual(first)
+    expect(play(definition, { ...train, seed: 8 }).observations).not.toEqual(first.observations)
+  })
+
+  test('an environment does not depend on how many there are', () => {
+    const columns = description.sizes.observation
+    const four = play(definition, train)
+    const one = play(definition, { ...train, environments: 1 })
+    const alone = four.observations.map((rows) => rows.slice(0, columns))
+    expect(one.observations).toEqual(alone)
+    expect(four.ends.filter(({ environment }) => environment === 0)).toEqual(one.ends)
+  })
+})
