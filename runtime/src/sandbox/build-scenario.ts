@@ -43,15 +43,15 @@ export async function loadScenario(folder: string): Promise<BuiltScenario> {
   return buildScenario(folder)
 }
 
-/** Builds a scenario folder and writes its dist/scenario.js, whole or not at all. */
-export async function writeBuild(folder: string): Promise<BuiltScenario> {
+/** Builds a scenario folder and writes its dist/scenario.js, whole or not at all; `path` is that file. */
+export async function writeBuild(folder: string): Promise<BuiltScenario & { path: string }> {
   const scenario = await buildScenario(folder)
   const file = path.join(folder, BUNDLE)
   mkdirSync(path.dirname(file), { recursive: true })
   const unfinished = `${file}.${process.pid}.tmp`
   writeFileSync(unfinished, scenario.source)
   renameSync(unfinished, file)
-  return scenario
+  return { ...scenario, path: file }
 }
 
 export function identityOf(scenario: BuiltScenario): ScenarioIdentity {
