@@ -129,7 +129,7 @@ function buildError(error: unknown, manifest: ScenarioPackage): AgentGymError {
   const others = messages.length > 1 ? ` (and ${messages.length - 1} more)` : ''
   return new AgentGymError({
     code: 'scenario_build_failed',
-    message: `Scenario ${manifest.name}@${manifest.version}: ${place}${text}${others}`,
+    message: `Scenario ${manifest.name}@${manifest.version}: ${place}${text}${others}.`,
     hint: hints.find(([pattern]) => pattern.test(text))?.[1] ?? 'Mend the line named and build again.',
     data: {
       scenario: manifest.name,

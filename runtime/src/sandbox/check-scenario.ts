@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { AgentGymError, type CheckReport } from '@agentgym/contract'
+import { type BuiltScenario, identityOf, loadScenario } from './build-scenario.ts'
+import { type Check, type CheckId, type CheckJob, type CheckMessage, checkIds } from './checks/check-messages.ts'
+import { faultMessage } from './checks/fault-message.ts'
+import { harnessSource } from './harness-source.ts'
+import type { JobLimits } from './limits.ts'
+import { readScenarioPackage } from './read-scenario-package.ts'
+import { superviseJob } from './supervisor.ts'
+
+export type CheckOptions = {
+  /** Called with every check as soon as it is known. */
+  onCheck?: (check: Check) => void
+  limits?: Partial<JobLimits>
+  signal?: AbortSignal
+}
+
+/**
+ * Checks a scenario folder the way Gymnasium's `env_checker` checks an environment: each check says what was seen, and
+ * a failed one how to mend it. The scenario runs in a supervised process; this always returns. What comes after a
+ * failed check is reported as not run.
+ *
+ * Throws `file_not_found` for a folder that does not exist, and `training_cancelled`.
+ */
+export async function checkScenario(folder: string, options: CheckOptions = {}): Promise<CheckReport> {
+  const progress = new CheckProgress(options.onCheck)
+  const scenario = await buildChecked(folder, progress)
+  if (scenario !== undefined) await runChecked(scenario, progress, options)
+  const { name, version } = scenario?.package ?? readNames(folder)
+  return progress.report(name, version)
+}
+
+async function buildChecked(folder: string, progress: CheckProgress): Promise<BuiltScenario | undefined> {
+  try {
+    progress.begin('manifest')
+    const manifest = readScenarioPackage(folder)
+    progress.pass('manifest', `${manifest.name}@${manifest.version}: ${manifest.agentgym.title}`)
+    progress.begin('bundle')
+    const scenario = await loadScenario(folder)
+    const kilobytes = (Buffer.byteLength(scenario.source) / 1024).toFixed(1)
+    progress.pass('bundle', `${kilobytes} KiB, sha256 ${scenario.hash.slice(0, 12)}`)
+    return scenario
+  } catch (error) {
+    if (!(error instanceof AgentGymError) || progress.running === undefined) throw error
+    if (error.code === 'file_not_found' && progress.running === 'manifest') throw error
+    progress.fail(progress.running, error)
+    return undefined
+  }
+}
+
+async function runChecked(scenario: BuiltScenario, progress: CheckProgress, options: CheckOptions): Promise<void> {
+  const identity = identityOf(scenario)
+  const job: CheckJob = { source: scenario.source, identity, harness: await harnessSource() }
+  progress.begin('loads')
+  try {
+    await superviseJob({
+      entry: new URL('./checks/check.process.ts', import.meta.url),
+      job,
+      identity,
+      limits: options.limits,
+      signal: options.signal,
+      onMessage: (received) => {
+        const message = received as CheckMessage
+        if (message.kind === 'running') progress.begin(message.id)
+        else progress.add(message.check)
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof AgentGymError) || error.code === 'training_cancelled') throw error
+    progress.fail(progress.running ?? 'loads', error)
+  }
+}
+
+/** Collects checks in their fixed order, whatever order they become known in. */
+class CheckProgress {
+  running: CheckId | undefined
+  readonly #onCheck: ((check: Check) => void) | undefined
+  readonly #known = new Map<string, Check>()
+
+  constructor(onCheck: ((check: Check) => void) | undefined) {
+    this.#onCheck = onCheck
+  }
+
+  begin(id: CheckId): void {
+    this.running = id
+  }
+
+  pass(id: CheckId, message: string): void {
+    this.add({ id, ok: true, message })
+  }
+
+  fail(id: CheckId, error: AgentGymError): void {
+    this.add({ id, ok: false, message: faultMessage(error.toReport()) })
+  }
+
+  add(check: Check): void {
+    this.#known.set(check.id, check)
+    this.#onCheck?.(check)
+  }
+
+  report(name: string, version: string): CheckReport {
+    const failed = [...this.#known.values()].find(({ ok }) => !ok)
+    for (const id of checkIds) {
+      if (!this.#known.has(id))
+        this.add({ id, ok: false, message: `not run: ${failed?.id ?? 'an earlier check'} failed` })
+    }
+    const checks = checkIds.flatMap((id) => this.#known.get(id) ?? [])
+    return { ok: checks.every(({ ok }) => ok), name, version, checks }
+  }
+}
+
+/** Name and version for the report of a package.json that is not valid, as far as it has them. */
+function readNames(folder: string): { name: string; version: string } {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
+    const { name, version } = manifest as Record<string, unknown>
+    return { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' }
+  } catch {
+    return { name: path.basename(path.resolve(folder)), version: '' }
+  }
+}

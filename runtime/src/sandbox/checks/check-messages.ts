@@ -1,0 +1,40 @@
+import type { CheckReport, ErrorReport } from '@agentgym/contract'
+import type { ScenarioIdentity } from '../vector-environment.ts'
+
+export type Check = CheckReport['checks'][number]
+
+/** Every check, in the order in which they run. Ids are stable: scripts match on them. */
+export const checkIds = [
+  'manifest',
+  'bundle',
+  'loads',
+  'spaces',
+  'reset',
+  'steps',
+  'observations',
+  'rewards',
+  'masks',
+  'metrics',
+  'episode_ends',
+  'determinism',
+  'independence',
+  'replay',
+  'seeds_differ',
+  'held_out',
+  'reward_varies',
+  'builtins',
+  'speed',
+] as const
+export type CheckId = (typeof checkIds)[number]
+
+export type CheckJob = { source: string; identity: ScenarioIdentity; harness: string }
+
+/** From the checking process. `running` names the check to blame if nothing more comes. */
+export type CheckMessage = { kind: 'running'; id: CheckId } | { kind: 'check'; check: Check }
+
+/** From the thread that runs the scenario to its process. */
+export type CheckReply =
+  | { kind: 'ready' }
+  | { kind: 'done' }
+  | { kind: 'failed'; id: CheckId; report: ErrorReport }
+  | CheckMessage
