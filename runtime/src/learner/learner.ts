@@ -4,6 +4,8 @@ import { parameterLayout } from '../policy/parameter-layout.ts'
 import type { Learner, LearnerOptions, Minibatch, PpoUpdate, RolloutSegment, UpdateMetrics } from './learner-types.ts'
 import { loadAddon, type NativeLearner, translateError } from './native-learner.ts'
 
+export { loadAddon }
+
 /**
  * Makes a learner with weights drawn from `options.seed`. `path` chooses who computes gradients: `auto` takes the fused
  * kernels on the CPU and libtorch's autograd on CUDA. Fails with `setup_incomplete` where the addon was not built, and
