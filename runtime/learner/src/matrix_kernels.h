@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+namespace agentgym {
+
+/// How an element of C starts before products are added to it.
+enum class Start { kZero, kBias, kAccumulate };
+
+/// A matrix read element by element: (row, depth) lies at data[row * row_stride + depth * depth_stride], so a transpose
+/// costs nothing.
+struct StridedMatrix {
+  const float* data;
+  int64_t row_stride;
+  int64_t depth_stride;
+};
+
+/// C[rows, columns] = start + A[rows, depth] · B[depth, columns]; `columns` is a multiple of kLanes, B and C are
+/// row-major. `bias` has `columns` elements and is read for Start::kBias only. The order of additions is fixed.
+void Multiply(Start start, int64_t rows, int64_t columns, int64_t depth, StridedMatrix a, const float* b,
+              int64_t b_stride, const float* bias, float* c, int64_t c_stride);
+
+/// In place over `count` elements, a multiple of kLanes.
+void ApplyTanh(float* values, int64_t count);
+void ApplyRelu(float* values, int64_t count);
+
+/// gradient *= derivative of the activation, given the activation's results.
+void ApplyTanhDerivative(const float* results, float* gradient, int64_t count);
+void ApplyReluDerivative(const float* results, float* gradient, int64_t count);
+
+/// sums[columns] += the sum over rows; `columns` is a multiple of kLanes.
+void AddRows(const float* values, int64_t rows, int64_t columns, int64_t stride, float* sums);
+
+/// target = sum of `sources` arrays that lie `stride` apart, in their order.
+void SumArrays(const float* first, int64_t arrays, int64_t stride, int64_t count, float* target);
+
+double SumOfSquares(const float* values, int64_t count);
+
+struct AdamFactors {
+  float gradient_scale;
+  float step_size;          // learning rate / (1 - β₁ᵗ)
+  float root_correction;    // √(1 - β₂ᵗ)
+};
+
+/// Adam in PyTorch's arrangement.
+void AdamUpdate(const AdamFactors& factors, const float* gradient, int64_t count, float* weights, float* first,
+                float* second);
+
+}  // namespace agentgym

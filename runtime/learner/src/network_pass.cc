@@ -1,0 +1,134 @@
+#include "network_pass.h"
+
+#include <algorithm>
+
+#include "matrix_kernels.h"
+#include "vector_math.h"
+
+namespace agentgym {
+
+NetworkPass::NetworkPass(const Policy& policy, const Network& network)
+    : relu_(policy.relu), needs_feature_gradient_(policy.text_leaves > 0) {
+  for (size_t i = 0; i < network.layers.size(); ++i) {
+    PackedLayer packed;
+    packed.layer = network.layers[i];
+    const auto [in, out, weight, bias] = packed.layer;
+    packed.in_padded = Padded(in);
+    packed.out_padded = Padded(out);
+    packed.transposed_gradient = in * packed.out_padded < out * packed.in_padded;
+    packed.weight_gradient = gradient_size_;
+    gradient_size_ += packed.transposed_gradient ? in * packed.out_padded : out * packed.in_padded;
+    packed.bias_gradient = gradient_size_;
+    gradient_size_ += packed.out_padded;
+    if (i > 0 || needs_feature_gradient_) packed.weight.assign(out * packed.in_padded, 0.0f);
+    packed.transposed.assign(in * packed.out_padded, 0.0f);
+    packed.bias.assign(packed.out_padded, 0.0f);
+    layers_.push_back(std::move(packed));
+  }
+}
+
+TileMemory NetworkPass::MakeMemory() const {
+  TileMemory memory;
+  int64_t widest = 0;
+  for (const PackedLayer& layer : layers_) {
+    memory.results.emplace_back(kTileRows * layer.out_padded, 0.0f);
+    widest = std::max({widest, layer.in_padded, layer.out_padded});
+  }
+  memory.features.assign(kTileRows * feature_stride(), 0.0f);
+  memory.gradient.assign(kTileRows * widest, 0.0f);
+  memory.next_gradient.assign(kTileRows * widest, 0.0f);
+  return memory;
+}
+
+void NetworkPass::Pack(const float* weights) {
+  for (PackedLayer& packed : layers_) {
+    const Layer& layer = packed.layer;
+    const float* source = weights + layer.weight;
+    if (!packed.weight.empty()) {
+      for (int64_t o = 0; o < layer.out; ++o) std::copy_n(source + o * layer.in, layer.in, &packed.weight[o * packed.in_padded]);
+    }
+    // In small squares, so that neither side strides through the cache.
+    constexpr int64_t kSquare = 16;
+    for (int64_t o0 = 0; o0 < layer.out; o0 += kSquare) {
+      const int64_t o1 = std::min(o0 + kSquare, layer.out);
+      for (int64_t i = 0; i < layer.in; ++i) {
+        float* target = &packed.transposed[i * packed.out_padded];
+        for (int64_t o = o0; o < o1; ++o) target[o] = source[o * layer.in + i];
+      }
+    }
+    std::copy_n(weights + layer.bias, layer.out, packed.bias.begin());
+  }
+}
+
+float* NetworkPass::Forward(const float* features, int64_t rows, TileMemory& memory) const {
+  const float* input = features;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const PackedLayer& layer = layers_[i];
+    float* result = memory.results[i].data();
+    Multiply(Start::kBias, rows, layer.out_padded, layer.layer.in, {input, layer.in_padded, 1}, layer.transposed.data(),
+             layer.out_padded, layer.bias.data(), result, layer.out_padded);
+    if (i + 1 < layers_.size()) {
+      if (relu_) {
+        ApplyRelu(result, rows * layer.out_padded);
+      } else {
+        ApplyTanh(result, rows * layer.out_padded);
+      }
+    }
+    input = result;
+  }
+  return memory.results.back().data();
+}
+
+const float* NetworkPass::Backward(const float* features, int64_t rows, TileMemory& memory, float* gradient) const {
+  float* output_gradient = memory.gradient.data();
+  float* input_gradient = memory.next_gradient.data();
+  for (size_t i = layers_.size(); i-- > 0;) {
+    const PackedLayer& layer = layers_[i];
+    const float* input = i == 0 ? features : memory.results[i - 1].data();
+    AddWeightGradient(layer, input, rows, output_gradient, gradient);
+    if (i == 0 && !needs_feature_gradient_) return nullptr;
+    Multiply(Start::kZero, rows, layer.in_padded, layer.layer.out, {output_gradient, layer.out_padded, 1},
+             layer.weight.data(), layer.in_padded, nullptr, input_gradient, layer.in_padded);
+    if (i > 0) {
+      if (relu_) {
+        ApplyReluDerivative(input, input_gradient, rows * layer.in_padded);
+      } else {
+        ApplyTanhDerivative(input, input_gradient, rows * layer.in_padded);
+      }
+    }
+    std::swap(output_gradient, input_gradient);
+  }
+  return output_gradient;
+}
+
+/// Of the two ways to lay the product out, the one that wastes less of the registers: [64, 4] becomes [4, 64].
+void NetworkPass::AddWeightGradient(const PackedLayer& layer, const float* input, int64_t rows,
+                                    const float* output_gradient, float* gradient) const {
+  float* weight = gradient + layer.weight_gradient;
+  if (layer.transposed_gradient) {
+    Multiply(Start::kAccumulate, layer.layer.in, layer.out_padded, rows, {input, 1, layer.in_padded}, output_gradient,
+             layer.out_padded, nullptr, weight, layer.out_padded);
+  } else {
+    Multiply(Start::kAccumulate, layer.layer.out, layer.in_padded, rows, {output_gradient, 1, layer.out_padded}, input,
+             layer.in_padded, nullptr, weight, layer.in_padded);
+  }
+  AddRows(output_gradient, rows, layer.out_padded, layer.out_padded, gradient + layer.bias_gradient);
+}
+
+void NetworkPass::Unpack(const float* gradient, float* flat) const {
+  for (const PackedLayer& packed : layers_) {
+    const Layer& layer = packed.layer;
+    const float* source = gradient + packed.weight_gradient;
+    float* target = flat + layer.weight;
+    for (int64_t o = 0; o < layer.out; ++o) {
+      if (!packed.transposed_gradient) {
+        std::copy_n(source + o * packed.in_padded, layer.in, target + o * layer.in);
+        continue;
+      }
+      for (int64_t i = 0; i < layer.in; ++i) target[o * layer.in + i] = source[i * packed.out_padded + o];
+    }
+    std::copy_n(gradient + packed.bias_gradient, layer.out, flat + layer.bias);
+  }
+}
+
+}  // namespace agentgym

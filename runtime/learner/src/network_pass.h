@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "policy.h"
+
+namespace agentgym {
+
+/// Samples that pass through a network at once: their activations stay in the first-level cache.
+constexpr int64_t kTileRows = 64;
+
+/// Activations of one tile, for one network; one a thread. Rows are padded to whole registers.
+struct TileMemory {
+  std::vector<float> features;               // [kTileRows, padded features]
+  std::vector<std::vector<float>> results;   // one a layer, after its activation
+  std::vector<float> gradient;               // d loss / d result of the layer in hand
+  std::vector<float> next_gradient;
+};
+
+/// Forward and backward pass of one MLP over a tile, written by hand. Weights are copied into padded arrays once a
+/// minibatch: as they are for the backward pass, transposed for the forward pass, so that both read whole registers.
+class NetworkPass {
+ public:
+  NetworkPass(const Policy& policy, const Network& network);
+
+  /// Elements of this network's gradient in the layout of the kernels.
+  int64_t gradient_size() const { return gradient_size_; }
+  int64_t output_stride() const { return layers_.back().out_padded; }
+  int64_t feature_stride() const { return layers_.front().in_padded; }
+
+  TileMemory MakeMemory() const;
+
+  /// Copies the weights; to be called again whenever they changed.
+  void Pack(const float* weights);
+
+  /// From `memory.features` of `rows` samples; returns the output rows, `output_stride()` apart.
+  float* Forward(const float* features, int64_t rows, TileMemory& memory) const;
+
+  /// From d loss / d output in `memory.gradient`, rows `output_stride()` apart, with zeros in the padding; adds to
+  /// `gradient`. Returns d loss / d features where the policy has text, else null.
+  const float* Backward(const float* features, int64_t rows, TileMemory& memory, float* gradient) const;
+
+  /// From the kernels' layout to the flat gradient's.
+  void Unpack(const float* gradient, float* flat) const;
+
+ private:
+  struct PackedLayer {
+    Layer layer;
+    int64_t in_padded;
+    int64_t out_padded;
+    bool transposed_gradient;  // weight gradient is [in, out_padded] rather than [out, in_padded]
+    int64_t weight_gradient;   // offsets in the kernels' layout
+    int64_t bias_gradient;
+    std::vector<float> weight;      // [out, in_padded]; empty where no input gradient is needed
+    std::vector<float> transposed;  // [in, out_padded]
+    std::vector<float> bias;        // [out_padded]
+  };
+
+  void AddWeightGradient(const PackedLayer& layer, const float* input, int64_t rows, const float* output_gradient,
+                         float* gradient) const;
+
+  bool relu_;
+  bool needs_feature_gradient_;
+  int64_t gradient_size_ = 0;
+  std::vector<PackedLayer> layers_;
+};
+
+}  // namespace agentgym

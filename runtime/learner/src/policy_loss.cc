@@ -1,0 +1,106 @@
+#include "policy_loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace agentgym {
+
+namespace {
+
+constexpr float kHalfLogTwoPi = 0.91893853320467274178f;
+
+int64_t Components(const Policy& policy) {
+  int64_t components = 0;
+  for (const ActionLeaf& leaf : policy.action) components += leaf.size;
+  return components;
+}
+
+}  // namespace
+
+ActionScorer::ActionScorer(const Policy& policy)
+    : policy_(policy), log_p_(policy.distribution_size), p_(policy.distribution_size), entropies_(Components(policy)) {}
+
+ActionScorer::Result ActionScorer::Score(const float* output, const float* action, const uint8_t* mask,
+                                         const float* log_std) {
+  Result sum{0, 0};
+  int64_t component = 0;
+  for (const ActionLeaf& leaf : policy_.action) {
+    int64_t at = leaf.distribution_offset;
+    if (leaf.gaussian) {
+      for (int64_t i = 0; i < leaf.size; ++i, ++at, ++component) {
+        const float s = log_std[leaf.log_std_offset + i];
+        const float log_deviation = s + std::log(leaf.scale[i]);
+        p_[at] = std::exp(-s);
+        log_p_[at] = ((action[leaf.offset + i] - leaf.center[i]) / leaf.scale[i] - output[at]) * p_[at];
+        sum.log_probability -= 0.5f * log_p_[at] * log_p_[at] + log_deviation + kHalfLogTwoPi;
+        sum.entropy += log_deviation + 0.5f + kHalfLogTwoPi;
+      }
+      continue;
+    }
+    const uint8_t* legal = mask == nullptr ? nullptr : mask + leaf.mask_offset;
+    for (int64_t i = 0; i < leaf.size; ++i, ++component) {
+      const int64_t count = leaf.counts[i];
+      const auto chosen = static_cast<int64_t>(action[leaf.offset + i]);
+      const Result one = ScoreCategorical(output + at, count, legal, chosen, at);
+      entropies_[component] = one.entropy;
+      sum.log_probability += one.log_probability;
+      sum.entropy += one.entropy;
+      at += count;
+      if (legal != nullptr) legal += count;
+    }
+  }
+  return sum;
+}
+
+/// An illegal logit has probability 0 and takes no part in the entropy.
+ActionScorer::Result ActionScorer::ScoreCategorical(const float* logits, int64_t count, const uint8_t* legal,
+                                                    int64_t chosen, int64_t at) {
+  const auto is_legal = [legal](int64_t i) { return legal == nullptr || legal[i] != 0; };
+  float largest = -std::numeric_limits<float>::infinity();
+  for (int64_t i = 0; i < count; ++i) {
+    if (is_legal(i)) largest = std::max(largest, logits[i]);
+  }
+  float total = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    p_[at + i] = is_legal(i) ? std::exp(logits[i] - largest) : 0.0f;
+    total += p_[at + i];
+  }
+  const float log_total = std::log(total);
+  const float inverse = 1.0f / total;
+  float entropy = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    p_[at + i] *= inverse;
+    log_p_[at + i] = is_legal(i) ? logits[i] - largest - log_total : 0.0f;
+    entropy -= p_[at + i] * log_p_[at + i];
+  }
+  return {logits[chosen] - largest - log_total, entropy};
+}
+
+void ActionScorer::Gradient(const float* action, float by_log_probability, float by_entropy, float* output_gradient,
+                            float* log_std_gradient) const {
+  int64_t component = 0;
+  for (const ActionLeaf& leaf : policy_.action) {
+    int64_t at = leaf.distribution_offset;
+    if (leaf.gaussian) {
+      for (int64_t i = 0; i < leaf.size; ++i, ++at, ++component) {
+        const float z = log_p_[at];
+        output_gradient[at] = by_log_probability * z * p_[at];
+        log_std_gradient[leaf.log_std_offset + i] += by_log_probability * (z * z - 1) + by_entropy;
+      }
+      continue;
+    }
+    for (int64_t i = 0; i < leaf.size; ++i, ++component) {
+      const int64_t end = at + leaf.counts[i];
+      const int64_t chosen = at + static_cast<int64_t>(action[leaf.offset + i]);
+      for (; at < end; ++at) {
+        const float indicator = at == chosen ? 1.0f : 0.0f;
+        // d log p(chosen) / d logit = [chosen] - p; d entropy / d logit = -p (log p + entropy)
+        output_gradient[at] = by_log_probability * (indicator - p_[at]) -
+                              by_entropy * p_[at] * (log_p_[at] + entropies_[component]);
+      }
+    }
+  }
+}
+
+}  // namespace agentgym
