@@ -1,5 +1,6 @@
-import type { RuntimePort } from './runtime-port.ts'
 import { describeTerminal, type Terminal } from './terminal/terminal.ts'
+
+export type Runtime = typeof import('@agentgym/runtime')
 
 export type GlobalFlags = { json: boolean; verbose: boolean; color: boolean }
 
@@ -13,7 +14,7 @@ export type CommandContext = GlobalFlags & {
   /** A JSON value on its own line; nothing without `--json`. */
   sayJson(value: unknown): void
   /** Loaded on first use: `list` or `--help` need neither esbuild nor the learner. */
-  runtime(): Promise<RuntimePort>
+  runtime(): Promise<Runtime>
 }
 
 export function makeContext(flags: GlobalFlags): CommandContext {

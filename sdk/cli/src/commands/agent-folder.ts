@@ -22,15 +22,16 @@ export type RunRequest = Omit<z.infer<typeof runRequestSchema>, 'format'>
 
 /**
  * Makes sure that a new run overwrites nothing: an agent or a checkpoint in the folder is refused, or with `force` moved
- * aside; a folder of something else is always refused. Returns where the old agent went, if it was moved.
+ * aside; a folder of something else is always refused. `checkpoint` is where an unfinished run would have its own.
+ * Returns where the old agent went, if it was moved.
  */
 export async function claimAgentFolder(
   folder: string,
-  options: { force: boolean },
+  options: { force: boolean; checkpoint: string },
 ): Promise<{ movedTo: string | null }> {
   const contents = await listFolder(folder)
   if (contents.every((name) => name === requestFile)) return { movedTo: null }
-  const ours = contents.includes('agent.json') || contents.includes(requestFile)
+  const ours = contents.includes('agent.json') || contents.includes(requestFile) || existsSync(options.checkpoint)
   const shown = shellQuote(displayPath(folder))
   if (!ours) {
     throw new AgentGymError({
@@ -78,6 +79,11 @@ export async function resumedRequest(folder: string, given: Partial<RunRequest>)
     seed: given.seed ?? stored?.seed ?? 1,
     set: { ...stored?.set, ...given.set },
   }
+}
+
+/** After a run that ended: the agent says itself how it was trained. */
+export async function forgetRunRequest(folder: string): Promise<void> {
+  await rm(join(folder, requestFile), { force: true })
 }
 
 /** After a run that failed before it wrote anything: leaves no trace that would be taken for a run. */

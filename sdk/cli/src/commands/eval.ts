@@ -1,8 +1,8 @@
-import type { Evaluation } from '@agentgym/contract'
+import type { AgentManifest, Evaluation } from '@agentgym/contract'
+import type { BuiltScenario } from '@agentgym/runtime'
 import { createLogUpdate } from 'log-update'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandContext, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
-import type { BuiltScenario, RuntimePort } from '../runtime-port.ts'
 import { findBuiltIn } from '../targets/built-in-scenarios.ts'
 import { resolveAgentFolder } from '../targets/resolve-agent.ts'
 import { resolveScenarioFolder } from '../targets/resolve-scenario.ts'
@@ -22,7 +22,7 @@ export async function evaluate(target: string, flags: EvalFlags, context: Comman
   const folder = await resolveAgentFolder(target)
   const runtime = await context.runtime()
   const manifest = await runtime.readAgent(folder)
-  const scenario = await scenarioOf(manifest.scenario.name, flags.scenario, runtime)
+  const scenario = await scenarioOf(manifest.scenario, flags.scenario, runtime)
   const { terminal } = context
   const played = safeText(`${manifest.scenario.name}@${manifest.scenario.version}`, 240)
   const episodes =
@@ -67,15 +67,19 @@ export function evaluationLines(evaluation: Evaluation, terminal: Terminal): str
   ]
 }
 
-// Without --scenario a built-in of the name is tried; the runtime holds it to the agent's scenario hash.
+/**
+ * The scenario to play: the one that was named, else the built-in that the agent was trained on. Otherwise undefined:
+ * the runtime then takes the bundle that this machine remembers, or says what is missing.
+ */
 async function scenarioOf(
-  name: string,
+  { name, hash }: AgentManifest['scenario'],
   target: string | undefined,
-  runtime: RuntimePort,
+  runtime: Runtime,
 ): Promise<BuiltScenario | undefined> {
   if (target !== undefined) return runtime.buildScenario(await resolveScenarioFolder(target))
   const builtIn = await findBuiltIn(name)
-  return builtIn && runtime.buildScenario(builtIn.folder)
+  const built = builtIn && (await runtime.buildScenario(builtIn.folder))
+  return built?.hash === hash ? built : undefined
 }
 
 function evaluationProgress({ terminal, json, stdout }: CommandContext) {

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { AgentGymError, type AgentManifest, type SuccessCriteria } from '@agentgym/contract'
-import type { CommandContext } from '../command-context.ts'
-import type { RuntimePort } from '../runtime-port.ts'
+import type { CommandContext, Runtime } from '../command-context.ts'
 import { builtInScenarios, unscopedName } from '../targets/built-in-scenarios.ts'
 import { findAgents } from '../targets/find-agents.ts'
 import { agentsFolder } from '../targets/resolve-agent.ts'
@@ -36,7 +35,7 @@ export async function list(context: CommandContext): Promise<void> {
   for (const line of agentLines(agents, context.terminal)) context.say(line)
 }
 
-async function readFound(name: string, folder: string, runtime: RuntimePort): Promise<FoundAgent> {
+async function readFound(name: string, folder: string, runtime: Runtime): Promise<FoundAgent> {
   try {
     return { name, folder: resolve(folder), manifest: await runtime.readAgent(folder) }
   } catch (error) {

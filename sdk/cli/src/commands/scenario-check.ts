@@ -22,19 +22,25 @@ export async function scenarioCheck(target: string, context: CommandContext): Pr
   if (!report.ok) process.exitCode = 1
 }
 
-/** A check's line; the message of a failed one says how to mend it, on lines of its own. */
+// The longest of the usual names; longer ones push their message to the right.
+const nameWidth = 14
+
+/** A check's lines: mark, name and message side by side; the message of a failed one says how to mend it. */
 export function checkLines(check: CheckReport['checks'][number], terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const mark = check.ok ? paint.accent(symbols.ok) : paint.fail(symbols.failed)
-  const head = `  ${mark} ${paint.bold(safeText(check.id, 60))}`
-  const width = Math.min(terminal.columns(), 100) - 4
-  const messages = check.message
+  const name = safeText(check.id, 40)
+  const indent = 6 + Math.max(nameWidth, name.length)
+  const width = Math.max(20, Math.min(terminal.columns(), 110) - indent)
+  const [first, ...rest] = check.message
     .split(/\r?\n/)
     .slice(0, 20)
     .flatMap((line) => wrapText(safeText(line, 2000), width))
-  const room = terminal.columns() - 6 - check.id.length
-  if (messages.length === 1 && messages[0].length <= room) return [`${head}  ${paint.dim(messages[0])}`]
-  return [head, ...messages.map((line) => `    ${check.ok ? paint.dim(line) : line}`)]
+  const style = check.ok ? paint.dim : (text: string) => text
+  return [
+    `  ${mark} ${paint.bold(name.padEnd(nameWidth))}  ${style(first)}`,
+    ...rest.map((line) => ' '.repeat(indent) + style(line)),
+  ]
 }
 
 function summaryLines(report: CheckReport, folder: string, terminal: Terminal): string[] {

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { AgentGymError, type ResultEvent } from '@agentgym/contract'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandContext, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt, type Interrupt } from '../interrupts.ts'
 import { unscopedName } from '../targets/built-in-scenarios.ts'
 import { agentsFolder } from '../targets/resolve-agent.ts'
@@ -13,7 +13,14 @@ import { liveView } from '../training-view/live-view.ts'
 import { plainView } from '../training-view/plain-view.ts'
 import type { TrainingPlan } from '../training-view/training-plan.ts'
 import type { TrainingView } from '../training-view/training-view.ts'
-import { claimAgentFolder, dropEmptyRun, type RunRequest, resumedRequest, writeRunRequest } from './agent-folder.ts'
+import {
+  claimAgentFolder,
+  dropEmptyRun,
+  forgetRunRequest,
+  type RunRequest,
+  resumedRequest,
+  writeRunRequest,
+} from './agent-folder.ts'
 
 export type TrainFlags = {
   algorithm?: string
@@ -50,7 +57,7 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
     success: agentgym.success,
     settings,
   }
-  if (!flags.resume) await startFolder(out, request, flags, context)
+  if (!flags.resume) await startFolder(out, request, flags, context, runtime)
 
   let view: TrainingView | undefined
   const interrupt = cancelOnInterrupt(() => view?.stopping())
@@ -72,11 +79,12 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
     closed = view?.close()
     await closed
     await dropEmptyRun(out)
-    throw explainCancellation(error, target, flags, out)
+    throw explainCheckpoint(error, target, flags, out)
   } finally {
     interrupt.release()
     if (!closed) await view?.close()
   }
+  await forgetRunRequest(out)
   view.finish(result)
   if (!result.ok) process.exitCode = 1
 }
@@ -99,8 +107,12 @@ async function startFolder(
   request: RunRequest,
   flags: TrainFlags,
   context: CommandContext,
+  runtime: Runtime,
 ): Promise<void> {
-  const { movedTo } = await claimAgentFolder(out, { force: flags.force ?? false })
+  const { movedTo } = await claimAgentFolder(out, {
+    force: flags.force ?? false,
+    checkpoint: runtime.checkpointPath(out),
+  })
   if (movedTo)
     context.say(`${context.terminal.symbols.next} The agent that was there moved to ${safeText(displayPath(movedTo))}`)
   await writeRunRequest(out, request)
@@ -123,16 +135,18 @@ function declaredAlgorithm(training: Record<string, unknown>): string {
   return typeof training.algorithm === 'string' ? safeText(training.algorithm, 20) : 'ppo'
 }
 
-/** A cancelled run's error, with the command that goes on with it. */
-function explainCancellation(error: unknown, target: string, flags: TrainFlags, out: string): unknown {
-  if (!(error instanceof AgentGymError) || error.code !== 'training_cancelled') return error
+/** A failure that left a checkpoint, with where it lies and the command that goes on from it. */
+function explainCheckpoint(error: unknown, target: string, flags: TrainFlags, out: string): unknown {
+  if (!(error instanceof AgentGymError) || typeof error.data.checkpoint !== 'string') return error
   const place = flags.out === undefined ? '' : ` --out ${shellQuote(displayPath(out))}`
   const command = `agentgym train ${shellQuote(target)}${place} --resume`
+  const cancelled = error.code === 'training_cancelled'
+  const hint = `The checkpoint lies in ${displayPath(error.data.checkpoint)}. Go on from it: ${command}`
   return new AgentGymError(
     {
       code: error.code,
       message: error.message,
-      hint: `Go on with it: ${command}`,
+      hint: cancelled || error.hint === undefined ? hint : `${error.hint}\n${hint}`,
       data: { ...error.data, resume: command },
     },
     { cause: error },

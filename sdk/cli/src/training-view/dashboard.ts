@@ -70,8 +70,9 @@ function Header({ state, terminal, columns }: PartProps): ReactElement {
   const { plan, progress } = state
   const name = `${safeText(plan.scenario, 200)} ${terminal.symbols.dot} ${plan.algorithm} ${terminal.symbols.dot} seed ${plan.seed}`
   const done = progress?.steps ?? 0
-  const fraction = Math.min(1, done / plan.steps)
-  const counts = ` ${`${Math.floor(fraction * 100)}%`.padStart(4)}  ${formatCount(done)} / ${formatCount(plan.steps)} steps`
+  const total = totalSteps(state)
+  const fraction = Math.min(1, done / total)
+  const counts = ` ${`${Math.floor(fraction * 100)}%`.padStart(4)}  ${formatCount(done)} / ${formatCount(total)} steps`
   const barWidth = Math.max(4, columns - counts.length)
   const filled = Math.round(fraction * barWidth)
   return h(
@@ -92,6 +93,11 @@ function Header({ state, terminal, columns }: PartProps): ReactElement {
       fitText(curveTitle(state), columns, terminal.symbols.ellipsis),
     ),
   )
+}
+
+// Whole rollouts: a little less or more than was asked for.
+function totalSteps({ plan, progress }: RunState): number {
+  return progress?.steps_total ?? plan.steps
 }
 
 function rateText({ progress }: RunState, terminal: Terminal): string {
@@ -117,7 +123,13 @@ function Chart({ state, terminal, columns, height }: PartProps & { height: numbe
   const style = inkStyle(terminal)
   const target = Object.hasOwn(state.plan.success, 'return_mean') ? state.plan.success.return_mean : undefined
   const points = state.returns.map(({ steps, value }) => ({ x: steps, y: value }))
-  const rows = curveChart(points, { width: columns, height, xEnd: state.plan.steps, target, unicode: terminal.unicode })
+  const rows = curveChart(points, {
+    width: columns,
+    height,
+    xEnd: totalSteps(state),
+    target,
+    unicode: terminal.unicode,
+  })
   const row = ({ axis, plot }: ChartRow, index: number) =>
     h(
       Text,

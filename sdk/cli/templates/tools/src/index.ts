@@ -1,0 +1,81 @@
+/**
+ * An inbox: read a message, look the sender up and hand it to the right desk. Replace the messages, the tools and what
+ * counts as right by your own; `agentgym scenario check` says what is wrong with the result.
+ */
+import { box, defineToolScenario, dict, discrete, text, tool } from '@agentgym/scenario'
+
+const desks = ['billing', 'engineering'] as const
+
+/** What people write, by the desk that it is for; null is for nobody. */
+const messages: { desk: (typeof desks)[number] | null; openings: string[] }[] = [
+  {
+    desk: 'billing',
+    openings: ['The invoice is wrong', 'I was charged twice', 'Please send a receipt for the payment'],
+  },
+  { desk: 'engineering', openings: ['The app crashes', 'An error appears at login', 'The export never finishes'] },
+  { desk: null, openings: ['You have won a prize', 'Cheap watches for sale', 'Claim your free holiday'] },
+]
+const endings = ['since Monday', 'again', 'as of today', 'and my colleague says the same', 'for the third time']
+
+type State = {
+  message: string
+  desk: (typeof desks)[number] | null
+  sender: 'unknown' | 'customer' | 'stranger'
+  solved: boolean
+}
+
+export default defineToolScenario({
+  observation: dict({
+    message: text({ maxTokens: 16, vocabulary: 512 }),
+    /** 1 a customer, -1 a stranger, 0 not looked up yet. */
+    sender: box({ shape: [1], low: -1, high: 1 }),
+  }),
+  maxSteps: 4,
+  rewards: { right: 1, wrong: -2, tokenSaving: 1 },
+  // What a message costs without the agent: the base of cost_reduction and time_savings.
+  baselines: { tokens: 400, seconds: 60 },
+
+  start({ rng }): State {
+    const { desk, openings } = rng.pick(messages)
+    return { message: `${rng.pick(openings)} ${rng.pick(endings)}`, desk, sender: 'unknown', solved: false }
+  },
+
+  tools: {
+    look_up_sender: tool({
+      description: 'Look up whether the sender is a customer',
+      cost: { tokens: 40, seconds: 2 },
+      run(state: State) {
+        // Looking twice costs and tells nothing new.
+        const right = state.sender === 'unknown'
+        state.sender = state.desk === null ? 'stranger' : 'customer'
+        return { right }
+      },
+    }),
+    forward: tool({
+      description: 'Hand the message to a desk',
+      parameters: { desk: discrete({ n: desks.length, labels: desks }) },
+      cost: { tokens: 80, seconds: 3 },
+      run(state: State, args) {
+        state.solved = state.sender !== 'unknown' && desks[args.desk] === state.desk
+        return { right: state.solved, done: true }
+      },
+    }),
+    archive: tool({
+      description: 'Put the message away unanswered',
+      cost: { tokens: 20, seconds: 1 },
+      run(state: State) {
+        state.solved = state.sender === 'stranger'
+        return { right: state.solved, done: true }
+      },
+    }),
+  },
+
+  observe(state) {
+    return { message: state.message, sender: [{ unknown: 0, customer: 1, stranger: -1 }[state.sender]] }
+  },
+
+  // The reward of the whole episode. Positive means solved.
+  outcome(state) {
+    return state.solved ? 5 : -5
+  },
+})
