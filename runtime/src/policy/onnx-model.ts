@@ -3,7 +3,7 @@ import protobuf from 'protobufjs'
 /**
  * The part of ONNX's protobuf schema that our models use; field numbers are those of the official onnx.proto3.
  * Fields that are left out here (external data, sub-graphs, functions, sparse tensors, training) are ones that no model
- * of ours has, which is what lets `decodeModel` refuse any model that has them.
+ * of ours has.
  */
 const schema = `
   syntax = "proto3";
@@ -103,6 +103,27 @@ export function encodeModel(graph: OnnxGraph): Uint8Array {
       output: graph.outputs.map(valueInfo),
     },
   }).finish()
+}
+
+/** A model with all numbers of its floating-point tensors taken out, for comparing models by their structure. */
+export type ModelFrame = { floats: Uint8Array[]; withFloats(floats: Uint8Array[]): Uint8Array }
+
+type DecodedTensor = { data_type: number; raw_data: Uint8Array }
+
+/** Takes a serialised model apart; fields that the schema leaves out are lost. Throws where it is no protobuf message. */
+export function frameModel(bytes: Uint8Array): ModelFrame {
+  const model = ModelProto.decode(bytes)
+  const { initializer } = (model as unknown as { graph: { initializer: DecodedTensor[] } }).graph
+  const tensors = initializer.filter(({ data_type }) => data_type === FLOAT)
+  return {
+    floats: tensors.map(({ raw_data }) => raw_data),
+    withFloats(floats) {
+      tensors.forEach((tensor, i) => {
+        tensor.raw_data = floats[i]
+      })
+      return ModelProto.encode(model).finish()
+    },
+  }
 }
 
 function valueInfo({ name, dims }: OnnxValue) {

@@ -28,7 +28,7 @@ export type ParameterLayout = {
 }
 
 /** Width of the network's input: box columns, one-hot columns, embeddings, in the order of the leaves. */
-export function featureSize(spec: PolicySpec): number {
+function featureSize(spec: PolicySpec): number {
   return spec.observation.reduce((sum, leaf) => {
     if (leaf.kind === 'box') return sum + leaf.size
     if (leaf.kind === 'text') return sum + spec.embedding
@@ -50,7 +50,7 @@ export function gaussianSize(spec: PolicySpec): number {
 }
 
 /** Columns of all box leaves together: the length of the normaliser's statistics. */
-export function normalizedSize(spec: PolicySpec): number {
+function normalizedSize(spec: PolicySpec): number {
   return spec.observation.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : 0), 0)
 }
 

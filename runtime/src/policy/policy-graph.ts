@@ -5,12 +5,6 @@ import { encodeModel, FLOAT, INT64, type OnnxGraph, type OnnxNode, type OnnxTens
 import { distributionSize, NORMALIZER_CLIP, parameterLayout } from './parameter-layout.ts'
 import { actionOutputNames } from './policy-spec.ts'
 
-/** Operators that our graphs use; nothing that loops, allocates by a value, or reads a file. */
-export const operators: ReadonlySet<string> = new Set([
-  ...['Add', 'Cast', 'Clip', 'Concat', 'Div', 'Equal', 'Gather', 'Gemm', 'Mul', 'ReduceSum', 'Relu', 'Slice'],
-  ...['Squeeze', 'Sub', 'Tanh'],
-])
-
 /** Names in the rollout graph. */
 export const ROLLOUT_INPUT = 'observations'
 export const ROLLOUT_DISTRIBUTION = 'distribution'

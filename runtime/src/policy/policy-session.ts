@@ -1,6 +1,7 @@
 import { AgentGymError, type PolicySpec } from '@agentgym/contract'
 import { env } from 'onnxruntime-node'
 import { type Binding, binding, initOrt } from 'onnxruntime-node/dist/binding.js'
+import { checkModel } from './check-model.ts'
 import { distributionSize, gaussianSize } from './parameter-layout.ts'
 import { logDeviations, ROLLOUT_DISTRIBUTION, ROLLOUT_INPUT, ROLLOUT_VALUE, rolloutModel } from './policy-graph.ts'
 import { actionOutputNames } from './policy-spec.ts'
@@ -106,13 +107,17 @@ export function createPolicySession(
   }
 }
 
-/** A session of an exported model.onnx. `log_std` is known after the first run. */
+/**
+ * A session of an exported model.onnx, which may come from anyone: one that is not of the spec's structure fails with
+ * `agent_invalid` before ONNX Runtime sees it. `log_std` is known after the first run.
+ */
 export function loadModelSession(
   bytes: Uint8Array,
   spec: PolicySpec,
   options: { batch: number; executionProvider?: ExecutionProvider },
 ): PolicySession {
   const { batch, executionProvider = 'cpu' } = options
+  checkModel(bytes, spec)
   const session = loadSession(bytes, executionProvider)
   const feeds: Record<string, Tensor> = {}
   for (const leaf of spec.observation) feeds[leaf.name] = tensor([batch, leaf.size])

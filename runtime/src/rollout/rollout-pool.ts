@@ -47,24 +47,21 @@ export function splitEnvironments(
  */
 export class RolloutPool {
   readonly #channels: WorkerChannel[]
-  #boards: Int32Array[] = []
   #active: WorkerChannel[] = []
   #split: { environments: number; firstEnvironment: number }[] = []
   #segments: RolloutSegment[] = []
   #weights: Float32Array = new Float32Array(0)
 
   private constructor(workers: number, onBoard: (worker: number, board: Int32Array) => void) {
-    this.#channels = Array.from({ length: workers }, (_, worker) => {
-      return new WorkerChannel((board) => {
-        this.#boards[worker] = board
-        onBoard(worker, board)
-      })
-    })
+    this.#channels = Array.from(
+      { length: workers },
+      (_, worker) => new WorkerChannel((board) => onBoard(worker, board)),
+    )
   }
 
   /**
-   * Starts `workers` threads and waits until each has imported all it needs. `onBoard` gets each guest's board before the
-   * guest's own code runs, so that somebody can watch it.
+   * Starts `workers` threads and waits until each has imported all it needs. `onBoard` gets the board of each thread's
+   * guest (indices BOARD_… of the engine) before the guest runs: shared memory, readable while the thread hangs.
    */
   static async spawn(
     workers: number,
@@ -73,11 +70,6 @@ export class RolloutPool {
     const pool = new RolloutPool(workers, onBoard)
     await Promise.all(pool.#channels.map((channel) => channel.ready()))
     return pool
-  }
-
-  /** Where each guest is (indices BOARD_… of the engine), in shared memory: readable while a thread hangs. */
-  get boards(): readonly Int32Array[] {
-    return this.#boards
   }
 
   /** Loads the scenario in every thread; there are never more threads at work than environments. */
