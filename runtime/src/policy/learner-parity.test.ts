@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { createLearner } from '../learner/learner.ts'
+import { exportModel } from './policy-graph.ts'
+import { createPolicySession, loadModelSession } from './policy-session.ts'
+import { policyCases, randomObservations, randomWeights, testRandom } from './testing/policy-cases.ts'
+
+const SEED = 20261128
+const BATCH = 33
+
+/** Largest difference, absolute for numbers up to 1 and relative beyond: means are in the action's own units. */
+function difference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  expect(a.length).toBe(b.length)
+  let largest = 0
+  for (let i = 0; i < a.length; i++) {
+    const error = Math.abs(a[i] - b[i]) / Math.max(1, Math.abs(b[i]))
+    largest = Math.max(largest, Number.isNaN(error) ? Number.POSITIVE_INFINITY : error)
+  }
+  return largest
+}
+
+describe('libtorch and ONNX Runtime agree within 1e-5', () => {
+  const far = { mean: 10_000, deviation: 0.05 }
+  const near = { mean: 0, deviation: 1 }
+  test.each(policyCases())('$name', ({ spec }) => {
+    const random = testRandom(SEED)
+    for (const { mean, deviation } of spec.normalizeObservation ? [near, far] : [near]) {
+      const weights = randomWeights(spec, random, mean, deviation)
+      const observations = randomObservations(spec, BATCH, random, mean, deviation)
+      const rollout = createPolicySession(spec, { batch: BATCH, values: true })
+      rollout.setWeights(weights)
+      rollout.run(observations)
+      const exported = loadModelSession(exportModel(spec, weights), spec, { batch: BATCH })
+      exported.run(observations)
+      for (const path of ['autograd', 'fused'] as const) {
+        const learner = createLearner(spec, { seed: SEED, device: 'cpu', threads: 1, path })
+        learner.setWeights(weights)
+        const { distribution, values } = learner.forward(observations, BATCH)
+        for (const session of [rollout, exported]) {
+          expect(difference(session.distribution, distribution), path).toBeLessThan(1e-5)
+          expect(difference(session.values ?? [], values), path).toBeLessThan(1e-5)
+        }
+        learner.dispose()
+      }
+      rollout.dispose()
+      exported.dispose()
+    }
+  })
+})
