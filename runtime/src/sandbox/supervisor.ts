@@ -52,6 +52,8 @@ export async function superviseJob(options: SupervisedJob): Promise<unknown> {
     env: { TZ: 'UTC', ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     serialization: 'advanced',
+    // A process group of its own: Ctrl-C in a terminal reaches the whole group, and ending a run in order is ours to do.
+    detached: true,
   })
   try {
     return await watchJob(child, options, limits)
