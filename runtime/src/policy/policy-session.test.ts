@@ -1,7 +1,7 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { describe, expect, test } from 'vitest'
 import { exportModel, logDeviations, rolloutModel } from './policy-graph.ts'
-import { createPolicySession, loadModelSession } from './policy-session.ts'
+import { createPolicySession, loadModelSession, type RolloutSession } from './policy-session.ts'
 import { actionOutputNames } from './policy-spec.ts'
 import { policyCases, randomObservations, randomWeights, testRandom } from './testing/policy-cases.ts'
 import { referenceForward } from './testing/reference-forward.ts'
@@ -108,9 +108,19 @@ describe('a rollout session', () => {
     }
   })
 
-  test('names an execution provider that is missing', () => {
-    const cuda = () => createPolicySession(spec, { batch: 1, executionProvider: 'cuda' })
-    expect(cuda).toThrowError(expect.objectContaining({ code: 'execution_provider_unavailable' }))
+  test('computes the same on CUDA, or says that it is missing', () => {
+    const weights = randomWeights(spec, random)
+    const observations = randomObservations(spec, BATCH, random)
+    let session: RolloutSession
+    try {
+      session = createPolicySession(spec, { batch: BATCH, executionProvider: 'cuda' })
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'execution_provider_unavailable', data: { field: 'execution_provider' } })
+      return
+    }
+    session.setWeights(weights)
+    session.run(observations)
+    expectClose(session.distribution, referenceForward(spec, weights, observations, BATCH).distribution, 1e-3)
   })
 })
 

@@ -49,10 +49,8 @@ export class EpisodeColumns {
   static unpack({ metricNames, rows }: PackedEpisodes): EpisodeRecord[] {
     const records: EpisodeRecord[] = []
     for (let at = 0; at < rows.length; at += COLUMNS) {
-      const metrics: Record<string, number> = {}
-      metricNames.forEach((name, i) => {
-        if (!Number.isNaN(rows[at + 4 + i])) metrics[name] = rows[at + 4 + i]
-      })
+      const reported = metricNames.map((name, i) => [name, rows[at + 4 + i]] as const)
+      const metrics = Object.fromEntries(reported.filter(([, value]) => !Number.isNaN(value)))
       records.push({
         environment: rows[at],
         episode: rows[at + 1],
