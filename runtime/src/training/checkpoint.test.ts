@@ -24,6 +24,8 @@ const checkpoint: Checkpoint = {
 describe('checkpoint file', () => {
   it('gives back what went in, bit for bit', () => {
     expect(decodeCheckpoint(encodeCheckpoint(checkpoint), 'x')).toEqual(checkpoint)
+    // As it comes from readFile.
+    expect(decodeCheckpoint(Buffer.from(encodeCheckpoint(checkpoint)), 'x')).toEqual(checkpoint)
     const property = fc.property(
       fc.float32Array({ noNaN: true }),
       fc.array(fc.float32Array({ noNaN: true })),

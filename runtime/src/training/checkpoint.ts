@@ -72,11 +72,13 @@ export function encodeCheckpoint(checkpoint: Checkpoint): Uint8Array<ArrayBuffer
 }
 
 /** Reads what `encodeCheckpoint` wrote; a torn or foreign file throws `checkpoint_invalid`. */
-export function decodeCheckpoint(file: Uint8Array, path: string): Checkpoint {
+export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint {
+  // A copy that is no Buffer: a Buffer's `slice` shares memory, and the arrays below must own theirs, aligned.
+  const file = new Uint8Array(content)
   try {
-    const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
+    const view = new DataView(file.buffer)
     const headLength = Number(view.getBigUint64(0, true))
-    const header = JSON.parse(Buffer.from(file.subarray(8, 8 + headLength)).toString('utf8'))
+    const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + headLength)))
     const body = file.slice(8 + headLength)
     if (header.__metadata__.format !== 'agentgym-checkpoint-1') throw new Error('another format')
     if (header.__metadata__.sha256 !== sha256(body)) throw new Error('its checksum does not match its content')

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readAgent } from '@agentgym/runtime'
+import { afterAll, describe, expect, it } from 'vitest'
+import { loadModelSession } from '../../src/policy/policy-session.ts'
+import { removeFixtures, scenarioOf, trained } from '../scenario-fixture.ts'
+
+afterAll(removeFixtures)
+
+const definition = (terminated: string) => `
+  observation: box({ shape: [1] }), action: discrete({ n: 2 }), maxSteps: 10,
+  reset() { return { step: 0 } },
+  step(state) { state.step += 1; return { reward: 1, terminated: ${terminated} } },
+  observe() { return [1] },`
+
+/** The value of the only state, read from the exported model. */
+async function learnedValue(terminated: string): Promise<number> {
+  const settings = {
+    steps: 40_000,
+    environments: 8,
+    rollout_steps: 64,
+    gamma: 0.9,
+    learning_rate: 0.003,
+    epochs: 10,
+    minibatch_size: 128,
+  }
+  const { out } = await trained(await scenarioOf(definition(terminated)), settings)
+  const { policy } = await readAgent(out)
+  const session = loadModelSession(new Uint8Array(await readFile(join(out, 'model.onnx'))), policy, { batch: 1 })
+  session.run(Float32Array.of(1))
+  const [value] = session.values ?? []
+  session.dispose()
+  return value
+}
+
+describe('B01: running out of time is not an end', () => {
+  it('bootstraps a truncated episode: the value is near 1 / (1 - 0.9) = 10', async () => {
+    expect(await learnedValue('false')).toBeCloseTo(10, 0)
+  })
+
+  it('does not bootstrap a terminated one: the mean of (1 - 0.9^k) / 0.1 over k = 1…10 is 4.1', async () => {
+    const value = await learnedValue('state.step === 10')
+    expect(value).toBeGreaterThan(3)
+    expect(value).toBeLessThan(5.5)
+  })
+})

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { decodeCheckpoint } from '../../src/training/checkpoint.ts'
+import { removeFixtures, scenarioOf, trained } from '../scenario-fixture.ts'
+
+afterAll(removeFixtures)
+
+describe('B10: a minibatch of one sample', () => {
+  it.each([
+    { environments: 1, rollout_steps: 65, minibatch_size: 64 },
+    { environments: 1, rollout_steps: 1, minibatch_size: 64 },
+    { environments: 1, rollout_steps: 1, minibatch_size: 1 },
+  ])('gives finite weights: $environments × $rollout_steps by $minibatch_size', async (sizes) => {
+    const scenario = await scenarioOf(`
+      observation: box({ shape: [2] }), action: discrete({ n: 2 }), maxSteps: 7,
+      reset({ rng }) { return { rng } },
+      step(state, action, { rng }) { return { reward: rng() + action, terminated: rng() < 0.1 } },
+      observe() { return [1, -1] },`)
+    const run = await trained(scenario, { steps: 130, checkpoint_every: 1, ...sizes })
+    const { weights } = decodeCheckpoint(await readFile(run.checkpoint), 'x')
+    expect(weights.every(Number.isFinite)).toBe(true)
+    expect(run.progress.at(-1)?.learner.policy_loss).toBeTypeOf('number')
+    expect((await readFile(join(run.out, 'model.onnx'))).length).toBeGreaterThan(1000)
+  })
+})
