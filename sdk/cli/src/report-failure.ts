@@ -31,8 +31,10 @@ export function failureLines(report: ErrorReport, terminal: Terminal): string[] 
   const width = Math.min(terminal.columns(), 100) - 2
   const message = textLines(report.message, width)
   const hint = report.hint === undefined ? [] : textLines(report.hint, width)
+  // Stopping a run is the user's own doing, not a fault.
+  const mark = report.code === 'training_cancelled' ? paint.warn(symbols.warning) : paint.fail(symbols.failed)
   return [
-    `${paint.fail(symbols.failed)} ${message[0]}`,
+    `${mark} ${message[0]}`,
     ...message.slice(1).map((line) => `  ${line}`),
     ...hint.map((line, index) => `${index === 0 ? symbols.next : ' '} ${line}`),
     `  ${paint.dim(report.code)}`,

@@ -67,6 +67,8 @@ function axisLabels({ low, high }: { low: number; high: number }, lines: number)
 function valueRange(points: readonly CurvePoint[], target: number | undefined): { low: number; high: number } {
   let low = target ?? Number.POSITIVE_INFINITY
   let high = target ?? Number.NEGATIVE_INFINITY
+  // Before the first point a target alone would give a range around itself.
+  if (points.length === 0 && target !== undefined) return { low: Math.min(0, target), high: Math.max(0, target) || 1 }
   for (const { y } of points) {
     if (y < low) low = y
     if (y > high) high = y
