@@ -1,7 +1,7 @@
 import { AgentGymError, type AgentManifest, type Evaluation } from '@agentgym/contract'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
-import { harnessSource } from '../sandbox/harness-source.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
+import { scenarioCode } from '../sandbox/scenario-code.ts'
 import { superviseJob } from '../sandbox/supervisor.ts'
 import type { EvaluationJob, EvaluationMessage } from './evaluation.process.ts'
 import { readAgentWithModel } from './read-agent.ts'
@@ -28,7 +28,7 @@ export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluatio
   const scenario = await scenarioOf(manifest, options.scenario)
   const episodes = options.episodes ?? 100
   const job: EvaluationJob = {
-    scenario: { source: scenario.source, identity: identityOf(scenario), harness: await harnessSource() },
+    scenario: await scenarioCode(scenario),
     success: manifest.scenario.success,
     policy: manifest.policy,
     model,

@@ -4,7 +4,7 @@ import { greedyActions } from '../policy/action-sampling.ts'
 import { loadModelSession } from '../policy/policy-session.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
-import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
+import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import { type EpisodeOutcome, playEpisodes } from './play-episodes.ts'
 
 /**
@@ -14,7 +14,7 @@ import { type EpisodeOutcome, playEpisodes } from './play-episodes.ts'
 const EVALUATION_ENVIRONMENTS = 64
 
 export type EvaluationRequest = {
-  scenario: { source: string; identity: ScenarioIdentity; harness: string }
+  scenario: ScenarioCode
   policy: PolicySpec
   model: Uint8Array
   episodes: number

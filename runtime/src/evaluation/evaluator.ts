@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads'
 import { AgentGymError, type Evaluation, type PolicySpec, type SuccessCriteria } from '@agentgym/contract'
 import type { JobLimits } from '../sandbox/limits.ts'
-import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
+import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { EvaluationReply, EvaluationRequest } from './evaluation-worker.ts'
 import { summarise } from './summarise.ts'
 
 export type EvaluationTask = {
-  scenario: { source: string; identity: ScenarioIdentity; harness: string }
+  scenario: ScenarioCode
   success: SuccessCriteria
   policy: PolicySpec
   model: Uint8Array

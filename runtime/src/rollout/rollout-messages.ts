@@ -2,12 +2,10 @@ import type { ErrorReport, PolicySpec } from '@agentgym/contract'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import type { ExecutionProvider } from '../policy/policy-session.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
-import type { ScenarioDescription, ScenarioIdentity } from '../sandbox/vector-environment.ts'
+import type { ScenarioCode } from '../sandbox/scenario-code.ts'
+import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import type { PackedEpisodes } from './episode-columns.ts'
 import type { EnvironmentSnapshot } from './episode-recorder.ts'
-
-/** A scenario as code: its bundle, its name, and the harness's script. */
-export type ScenarioCode = { source: string; identity: ScenarioIdentity; harness: string }
 
 /** One worker's share of an opened pool. */
 export type WorkerOpen = {

@@ -5,10 +5,10 @@ import type { RolloutSegment } from '../learner/learner-types.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import type { ExecutionProvider } from '../policy/policy-session.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
+import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { EpisodeColumns, type EpisodeRecord } from './episode-columns.ts'
 import type { EnvironmentSnapshot } from './episode-recorder.ts'
-import type { ScenarioCode } from './rollout-messages.ts'
 import { WorkerChannel } from './worker-channel.ts'
 
 export type PoolOptions = {

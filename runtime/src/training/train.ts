@@ -12,8 +12,8 @@ import {
 import { rememberScenario } from '../evaluation/scenario-store.ts'
 import { threadEnvironment } from '../evaluation/thread-environment.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
-import { harnessSource } from '../sandbox/harness-source.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
+import { scenarioCode } from '../sandbox/scenario-code.ts'
 import { superviseJob } from '../sandbox/supervisor.ts'
 import { writeAtomically } from './atomic-write.ts'
 import { decodeCheckpoint } from './checkpoint.ts'
@@ -55,7 +55,7 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
   const { success } = scenario.package.agentgym
   const identity = identityOf(scenario)
   const job: TrainingJob = {
-    scenario: { source: scenario.source, identity, harness: await harnessSource() },
+    scenario: await scenarioCode(scenario),
     success,
     settings,
     seed,

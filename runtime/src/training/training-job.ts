@@ -1,10 +1,11 @@
 import type { Evaluation, PolicySpec, PpoSettings, ProgressEvent, SuccessCriteria } from '@agentgym/contract'
-import type { ScenarioDescription, ScenarioIdentity } from '../sandbox/vector-environment.ts'
+import type { ScenarioCode } from '../sandbox/scenario-code.ts'
+import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import type { CurvePoint } from './learning-curve.ts'
 
 /** What the trainer process gets: nothing but the job. */
 export type TrainingJob = {
-  scenario: { source: string; identity: ScenarioIdentity; harness: string }
+  scenario: ScenarioCode
   success: SuccessCriteria
   settings: PpoSettings
   seed: number

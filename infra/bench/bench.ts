@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { PpoSettings } from '@agentgym/contract'
+import { loadScenario, resolveSettings, train } from '@agentgym/runtime'
+import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
+
+/** One measured figure with the bar it is held to. */
+type Figure = { id: string; what: string; value: number; unit: string; bar: number; better: 'higher' | 'lower' }
+
+const cartPole = fileURLToPath(new URL('../../plugins/cart-pole', import.meta.url))
+const json = process.argv.includes('--json')
+
+async function main(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'agentgym-bench-'))
+  process.env.AGENTGYM_HOME = join(folder, 'home')
+  try {
+    const figures = [...(await rollouts()), await learner(), await wholeTraining(folder), await secondsTo475(folder)]
+    const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.versions.node }
+    if (json) process.stdout.write(`${JSON.stringify({ machine, figures })}\n`)
+    else print(machine, figures)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Environments in the sandbox against the same code called directly, and whole rollouts, on one core. */
+async function rollouts(): Promise<Figure[]> {
+  say('rollouts: 1,024 cart-poles, 64-64 tanh policy, one thread …')
+  const scenario = await scenarioCode(await loadScenario(cartPole))
+  const { default: definition } = (await import(join(cartPole, 'src/index.ts'))) as { default: unknown }
+  const measured = rolloutBenchmark({ scenario, definition, environments: 1024, hidden: [64, 64], seconds: 6 })
+  return [
+    {
+      id: 'sandboxed_over_native',
+      what: 'step rate in the sandbox over the same code outside, 1,024 environments',
+      value: measured.sandboxedStepsPerSecond / measured.nativeStepsPerSecond,
+      unit: '×',
+      bar: 0.8,
+      better: 'higher',
+    },
+    {
+      id: 'rollout_steps_per_second_per_core',
+      what: 'rollout with environments, inference and sampling, 64-64 policy',
+      value: measured.rolloutStepsPerSecond,
+      unit: 'steps/s per core',
+      bar: 1.5e6,
+      better: 'higher',
+    },
+  ]
+}
+
+/** Forward, backward and Adam; a sample counts once for each epoch that sees it. */
+async function learner(): Promise<Figure> {
+  say('learner: PPO updates of 65,536 samples by 4,096, one thread …')
+  const value = await learnerBenchmark({ samples: 65_536, minibatchSize: 4096, epochs: 1, threads: 1 })
+  return {
+    id: 'learner_samples_per_second_per_core',
+    what: 'PPO update, one epoch counted once',
+    value,
+    unit: 'samples/s per core',
+    bar: 4e5,
+    better: 'higher',
+  }
+}
+
+const wide = {
+  environments: '1024',
+  rollout_steps: '64',
+  minibatch_size: '4096',
+  epochs: '4',
+  evaluate_every: '0',
+  rollout_workers: '2',
+  learner_threads: '2',
+}
+
+/** Rollouts and learning in turn, as a user's run does, without start-up and evaluation: from the first to the last progress. */
+async function wholeTraining(folder: string): Promise<Figure> {
+  say('training: 1,024 environments, 4 epochs, 2 rollout workers and 2 learner threads …')
+  const points: { steps: number; seconds: number }[] = []
+  const set = { ...wide, steps: String(1024 * 64 * 40), checkpoint_every: '0', evaluation_episodes: '1' }
+  await run(join(folder, 'wide'), 1, set, (steps, seconds) => points.push({ steps, seconds }))
+  const [first, last] = [points[0], points[points.length - 1]]
+  const value = (last.steps - first.steps) / (last.seconds - first.seconds)
+  return {
+    id: 'training_steps_per_second',
+    what: 'whole PPO training at 4 epochs on 2 cores',
+    value,
+    unit: 'steps/s',
+    bar: 1e5,
+    better: 'higher',
+  }
+}
+
+/** Training time until 100 held-out episodes reach 475 and 100 others confirm it, evaluations included. */
+async function secondsTo475(folder: string): Promise<Figure> {
+  say("cart-pole with its own settings (RL-Zoo's), seed 1, evaluated every 10,000 steps …")
+  const result = await run(join(folder, 'solved'), 1, { evaluate_every: '10000' })
+  const value = result.evaluation.success.ok === true ? result.seconds : Number.POSITIVE_INFINITY
+  return {
+    id: 'cart_pole_seconds_to_475',
+    what: 'cart-pole until a mean return of 475',
+    value,
+    unit: 's',
+    bar: 60,
+    better: 'lower',
+  }
+}
+
+async function run(
+  out: string,
+  seed: number,
+  set: Record<string, string>,
+  onProgress: (steps: number, seconds: number) => void = () => {},
+) {
+  const scenario = await loadScenario(cartPole)
+  const settings: PpoSettings = resolveSettings(scenario, { set })
+  return train({
+    scenario,
+    settings,
+    seed,
+    out,
+    onEvent: (event) => {
+      if (event.event === 'progress') onProgress(event.steps, event.seconds)
+    },
+  })
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+function print(machine: { cpu: string; cores: number; node: string }, figures: Figure[]): void {
+  process.stdout.write(`\n${machine.cpu}, ${machine.cores} cores, Node ${machine.node}\n\n`)
+  for (const { what, value, unit, bar, better } of figures) {
+    const ok = better === 'higher' ? value >= bar : value <= bar
+    const sign = better === 'higher' ? '≥' : '≤'
+    process.stdout.write(
+      `  ${ok ? '✓' : '✗'} ${format(value).padStart(10)} ${unit.padEnd(19)} ${what} (${sign} ${format(bar)})\n`,
+    )
+  }
+}
+
+function format(value: number): string {
+  return value >= 1000 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2)
+}
+
+await main()
