@@ -9,7 +9,7 @@ import type { ScenarioIdentity } from './vector-environment.ts'
 const SHOWN_TAIL = 2048
 /** What V8 and the allocators print before they abort. */
 const outOfMemory =
-  /heap out of memory|Allocation failed|Fatal process out of memory|invalid (array|table|size)|bad_alloc|Zone|Committing semi space failed/i
+  /heap out of memory|is_heap_oom = 1|Allocation failed|Fatal process out of memory|invalid (array|table|size)|bad_alloc|Zone|Committing semi space failed/i
 const memoryHint = "Look for arrays, maps or strings that grow; the limit is one isolate's, not one environment's."
 
 export function explainHang(identity: ScenarioIdentity, hang: Hang, output: OutputTail): AgentGymError {

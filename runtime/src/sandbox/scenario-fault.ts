@@ -8,6 +8,8 @@ const MAX_DETAIL = 600
 
 /** What to do about each code, where the fault itself does not say it better. */
 const hints: Partial<Record<ErrorCode, string>> = {
+  scenario_invalid:
+    'Compare the definition with the contract of defineScenario; `agentgym scenario init` writes one that works.',
   scenario_timeout: 'Look for an endless loop, a promise that never settles or work that grows with the episode.',
   scenario_out_of_memory: 'Look for state that grows every step, or make what reset builds smaller.',
   scenario_crashed: 'Look for very deep recursion or very large arrays; the same seed fails again at the same place.',

@@ -1,0 +1,4 @@
+import { reaches } from './attacks/reach.ts'
+import { testAttacks } from './run-attacks.ts'
+
+testAttacks('hostile scenarios: reach', reaches)
