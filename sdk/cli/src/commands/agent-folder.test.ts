@@ -1,0 +1,90 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { claimAgentFolder, dropEmptyRun, resumedRequest, writeRunRequest } from './agent-folder.ts'
+
+let parent: string
+let folder: string
+let checkpoint: string
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'agentgym-folder-'))
+  folder = join(parent, 'agent')
+  checkpoint = join(folder, '.agentgym', 'checkpoint.safetensors')
+})
+afterEach(() => rmSync(parent, { recursive: true, force: true }))
+
+function put(...names: string[]): void {
+  for (const name of names) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), name)
+  }
+}
+
+const claim = (force: boolean) => claimAgentFolder(folder, { force, checkpoint })
+const request = { seed: 7, steps: 1000, algorithm: undefined, set: { gamma: '0.9' } }
+
+describe('claiming a folder', () => {
+  it('takes one that is missing, empty, or left by a run that wrote nothing', async () => {
+    expect(await claim(false)).toEqual({ movedTo: null })
+    mkdirSync(folder)
+    expect(await claim(false)).toEqual({ movedTo: null })
+    await writeRunRequest(folder, request)
+    expect(await claim(false)).toEqual({ movedTo: null })
+  })
+
+  it.each([
+    ['an agent', ['agent.json', 'model.onnx']],
+    ['an unfinished run', ['run.json', '.agentgym/checkpoint.safetensors']],
+    ['an unfinished run', ['.agentgym/checkpoint.safetensors']],
+  ])('refuses %s, and moves it aside when forced', async (what, files) => {
+    put(...files)
+    await expect(claim(false)).rejects.toMatchObject({ code: 'usage_invalid', message: expect.stringContaining(what) })
+    mkdirSync(`${folder}.1`)
+    expect(await claim(true)).toEqual({ movedTo: `${folder}.2` })
+    expect(existsSync(folder)).toBe(false)
+    for (const file of files) expect(readFileSync(join(`${folder}.2`, file), 'utf8')).toBe(file)
+  })
+
+  it('never touches a folder of something else, forced or not', async () => {
+    // Such as a home folder with the settings of this very program in it.
+    put('thesis.tex', '.agentgym/scenarios/x')
+    for (const force of [false, true]) await expect(claim(force)).rejects.toMatchObject({ code: 'usage_invalid' })
+    expect(readdirSync(folder).sort()).toEqual(['.agentgym', 'thesis.tex'])
+  })
+
+  it('refuses a file', async () => {
+    writeFileSync(folder, '')
+    await expect(claim(true)).rejects.toMatchObject({ code: 'usage_invalid' })
+  })
+})
+
+describe('the record of a run', () => {
+  it('gives back what was asked for, and what is given now wins', async () => {
+    await writeRunRequest(folder, request)
+    expect(await resumedRequest(folder, {})).toEqual(request)
+    expect(await resumedRequest(folder, { seed: 8, set: { gamma: '1', epochs: '2' } })).toEqual({
+      ...request,
+      seed: 8,
+      set: { gamma: '1', epochs: '2' },
+    })
+  })
+
+  it('says that there is nothing to resume', async () => {
+    await expect(resumedRequest(folder, {})).rejects.toMatchObject({ code: 'file_not_found' })
+  })
+
+  it('refuses a record that is not one', async () => {
+    put('run.json')
+    await expect(resumedRequest(folder, {})).rejects.toMatchObject({ code: 'checkpoint_invalid' })
+  })
+
+  it('disappears with a run that wrote nothing, and with nothing else', async () => {
+    await writeRunRequest(folder, request)
+    await dropEmptyRun(folder)
+    expect(existsSync(folder)).toBe(false)
+    put('run.json', 'notes.txt')
+    await dropEmptyRun(folder)
+    expect(readdirSync(folder)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,175 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  agentManifestSchema,
+  checkReportSchema,
+  evaluationSchema,
+  resultEventSchema,
+  type TrainingEvent,
+  trainingEventSchema,
+} from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli } from './run-cli.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'agentgym-journey-'))
+const options = { cwd: folder, environment: { AGENTGYM_HOME: join(folder, 'home') } }
+const agent = join(folder, 'agents', 'puck')
+const short = ['--steps', '6000', '--set', 'evaluation_episodes=20']
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function modelHash(path: string): string {
+  return agentManifestSchema.parse(JSON.parse(readFileSync(join(path, 'agent.json'), 'utf8'))).model_hash
+}
+
+describe('from an empty folder to an agent', () => {
+  it.each(['control', 'tools'])('init writes a scenario that passes every check (%s)', async (template) => {
+    const name = template === 'control' ? 'puck' : 'desk'
+    const init = await runCli(['scenario', 'init', name, '--template', template, '--yes', '--json'], options)
+    expect(init).toMatchObject({
+      status: 0,
+      lines: [{ name, template, files: expect.arrayContaining(['src/index.ts']) }],
+    })
+    const check = await runCli(['scenario', 'check', name, '--json'], options)
+    const report = checkReportSchema.parse(check.lines[0])
+    expect(report.checks.filter((one) => !one.ok)).toEqual([])
+    expect(check.status).toBe(0)
+  })
+
+  it('init overwrites nothing', async () => {
+    writeFileSync(join(folder, 'puck', 'README.md'), 'mine')
+    const { status, lines } = await runCli(['scenario', 'init', 'puck', '--json'], options)
+    expect(status).toBe(2)
+    expect(lines[0]).toMatchObject({
+      error: { code: 'usage_invalid', data: { files: expect.arrayContaining(['README.md']) } },
+    })
+    expect(readFileSync(join(folder, 'puck', 'README.md'), 'utf8')).toBe('mine')
+  })
+
+  it('check ends with status 1 and says what is wrong', async () => {
+    const broken = join(folder, 'broken')
+    await runCli(['scenario', 'init', 'broken', '--yes'], options)
+    const entry = join(broken, 'src', 'index.ts')
+    writeFileSync(entry, readFileSync(entry, 'utf8').replace('reward: 1 - distance', 'reward: Number.NaN'))
+    const json = await runCli(['scenario', 'check', 'broken', '--json'], options)
+    expect(json.status).toBe(1)
+    expect(checkReportSchema.parse(json.lines[0]).ok).toBe(false)
+    const human = await runCli(['scenario', 'check', 'broken'], options)
+    expect(human.status).toBe(1)
+    expect(human.stdout).toMatch(/^ {2}✗ /m)
+    expect(human.stdout).toContain('broken@0.1.0 fails')
+  })
+
+  it('build prints path, size and hash', async () => {
+    const { status, lines } = await runCli(['scenario', 'build', 'puck', '--json'], options)
+    expect(status).toBe(0)
+    const path = join(folder, 'puck', 'dist', 'scenario.js')
+    expect(lines).toEqual([
+      {
+        name: 'puck',
+        version: '0.1.0',
+        path,
+        bytes: readFileSync(path).length,
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ])
+  })
+
+  it('train prints events of the contract, the result last', async () => {
+    const { status, stderr, lines } = await runCli(['train', 'puck', '--seed', '3', '--json', ...short], options)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const events: TrainingEvent[] = lines.map((line) => trainingEventSchema.parse(line))
+    expect(events.filter((event) => event.event === 'result')).toHaveLength(1)
+    expect(resultEventSchema.parse(events.at(-1))).toMatchObject({ ok: true, agent })
+    expect(events[0].event).toBe('progress')
+    expect(existsSync(join(agent, 'run.json'))).toBe(false)
+  })
+
+  it('eval prints an evaluation, twice the same', async () => {
+    const first = await runCli(['eval', 'agents/puck', '--episodes', '10', '--seed', '5', '--json'], options)
+    expect(first.status).toBe(0)
+    expect(evaluationSchema.parse(first.lines[0])).toMatchObject({ scenario: 'puck@0.1.0', episodes: 10, seed: 5 })
+    const again = await runCli(
+      ['eval', 'puck', '--episodes', '10', '--seed', '5', '--scenario', 'puck', '--json'],
+      options,
+    )
+    expect(again.lines).toEqual(first.lines)
+  })
+
+  it('list and info know the agent', async () => {
+    const list = await runCli(['list', '--json'], options)
+    expect(list.lines[0]).toMatchObject({ agents: [{ name: 'puck', folder: agent, scenario: 'puck@0.1.0', seed: 3 }] })
+    const info = await runCli(['info', 'agents/puck', '--json'], options)
+    expect(info.lines[0]).toMatchObject({ kind: 'agent', folder: agent })
+    agentManifestSchema.parse((info.lines[0] as { manifest: unknown }).manifest)
+    const human = await runCli(['info', 'agents/puck'], options)
+    expect(human.stdout).toContain('on_target')
+    expect(human.stdout).toContain('model hash')
+  })
+
+  it('a broken agent is a row of the list, not its end', async () => {
+    writeFileSync(join(agent, 'model.onnx'), 'something else')
+    const list = await runCli(['list', '--json'], options)
+    expect(list.status).toBe(0)
+    expect(list.lines[0]).toMatchObject({ agents: [{ name: 'puck', error: { code: 'agent_invalid' } }] })
+    expect((await runCli(['list'], options)).stdout).toContain('broken')
+  })
+
+  it('train never overwrites an agent; --force moves it aside', async () => {
+    const refused = await runCli(['train', 'puck', '--json', ...short], options)
+    expect(refused.status).toBe(2)
+    expect(refused.lines).toMatchObject([
+      { event: 'error', error: { code: 'usage_invalid', hint: expect.stringContaining('--force') } },
+    ])
+    const forced = await runCli(['train', 'puck', '--force', '--watch', ...short], options)
+    expect(forced.status).toBe(0)
+    expect(forced.stdout).toContain('moved to agents/puck.1')
+    expect(forced.stdout).toContain('--watch needs a terminal')
+    expect(forced.stdout).toMatch(/→ Evaluate it again: agentgym eval agents\/puck\n$/)
+    expect(readFileSync(join(`${agent}.1`, 'model.onnx'), 'utf8')).toBe('something else')
+  })
+
+  it('a run that fails at once leaves nothing behind', async () => {
+    const { status, lines } = await runCli(['train', 'broken', '--json', ...short], options)
+    expect(status).toBe(1)
+    expect(lines.at(-1)).toMatchObject({ event: 'error', error: { code: 'reward_not_finite' } })
+    expect(existsSync(join(folder, 'agents', 'broken'))).toBe(false)
+  })
+})
+
+describe('an interrupted run', () => {
+  const longer = ['--steps', '120000', '--seed', '9', '--set', 'evaluation_episodes=20']
+  beforeAll(async () => {
+    if (!existsSync(join(folder, 'puck'))) await runCli(['scenario', 'init', 'puck', '--yes'], options)
+  })
+
+  it('keeps a checkpoint, says how to go on, and then ends as if it had never stopped', async () => {
+    let interrupted = false
+    const stopped = await runCli(['train', 'puck', '--out', 'agents/stopped', '--json', ...longer], {
+      ...options,
+      onLine: (_, kill) => {
+        if (!interrupted) kill('SIGINT')
+        interrupted = true
+      },
+    })
+    expect(stopped.status).toBe(1)
+    const last = trainingEventSchema.parse(stopped.lines.at(-1))
+    const resume = 'agentgym train puck --out agents/stopped --resume'
+    expect(last).toMatchObject({
+      event: 'error',
+      error: { code: 'training_cancelled', data: { resume, checkpoint: expect.any(String) } },
+    })
+
+    const refused = await runCli(['train', 'puck', '--out', 'agents/stopped', '--json'], options)
+    expect(refused.lines).toMatchObject([
+      { error: { code: 'usage_invalid', message: expect.stringContaining('unfinished run') } },
+    ])
+
+    // Seed and settings come from the record of the run.
+    const resumed = await runCli([...resume.split(' ').slice(1), '--json'], options)
+    expect(resumed.status).toBe(0)
+    const whole = await runCli(['train', 'puck', '--out', 'agents/whole', '--json', ...longer], options)
+    expect(whole.status).toBe(0)
+    expect(modelHash(join(folder, 'agents', 'stopped'))).toBe(modelHash(join(folder, 'agents', 'whole')))
+  })
+})
