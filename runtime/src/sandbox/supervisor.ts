@@ -114,10 +114,8 @@ function receiver(watch: JobWatch, onMessage: SupervisedJob['onMessage'], settle
     handled = handled.then(next)
     handled.catch((error) => settle({ error }))
   }
-  return (received: unknown) => {
-    const message = received as FromJob
-    watch.heard()
-    switch (message?.kind) {
+  const receive = (message: FromJob) => {
+    switch (message.kind) {
       case 'beat':
         return watch.beat(message.boards, message.progress)
       case 'message':
@@ -128,13 +126,30 @@ function receiver(watch: JobWatch, onMessage: SupervisedJob['onMessage'], settle
         return after(() => settle({ error: fromReport(message.report) }))
     }
   }
+  return (received: unknown) => {
+    watch.heard()
+    try {
+      receive(received as FromJob)
+    } catch {
+      // Of another shape than serveJob sends: whoever runs there now, it is no longer our code.
+      settle({ error: unreadable() })
+    }
+  }
 }
 
 /** The job's own report, held to the catalogue: its process may have been taken over. */
 function fromReport(report: ErrorReport): AgentGymError {
   if (typeof report?.message === 'string' && Object.hasOwn(errorCatalogue, report.code))
     return new AgentGymError(report)
-  return new AgentGymError({ code: 'training_failed', message: 'The job failed and gave no readable reason.' })
+  return unreadable()
+}
+
+function unreadable(): AgentGymError {
+  return new AgentGymError({
+    code: 'training_failed',
+    message: "The job's process sent a message that makes no sense, and was ended.",
+    hint: 'Treat the scenario as hostile: it may have taken over its process.',
+  })
 }
 
 function captureOutput(child: ChildProcess): OutputTail {

@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { AgentGymError } from '@agentgym/contract'
+import { describe, expect, test } from 'vitest'
+import type { JobLimits } from './limits.ts'
+import { type SupervisedJob, superviseJob } from './supervisor.ts'
+import type { Probe } from './testing/probe.process.ts'
+
+const identity = { name: '@t/scenario', version: '2.0.0', hash: '' }
+
+function supervise(probe: Probe, options: Partial<SupervisedJob> = {}): Promise<unknown> {
+  return superviseJob({
+    entry: new URL('./testing/probe.process.ts', import.meta.url),
+    job: probe,
+    identity,
+    ...options,
+  })
+}
+
+async function failureOf(probe: Probe, limits: Partial<JobLimits> = {}): Promise<AgentGymError> {
+  const error = await supervise(probe, { limits }).catch((reason: unknown) => reason)
+  if (!(error instanceof AgentGymError)) throw new Error(`not a typed failure: ${String(error)}`)
+  return error
+}
+
+describe.concurrent('what a job returns', () => {
+  test('its result', async () => {
+    expect(await supervise({ act: 'echo', text: 'hello' })).toBe('hello')
+  })
+
+  test('every message, in order and before the result', async () => {
+    const received: number[] = []
+    const onMessage = async (message: unknown) => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      received.push((message as { i: number }).i)
+    }
+    expect(await supervise({ act: 'messages', count: 20 }, { onMessage })).toBe(20)
+    expect(received).toEqual(Array.from({ length: 20 }, (_, i) => i))
+  })
+
+  test('an expected failure as it was, a bug as training_failed with its stack', async () => {
+    const expected = await failureOf({ act: 'fail' })
+    expect(expected.toReport()).toEqual({
+      code: 'no_legal_action',
+      message: 'none left',
+      hint: 'leave one',
+      data: { step: 3 },
+    })
+    const bug = await failureOf({ act: 'bug' })
+    expect(bug).toMatchObject({ code: 'training_failed', message: expect.stringContaining('a mistake of ours') })
+    expect(bug.data.stack).toContain('probe.process.ts')
+  })
+
+  test('what it keeps when it is asked to stop', async () => {
+    expect(await supervise({ act: 'stop' }, { stop: AbortSignal.timeout(300) })).toBe('in order')
+  })
+
+  test("an error of the supervisor's own message handler", async () => {
+    const full = new Error('disk full')
+    const onMessage = () => {
+      throw full
+    }
+    await expect(supervise({ act: 'wait' }, { onMessage })).rejects.toBe(full)
+  })
+})
+
+describe.concurrent('what ends a job', () => {
+  test('cancelling, before and after it started', async () => {
+    const cancelled = { code: 'training_cancelled' }
+    await expect(supervise({ act: 'wait' }, { signal: AbortSignal.abort() })).rejects.toMatchObject(cancelled)
+    await expect(supervise({ act: 'wait' }, { signal: AbortSignal.timeout(300) })).rejects.toMatchObject(cancelled)
+  })
+
+  test('a guest that stands still', async () => {
+    const error = await failureOf({ act: 'wait', guest: true }, { crossingMs: 300, graceMs: 100 })
+    expect(error.code).toBe('scenario_timeout')
+    expect(error.data).toMatchObject({ scenario: '@t/scenario', phase: 'step', environment: 0, step: 5, limit_ms: 300 })
+  })
+
+  test('a main thread that does not answer, with no guest to blame', async () => {
+    const error = await failureOf({ act: 'block' }, { silenceMs: 500, startMs: 20_000 })
+    expect(error).toMatchObject({ code: 'training_failed', message: expect.stringContaining('0.5 s') })
+  })
+
+  test('not a learner that is slow and says so', async () => {
+    const limits = { silenceMs: 2_000 }
+    expect(await supervise({ act: 'learn', count: 8 }, { limits })).toBe('learned')
+  })
+
+  test('a crash: the guest is blamed only where it was running', async () => {
+    expect(await failureOf({ act: 'crash', guest: true })).toMatchObject({
+      code: 'scenario_crashed',
+      data: { phase: 'step', step: 5, signal: 'SIGSEGV' },
+    })
+    expect(await failureOf({ act: 'crash' })).toMatchObject({ code: 'training_failed', data: { signal: 'SIGSEGV' } })
+  })
+
+  test("V8's own words tell that memory ran out", async () => {
+    const text = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory'
+    expect((await failureOf({ act: 'exit', guest: true, text })).code).toBe('scenario_out_of_memory')
+  })
+
+  test('an exit without a result; its output is shown escaped and cut', async () => {
+    const error = await failureOf({ act: 'exit', text: `\u001b[31m${'x'.repeat(10_000)}\u202eend` })
+    expect(error).toMatchObject({ code: 'training_failed', data: { exit_status: 3 } })
+    expect(error.data.output).toMatch(/^x+\\u\{202e\}end\\n$/)
+    expect(String(error.data.output).length).toBeLessThanOrEqual(2_048)
+  })
+
+  test('more memory than it may use', async () => {
+    const limits = { processMemoryMb: 300 }
+    const guest = await failureOf({ act: 'allocate', guest: true, count: 600 }, limits)
+    expect(guest).toMatchObject({ code: 'scenario_out_of_memory', data: { phase: 'step', limit_mb: 300 } })
+    expect((await failureOf({ act: 'allocate', count: 600 }, limits)).code).toBe('training_failed')
+  })
+
+  test('messages that make no sense', async () => {
+    expect((await failureOf({ act: 'garble' })).code).toBe('training_failed')
+  })
+})
+
+test('a job sees an empty folder, no environment, no files, no network, and is nobody', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  const text = typeof address === 'object' ? String(address?.port) : ''
+  process.env.AGENTGYM_SECRET = 'secret'
+  let cwd = ''
+  const onMessage = (message: unknown) => {
+    cwd = String(message)
+    expect(readdirSync(cwd)).toEqual([])
+    expect(statSync(cwd).mode & 0o777).toBe(0o700)
+  }
+  const seen = await supervise({ act: 'surroundings', text }, { onMessage, environment: { OMP_NUM_THREADS: '1' } })
+  server.close()
+  expect(seen).toMatchObject({
+    readable: 'done',
+    passwords: 'ERR_ACCESS_DENIED',
+    afterwards: 'ERR_ACCESS_DENIED',
+    writable: 'ERR_ACCESS_DENIED',
+    spawn: 'ERR_ACCESS_DENIED',
+  })
+  const { environment, uid, root, network } = seen as Record<string, unknown>
+  expect(environment).not.toContain('AGENTGYM_SECRET')
+  expect((environment as string[]).filter((name) => !name.startsWith('NODE_CHANNEL'))).toEqual([
+    'OMP_NUM_THREADS',
+    'TZ',
+  ])
+  expect(existsSync(cwd), 'the folder is removed').toBe(false)
+  // What needs root or Linux is there where the machine allows it; elsewhere the other walls stand.
+  if (process.getuid?.() === 0) {
+    expect(uid).not.toBe(0)
+    expect(root).toBe('EPERM')
+    expect(network).not.toBe('connected')
+  }
+})
+
+test('a job ends with its supervisor', async () => {
+  const orphan = spawn(process.execPath, [fileURLToPath(new URL('./testing/orphan.ts', import.meta.url))])
+  const pid = await new Promise<number>((resolve) => orphan.stdout.once('data', (chunk) => resolve(Number(chunk))))
+  expect(isAlive(pid)).toBe(true)
+  orphan.kill('SIGKILL')
+  for (let tries = 0; isAlive(pid) && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(isAlive(pid)).toBe(false)
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

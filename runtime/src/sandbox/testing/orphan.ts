@@ -1,0 +1,12 @@
+import process from 'node:process'
+import { superviseJob } from '../supervisor.ts'
+import type { Probe } from './probe.process.ts'
+
+/** A supervisor that a test kills: prints its job's process id, then waits for a job that never ends. */
+const probe: Probe = { act: 'wait' }
+await superviseJob({
+  entry: new URL('./probe.process.ts', import.meta.url),
+  job: probe,
+  identity: { name: 'orphan', version: '1.0.0', hash: '' },
+  onMessage: (pid) => void process.stdout.write(`${pid}\n`),
+})
