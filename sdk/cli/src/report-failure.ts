@@ -26,7 +26,7 @@ export function reportFailure(failure: unknown, flags: GlobalFlags, form: 'event
 }
 
 /** What failed, where and why; how to mend it; the code last. No line is wider than the terminal. */
-export function failureLines(report: ErrorReport, terminal: Terminal): string[] {
+function failureLines(report: ErrorReport, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const width = Math.min(terminal.columns(), 100) - 2
   const message = textLines(report.message, width)

@@ -131,7 +131,7 @@ function fields(pairs: [string, string][], terminal: Terminal): string[] {
 }
 
 /** `box [4]`, `discrete 2 (left, right)`, `dict {name: box [2]}`. */
-export function describeSpace(space: SpaceDescription): string {
+function describeSpace(space: SpaceDescription): string {
   switch (space.type) {
     case 'box':
       return `box [${space.shape.join(', ')}], bounds ${bounds(space.low)} to ${bounds(space.high)}`

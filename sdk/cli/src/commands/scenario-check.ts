@@ -26,7 +26,7 @@ export async function scenarioCheck(target: string, context: CommandContext): Pr
 const nameWidth = 14
 
 /** A check's lines: mark, name and message side by side; the message of a failed one says how to mend it. */
-export function checkLines(check: CheckReport['checks'][number], terminal: Terminal): string[] {
+function checkLines(check: CheckReport['checks'][number], terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const mark = check.ok ? paint.accent(symbols.ok) : paint.fail(symbols.failed)
   const name = safeText(check.id, 40)

@@ -14,7 +14,7 @@ import {
 
 describe('names and titles', () => {
   it.each([
-    ['/home/you/My Maze', 'my-maze'],
+    ['scenarios/My Maze', 'my-maze'],
     ['./Übung_2', 'bung_2'],
     ['...', ''],
   ])('the folder %s gives the name %j', (folder, name) => {

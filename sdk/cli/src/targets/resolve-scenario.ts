@@ -24,7 +24,7 @@ export async function resolveScenarioFolder(target: string): Promise<string> {
   })
 }
 
-export async function isFolder(path: string): Promise<boolean> {
+async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (entry) => entry.isDirectory(),
     () => false,

@@ -19,7 +19,7 @@ export function sparkline(values: readonly (number | null)[], width: number, sym
 }
 
 /** Means over `count` equal shares of the values; `count` is at most the number of values. */
-export function resample(values: readonly number[], count: number): number[] {
+function resample(values: readonly number[], count: number): number[] {
   return Array.from({ length: count }, (_, index) => {
     const from = Math.floor((index * values.length) / count)
     const to = Math.max(from + 1, Math.floor(((index + 1) * values.length) / count))

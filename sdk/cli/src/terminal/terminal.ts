@@ -78,7 +78,7 @@ export function describeTerminal(
   }
 }
 
-export function makePaints(color: boolean): Paints {
+function makePaints(color: boolean): Paints {
   const colors = picocolors.createColors(color)
   return { accent: colors.green, warn: colors.yellow, fail: colors.red, dim: colors.dim, bold: colors.bold }
 }
