@@ -25,12 +25,6 @@ Tensor Wrap(const float* data, at::IntArrayRef sizes) {
   return at::from_blob(const_cast<float*>(data), sizes, at::kFloat);
 }
 
-/// Debian's libtorch leaves BLAS threads at one a core whatever ATen was told.
-void SetBlasThreads(int threads) {
-  using SetThreads = void (*)(int);
-  if (auto set = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
-}
-
 /// Log-probability and entropy of whole actions, [B] each.
 struct ActionScore {
   Tensor log_probability;
@@ -39,10 +33,8 @@ struct ActionScore {
 
 class AutogradEngine final : public Engine {
  public:
-  AutogradEngine(const Policy& policy, TrainingState& state, bool cuda, int threads)
+  AutogradEngine(const Policy& policy, TrainingState& state, bool cuda)
       : policy_(policy), state_(state), device_(cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)) {
-    at::set_num_threads(std::max(1, threads));
-    SetBlasThreads(std::max(1, threads));
     host_weights_ = Wrap(state.weights.data(), {policy.total_size});
     host_first_ = Wrap(state.first_moment.data(), {policy.trainable_size});
     host_second_ = Wrap(state.second_moment.data(), {policy.trainable_size});
@@ -284,8 +276,15 @@ Tensor Orthogonal(int64_t rows, int64_t columns, const at::Generator& random) {
 
 }  // namespace
 
-std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda, int threads) {
-  return std::make_unique<AutogradEngine>(policy, state, cuda, threads);
+std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda) {
+  return std::make_unique<AutogradEngine>(policy, state, cuda);
+}
+
+void SetLibtorchThreads(int threads) {
+  at::set_num_threads(threads);
+  // Debian's libtorch leaves BLAS at one thread a core, whatever ATen was told.
+  using SetThreads = void (*)(int);
+  if (auto set = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
 }
 
 void InitializeWeights(const Policy& policy, uint64_t seed, TrainingState& state) {

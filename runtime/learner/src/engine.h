@@ -63,12 +63,15 @@ class Engine {
 };
 
 /// Libtorch's autograd: the reference, for every policy, on the CPU or on CUDA.
-std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda, int threads);
+std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda);
 
 /// Hand-written forward and backward passes on the CPU.
 std::unique_ptr<Engine> MakeFusedEngine(const Policy& policy, TrainingState& state, int threads);
 
-/// Weights as parameter-layout.ts asks, drawn from `seed` alone.
+/// Threads of libtorch's operations and of its BLAS, in the whole process. More than one changes last bits.
+void SetLibtorchThreads(int threads);
+
+/// Weights as parameter-layout.ts asks, drawn from `seed` alone as long as libtorch has one thread.
 void InitializeWeights(const Policy& policy, uint64_t seed, TrainingState& state);
 
 /// Whether libtorch can compute on CUDA here.

@@ -18,7 +18,7 @@ constexpr double kRewardClip = 10.0;
 
 std::unique_ptr<Engine> MakeEngine(const Policy& policy, TrainingState& state, EnginePath path, bool cuda, int threads) {
   return path == EnginePath::kFused ? MakeFusedEngine(policy, state, threads)
-                                    : MakeAutogradEngine(policy, state, cuda, threads);
+                                    : MakeAutogradEngine(policy, state, cuda);
 }
 
 [[noreturn]] void FailDiverged(const char* what, int64_t epoch, int64_t minibatch) {
@@ -63,7 +63,9 @@ std::optional<double> ExplainedVariance(const Batch& batch) {
 
 PpoLearner::PpoLearner(Policy policy, uint64_t seed, EnginePath path, bool cuda, int threads)
     : policy_(std::move(policy)), state_(policy_), threads_(threads), path_(path) {
+  SetLibtorchThreads(1);
   InitializeWeights(policy_, seed, state_);
+  if (path == EnginePath::kAutograd) SetLibtorchThreads(threads);
   engine_ = MakeEngine(policy_, state_, path, cuda, threads);
   engine_->Upload();
 }
@@ -79,6 +81,7 @@ void PpoLearner::SetState(const uint8_t* bytes, int64_t size) {
 }
 
 void PpoLearner::Forward(const float* observations, int64_t count, float* distribution, float* values) {
+  ValidateObservations(policy_, observations, count);
   engine_->Forward(observations, count, distribution, values);
   const float scale = state_.weights[policy_.value_scale];
   for (int64_t i = 0; i < count; ++i) values[i] *= scale;

@@ -40,6 +40,10 @@ void ValidateComponent(float action, int64_t count, const uint8_t* mask, int64_t
 
 }  // namespace
 
+void ValidateObservations(const Policy& policy, const float* observations, int64_t count) {
+  for (int64_t row = 0; row < count; ++row) ValidateObservation(policy, observations + row * policy.observation_size, row);
+}
+
 void ValidateRows(const Policy& policy, const float* observations, const float* actions, const uint8_t* masks,
                   int64_t count, int64_t first) {
   for (int64_t row = 0; row < count; ++row) {

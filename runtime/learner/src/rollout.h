@@ -39,6 +39,9 @@ struct Batch {
 /// Fails with a typed error at the first reward, observation, action or mask that training could not survive.
 void ValidateRollout(const Policy& policy, const std::vector<Segment>& rollout);
 
+/// An index outside its table would read foreign memory.
+void ValidateObservations(const Policy& policy, const float* observations, int64_t count);
+
 /// Checks actions, observations and masks of `count` rows; `first` is how the first row is called in messages.
 void ValidateRows(const Policy& policy, const float* observations, const float* actions, const uint8_t* masks,
                   int64_t count, int64_t first);

@@ -79,7 +79,10 @@ export interface Learner {
    */
   update(rollout: RolloutSegment[], update: PpoUpdate): Promise<UpdateMetrics>
   /** What `update` would use for a rollout: values, advantages and returns, [T × N] a segment, in order. */
-  advantages(rollout: RolloutSegment[], update: PpoUpdate): { values: Float32Array; advantages: Float32Array; returns: Float32Array }
+  advantages(
+    rollout: RolloutSegment[],
+    update: PpoUpdate,
+  ): { values: Float32Array; advantages: Float32Array; returns: Float32Array }
   /** Gradient of the PPO loss over one minibatch, before clipping; by libtorch's autograd or by the fused path. */
   gradient(minibatch: Minibatch, update: PpoUpdate, path: 'autograd' | 'fused'): Float32Array
   /** Whether the fused path covers this policy. */
@@ -90,4 +93,9 @@ export interface Learner {
   dispose(): void
 }
 
-export type LearnerOptions = { seed: number; device: 'cpu' | 'cuda'; threads: number; path?: 'auto' | 'autograd' | 'fused' }
+export type LearnerOptions = {
+  seed: number
+  device: 'cpu' | 'cuda'
+  threads: number
+  path?: 'auto' | 'autograd' | 'fused'
+}
