@@ -1,4 +1,4 @@
-import { assertHost } from './engine-fault.ts'
+import { assertHost, HostMistake } from './engine-fault.ts'
 import { append, Float32Buffer, max, min, nullObject, zeros } from './primordials.ts'
 import { columnsOf } from './read-space.ts'
 import type { BoxDescription, DictDescription, SpaceDescription } from './space-description.ts'
@@ -8,8 +8,12 @@ import type { BoxDescription, DictDescription, SpaceDescription } from './space-
  */
 export type ActionDecoder = (row: Float32Array, offset: number) => unknown
 
+function refuseIndex(value: number, count: number): never {
+  throw new HostMistake(`engine: action index ${value} is not in 0 to ${count - 1}`)
+}
+
 function readIndex(value: number, count: number): number {
-  assertHost((value | 0) === value && value >= 0 && value < count, `action index ${value} is not in 0 to ${count - 1}`)
+  if (!(value >= 0 && value < count && (value | 0) === value)) refuseIndex(value, count)
   return value
 }
 
@@ -25,7 +29,7 @@ function boxDecoder(space: BoxDescription): ActionDecoder {
     const action = new Float32Buffer(size)
     for (let i = 0; i < size; i += 1) {
       const value = row[offset + i]
-      assertHost(value - value === 0, `action component ${i} is not finite`)
+      assertHost(value - value === 0, 'an action component is not finite')
       action[i] = max(low[i], min(high[i], value))
     }
     return action

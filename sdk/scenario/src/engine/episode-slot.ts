@@ -1,5 +1,6 @@
-import type { EngineOptions } from './environment-buffers.ts'
-import { floor, objectFreeze } from './primordials.ts'
+import type { Task } from '../define-scenario.ts'
+import type { EngineOptions, EpisodePlan } from './environment-buffers.ts'
+import { floor } from './primordials.ts'
 import {
   PURPOSE_MATH_RANDOM,
   PURPOSE_RNG,
@@ -9,6 +10,7 @@ import {
   rngOf,
   SPLIT_EVAL,
   SPLIT_TRAIN,
+  StreamKey,
 } from './random-stream.ts'
 
 /** One environment of the vector: the author's state and the accounting of the episode it plays. */
@@ -17,8 +19,10 @@ export class EpisodeSlot {
   readonly row: number
   /** Number in the whole run; streams and messages go by it. */
   readonly number: number
-  readonly mathRandom = new RandomStream()
-  readonly #stream = new RandomStream()
+  readonly mathRandom: RandomStream
+  readonly #key: StreamKey
+  readonly #stream: RandomStream
+  readonly #taskStream: RandomStream
   readonly #rng: Rng
   state: unknown = undefined
   context: unknown = undefined
@@ -29,37 +33,39 @@ export class EpisodeSlot {
   /** Whether every episode of the plan has been played. */
   idle = false
 
-  constructor(row: number, number: number) {
+  /** `plan` decides what the streams depend on: in evaluation not on the environment. */
+  constructor(row: number, number: number, options: EngineOptions) {
     this.row = row
     this.number = number
+    const evaluating = options.plan.split === 'eval'
+    this.#key = new StreamKey(options.seed, evaluating ? SPLIT_EVAL : SPLIT_TRAIN, evaluating ? 0 : number)
+    this.mathRandom = new RandomStream(this.#key, PURPOSE_MATH_RANDOM)
+    this.#stream = new RandomStream(this.#key, PURPOSE_RNG)
+    this.#taskStream = new RandomStream(this.#key, PURPOSE_TASK)
     this.#rng = rngOf(this.#stream)
   }
 
-  /**
-   * Sets the streams and the task of an episode. They depend on nothing but (seed, split, environment, episode) in
-   * training and (seed, split, episode) in evaluation, so that neither depends on the number of environments.
-   */
-  begin(episode: number, options: EngineOptions, tasks: { train: number; eval: number }): void {
-    const evaluating = options.plan.split === 'eval'
-    const split = evaluating ? SPLIT_EVAL : SPLIT_TRAIN
-    const environment = evaluating ? 0 : this.number
-    this.#stream.seed(options.seed, split, environment, episode, PURPOSE_RNG)
-    this.mathRandom.seed(options.seed, split, environment, episode, PURPOSE_MATH_RANDOM)
-    let index = 0
-    if (evaluating) {
-      const count = tasks.eval > 0 ? tasks.eval : tasks.train
-      if (count > 0) index = episode % count
-    } else if (tasks.train > 0) {
-      const stream = new RandomStream()
-      stream.seed(options.seed, split, environment, episode, PURPOSE_TASK)
-      index = floor(stream.uniform() * tasks.train)
-    }
-    const heldOut = evaluating && (tasks.eval > 0 || tasks.train === 0)
-    const task = objectFreeze({ split: heldOut ? 'eval' : 'train', index } as const)
-    this.context = objectFreeze({ rng: this.#rng, task })
+  /** Sets the streams and the task of an episode. */
+  begin(episode: number, plan: EpisodePlan, tasks: { train: number; eval: number }): void {
+    this.mathRandom.begin(episode)
+    this.#stream.begin(episode)
+    // A new object an episode: an author who changes it changes no other episode.
+    this.context = { rng: this.#rng, task: this.#taskOf(episode, plan, tasks) }
     this.state = undefined
     this.episode = episode
     this.step = 0
     this.episodeReturn = 0
+  }
+
+  #taskOf(episode: number, plan: EpisodePlan, tasks: { train: number; eval: number }): Task {
+    if (plan.split === 'train') {
+      if (tasks.train === 0) return { split: 'train', index: 0 }
+      this.#taskStream.begin(episode)
+      return { split: 'train', index: floor(this.#taskStream.uniform() * tasks.train) }
+    }
+    if (tasks.eval > 0) return { split: 'eval', index: episode % tasks.eval }
+    // Without held-out tasks, evaluation plays those of training, and says so.
+    if (tasks.train > 0) return { split: 'train', index: episode % tasks.train }
+    return { split: 'eval', index: 0 }
   }
 }

@@ -1,6 +1,7 @@
-export { createEngine, DONE, type Engine, PENDING, type Progress, VIRTUAL_EPOCH_MS } from './create-engine.ts'
+export { createEngine } from './create-engine.ts'
 export { describeScenario } from './describe-scenario.ts'
 export { describeThrown } from './describe-value.ts'
+export { DONE, type Engine, PENDING, type Progress, VIRTUAL_EPOCH_MS } from './engine.ts'
 export { EngineFault, type FaultCode } from './engine-fault.ts'
 export * from './environment-buffers.ts'
 export { type ActionLeaf, actionLeaves, type ObservationLeaf, observationLeaves } from './leaves.ts'

@@ -40,9 +40,8 @@ export function refusePromise(value: unknown, callback: string): void {
   }
 }
 
-/** Length of a list of numbers: an array or a real typed array. Reads the length once. */
-function listLength(sample: unknown, name: string): number {
-  if (isArray(sample)) return sample.length
+/** Length of what is no plain array: of a real typed array. */
+function typedLength(sample: unknown, name: string): number {
   if (typedArrayName(sample) !== undefined) return lengthOfTypedArray(sample as object)
   if (name === '') refusePromise(sample, 'observe')
   return invalid(
@@ -52,13 +51,18 @@ function listLength(sample: unknown, name: string): number {
   )
 }
 
+function refuseLength(length: unknown, size: number, name: string): never {
+  invalid(name, `has ${describeValue(length)} numbers where the space has ${size}`)
+}
+
 function boundsOf(bounds: (number | null)[], open: number): Float32Array {
   const rounded = new Float32Buffer(bounds.length)
   for (let i = 0; i < bounds.length; i += 1) rounded[i] = bounds[i] ?? open
   return rounded
 }
 
-function explainNumber(value: unknown, low: number, high: number, place: string): never {
+function refuseNumber(value: unknown, space: BoxDescription, name: string, index: number): never {
+  const place = at(name, index)
   if (typeof value !== 'number') {
     throw new Problem('observation_invalid', `${place} is ${describeValue(value)}, not a number`)
   }
@@ -69,28 +73,33 @@ function explainNumber(value: unknown, low: number, high: number, place: string)
   }
   throw new Problem(
     'observation_invalid',
-    `${place} is ${value}, outside its bounds ${low} to ${high}`,
+    `${place} is ${value}, outside its bounds ${space.low[index] ?? -Infinity} to ${space.high[index] ?? Infinity}`,
     'Clip it, or widen low and high of the box; bounds are compared in float32.',
   )
+}
+
+function isBounded(space: BoxDescription): boolean {
+  for (let i = 0; i < space.low.length; i += 1) if (space.low[i] !== null || space.high[i] !== null) return true
+  return false
 }
 
 function boxEncoder(space: BoxDescription, name: string): ObservationEncoder {
   const size = space.low.length
   const low = boundsOf(space.low, -Infinity)
   const high = boundsOf(space.high, Infinity)
+  const bounded = isBounded(space)
   return (sample, row, offset) => {
-    const length = listLength(sample, name)
-    if (length !== size) invalid(name, `has ${describeValue(length)} numbers where the space has ${size}`)
+    const length = isArray(sample) ? sample.length : typedLength(sample, name)
+    if (length !== size) refuseLength(length, size, name)
     const list = sample as readonly unknown[]
     for (let i = 0; i < size; i += 1) {
       const value = list[i]
-      if (typeof value !== 'number') explainNumber(value, 0, 0, at(name, i))
-      row[offset + i] = value
-      const rounded = row[offset + i]
-      // The comparisons are false for NaN; the difference is NaN for the infinities.
-      if (!(rounded >= low[i] && rounded <= high[i]) || rounded - rounded !== 0) {
-        explainNumber(value, low[i], high[i], at(name, i))
-      }
+      if (typeof value !== 'number') refuseNumber(value, space, name, i)
+      const rounded = fround(value)
+      // The difference is NaN for NaN and the infinities.
+      if (rounded - rounded !== 0) refuseNumber(value, space, name, i)
+      if (bounded && !(rounded >= low[i] && rounded <= high[i])) refuseNumber(value, space, name, i)
+      row[offset + i] = rounded
     }
   }
 }
@@ -109,9 +118,8 @@ function discreteEncoder(space: DiscreteDescription, name: string): ObservationE
 function multiDiscreteEncoder(space: MultiDiscreteDescription, name: string): ObservationEncoder {
   const { nvec } = space
   return (sample, row, offset) => {
-    const length = listLength(sample, name)
-    if (length !== nvec.length)
-      invalid(name, `has ${describeValue(length)} components where the space has ${nvec.length}`)
+    const length = isArray(sample) ? sample.length : typedLength(sample, name)
+    if (length !== nvec.length) refuseLength(length, nvec.length, name)
     const list = sample as readonly unknown[]
     for (let i = 0; i < nvec.length; i += 1) {
       const value = list[i]

@@ -14,15 +14,13 @@ const uncurryThis = bind.bind(call) as unknown as <Self, Arguments extends unkno
   method: Method<Self, Arguments, Result>,
 ) => Uncurried<Self, Arguments, Result>
 
-type Callback = (...rest: never[]) => unknown
-export const bindFunction = uncurryThis(bind as Method<Callback, [self: unknown], Callback>)
-
 export const isArray = Array.isArray as (value: unknown) => value is readonly unknown[]
 export const isNaNumber = Number.isNaN as (value: unknown) => boolean
 export const isInteger = Number.isInteger as (value: unknown) => value is number
 export const { cos, floor, fround, imul, log, max, min, PI, sqrt } = Math
 export const objectKeys = Object.keys
 export const objectFreeze = Object.freeze
+export const objectCreate = Object.create
 export const objectHasOwn = Object.hasOwn
 const { defineProperty } = Reflect
 
@@ -54,16 +52,26 @@ export function lengthOfTypedArray(array: object): number {
   return typedArrayLength(array)
 }
 
-/** A property as a literal would make it: no setter on a prototype sees it. */
-export function defineValue(target: object, key: PropertyKey, value: unknown): void {
+function define(target: object, key: PropertyKey, value: unknown, changeable: boolean): void {
+  // Without the null prototype, a `get` on Object.prototype would make this another kind of property.
   const descriptor: PropertyDescriptor & { __proto__: null } = {
     __proto__: null,
     value,
-    writable: true,
+    writable: changeable,
     enumerable: true,
-    configurable: true,
+    configurable: changeable,
   }
   defineProperty(target, key, descriptor)
+}
+
+/** A property as a literal would make it: no setter on a prototype sees it. */
+export function defineValue(target: object, key: PropertyKey, value: unknown): void {
+  define(target, key, value, true)
+}
+
+/** A property that cannot be changed. */
+export function defineConstant(target: object, key: PropertyKey, value: unknown): void {
+  define(target, key, value, false)
 }
 
 /** `array.push(value)` that no setter on a prototype can see. */

@@ -41,35 +41,63 @@ export function finalizeHash(hash: number): number {
   return h ^ (h >>> 16)
 }
 
-function hashWords(lane: number, seed: number, split: number, environment: number, episode: number, purpose: number) {
-  let h = mixWord(lane, seed)
-  h = mixWord(h, split)
-  h = mixWord(h, environment)
-  h = mixWord(h, episode)
-  h = mixWord(h, purpose)
-  return finalizeHash(h ^ 20)
+/**
+ * What an environment's streams have in common: three independent hashes of (seed, split, environment). 96 bits, so
+ * that two episodes of a run do not share a stream by accident.
+ */
+export class StreamKey {
+  readonly a: number
+  readonly b: number
+  readonly c: number
+
+  constructor(seed: number, split: number, environment: number) {
+    this.a = mixWord(mixWord(mixWord(0x243f6a88, seed), split), environment)
+    this.b = mixWord(mixWord(mixWord(0x85a308d3 | 0, seed), split), environment)
+    this.c = mixWord(mixWord(mixWord(0x13198a2e, seed), split), environment)
+  }
+}
+
+/** Hash of the key's lane, the episode and the purpose; five words, 20 bytes, in all. */
+function finishLane(lane: number, episode: number, purpose: number): number {
+  return finalizeHash(mixWord(mixWord(lane, episode), purpose) ^ 20)
 }
 
 /**
- * sfc32 (Chris Doty-Humphrey's Small Fast Counting generator, 128 bits of state, passes PractRand), seeded with three
- * independent hashes: 96 bits, so that two episodes of a run never share a stream by accident.
+ * sfc32 (Chris Doty-Humphrey's Small Fast Counting generator: 128 bits of state, passes PractRand). Seeding is put off
+ * to the first draw: most episodes never touch `Math.random`.
  */
 export class RandomStream {
+  readonly #key: StreamKey
+  readonly #purpose: number
+  #episode = 0
+  #cold = true
   #a = 0
   #b = 0
   #c = 0
   #counter = 1
 
-  seed(seed: number, split: number, environment: number, episode: number, purpose: number): void {
-    this.#a = hashWords(0x243f6a88, seed, split, environment, episode, purpose)
-    this.#b = hashWords(0x85a308d3 | 0, seed, split, environment, episode, purpose)
-    this.#c = hashWords(0x13198a2e, seed, split, environment, episode, purpose)
+  constructor(key: StreamKey, purpose: number) {
+    this.#key = key
+    this.#purpose = purpose
+  }
+
+  /** Moves to an episode's stream. */
+  begin(episode: number): void {
+    this.#episode = episode
+    this.#cold = true
+  }
+
+  #warmUp(): void {
+    this.#cold = false
+    this.#a = finishLane(this.#key.a, this.#episode, this.#purpose)
+    this.#b = finishLane(this.#key.b, this.#episode, this.#purpose)
+    this.#c = finishLane(this.#key.c, this.#episode, this.#purpose)
     this.#counter = 1
-    for (let i = 0; i < WARM_UP_ROUNDS; i += 1) this.next()
+    for (let i = 0; i < WARM_UP_ROUNDS; i += 1) this.#next()
   }
 
   /** The next 32 bits, as a signed integer. */
-  next(): number {
+  #next(): number {
     const b = this.#b
     const c = this.#c
     const result = (((this.#a + b) | 0) + this.#counter) | 0
@@ -82,7 +110,8 @@ export class RandomStream {
 
   /** Uniform in [0, 1), 53 bits. */
   uniform(): number {
-    return ((this.next() >>> 5) * 67108864 + (this.next() >>> 6)) / 9007199254740992
+    if (this.#cold) this.#warmUp()
+    return ((this.#next() >>> 5) * 67108864 + (this.#next() >>> 6)) / 9007199254740992
   }
 }
 
@@ -149,7 +178,5 @@ export function createRng(seed: number): Rng {
   if (!isInteger(seed) || seed < 0 || seed > 0xffffffff) {
     throw new PlainRangeError('createRng(seed): the seed must be an integer from 0 to 4294967295')
   }
-  const stream = new RandomStream()
-  stream.seed(seed, SPLIT_TRAIN, 0, 0, PURPOSE_RNG)
-  return rngOf(stream)
+  return rngOf(new RandomStream(new StreamKey(seed, SPLIT_TRAIN, 0), PURPOSE_RNG))
 }

@@ -1,0 +1,356 @@
+import { type ActionDecoder, actionDecoder } from './action-decoder.ts'
+import {
+  noteOnBoard,
+  PHASE_ACTION_MASK,
+  PHASE_IDLE,
+  PHASE_METRICS,
+  PHASE_OBSERVE,
+  PHASE_RESET,
+  PHASE_STEP,
+  phaseOnBoard,
+} from './board.ts'
+import { describeThrown } from './describe-value.ts'
+import { DONE, type Engine, PENDING, type Progress, VIRTUAL_EPOCH_MS, VIRTUAL_STEP_MS } from './engine.ts'
+import { assertHost, EngineFault, HostMistake, Problem } from './engine-fault.ts'
+import {
+  BOARD_CLOCK,
+  BOARD_PHASE,
+  type EngineOptions,
+  type EnvironmentBuffers,
+  IDLE,
+  MAX_METRICS,
+  TERMINATED,
+  TRUNCATED,
+} from './environment-buffers.ts'
+import { EpisodeSlot } from './episode-slot.ts'
+import { type MaskEncoder, maskEncoder } from './mask-encoder.ts'
+import { MetricsTable } from './metrics-table.ts'
+import { type ObservationEncoder, observationEncoder } from './observation-encoder.ts'
+import { append, fround, isInteger, lengthOfTypedArray } from './primordials.ts'
+import type { ScenarioCallbacks, ScenarioDescription } from './read-definition.ts'
+import { isThenable, Settlement } from './settlement.ts'
+import {
+  refuseReward,
+  refuseStepResult,
+  refuseTerminated,
+  refuseTruncated,
+  type UnknownStepResult,
+} from './step-result.ts'
+
+const MODE_RESET = 0
+const MODE_STEP = 1
+const MODE_RESTORE = 2
+
+/** See `Engine`. One object makes every environment's calls, in order; `#unit` remembers where a promise interrupted it. */
+export class VectorEngine implements Engine {
+  readonly #callbacks: ScenarioCallbacks
+  readonly #description: ScenarioDescription
+  readonly #options: EngineOptions
+  readonly #buffers: EnvironmentBuffers
+  readonly #board: Int32Array
+  readonly #slots: EpisodeSlot[] = []
+  readonly #decode: ActionDecoder
+  readonly #encode: ObservationEncoder
+  readonly #encodeMask: MaskEncoder | null
+  readonly #metrics = new MetricsTable()
+  #current: EpisodeSlot
+  /** The operation under way: units `#unit` to `#end` are still to do. A unit is an environment, or a replayed step. */
+  #mode = MODE_RESET
+  #unit = 0
+  #end = 0
+  #replay: Float32Array
+  /** The promise that is waited for, if any, and whether it is that of a step. */
+  #settlement: Settlement | null = null
+  #awaitsStep = false
+  #started = false
+  #dead = false
+
+  constructor(
+    callbacks: ScenarioCallbacks,
+    description: ScenarioDescription,
+    options: EngineOptions,
+    buffers: EnvironmentBuffers,
+  ) {
+    this.#callbacks = callbacks
+    this.#description = description
+    this.#options = options
+    this.#buffers = buffers
+    this.#board = buffers.board
+    this.#replay = buffers.actions
+    this.#decode = actionDecoder(description.action)
+    this.#encode = observationEncoder(description.observation)
+    this.#encodeMask = description.masked ? maskEncoder(description.action) : null
+    const first = options.firstEnvironment ?? 0
+    for (let i = 0; i < options.environments; i += 1) append(this.#slots, new EpisodeSlot(i, first + i, options))
+    this.#current = this.#slots[0]
+  }
+
+  reset(): Progress {
+    this.#assertReady()
+    this.#started = true
+    return this.#begin(MODE_RESET, this.#slots.length)
+  }
+
+  step(): Progress {
+    this.#assertReady()
+    assertHost(this.#started, 'step before reset')
+    return this.#begin(MODE_STEP, this.#slots.length)
+  }
+
+  restore(environment: number, episode: number, actions: Float32Array): Progress {
+    this.#assertReady()
+    assertHost(isInteger(environment) && environment >= 0 && environment < this.#slots.length, 'no such environment')
+    assertHost(isInteger(episode) && episode >= 0, 'an episode has a number from 0 on')
+    const steps = lengthOfTypedArray(actions) / this.#description.sizes.action
+    assertHost(isInteger(steps), 'restore: the last action is incomplete')
+    this.#started = true
+    this.#replay = actions
+    this.#current = this.#slots[environment]
+    this.#current.episode = episode
+    return this.#begin(MODE_RESTORE, 1 + steps)
+  }
+
+  settle(): Progress {
+    assertHost(!this.#dead && this.#settlement !== null, 'nothing to settle')
+    return this.#run()
+  }
+
+  metricNames(): string[] {
+    return this.#metrics.names()
+  }
+
+  currentRandom(): number {
+    return this.#current.mathRandom.uniform()
+  }
+
+  currentTime(): number {
+    return VIRTUAL_EPOCH_MS + VIRTUAL_STEP_MS * this.#current.step
+  }
+
+  #assertReady(): void {
+    assertHost(!this.#dead, 'used after a fault')
+    assertHost(this.#settlement === null, 'settle comes first')
+  }
+
+  #begin(mode: number, units: number): Progress {
+    this.#mode = mode
+    this.#unit = 0
+    this.#end = units
+    this.#board[BOARD_CLOCK] += 1
+    return this.#run()
+  }
+
+  #run(): Progress {
+    try {
+      if (this.#settlement !== null) {
+        if (this.#resume(this.#settlement) === PENDING) return PENDING
+        this.#unit += 1
+      }
+      const progress = this.#mode === MODE_STEP ? this.#stepFrom(this.#unit) : this.#runUnits()
+      if (progress === DONE) this.#board[BOARD_PHASE] = PHASE_IDLE
+      return progress
+    } catch (thrown) {
+      this.#dead = true
+      throw this.#faultOf(thrown)
+    }
+  }
+
+  /** Units of a reset are environments; those of a restore are the reset and then one a recorded action. */
+  #runUnits(): Progress {
+    for (; this.#unit < this.#end; this.#unit += 1) {
+      const progress =
+        this.#mode === MODE_RESET ? this.#resetUnit(this.#slots[this.#unit]) : this.#replayUnit(this.#unit)
+      if (progress === PENDING) return PENDING
+    }
+    return DONE
+  }
+
+  #resetUnit(slot: EpisodeSlot): Progress {
+    this.#buffers.rewards[slot.row] = 0
+    this.#buffers.flags[slot.row] = 0
+    return this.#beginEpisode(slot, this.#options.plan.split === 'eval' ? slot.number : 0)
+  }
+
+  #replayUnit(unit: number): Progress {
+    this.#board[BOARD_CLOCK] += 1
+    const slot = this.#current
+    if (unit > 0) return this.#playAction(slot, this.#replay, (unit - 1) * this.#description.sizes.action)
+    this.#buffers.flags[slot.row] = 0
+    return this.#startEpisode(slot, slot.episode)
+  }
+
+  /** Goes on with the environment that waited. */
+  #resume(settlement: Settlement): Progress {
+    if (settlement.pending) {
+      throw new Problem(
+        'scenario_timeout',
+        `${this.#awaitsStep ? 'step' : 'reset'} returned a promise that never settles`,
+        'A scenario has no timers and no I/O, so there is nothing to wait for: return the result itself.',
+      )
+    }
+    this.#settlement = null
+    const value = settlement.take()
+    if (this.#awaitsStep) return this.#afterStep(this.#current, value)
+    return this.#afterReset(this.#current, value)
+  }
+
+  #wait(promise: object, step: boolean): Progress {
+    this.#awaitsStep = step
+    this.#settlement = new Settlement(promise)
+    return PENDING
+  }
+
+  /** Begins an episode of the plan, or retires the environment where the plan has none left for it. */
+  #beginEpisode(slot: EpisodeSlot, episode: number): Progress {
+    const { plan } = this.#options
+    if (plan.split === 'eval' && episode >= plan.episodes) {
+      this.#retire(slot)
+      return DONE
+    }
+    return this.#startEpisode(slot, episode)
+  }
+
+  #startEpisode(slot: EpisodeSlot, episode: number): Progress {
+    slot.idle = false
+    slot.begin(episode, this.#options.plan, this.#description.tasks)
+    this.#current = slot
+    noteOnBoard(this.#board, PHASE_RESET, slot)
+    const state = this.#callbacks.reset(slot.context)
+    return isThenable(state) ? this.#wait(state, false) : this.#afterReset(slot, state)
+  }
+
+  #afterReset(slot: EpisodeSlot, state: unknown): Progress {
+    if (state === undefined) {
+      throw new Problem('scenario_invalid', 'reset returned undefined', 'Return the initial state of the episode.')
+    }
+    slot.state = state
+    this.#observe(slot, this.#buffers.observations)
+    this.#writeMask(slot)
+    return DONE
+  }
+
+  /** Rows of an idle environment mean nothing, but a sampler that reads them all must not stumble. */
+  #retire(slot: EpisodeSlot): void {
+    const { observation, mask } = this.#description.sizes
+    const { observations, masks, flags } = this.#buffers
+    if (this.#mode === MODE_RESET) flags[slot.row] = IDLE
+    slot.idle = true
+    slot.state = undefined
+    for (let i = 0; i < observation; i += 1) observations[slot.row * observation + i] = 0
+    for (let i = 0; i < mask; i += 1) masks[slot.row * mask + i] = 1
+  }
+
+  /** Steps the environments from row `first` on. */
+  #stepFrom(first: number): Progress {
+    const slots = this.#slots
+    const { actions, flags, rewards } = this.#buffers
+    const columns = this.#description.sizes.action
+    for (let row = first; row < slots.length; row += 1) {
+      const slot = slots[row]
+      if (slot.idle) {
+        flags[row] = IDLE
+        rewards[row] = 0
+      } else if (this.#playAction(slot, actions, row * columns) === PENDING) {
+        this.#unit = row
+        return PENDING
+      }
+    }
+    this.#unit = slots.length
+    return DONE
+  }
+
+  #playAction(slot: EpisodeSlot, actions: Float32Array, offset: number): Progress {
+    const action = this.#decode(actions, offset)
+    slot.step += 1
+    this.#current = slot
+    noteOnBoard(this.#board, PHASE_STEP, slot)
+    const result = this.#callbacks.step(slot.state, action, slot.context) as UnknownStepResult
+    // The result is taken apart where it was made: then it need not be allocated at all.
+    if (typeof result !== 'object' || result === null) return refuseStepResult(result)
+    const { reward, terminated, truncated } = result
+    if (typeof reward !== 'number' || typeof terminated !== 'boolean' || truncated !== undefined) {
+      return this.#afterOddStep(slot, result, reward, terminated, truncated)
+    }
+    return this.#account(slot, reward, terminated)
+  }
+
+  /** A result out of the ordinary: a promise, or a mistake. */
+  #afterOddStep(slot: EpisodeSlot, result: object, reward: unknown, terminated: unknown, truncated: unknown): Progress {
+    if (reward === undefined && isThenable(result)) return this.#wait(result, true)
+    if (truncated !== undefined) refuseTruncated(result)
+    if (typeof reward !== 'number') return refuseReward(reward)
+    if (typeof terminated !== 'boolean') return refuseTerminated(terminated)
+    return this.#account(slot, reward, terminated)
+  }
+
+  #afterStep(slot: EpisodeSlot, result: unknown): Progress {
+    if (typeof result !== 'object' || result === null) return refuseStepResult(result)
+    const { reward, terminated, truncated } = result as UnknownStepResult
+    return this.#afterOddStep(slot, result, reward, terminated, truncated)
+  }
+
+  #account(slot: EpisodeSlot, reward: number, terminated: boolean): Progress {
+    const rounded = fround(reward)
+    if (rounded - rounded !== 0) refuseReward(reward)
+    const { rewards, flags } = this.#buffers
+    const { row } = slot
+    rewards[row] = reward
+    slot.episodeReturn += reward
+    if (terminated || slot.step >= this.#description.maxSteps) {
+      flags[row] = terminated ? TERMINATED : TRUNCATED
+      return this.#endEpisode(slot)
+    }
+    flags[row] = 0
+    this.#observe(slot, this.#buffers.observations)
+    if (this.#encodeMask !== null) this.#writeMask(slot)
+    return DONE
+  }
+
+  #endEpisode(slot: EpisodeSlot): Progress {
+    if (this.#mode === MODE_RESTORE) {
+      throw new Problem(
+        'scenario_nondeterministic',
+        `a recorded episode ended early: at step ${slot.step} of ${this.#end - 1} that were played before`,
+        'Keep everything that changes in the state that reset returns, and draw randomness from rng.',
+      )
+    }
+    const buffers = this.#buffers
+    const { row } = slot
+    this.#observe(slot, buffers.finalObservations)
+    buffers.episodeReturns[row] = slot.episodeReturn
+    buffers.episodeLengths[row] = slot.step
+    buffers.episodeNumbers[row] = slot.episode
+    if (this.#callbacks.metrics !== null) {
+      this.#board[BOARD_PHASE] = PHASE_METRICS
+      this.#metrics.write(this.#callbacks.metrics(slot.state), buffers.metrics, row * MAX_METRICS)
+    }
+    const stride = this.#options.plan.split === 'eval' ? this.#slots.length : 1
+    return this.#beginEpisode(slot, slot.episode + stride)
+  }
+
+  #observe(slot: EpisodeSlot, rows: Float32Array): void {
+    this.#board[BOARD_PHASE] = PHASE_OBSERVE
+    this.#encode(this.#callbacks.observe(slot.state), rows, slot.row * this.#description.sizes.observation)
+  }
+
+  #writeMask(slot: EpisodeSlot): void {
+    if (this.#encodeMask === null || this.#callbacks.actionMask === null) return
+    this.#board[BOARD_PHASE] = PHASE_ACTION_MASK
+    this.#encodeMask(
+      this.#callbacks.actionMask(slot.state),
+      this.#buffers.masks,
+      slot.row * this.#description.sizes.mask,
+    )
+  }
+
+  /** What the host is to see for something thrown while an operation ran: by the engine, or else by the author. */
+  #faultOf(thrown: unknown): unknown {
+    if (EngineFault.is(thrown) || HostMistake.is(thrown)) return thrown
+    const phase = phaseOnBoard(this.#board)
+    const { number, step, episode } = this.#current
+    const place = { phase, environment: number, step, episode }
+    if (Problem.is(thrown)) return new EngineFault(thrown.code, thrown.message, thrown.hint, place)
+    const { message, stack } = describeThrown(thrown)
+    return new EngineFault('scenario_threw', `${phase} threw: ${message}`, '', place, stack)
+  }
+}
