@@ -30,9 +30,8 @@ export class OutputTail {
     return this.#tail.toString('utf8')
   }
 
-  /** The last lines, escaped, at most `limit` characters. */
+  /** The last `limit` characters, escaped. */
   shown(limit: number): string {
-    const text = this.raw
-    return escapeOutput(text.slice(Math.max(0, text.length - limit / 2)), limit)
+    return escapeOutput(this.raw, Number.POSITIVE_INFINITY).slice(-limit)
   }
 }

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { AgentGymError } from '@agentgym/contract'
+import { describe, expect, test } from 'vitest'
+import { buildScenario, identityOf, loadScenario, writeBuild } from './build-scenario.ts'
+import { countingScenario, scenarioFolder, validManifest, validPackage } from './testing/scenario-folder.ts'
+
+const files = { 'package.json': validPackage, 'src/index.ts': countingScenario }
+
+async function failureOf(content: Record<string, string | object>): Promise<AgentGymError> {
+  using made = scenarioFolder(content)
+  const error = await buildScenario(made.folder).catch((reason: unknown) => reason)
+  if (!(error instanceof AgentGymError)) throw new Error(`not a typed failure: ${String(error)}`)
+  return error
+}
+
+describe('building', () => {
+  test('gives a CommonJS script with our own copy of @agentgym/scenario, and its hash', async () => {
+    using made = scenarioFolder(files)
+    const scenario = await buildScenario(made.folder)
+    expect(scenario.source).toContain('defineScenario')
+    expect(scenario.source).not.toMatch(/require\(/)
+    expect(scenario.hash).toBe(createHash('sha256').update(scenario.source).digest('hex'))
+    expect(identityOf(scenario)).toEqual({ name: '@t/made', version: '1.0.0', hash: scenario.hash })
+  })
+
+  test('gives the same bytes wherever the folder lies', async () => {
+    const deep = path.join(tmpdir(), `agentgym-deep-${process.pid}`, 'a', 'b')
+    mkdirSync(deep, { recursive: true })
+    using one = scenarioFolder(files)
+    using other = scenarioFolder(files, deep)
+    expect((await buildScenario(other.folder)).source).toBe((await buildScenario(one.folder)).source)
+    rmSync(path.join(deep, '..', '..'), { recursive: true })
+  })
+
+  test('takes a tsconfig.json of the folder, never one further up', async () => {
+    using outer = scenarioFolder({ 'tsconfig.json': { compilerOptions: { useDefineForClassFields: false } } })
+    const content = { ...files, 'src/index.ts': `${countingScenario}\nexport class Kept { field = 1 }` }
+    using inner = scenarioFolder(content, outer.folder)
+    using alone = scenarioFolder(content)
+    expect((await buildScenario(inner.folder)).hash).toBe((await buildScenario(alone.folder)).hash)
+  })
+
+  test('bundles npm dependencies and JSON of the folder', async () => {
+    using made = scenarioFolder({
+      ...files,
+      'node_modules/events/package.json': { name: 'events', version: '3.0.0', main: 'index.js' },
+      'node_modules/events/index.js': "module.exports = 'the package, not the built-in'",
+      'src/data.json': { answer: 42 },
+      'src/index.ts': `import events from 'events'\nimport data from './data.json'\n${countingScenario}\nexport const kept = [events, data]`,
+    })
+    const { source } = await buildScenario(made.folder)
+    expect(source).toContain('the package, not the built-in')
+    expect(source).toContain('42')
+  })
+})
+
+describe('an installed package', () => {
+  test('is its dist/scenario.js, as it is', async () => {
+    const source = 'module.exports = { default: {} }\n'
+    using made = scenarioFolder({ 'package.json': validPackage, 'dist/scenario.js': source })
+    expect(await loadScenario(made.folder)).toMatchObject({
+      source,
+      hash: createHash('sha256').update(source).digest('hex'),
+    })
+  })
+
+  test('a folder with its sources is built anew, whatever dist holds', async () => {
+    using made = scenarioFolder({ ...files, 'dist/scenario.js': 'old' })
+    expect((await loadScenario(made.folder)).source).toContain('defineScenario')
+  })
+
+  test('writeBuild writes what buildScenario gives', async () => {
+    using made = scenarioFolder(files)
+    const written = await writeBuild(made.folder)
+    const file = path.join(made.folder, 'dist', 'scenario.js')
+    expect(readFileSync(file, 'utf8')).toBe(written.source)
+    rmSync(path.join(made.folder, 'src'), { recursive: true })
+    expect((await loadScenario(made.folder)).hash).toBe(written.hash)
+  })
+})
+
+describe('what cannot be built', () => {
+  test.for([
+    ["import { readFileSync } from 'node:fs'\nexport default readFileSync", 'node:fs', 1],
+    ["\nimport path from 'path'\nexport default path", 'path', 2],
+    ["const load = () => import('node:child_process')\nexport default load", 'node:child_process', 1],
+    ["export { default } from 'worker_threads'", 'worker_threads', 1],
+  ] as const)('a module of Node: %s', async ([entry, name, line]) => {
+    const error = await failureOf({ 'package.json': validPackage, 'src/index.ts': entry })
+    expect(error).toMatchObject({
+      code: 'scenario_build_failed',
+      message: expect.stringContaining(`src/index.ts:${line}: "${name}"`),
+      hint: expect.stringContaining('without Node'),
+      data: { scenario: '@t/made', version: '1.0.0', file: 'src/index.ts', line, import: name },
+    })
+  })
+
+  test.for([
+    ["import missing from 'not-installed'\nexport default missing", 'not-installed', 'Install'],
+    ['export default {', 'src/index.ts:1: Expected', 'line'],
+    [
+      "import { createEngine } from '@agentgym/scenario/engine'\nexport default createEngine",
+      '@agentgym/scenario/engine',
+      '',
+    ],
+    ['export default await Promise.resolve(1)', 'Top-level await', 'import'],
+  ] as const)('%s', async ([entry, text, hint]) => {
+    const error = await failureOf({ 'package.json': validPackage, 'src/index.ts': entry })
+    expect(error.code).toBe('scenario_build_failed')
+    expect(error.message).toContain(text)
+    expect(error.hint).toContain(hint)
+    expect(error.data.line).toBeGreaterThan(0)
+  })
+})
+
+describe('what package.json must say', () => {
+  const packageWith = (changes: object) => ({ ...validPackage, agentgym: { ...validManifest, ...changes } })
+  const { agentgym: _, ...withoutManifest } = validPackage
+
+  test.for<[string, Record<string, string | object>, string, RegExp]>([
+    ['none', {}, 'package.json', /is missing/],
+    ['not JSON', { 'package.json': '{ "name": }' }, 'package.json', /not valid JSON/],
+    ['no agentgym', { 'package.json': withoutManifest }, 'agentgym', /is missing/],
+    ['no title', { 'package.json': packageWith({ title: undefined }) }, 'agentgym.title', /is missing/],
+    ['a wrong difficulty', { 'package.json': packageWith({ difficulty: 'hard' }) }, 'agentgym.difficulty', /invalid/],
+    ['an agent', { 'package.json': packageWith({ kind: 'agent' }) }, 'agentgym.kind', /invalid/],
+    ['a typing slip', { 'package.json': packageWith({ sucess: {} }) }, 'agentgym.sucess', /not a known field/],
+    ['an upper-case name', { 'package.json': { ...validPackage, name: 'Maze' } }, 'name', /invalid/],
+    ['no version', { 'package.json': { ...validPackage, version: undefined } }, 'version', /is missing/],
+    ['a way out', { 'package.json': packageWith({ entry: '../x.ts' }) }, 'agentgym.entry', /leads out/],
+  ])('%s', async ([, content, field, message]) => {
+    const error = await failureOf(content)
+    expect(error).toMatchObject({ code: 'manifest_invalid', exit: 2, data: { field } })
+    expect(error.message).toMatch(message)
+    expect(error.hint, error.message).toBeTruthy()
+  })
+
+  test('suggests the field that was meant', async () => {
+    expect((await failureOf({ 'package.json': packageWith({ sucess: {} }) })).hint).toBe('Did you mean "success"?')
+  })
+
+  test('a folder or an entry that does not exist', async () => {
+    const nowhere = path.join(tmpdir(), 'agentgym-nowhere')
+    expect(existsSync(nowhere)).toBe(false)
+    await expect(buildScenario(nowhere)).rejects.toMatchObject({ code: 'file_not_found', exit: 2 })
+    expect(await failureOf({ 'package.json': validPackage })).toMatchObject({
+      code: 'file_not_found',
+      data: { field: 'agentgym.entry' },
+    })
+  })
+})

@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { allFinite, firstBadRow, firstIllegalMask } from './check-rows.ts'
+
+describe('finiteness', () => {
+  test('is what Number.isFinite says of every element', () => {
+    fc.assert(
+      fc.property(fc.float32Array({ maxLength: 40 }), (values) => {
+        expect(allFinite(values)).toBe(values.every((value) => Number.isFinite(value)))
+      }),
+    )
+  })
+
+  test('the first bad row is found, whatever its width', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 9 }), fc.nat(), (width, rows, at) => {
+        const values = new Float32Array(width * rows)
+        expect(firstBadRow(values, width)).toBe(-1)
+        values[at % values.length] = [Number.NaN, Infinity, -Infinity][at % 3]
+        expect(firstBadRow(values, width)).toBe(Math.floor((at % values.length) / width))
+      }),
+    )
+  })
+})
+
+describe('masks', () => {
+  const idle = 4
+
+  test('every component needs a legal choice; idle rows do not', () => {
+    const counts = [2, 3]
+    const legal = [1, 0, 0, 1, 1]
+    const flags = new Uint8Array(3)
+    const masks = Uint8Array.from([...legal, ...legal, ...legal])
+    expect(firstIllegalMask(masks, counts, flags, idle)).toBe(-1)
+    masks.fill(0, 5 + 2, 10)
+    expect(firstIllegalMask(masks, counts, flags, idle)).toBe(1)
+    flags[1] = idle
+    expect(firstIllegalMask(masks, counts, flags, idle)).toBe(-1)
+  })
+
+  test('anything but 0 and 1 is refused', () => {
+    expect(firstIllegalMask(Uint8Array.from([1, 2]), [2], new Uint8Array(1), idle)).toBe(0)
+  })
+})
