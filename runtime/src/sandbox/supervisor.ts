@@ -55,11 +55,17 @@ export async function superviseJob(options: SupervisedJob): Promise<unknown> {
     // A process group of its own: Ctrl-C in a terminal reaches the whole group, and ending a run in order is ours to do.
     detached: true,
   })
+  const end = () => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  // A supervisor that is ended at once, as by a second Ctrl-C, must not leave a job that is deep in an update behind.
+  process.once('exit', end)
   try {
     return await watchJob(child, options, limits)
   } finally {
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
+    process.off('exit', end)
+    end()
   }
 }
 
