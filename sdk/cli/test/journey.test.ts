@@ -104,7 +104,7 @@ describe('from an empty folder to an agent', () => {
     agentManifestSchema.parse((info.lines[0] as { manifest: unknown }).manifest)
     const human = await runCli(['info', 'agents/puck'], options)
     expect(human.stdout).toContain('on_target')
-    expect(human.stdout).toContain('model hash')
+    expect(human.stdout).toMatch(/^ {2}bundle +[0-9a-f]{64}$/m)
   })
 
   it('a broken agent is a row of the list, not its end', async () => {

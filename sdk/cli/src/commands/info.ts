@@ -78,38 +78,34 @@ function scenarioLines(manifest: ScenarioPackage, folder: string, trainTarget: s
 function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const { scenario, policy } = manifest
-  const settings = Object.entries(manifest.settings).map(([name, value]): [string, string] => [
-    `settings.${name}`,
-    settingText(value),
-  ])
-  const versions = Object.entries(manifest.runtime).map(([name, version]): [string, string] => [
-    `runtime.${name}`,
-    version,
-  ])
+  const normalised = policy.normalizeObservation ? ', observations normalised' : ''
   return [
     paint.bold(safeText(displayPath(folder), 240)),
+    ...evaluationLines(manifest.evaluation, terminal),
+    // Names short enough for a hash to stand unbroken on 80 columns.
     ...fields(
       [
         ['kind', 'agent'],
         ['scenario', `${scenario.name}@${scenario.version}`],
-        ['scenario hash', scenario.hash],
+        ['bundle', scenario.hash],
         ['observation', describeSpace(scenario.observation)],
         ['action', describeSpace(scenario.action)],
         ['success', successText(scenario.success)],
         ['algorithm', manifest.algorithm],
         ['seed', String(manifest.seed)],
         ['steps', formatCount(manifest.steps)],
-        [
-          'policy',
-          `${policy.hidden.join('-') || 'linear'} ${policy.activation}${policy.normalizeObservation ? ', observations normalised' : ''}`,
-        ],
-        ['model hash', manifest.model_hash],
-        ...settings,
-        ...versions,
+        ['policy', `${policy.hidden.join('-') || 'linear'} ${policy.activation}${normalised}`],
+        ['model', manifest.model_hash],
       ],
       terminal,
     ),
-    ...evaluationLines(manifest.evaluation, terminal),
+    'Settings',
+    ...fields(
+      Object.entries(manifest.settings).map(([name, value]) => [name, settingText(value)]),
+      terminal,
+    ),
+    'Made with',
+    ...fields(Object.entries(manifest.runtime), terminal),
     `${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(displayPath(folder))}`)}`,
   ]
 }

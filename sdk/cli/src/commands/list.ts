@@ -72,13 +72,14 @@ function scenarioLines(scenarios: Awaited<ReturnType<typeof builtInScenarios>>, 
     agentgym.difficulty,
     successText(agentgym.success),
   ])
+  const easiest = scenarios.findIndex((scenario) => scenario.package.agentgym.difficulty === 'beginner')
   const [head, ...lines] = renderTable(columns, rows, terminal, (text, _, column) =>
     column === 0 ? terminal.paint.bold(text) : text,
   )
   return [
     head,
     ...lines.flatMap((line, row) => [line, summaryLine(scenarios[row].package.agentgym.summary, terminal)]),
-    `${terminal.symbols.next} Train on one: ${terminal.paint.accent(`agentgym train ${rows[0][0]}`)}`,
+    `${terminal.symbols.next} Train on one: ${terminal.paint.accent(`agentgym train ${rows[Math.max(0, easiest)][0]}`)}`,
   ]
 }
 
