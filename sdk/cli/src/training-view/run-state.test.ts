@@ -11,9 +11,9 @@ const progress: ProgressEvent = firstProgress
 describe('run state', () => {
   it('folds a whole run', () => {
     const state = events.reduce(advanceRunState, startRunState(recordedPlan))
-    expect(state.progress?.steps).toBe(100_000)
+    expect(state.progress?.steps).toBe(result.steps)
     expect(state.evaluation).toEqual(result.evaluation)
-    expect(state.returns.length).toBeGreaterThan(100)
+    expect(state.returns.length).toBeGreaterThan(50)
     expect(state.criteria).toHaveLength(1)
     expect(state.criteria[0]).toMatchObject({
       metric: 'return_mean',

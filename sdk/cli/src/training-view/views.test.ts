@@ -39,7 +39,7 @@ describe.each([40, 80, 120])('at %i columns', (columns) => {
       const text = lines.join('\n')
       expect(text).not.toContain(escapeCode)
       if (!unicode) expect([...text].filter((character) => character > '\u007f')).toEqual([])
-      if (share === 0.5) expect(text).toContain('/ 100,000 steps')
+      if (share === 0.5) expect(text).toContain('/ 99,328 steps')
     }
   })
 
