@@ -163,14 +163,15 @@ double SumOfSquares(const float* values, int64_t count) {
   return total;
 }
 
-void AdamUpdate(const AdamFactors& factors, const float* gradient, int64_t count, float* weights, float* first,
-                float* second) {
-  constexpr float beta1 = 0.9f, rest1 = 0.1f, beta2 = 0.999f, rest2 = 0.001f, epsilon = 1e-5f;
+void AdamUpdate(const AdamFactors& adam, const float* __restrict gradient, int64_t count, float* __restrict weights,
+                float* __restrict first, float* __restrict second) {
+  constexpr float beta1 = 0.9f, rest1 = 0.1f, beta2 = 0.999f, rest2 = 0.001f;
+  const auto [gradient_scale, step_size, epsilon] = adam;
   for (int64_t i = 0; i < count; ++i) {
-    const float g = gradient[i] * factors.gradient_scale;
+    const float g = gradient[i] * gradient_scale;
     first[i] = first[i] * beta1 + g * rest1;
     second[i] = second[i] * beta2 + g * g * rest2;
-    weights[i] -= factors.step_size * first[i] / (std::sqrt(second[i]) / factors.root_correction + epsilon);
+    weights[i] -= step_size * first[i] / (std::sqrt(second[i]) + epsilon);
   }
 }
 

@@ -38,11 +38,11 @@ double SumOfSquares(const float* values, int64_t count);
 
 struct AdamFactors {
   float gradient_scale;
-  float step_size;          // learning rate / (1 - β₁ᵗ)
-  float root_correction;    // √(1 - β₂ᵗ)
+  float step_size;  // learning rate · √(1 - β₂ᵗ) / (1 - β₁ᵗ)
+  float epsilon;    // ε · √(1 - β₂ᵗ)
 };
 
-/// Adam in PyTorch's arrangement.
+/// Adam with both bias corrections moved into the factors (Kingma and Ba, end of section 2): one division a weight.
 void AdamUpdate(const AdamFactors& factors, const float* gradient, int64_t count, float* weights, float* first,
                 float* second);
 
