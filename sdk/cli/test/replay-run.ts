@@ -1,4 +1,5 @@
-// Plays a recorded run through a view, to look at it: node sdk/cli/test/replay-run.ts [live|plain|watch] [MS_PER_EVENT]
+// Plays a recorded run through a view, to look at it: node sdk/cli/test/replay-run.ts [live|plain|watch|fault] [MS_PER_EVENT]
+// `fault` is the dashboard with a fault in it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeTerminal } from '../src/terminal/terminal.ts'
 import { dashboardView } from '../src/training-view/dashboard-view.ts'
@@ -8,6 +9,14 @@ import { recordedPlan, recordedRun } from './recorded-run.ts'
 
 const [kind = 'live', pace = '20'] = process.argv.slice(2)
 const terminal = describeTerminal(process.stdout, process.env, { color: true })
+// The chart alone asks for this.
+if (kind === 'fault') {
+  Object.defineProperty(terminal, 'unicode', {
+    get() {
+      throw new Error('a fault while drawing')
+    },
+  })
+}
 const shared = { terminal, verbose: false, stream: process.stdout }
 let interrupted = false
 const onInterrupt = () => {
@@ -16,7 +25,7 @@ const onInterrupt = () => {
 process.on('SIGINT', onInterrupt)
 
 const view =
-  kind === 'watch'
+  kind === 'watch' || kind === 'fault'
     ? dashboardView({ ...shared, onInterrupt })
     : kind === 'plain'
       ? plainView({ terminal, verbose: false, write: console.log, now: () => performance.now() })

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const replay = fileURLToPath(new URL('./replay-run.ts', import.meta.url))
+const enterScreen = '\u001b[?1049h'
+const leaveScreen = '\u001b[?1049l'
+const showCursor = '\u001b[?25h'
+
+/**
+ * Plays the recorded run on a real pseudo-terminal, which util-linux's `script` opens, and types `keys` as soon as `when`
+ * has been drawn. Gives back every byte that the terminal was sent.
+ */
+function onTerminal(
+  kind: string,
+  options: { keys?: string; when?: string; msPerEvent?: number } = {},
+): Promise<string> {
+  const command = `stty cols 80 rows 24; exec '${process.execPath}' '${replay}' ${kind} ${options.msPerEvent ?? 5}`
+  const { NO_COLOR, FORCE_COLOR, ...inherited } = process.env
+  const env = { ...inherited, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', SHELL: '/bin/sh' }
+  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env })
+  return new Promise((resolve, reject) => {
+    let output = ''
+    let typed = false
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
+      if (typed || options.keys === undefined || !output.includes(options.when ?? '')) return
+      typed = true
+      child.stdin.write(options.keys)
+    })
+    child.on('error', reject)
+    child.on('close', () => resolve(output))
+  })
+}
+
+describe.runIf(process.platform === 'linux')('on a terminal', () => {
+  it('the live block is drawn over and ends with the result', async () => {
+    const output = await onTerminal('live')
+    expect(output).not.toContain(enterScreen)
+    expect(output).toContain('steps/s')
+    expect(output).toMatch(/Every target reached on 100 held-out episodes.*Evaluate it again/s)
+    expect(output.lastIndexOf(showCursor)).toBeGreaterThan(output.lastIndexOf('\u001b[?25l'))
+  })
+
+  it('the dashboard takes the alternate screen and gives it back', async () => {
+    const output = await onTerminal('watch')
+    const after = output.slice(output.indexOf(leaveScreen))
+    expect(output.indexOf(enterScreen)).toBeGreaterThan(0)
+    expect(output.indexOf(leaveScreen)).toBeGreaterThan(output.indexOf(enterScreen))
+    expect(after).toContain('Every target reached')
+    expect(after).toContain(showCursor)
+  })
+
+  it('q leaves the dashboard, and the run goes on in the live block', async () => {
+    const output = await onTerminal('watch', { keys: 'q', when: 'explained variance', msPerEvent: 20 })
+    const after = output.slice(output.indexOf(leaveScreen))
+    expect(output.indexOf(leaveScreen)).toBeGreaterThan(0)
+    expect(after).toContain('Ctrl-C stops and keeps a checkpoint')
+    expect(after).toContain('Every target reached')
+  })
+
+  it('Ctrl-C in the dashboard stops the run', async () => {
+    const output = await onTerminal('watch', { keys: '\u0003', when: 'explained variance', msPerEvent: 50 })
+    expect(output).toContain('Stopping; writing the checkpoint')
+    expect(output).toContain(leaveScreen)
+    expect(output).not.toContain('Every target reached')
+  })
+
+  it('a fault while drawing costs the picture, not the run', async () => {
+    const output = await onTerminal('fault', { msPerEvent: 10 })
+    const after = output.slice(output.indexOf(leaveScreen))
+    expect(output.indexOf(leaveScreen)).toBeGreaterThan(0)
+    expect(after).toContain('Every target reached')
+  })
+})
