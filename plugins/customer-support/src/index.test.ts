@@ -87,15 +87,19 @@ describe('on the held-out tickets', () => {
     const rng = createRng(3)
     const reached = await means((_, legal) => rng.pick(legal))
     expect(reached.tool_reliability).toBeLessThan(0.25)
-    expect(reached.solved).toBeLessThan(0.02)
+    expect(reached.solved).toBeLessThan(0.15)
     expect(reached.return_mean).toBeLessThan(-40)
   })
 
-  test('closing at once saves time and tokens, and is no success', async () => {
-    const reached = await means(() => 'close_ticket')
-    expect(reached.tool_reliability).toBe(0)
+  test('the shortest way to close every ticket saves time and tokens, and is no success', async () => {
+    const shortest: Policy = (_, legal) =>
+      legal.includes('close_ticket') ? 'close_ticket' : legal.includes('send_email') ? 'send_email' : 'lookup_user'
+    const reached = await means(shortest)
+    expect(reached.time_savings).toBeGreaterThan(success.time_savings)
+    expect(reached.cost_reduction).toBeGreaterThan(success.cost_reduction)
+    expect(reached.tool_reliability).toBeLessThan(0.5)
     expect(reached.solved).toBe(0)
-    expect(reached.return_mean).toBe(-25)
+    expect(reached.return_mean).toBeLessThan(-20)
   })
 })
 
@@ -126,12 +130,14 @@ describe('what the agent sees', () => {
     expect(new Set(seen.values()).size).toBe(8)
   })
 
-  test('tools that need the account are illegal before it is known', async () => {
+  test('tools are illegal before the case holds what they need', async () => {
     const opened = await open(0)
-    expect(legalTools(opened)).toEqual(['search_kb', 'update_ticket', 'lookup_user', 'escalate', 'close_ticket'])
+    expect(legalTools(opened)).toEqual(['search_kb', 'lookup_user'])
     await opened.call('lookup_user')
-    expect(legalTools(opened)).toEqual(names.filter((name) => name !== 'refund'))
+    expect(legalTools(opened)).toEqual(names.filter((name) => name !== 'refund' && name !== 'close_ticket'))
     await opened.call('check_payment')
+    expect(legalTools(opened)).toEqual(names.filter((name) => name !== 'close_ticket'))
+    await opened.call('send_email')
     expect(legalTools(opened)).toEqual(names)
   })
 })
@@ -148,12 +154,12 @@ describe('a ticket', () => {
 
   test('is paid 10 a right call, -20 a wrong one, and at its end the outcome and the savings', async () => {
     const { call } = await find('password_reset', 3, 'close_ticket')
-    expect(await call('escalate')).toEqual({ reward: -20, terminated: false })
+    expect(await call('search_kb')).toEqual({ reward: -20, terminated: false })
     expect(await call('lookup_user')).toEqual({ reward: 10, terminated: false })
     expect(await call('send_reset_link')).toEqual({ reward: 10, terminated: false })
     const { reward, terminated } = await call('close_ticket')
-    const tokens = 65 + 55 + 50 + 45
-    const seconds = 0.9 + 0.7 + 0.7 + 0.6
+    const tokens = 95 + 55 + 50 + 45
+    const seconds = 1.2 + 0.7 + 0.7 + 0.6
     expect(reward).toBeCloseTo(10 + 10 + 5 * (1 - tokens / 500) + 3 * (1 - seconds / 240), 9)
     expect(terminated).toBe(true)
   })
@@ -161,8 +167,9 @@ describe('a ticket', () => {
   test('closed too early has the outcome -5', async () => {
     const { call, episode } = await find('billing_inquiry', 4, 'close_ticket')
     await call('lookup_user')
+    await call('send_email')
     expect(await call('close_ticket')).toEqual({ reward: -20 - 5, terminated: true })
-    expect(scenario.metrics?.(episode)).toMatchObject({ solved: 0, tool_reliability: 0.5 })
+    expect(scenario.metrics?.(episode)).toMatchObject({ solved: 0, tool_reliability: 1 / 3 })
   })
 
   test('whose payment is not refundable goes to the specialists', async () => {

@@ -17,6 +17,8 @@ export type SupportTool = {
 
 const always = () => true
 const customerKnown = ({ customer }: SupportCase) => customer !== undefined
+/** A case may be closed once the customer has heard of it. */
+const customerAnswered = ({ linkSent, emailSent }: SupportCase) => linkSent || emailSent
 const paymentKnown = ({ payment }: SupportCase) => payment !== undefined
 
 /** In the order of the actions. */
@@ -34,7 +36,7 @@ export const tools = {
     description: 'Write what was found into the ticket. An escalated ticket leaves for the specialists with it.',
     tokens: 50,
     seconds: 0.7,
-    available: always,
+    available: customerKnown,
     run(supportCase) {
       supportCase.noteWritten = true
       if (supportCase.escalated) supportCase.status = 'handed_over'
@@ -98,7 +100,7 @@ export const tools = {
     description: 'Ask the specialists to take the case; they get it with the next note.',
     tokens: 65,
     seconds: 0.9,
-    available: always,
+    available: customerKnown,
     run(supportCase) {
       supportCase.escalated = true
     },
@@ -116,7 +118,7 @@ export const tools = {
     description: 'Close the ticket.',
     tokens: 45,
     seconds: 0.6,
-    available: always,
+    available: customerAnswered,
     run(supportCase) {
       supportCase.status = 'closed'
     },
