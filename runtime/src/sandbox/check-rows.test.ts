@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { allFinite, firstBadRow, firstIllegalMask } from './check-rows.ts'
+import { allFinite, firstBadFlaggedRow, firstBadRow, firstIllegalMask } from './check-rows.ts'
 
 describe('finiteness', () => {
   test('is what Number.isFinite says of every element', () => {
@@ -21,6 +21,12 @@ describe('finiteness', () => {
       }),
     )
   })
+})
+
+test('of final observations only rows of ended episodes count', () => {
+  const values = Float32Array.from([0, Number.NaN, 1, 2, Infinity, 0])
+  expect(firstBadFlaggedRow(values, 2, Uint8Array.from([0, 1, 0]))).toBe(-1)
+  expect(firstBadFlaggedRow(values, 2, Uint8Array.from([0, 2, 2]))).toBe(2)
 })
 
 describe('masks', () => {

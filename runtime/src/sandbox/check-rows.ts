@@ -1,5 +1,3 @@
-import type { EnvironmentBuffers } from '@agentgym/scenario/engine'
-
 /** Whether every number is finite: a sum of x·0 is 0, or NaN from the first that is not. Four sums hide the latency. */
 export function allFinite(values: Float32Array | Float64Array, length = values.length): boolean {
   let a = 0
@@ -22,6 +20,17 @@ export function firstBadRow(values: Float32Array, width: number): number {
   if (allFinite(values)) return -1
   const bad = values.findIndex((value) => !Number.isFinite(value))
   return Math.floor(bad / width)
+}
+
+/** As `firstBadRow`, among the rows whose flags are set: the others hold what an earlier episode left. */
+export function firstBadFlaggedRow(values: Float32Array, width: number, flags: Uint8Array): number {
+  for (let row = 0; row < flags.length; row++) {
+    if (flags[row] === 0) continue
+    let sum = 0
+    for (let index = row * width, end = index + width; index < end; index++) sum += values[index] * 0
+    if (sum !== 0) return row
+  }
+  return -1
 }
 
 /**
@@ -48,6 +57,3 @@ export function firstIllegalMask(
   }
   return -1
 }
-
-/** Rows that the host reads after a crossing. */
-export type CheckedRows = Pick<EnvironmentBuffers, 'observations' | 'rewards' | 'masks' | 'flags'>

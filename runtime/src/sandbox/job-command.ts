@@ -66,7 +66,7 @@ const wrappers: { name: string; variants: string[][] }[] = [
   {
     // No core dumps, no file longer than zero bytes (pipes are not files), few descriptors.
     name: 'prlimit',
-    variants: [['--core=0', '--fsize=0', '--nofile=1024', '--memlock=8388608', '--']],
+    variants: [['--core=0', '--fsize=0', '--nofile=1024', '--']],
   },
   { name: 'setpriv', variants: [['--no-new-privs', '--']] },
 ]

@@ -1,3 +1,5 @@
+import { totalmem } from 'node:os'
+
 /** What a job and the guests in it may use. Every limit has a default; a test or an operator may tighten it. */
 export type JobLimits = {
   /** Loading a scenario: its top level and `defineScenario`. */
@@ -26,7 +28,7 @@ export const defaultLimits: JobLimits = {
   startMs: 60_000,
   silenceMs: 600_000,
   isolateMemoryMb: 256,
-  processMemoryMb: 8_192,
+  processMemoryMb: Math.min(8_192, Math.floor((0.75 * totalmem()) / 2 ** 20)),
 }
 
 export function withDefaults(limits: Partial<JobLimits> | undefined): JobLimits {

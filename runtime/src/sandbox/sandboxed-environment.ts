@@ -11,7 +11,7 @@ import {
 } from '@agentgym/scenario/engine'
 import ivm from 'isolated-vm'
 import { readPlace } from './board.ts'
-import { firstBadRow, firstIllegalMask } from './check-rows.ts'
+import { firstBadFlaggedRow, firstBadRow, firstIllegalMask } from './check-rows.ts'
 import { FAULT, Guest, PENDING } from './guest.ts'
 import { type JobLimits, withDefaults } from './limits.ts'
 import { readDescription } from './scenario-description.ts'
@@ -187,9 +187,7 @@ class IsolatedEnvironment implements SandboxedEnvironment {
     }
     if (!stepped) return
     this.#refuse(firstBadRow(rewards, 1), 'reward_not_finite', 'step', 'a reward is not finite')
-    if (flags.some((bits) => bits !== 0)) {
-      this.#refuse(firstBadRow(finalObservations, width), 'observation_invalid', 'observe', observation)
-    }
+    this.#refuse(firstBadFlaggedRow(finalObservations, width, flags), 'observation_invalid', 'observe', observation)
   }
 
   #refuse(

@@ -61,7 +61,7 @@ export function testAttacks(title: string, attacks: Attack[]): void {
     })
     afterAll(() => neighbour.stop())
 
-    test.concurrent.for(attacks)('$name', async (attack) => {
+    test.concurrent.for(attacks)('$name', { timeout: 120_000 }, async (attack) => {
       const scenario = await buildText(attack.entry)
       const { error, seconds } = await gate.pass(() => runAttack(scenario, attack))
       expectFailure(attack, error, seconds)
