@@ -1,6 +1,15 @@
 import { defineScenario, type EpisodeContext, type ScenarioDefinition, type StepResult } from './define-scenario.ts'
 import { max, nullObject, objectKeys } from './engine/primordials.ts'
-import { actionSpaceOf, fail, type PlayedTool, readCost, readNumber, readTools, requireResult } from './read-tools.ts'
+import {
+  actionSpaceOf,
+  fail,
+  type PlayedTool,
+  readCost,
+  readNumber,
+  readTools,
+  requireNumber,
+  requireResult,
+} from './read-tools.ts'
 import type { ActionSpace, ActionSpaceRecord, Space } from './spaces.ts'
 import { allLegal, toolMask } from './tool-mask.ts'
 import type { Tool, ToolEpisode, ToolRewards, ToolScenarioDefinition } from './tool-scenario-types.ts'
@@ -88,7 +97,7 @@ class ToolScenario<State> {
   /** The outcome and, where it is positive, what the savings are worth. */
   #settle(episode: ToolEpisode<State>): number {
     const { state, progress } = episode
-    const outcome = readNumber(this.#definition.outcome(state, progress), Number.NaN, 'outcome')
+    const outcome = requireNumber(this.#definition.outcome(state, progress), 'outcome')
     episode.outcome = outcome
     if (this.#baselines === null || !(outcome > 0)) return outcome
     const { tokenSaving, timeSaving } = this.#rewards

@@ -18,12 +18,15 @@ export function fail(what: string): never {
   throw new PlainTypeError(`defineToolScenario: ${what}`)
 }
 
-/** A cost, reward or metric: a finite number, or what stands in where it is left out. */
-export function readNumber(value: unknown, fallback: number, what: string): number {
-  if (value === undefined) return fallback
+export function requireNumber(value: unknown, what: string): number {
   if (typeof value !== 'number' || value - value !== 0)
     fail(`${what} must be a finite number, got ${describeValue(value)}`)
   return value
+}
+
+/** A finite number, or what stands in where it is left out. */
+export function readNumber(value: unknown, fallback: number, what: string): number {
+  return value === undefined ? fallback : requireNumber(value, what)
 }
 
 export function readCost(value: unknown, fallback: number, what: string): number {

@@ -116,13 +116,18 @@ function requireOptions(options: unknown, example: string): void {
     throw new PlainTypeError(`${example}: the argument must be an object`)
 }
 
+/** Elements of the largest box; see readSpace. */
+const LARGEST_BOX = 1 << 20
+
+/** One bound for all elements, written out. */
 function spread(bound: number | readonly number[], shape: readonly number[]): unknown {
   if (typeof bound !== 'number') return bound
   let size = 1
   for (let i = 0; i < shape.length; i += 1) size *= shape[i]
   const bounds: number[] = []
-  // readSpace refuses shapes that are wrong or too large; here only the loop must end.
-  for (let i = 0; i < size && i < 1 << 20; i += 1) append(bounds, bound)
+  // readSpace refuses such a shape, in better words.
+  if (!(size <= LARGEST_BOX)) return bounds
+  for (let i = 0; i < size; i += 1) append(bounds, bound)
   return bounds
 }
 

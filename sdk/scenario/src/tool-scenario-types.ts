@@ -59,7 +59,7 @@ export type ToolScenarioDefinition<Observation extends Space, Name extends strin
   tools: { readonly [Each in Name]: Tool<State> }
   observe(state: State, progress: ToolProgress): SampleOf<Observation>
   /** Names of the tools that may be called now; all of them where this is left out. At least one. */
-  available?(state: State, progress: ToolProgress): readonly Name[]
+  available?(state: State, progress: ToolProgress): readonly NoInfer<Name>[]
   /**
    * The reward of the whole trajectory, asked for once, at its end; positive means solved. It is paid with the last
    * step: without discounting (gamma 1) the return of every step then holds it exactly once, which is what broadcasting

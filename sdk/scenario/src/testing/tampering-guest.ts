@@ -163,6 +163,8 @@ export function tamper(): void {
     }
   }
   const trap = { __proto__: null, get: lie, set: lie, configurable: true } as object
+  // The species of a promise would be looked up here.
+  defineProperty(Promise.prototype, 'constructor', trap)
   const names = ['0', '1', '2', '3', '9', '10', 'int', 'get', 'set', 'value', 'name', 'train', 'constructor']
   for (let i = 0; i < names.length; i += 1) {
     if (names[i] < 'a') defineProperty(Array.prototype, names[i], trap)
