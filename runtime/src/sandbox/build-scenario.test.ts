@@ -4,22 +4,24 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { describe, expect, test } from 'vitest'
-import { buildScenario, identityOf, loadScenario, writeBuild } from './build-scenario.ts'
-import { countingScenario, scenarioFolder, validManifest, validPackage } from './testing/scenario-folder.ts'
+import { type BuiltScenario, buildScenario, identityOf, loadScenario, writeBuild } from './build-scenario.ts'
+import { countingScenario, validManifest, validPackage, withFolder } from './testing/scenario-folder.ts'
 
 const files = { 'package.json': validPackage, 'src/index.ts': countingScenario }
 
+function buildOf(content: Record<string, string | object>, parent?: string): Promise<BuiltScenario> {
+  return withFolder(content, buildScenario, parent)
+}
+
 async function failureOf(content: Record<string, string | object>): Promise<AgentGymError> {
-  using made = scenarioFolder(content)
-  const error = await buildScenario(made.folder).catch((reason: unknown) => reason)
+  const error = await buildOf(content).catch((reason: unknown) => reason)
   if (!(error instanceof AgentGymError)) throw new Error(`not a typed failure: ${String(error)}`)
   return error
 }
 
 describe('building', () => {
   test('gives a CommonJS script with our own copy of @agentgym/scenario, and its hash', async () => {
-    using made = scenarioFolder(files)
-    const scenario = await buildScenario(made.folder)
+    const scenario = await buildOf(files)
     expect(scenario.source).toContain('defineScenario')
     expect(scenario.source).not.toMatch(/require\(/)
     expect(scenario.hash).toBe(createHash('sha256').update(scenario.source).digest('hex'))
@@ -29,29 +31,29 @@ describe('building', () => {
   test('gives the same bytes wherever the folder lies', async () => {
     const deep = path.join(tmpdir(), `agentgym-deep-${process.pid}`, 'a', 'b')
     mkdirSync(deep, { recursive: true })
-    using one = scenarioFolder(files)
-    using other = scenarioFolder(files, deep)
-    expect((await buildScenario(other.folder)).source).toBe((await buildScenario(one.folder)).source)
+    expect((await buildOf(files, deep)).source).toBe((await buildOf(files)).source)
     rmSync(path.join(deep, '..', '..'), { recursive: true })
   })
 
   test('takes a tsconfig.json of the folder, never one further up', async () => {
-    using outer = scenarioFolder({ 'tsconfig.json': { compilerOptions: { useDefineForClassFields: false } } })
-    const content = { ...files, 'src/index.ts': `${countingScenario}\nexport class Kept { field = 1 }` }
-    using inner = scenarioFolder(content, outer.folder)
-    using alone = scenarioFolder(content)
-    expect((await buildScenario(inner.folder)).hash).toBe((await buildScenario(alone.folder)).hash)
+    const content = {
+      ...files,
+      'src/index.ts': `${countingScenario}
+export class Kept { field = 1 }`,
+    }
+    const outer = { 'tsconfig.json': { compilerOptions: { useDefineForClassFields: false } } }
+    const inner = await withFolder(outer, (folder) => buildOf(content, folder))
+    expect(inner.hash).toBe((await buildOf(content)).hash)
   })
 
   test('bundles npm dependencies and JSON of the folder', async () => {
-    using made = scenarioFolder({
+    const { source } = await buildOf({
       ...files,
       'node_modules/events/package.json': { name: 'events', version: '3.0.0', main: 'index.js' },
       'node_modules/events/index.js': "module.exports = 'the package, not the built-in'",
       'src/data.json': { answer: 42 },
       'src/index.ts': `import events from 'events'\nimport data from './data.json'\n${countingScenario}\nexport const kept = [events, data]`,
     })
-    const { source } = await buildScenario(made.folder)
     expect(source).toContain('the package, not the built-in')
     expect(source).toContain('42')
   })
@@ -60,26 +62,26 @@ describe('building', () => {
 describe('an installed package', () => {
   test('is its dist/scenario.js, as it is', async () => {
     const source = 'module.exports = { default: {} }\n'
-    using made = scenarioFolder({ 'package.json': validPackage, 'dist/scenario.js': source })
-    expect(await loadScenario(made.folder)).toMatchObject({
+    const content = { 'package.json': validPackage, 'dist/scenario.js': source }
+    expect(await withFolder(content, loadScenario)).toMatchObject({
       source,
       hash: createHash('sha256').update(source).digest('hex'),
     })
   })
 
   test('a folder with its sources is built anew, whatever dist holds', async () => {
-    using made = scenarioFolder({ ...files, 'dist/scenario.js': 'old' })
-    expect((await loadScenario(made.folder)).source).toContain('defineScenario')
+    const scenario = await withFolder({ ...files, 'dist/scenario.js': 'old' }, loadScenario)
+    expect(scenario.source).toContain('defineScenario')
   })
 
-  test('writeBuild writes what buildScenario gives', async () => {
-    using made = scenarioFolder(files)
-    const written = await writeBuild(made.folder)
-    const file = path.join(made.folder, 'dist', 'scenario.js')
-    expect(readFileSync(file, 'utf8')).toBe(written.source)
-    rmSync(path.join(made.folder, 'src'), { recursive: true })
-    expect((await loadScenario(made.folder)).hash).toBe(written.hash)
-  })
+  test('writeBuild writes what buildScenario gives', () =>
+    withFolder(files, async (folder) => {
+      const written = await writeBuild(folder)
+      expect(written.path).toBe(path.join(folder, 'dist', 'scenario.js'))
+      expect(readFileSync(written.path, 'utf8')).toBe(written.source)
+      rmSync(path.join(folder, 'src'), { recursive: true })
+      expect((await loadScenario(folder)).hash).toBe(written.hash)
+    }))
 })
 
 describe('what cannot be built', () => {

@@ -2,14 +2,15 @@ import { checkReportSchema } from '@agentgym/contract'
 import { describe, expect, test } from 'vitest'
 import { checkScenario } from './check-scenario.ts'
 import { checkIds } from './checks/check-messages.ts'
-import { countingScenario, scenarioFolder, validPackage } from './testing/scenario-folder.ts'
+import { countingScenario, validPackage, withFolder } from './testing/scenario-folder.ts'
 
 const limits = { loadMs: 5_000, crossingMs: 1_000, graceMs: 500 }
 
 async function check(entry: string) {
-  using made = scenarioFolder({ 'package.json': validPackage, 'src/index.ts': entry })
   const seen: string[] = []
-  const report = await checkScenario(made.folder, { limits, onCheck: ({ id }) => void seen.push(id) })
+  const files = { 'package.json': validPackage, 'src/index.ts': entry }
+  const onCheck = ({ id }: { id: string }) => void seen.push(id)
+  const report = await withFolder(files, (folder) => checkScenario(folder, { limits, onCheck }))
   expect(checkReportSchema.parse(report)).toEqual(report)
   expect(report.checks.map(({ id }) => id)).toEqual([...checkIds])
   expect([...seen].sort()).toEqual([...checkIds].sort())
@@ -98,8 +99,8 @@ describe.concurrent('checkScenario', () => {
 
   test('a folder that does not exist is an error, a bad package.json a failed check', async () => {
     await expect(checkScenario('/nowhere/at/all')).rejects.toMatchObject({ code: 'file_not_found' })
-    using made = scenarioFolder({ 'package.json': { name: '@t/made', version: '1.0.0' } })
-    const report = await checkScenario(made.folder)
+    const files = { 'package.json': { name: '@t/made', version: '1.0.0' } }
+    const report = await withFolder(files, (folder) => checkScenario(folder))
     expect(report).toMatchObject({ ok: false, name: '@t/made', version: '1.0.0' })
     expect(report.checks[0]).toMatchObject({ id: 'manifest', ok: false })
   })

@@ -6,9 +6,7 @@ import type { Harness, StartOptions } from './harness/harness.ts'
 import type { JobLimits } from './limits.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 
-/** What a crossing returns: the engine's two, and ours. */
-export const DONE = 0
-export const PENDING = 1
+/** What a crossing returns beside the engine's DONE and PENDING. */
 export const FAULT = 2
 
 export type GuestOptions = {

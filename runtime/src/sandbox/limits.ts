@@ -20,7 +20,7 @@ export type JobLimits = {
   processMemoryMb: number
 }
 
-export const defaultLimits: JobLimits = {
+const defaultLimits: JobLimits = {
   loadMs: 10_000,
   crossingMs: 10_000,
   meanStepMs: 250,

@@ -7,12 +7,13 @@ import {
   type EpisodePlan,
   IDLE,
   MAX_METRICS,
+  PENDING,
   type Phase,
 } from '@agentgym/scenario/engine'
 import ivm from 'isolated-vm'
 import { readPlace } from './board.ts'
 import { firstBadFlaggedRow, firstBadRow, firstIllegalMask } from './check-rows.ts'
-import { FAULT, Guest, PENDING } from './guest.ts'
+import { FAULT, Guest } from './guest.ts'
 import { type JobLimits, withDefaults } from './limits.ts'
 import { readDescription } from './scenario-description.ts'
 import { formatMs, scenarioError } from './scenario-fault.ts'

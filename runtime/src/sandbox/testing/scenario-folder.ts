@@ -30,13 +30,21 @@ export default defineScenario({
 })
 `
 
-/** Writes files into a new folder, which `using` removes. */
-export function scenarioFolder(files: Record<string, string | object>, parent = tmpdir()) {
+/** Writes files into a new folder, hands it to `body`, and removes it. */
+export async function withFolder<Result>(
+  files: Record<string, string | object>,
+  body: (folder: string) => Result | Promise<Result>,
+  parent = tmpdir(),
+): Promise<Result> {
   const folder = mkdtempSync(path.join(parent, 'agentgym-test-'))
-  for (const [name, content] of Object.entries(files)) {
-    const file = path.join(folder, name)
-    mkdirSync(path.dirname(file), { recursive: true })
-    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      const file = path.join(folder, name)
+      mkdirSync(path.dirname(file), { recursive: true })
+      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+    }
+    return await body(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
-  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }

@@ -8,7 +8,7 @@ const gone = (expression: string, name: string): Attack => ({
   message: `${name} is not defined`,
 })
 
-/** What reaches for something outside: the capability is absent, and the attempt fails as any other error does. */
+/** What reaches for something outside: the capability is absent, and the attempt fails like other errors do. */
 export const reaches: Attack[] = [
   gone('process.exit(0)', 'process'),
   gone("globalThis.constructor.constructor('return process')().exit(0)", 'process'),
