@@ -140,6 +140,28 @@ describe('randomness, time and locale', () => {
   })
 })
 
+test('row 52: nothing is carried from one load to the next', async () => {
+  const before = 'globalThis.loads = (globalThis.loads ?? 0) + 1; Symbol.for("loads"); Object.prototype.loads = 1'
+  const scenario = await buildText(scenarioWith('observe: (state) => [globalThis.loads, Math.random()]', before))
+  const [one, other] = [await open(scenario), await open(scenario)]
+  one.reset()
+  other.reset()
+  expect(one.buffers.observations[0]).toBe(1)
+  expect(other.buffers.observations).toEqual(one.buffers.observations)
+  one.dispose()
+  other.dispose()
+})
+
+test('after a fault an environment refuses everything', async () => {
+  const environment = await open(await buildText(scenarioWith('step() { throw new Error("no") }')))
+  environment.reset()
+  expect(() => environment.step()).toThrow('no')
+  for (const use of [() => environment.step(), () => environment.reset(), () => environment.metricNames()]) {
+    expect(use).toThrow('disposed of')
+  }
+  environment.dispose()
+})
+
 test('the sandboxed trajectory is the native one, bit for bit', async () => {
   const scenario = await buildText(
     scenarioWith(`
