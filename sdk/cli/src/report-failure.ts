@@ -29,8 +29,8 @@ export function reportFailure(failure: unknown, flags: GlobalFlags, form: 'event
 function failureLines(report: ErrorReport, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const width = Math.min(terminal.columns(), 100) - 2
-  const message = textLines(report.message, width)
-  const hint = report.hint === undefined ? [] : textLines(report.hint, width)
+  const message = textLines(sentenceCase(report.message), width)
+  const hint = report.hint === undefined ? [] : textLines(sentenceCase(report.hint), width)
   // Stopping a run is the user's own doing, not a fault.
   const mark = report.code === 'training_cancelled' ? paint.warn(symbols.warning) : paint.fail(symbols.failed)
   return [
@@ -39,6 +39,11 @@ function failureLines(report: ErrorReport, terminal: Terminal): string[] {
     ...hint.map((line, index) => `${index === 0 ? symbols.next : ' '} ${line}`),
     `  ${paint.dim(report.code)}`,
   ]
+}
+
+// Names such as `cart-pole@1.0.0` stay as they are: only a plain word begins a sentence.
+function sentenceCase(text: string): string {
+  return /^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 }
 
 // Indented below the first line, a message of several lines (a compiler's) cannot pass for lines of ours.

@@ -60,10 +60,12 @@ function missingCommand(group: Command | undefined, words: readonly string[]): s
   return `${group.name()} needs one of its commands: ${group.commands.map((command) => command.name()).join(', ')}`
 }
 
-// A reader that went away (`agentgym list | head -1`) is no fault: what is left has nobody to be said to.
+// A reader that went away (`agentgym list | head -1`) is no fault: what is left has nobody to be said to. A terminal that
+// went away (EIO) comes with SIGHUP: the run under way ends in order, unheard.
 function survivePipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EIO') return
       if (error.code !== 'EPIPE') throw error
       process.exit(Number(process.exitCode ?? 0))
     })

@@ -75,14 +75,23 @@ describe('from an empty folder to an agent', () => {
     ])
   })
 
-  it('train prints events of the contract, the result last', async () => {
-    const { status, stderr, lines } = await runCli(['train', 'puck', '--seed', '3', '--json', ...short], options)
+  it('train prints events of the contract, the result last; the template learns', async () => {
+    const { status, stderr, lines } = await runCli(['train', 'puck', '--seed', '3', '--json'], options)
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     const events: TrainingEvent[] = lines.map((line) => trainingEventSchema.parse(line))
     expect(events.filter((event) => event.event === 'result')).toHaveLength(1)
-    expect(resultEventSchema.parse(events.at(-1))).toMatchObject({ ok: true, agent })
+    expect(resultEventSchema.parse(events.at(-1))).toMatchObject({
+      ok: true,
+      agent,
+      evaluation: { success: { ok: true } },
+    })
     expect(events[0].event).toBe('progress')
     expect(existsSync(join(agent, 'run.json'))).toBe(false)
+  })
+
+  it('the template with tools learns', async () => {
+    const { lines } = await runCli(['train', 'desk', '--out', 'desk/agent', '--json'], options)
+    expect(resultEventSchema.parse(lines.at(-1)).evaluation.success).toMatchObject({ ok: true })
   })
 
   it('eval prints an evaluation, twice the same', async () => {
