@@ -1,8 +1,18 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { faultOf } from '../test/start-engine.ts'
+import { walk } from '../test/walk.ts'
 import { describeScenario } from './engine/index.ts'
-import { box, defineScenario, dict, discrete, multiDiscrete, type Rng, type Task, text } from './index.ts'
-import { faultOf } from './testing/start-engine.ts'
-import { walk } from './testing/walk.ts'
+import {
+  type ActionMaskOf,
+  box,
+  defineScenario,
+  dict,
+  discrete,
+  multiDiscrete,
+  type Rng,
+  type Task,
+  text,
+} from './index.ts'
 
 const whole = {
   observation: box({ shape: [1] }),
@@ -135,9 +145,5 @@ test('types: the action by its space, the state by what reset returns', () => {
     ],
     metrics: (state) => ({ count: state.count }),
   })
-  defineScenario({
-    ...whole,
-    // @ts-expect-error a mask of the wrong kind
-    actionMask: () => 'all',
-  })
+  expectTypeOf<string>().not.toExtend<ActionMaskOf<typeof whole.action>>()
 })

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { faultOf, startEngine } from '../test/start-engine.ts'
 import { actionLeaves, TERMINATED } from './engine/index.ts'
 import { box, defineToolScenario, dict, discrete, multiDiscrete, text, tool } from './index.ts'
-import { faultOf, startEngine } from './testing/start-engine.ts'
 
 type Ticket = { paid: boolean; refunded: number; heard: unknown[] }
 

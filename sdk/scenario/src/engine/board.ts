@@ -1,4 +1,6 @@
-import { BOARD_ENVIRONMENT, BOARD_EPISODE, BOARD_PHASE, BOARD_STEP, type Phase, phases } from './environment-buffers.ts'
+import { describeThrown } from './describe-value.ts'
+import { EngineFault, HostMistake, Problem } from './engine-fault.ts'
+import { BOARD_ENVIRONMENT, BOARD_EPISODE, BOARD_PHASE, BOARD_STEP, phases } from './environment-buffers.ts'
 import type { EpisodeSlot } from './episode-slot.ts'
 
 /** Indices into `phases`. */
@@ -17,6 +19,12 @@ export function noteOnBoard(board: Int32Array, phase: number, slot: EpisodeSlot)
   board[BOARD_PHASE] = phase
 }
 
-export function phaseOnBoard(board: Int32Array): Phase {
-  return phases[board[BOARD_PHASE]]
+/** The fault for something that was thrown while `slot` was played: by the engine, or else by the author. */
+export function faultOf(thrown: unknown, board: Int32Array, slot: EpisodeSlot): unknown {
+  if (HostMistake.is(thrown)) return thrown
+  const phase = phases[board[BOARD_PHASE]]
+  const place = { phase, environment: slot.number, step: slot.step, episode: slot.episode }
+  if (Problem.is(thrown)) return new EngineFault(thrown.code, thrown.message, thrown.hint, place)
+  const { message, stack } = describeThrown(thrown)
+  return new EngineFault('scenario_threw', `${phase} threw: ${message}`, '', place, stack)
 }

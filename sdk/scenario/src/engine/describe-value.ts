@@ -16,7 +16,7 @@ function isUnprintable(code: number): boolean {
 }
 
 /** Caps a string of the author's and replaces what a terminal would obey; line ends are kept on request. */
-export function printable(text: string, limit: number, keepLines = false): string {
+function printable(text: string, limit: number, keepLines = false): string {
   const cut = text.length > limit
   const source = wellFormed(cut ? stringSlice(text, 0, limit) : text)
   let out = ''

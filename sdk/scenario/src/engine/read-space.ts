@@ -62,7 +62,7 @@ function readBounds(value: unknown, path: string, size: number): (number | null)
   return bounds
 }
 
-export function readBound(value: unknown, path: string): number | null {
+function readBound(value: unknown, path: string): number | null {
   if (value === null || value === Infinity || value === -Infinity) return null
   if (typeof value !== 'number' || isNaNumber(value)) fail(path, `must be a number, got ${describeValue(value)}`)
   const rounded = fround(value)

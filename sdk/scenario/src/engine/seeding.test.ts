@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { chooseActions, rowsOf, startEngine, trajectories } from '../../test/start-engine.ts'
+import { walk } from '../../test/walk.ts'
 import { box, createRng, defineScenario, discrete } from '../index.ts'
-import { chooseActions, rowsOf, startEngine, trajectories } from '../testing/start-engine.ts'
-import { walk } from '../testing/walk.ts'
 import type { Engine } from './index.ts'
 import { PURPOSE_MATH_RANDOM, PURPOSE_RNG, RandomStream, SPLIT_TRAIN, StreamKey } from './random-stream.ts'
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 test('a scenario that replaces every built-in plays, fails and waits exactly like one that does not', () => {
-  const script = fileURLToPath(new URL('../testing/tampered-run.ts', import.meta.url))
+  const script = fileURLToPath(new URL('../../test/tampered-run.ts', import.meta.url))
   const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', script]
   const { stdout, stderr, status } = spawnSync(process.execPath, options, { encoding: 'utf8' })
   expect({ stdout: stdout.trim().split('\n'), stderr, status }).toEqual({

@@ -1,41 +1,31 @@
 import { type ActionDecoder, actionDecoder } from './action-decoder.ts'
-import {
-  noteOnBoard,
-  PHASE_ACTION_MASK,
-  PHASE_IDLE,
-  PHASE_METRICS,
-  PHASE_OBSERVE,
-  PHASE_RESET,
-  PHASE_STEP,
-  phaseOnBoard,
-} from './board.ts'
-import { describeThrown } from './describe-value.ts'
+import { faultOf, noteOnBoard, PHASE_IDLE, PHASE_RESET, PHASE_STEP } from './board.ts'
 import { DONE, type Engine, PENDING, type Progress, VIRTUAL_EPOCH_MS, VIRTUAL_STEP_MS } from './engine.ts'
-import { assertHost, EngineFault, HostMistake, Problem } from './engine-fault.ts'
+import { assertHost } from './engine-fault.ts'
 import {
   BOARD_CLOCK,
   BOARD_PHASE,
   type EngineOptions,
   type EnvironmentBuffers,
   IDLE,
-  MAX_METRICS,
   TERMINATED,
   TRUNCATED,
 } from './environment-buffers.ts'
+import { EnvironmentRows } from './environment-rows.ts'
 import { EpisodeSlot } from './episode-slot.ts'
-import { type MaskEncoder, maskEncoder } from './mask-encoder.ts'
-import { MetricsTable } from './metrics-table.ts'
-import { type ObservationEncoder, observationEncoder } from './observation-encoder.ts'
 import { append, fround, isInteger, lengthOfTypedArray } from './primordials.ts'
 import type { ScenarioCallbacks, ScenarioDescription } from './read-definition.ts'
-import { isThenable, Settlement } from './settlement.ts'
 import {
+  refuseEarlyEnd,
+  refusePending,
   refuseReward,
+  refuseState,
   refuseStepResult,
   refuseTerminated,
   refuseTruncated,
   type UnknownStepResult,
-} from './step-result.ts'
+} from './refusals.ts'
+import { isThenable, Settlement } from './settlement.ts'
 
 const MODE_RESET = 0
 const MODE_STEP = 1
@@ -50,9 +40,7 @@ export class VectorEngine implements Engine {
   readonly #board: Int32Array
   readonly #slots: EpisodeSlot[] = []
   readonly #decode: ActionDecoder
-  readonly #encode: ObservationEncoder
-  readonly #encodeMask: MaskEncoder | null
-  readonly #metrics = new MetricsTable()
+  readonly #rows: EnvironmentRows
   #current: EpisodeSlot
   /** The operation under way: units `#unit` to `#end` are still to do. A unit is an environment, or a replayed step. */
   #mode = MODE_RESET
@@ -78,8 +66,7 @@ export class VectorEngine implements Engine {
     this.#board = buffers.board
     this.#replay = buffers.actions
     this.#decode = actionDecoder(description.action)
-    this.#encode = observationEncoder(description.observation)
-    this.#encodeMask = description.masked ? maskEncoder(description.action) : null
+    this.#rows = new EnvironmentRows(callbacks, description, buffers)
     const first = options.firstEnvironment ?? 0
     for (let i = 0; i < options.environments; i += 1) append(this.#slots, new EpisodeSlot(i, first + i, options))
     this.#current = this.#slots[0]
@@ -116,7 +103,7 @@ export class VectorEngine implements Engine {
   }
 
   metricNames(): string[] {
-    return this.#metrics.names()
+    return this.#rows.metricNames()
   }
 
   currentRandom(): number {
@@ -151,7 +138,7 @@ export class VectorEngine implements Engine {
       return progress
     } catch (thrown) {
       this.#dead = true
-      throw this.#faultOf(thrown)
+      throw faultOf(thrown, this.#board, this.#current)
     }
   }
 
@@ -181,13 +168,7 @@ export class VectorEngine implements Engine {
 
   /** Goes on with the environment that waited. */
   #resume(settlement: Settlement): Progress {
-    if (settlement.pending) {
-      throw new Problem(
-        'scenario_timeout',
-        `${this.#awaitsStep ? 'step' : 'reset'} returned a promise that never settles`,
-        'A scenario has no timers and no I/O, so there is nothing to wait for: return the result itself.',
-      )
-    }
+    if (settlement.pending) refusePending(this.#awaitsStep ? 'step' : 'reset')
     this.#settlement = null
     const value = settlement.take()
     if (this.#awaitsStep) return this.#afterStep(this.#current, value)
@@ -204,7 +185,10 @@ export class VectorEngine implements Engine {
   #beginEpisode(slot: EpisodeSlot, episode: number): Progress {
     const { plan } = this.#options
     if (plan.split === 'eval' && episode >= plan.episodes) {
-      this.#retire(slot)
+      slot.idle = true
+      slot.state = undefined
+      if (this.#mode === MODE_RESET) this.#buffers.flags[slot.row] = IDLE
+      this.#rows.clear(slot.row)
       return DONE
     }
     return this.#startEpisode(slot, episode)
@@ -220,24 +204,10 @@ export class VectorEngine implements Engine {
   }
 
   #afterReset(slot: EpisodeSlot, state: unknown): Progress {
-    if (state === undefined) {
-      throw new Problem('scenario_invalid', 'reset returned undefined', 'Return the initial state of the episode.')
-    }
+    if (state === undefined) refuseState()
     slot.state = state
-    this.#observe(slot, this.#buffers.observations)
-    this.#writeMask(slot)
+    this.#rows.observe(slot)
     return DONE
-  }
-
-  /** Rows of an idle environment mean nothing, but a sampler that reads them all must not stumble. */
-  #retire(slot: EpisodeSlot): void {
-    const { observation, mask } = this.#description.sizes
-    const { observations, masks, flags } = this.#buffers
-    if (this.#mode === MODE_RESET) flags[slot.row] = IDLE
-    slot.idle = true
-    slot.state = undefined
-    for (let i = 0; i < observation; i += 1) observations[slot.row * observation + i] = 0
-    for (let i = 0; i < mask; i += 1) masks[slot.row * mask + i] = 1
   }
 
   /** Steps the environments from row `first` on. */
@@ -301,56 +271,14 @@ export class VectorEngine implements Engine {
       return this.#endEpisode(slot)
     }
     flags[row] = 0
-    this.#observe(slot, this.#buffers.observations)
-    if (this.#encodeMask !== null) this.#writeMask(slot)
+    this.#rows.observe(slot)
     return DONE
   }
 
   #endEpisode(slot: EpisodeSlot): Progress {
-    if (this.#mode === MODE_RESTORE) {
-      throw new Problem(
-        'scenario_nondeterministic',
-        `a recorded episode ended early: at step ${slot.step} of ${this.#end - 1} that were played before`,
-        'Keep everything that changes in the state that reset returns, and draw randomness from rng.',
-      )
-    }
-    const buffers = this.#buffers
-    const { row } = slot
-    this.#observe(slot, buffers.finalObservations)
-    buffers.episodeReturns[row] = slot.episodeReturn
-    buffers.episodeLengths[row] = slot.step
-    buffers.episodeNumbers[row] = slot.episode
-    if (this.#callbacks.metrics !== null) {
-      this.#board[BOARD_PHASE] = PHASE_METRICS
-      this.#metrics.write(this.#callbacks.metrics(slot.state), buffers.metrics, row * MAX_METRICS)
-    }
+    if (this.#mode === MODE_RESTORE) refuseEarlyEnd(slot.step, this.#end - 1)
+    this.#rows.finishEpisode(slot)
     const stride = this.#options.plan.split === 'eval' ? this.#slots.length : 1
     return this.#beginEpisode(slot, slot.episode + stride)
-  }
-
-  #observe(slot: EpisodeSlot, rows: Float32Array): void {
-    this.#board[BOARD_PHASE] = PHASE_OBSERVE
-    this.#encode(this.#callbacks.observe(slot.state), rows, slot.row * this.#description.sizes.observation)
-  }
-
-  #writeMask(slot: EpisodeSlot): void {
-    if (this.#encodeMask === null || this.#callbacks.actionMask === null) return
-    this.#board[BOARD_PHASE] = PHASE_ACTION_MASK
-    this.#encodeMask(
-      this.#callbacks.actionMask(slot.state),
-      this.#buffers.masks,
-      slot.row * this.#description.sizes.mask,
-    )
-  }
-
-  /** What the host is to see for something thrown while an operation ran: by the engine, or else by the author. */
-  #faultOf(thrown: unknown): unknown {
-    if (EngineFault.is(thrown) || HostMistake.is(thrown)) return thrown
-    const phase = phaseOnBoard(this.#board)
-    const { number, step, episode } = this.#current
-    const place = { phase, environment: number, step, episode }
-    if (Problem.is(thrown)) return new EngineFault(thrown.code, thrown.message, thrown.hint, place)
-    const { message, stack } = describeThrown(thrown)
-    return new EngineFault('scenario_threw', `${phase} threw: ${message}`, '', place, stack)
   }
 }

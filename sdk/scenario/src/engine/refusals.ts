@@ -37,3 +37,23 @@ export function refuseTruncated(result: object): void {
     'The engine owns the time limit: set maxSteps instead, and leave truncated out.',
   )
 }
+
+export function refuseState(): never {
+  throw new Problem('scenario_invalid', 'reset returned undefined', 'Return the initial state of the episode.')
+}
+
+export function refusePending(callback: 'reset' | 'step'): never {
+  throw new Problem(
+    'scenario_timeout',
+    `${callback} returned a promise that never settles`,
+    'A scenario has no timers and no I/O, so there is nothing to wait for: return the result itself.',
+  )
+}
+
+export function refuseEarlyEnd(step: number, recorded: number): never {
+  throw new Problem(
+    'scenario_nondeterministic',
+    `a recorded episode ended early: at step ${step} of ${recorded} that were played before`,
+    'Keep everything that changes in the state that reset returns, and draw randomness from rng.',
+  )
+}

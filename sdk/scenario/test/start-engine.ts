@@ -11,7 +11,7 @@ import {
   type ScenarioDescription,
   TERMINATED,
   TRUNCATED,
-} from '../engine/index.ts'
+} from '../src/engine/index.ts'
 
 export type StartedEngine = { engine: Engine; buffers: EnvironmentBuffers; description: ScenarioDescription }
 
@@ -45,7 +45,7 @@ export async function settleAll(engine: Engine, progress: Progress): Promise<num
 }
 
 /** A number in [0, 1) that depends on nothing but its arguments: tests choose actions by it. */
-export function pseudoRandom(...words: number[]): number {
+function pseudoRandom(...words: number[]): number {
   let hash = 0x9e3779b9
   for (const word of words) {
     hash = Math.imul(hash ^ word, 0x85ebca6b)

@@ -7,8 +7,8 @@ import {
   EngineFault,
   type EnvironmentBuffers,
   PENDING,
-} from '../engine/index.ts'
-import { box, defineScenario, dict, discrete, multiDiscrete, text } from '../index.ts'
+} from '../src/engine/index.ts'
+import { box, defineScenario, dict, discrete, multiDiscrete, text } from '../src/index.ts'
 
 const ENVIRONMENTS = 3
 const STEPS = 30

@@ -1,4 +1,4 @@
-import { box, defineScenario, discrete } from '../index.ts'
+import { box, defineScenario, discrete } from '../src/index.ts'
 
 /** A random walk that uses everything: tasks, masks, metrics, random ends and the time limit. */
 export const walk = defineScenario({
