@@ -158,7 +158,7 @@ export const loops: Attack[] = [
   },
   {
     name: 'row 18: a sort of 5 M elements',
-    entry: stepThat('Array.from({ length: 5e6 }, (_, i) => -i).sort((a, b) => a - b)'),
+    entry: stepThat('for (;;) Array.from({ length: 5e6 }, (_, i) => -i).sort((a, b) => a - b)'),
     expected: ['scenario_timeout', 'scenario_out_of_memory'],
     phase: 'step',
   },
