@@ -17,7 +17,10 @@ export const VIRTUAL_STEP_MS = 1000
 export type Engine = {
   /** Starts every environment's first episode. */
   reset(): Progress
-  /** Applies `buffers.actions`, fills every other buffer, starts the next episode where one ended. */
+  /**
+   * Applies `buffers.actions`, fills every other buffer, starts the next episode where one ended. In evaluation, the end
+   * of an environment's last episode is shown like any other; IDLE follows from the next step on.
+   */
   step(): Progress
   /** Goes on after PENDING. A promise that is still open has nothing left to wait for: `scenario_timeout`. */
   settle(): Progress
