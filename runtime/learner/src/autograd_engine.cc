@@ -1,9 +1,6 @@
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Parallel.h>
-#include <dlfcn.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/version.h>
 
 #include <cmath>
 #include <limits>
@@ -59,7 +56,7 @@ class AutogradEngine final : public Engine {
   }
 
   void Forward(const float* observations, int64_t count, float* distribution, float* values) override {
-    at::NoGradGuard no_gradient;
+    c10::NoGradGuard no_gradient;
     for (int64_t first = 0; first < count; first += kForwardRows) {
       const int64_t rows = std::min(kForwardRows, count - first);
       const Tensor raw = Wrap(observations + first * policy_.observation_size, {rows, policy_.observation_size}).to(device_);
@@ -123,7 +120,7 @@ class AutogradEngine final : public Engine {
         policy_loss - settings.entropy_coefficient * entropy + settings.value_coefficient * value_loss;
     gradient_ = torch::autograd::grad({loss}, {weights})[0].narrow(0, 0, policy_.trainable_size);
 
-    at::NoGradGuard no_gradient;
+    c10::NoGradGuard no_gradient;
     const Tensor kl = ((ratio - 1) - log_ratio).mean();
     const Tensor clip_fraction = ((ratio - 1).abs() > settings.clip_range).to(at::kFloat).mean();
     const Tensor numbers = at::stack({policy_loss, value_loss, entropy, kl, clip_fraction}).to(at::kCPU, at::kDouble);
@@ -137,7 +134,7 @@ class AutogradEngine final : public Engine {
 
   /// Adam (Kingma and Ba, 2015) in PyTorch's arrangement.
   void Step(const AdamStep& step) override {
-    at::NoGradGuard no_gradient;
+    c10::NoGradGuard no_gradient;
     const Tensor gradient = gradient_ * step.gradient_scale;
     first_.mul_(kAdamBeta1).add_(gradient, 1 - kAdamBeta1);
     second_.mul_(kAdamBeta2).addcmul_(gradient, gradient, 1 - kAdamBeta2);
@@ -266,45 +263,10 @@ class AutogradEngine final : public Engine {
   Tensor observations_, actions_, log_probabilities_, advantages_, returns_, values_, masks_;
 };
 
-/// torch.nn.init.orthogonal_: Q of a normal matrix, its signs made unique by R's diagonal.
-Tensor Orthogonal(int64_t rows, int64_t columns, const at::Generator& random) {
-  const Tensor normal = at::randn({std::max(rows, columns), std::min(rows, columns)}, random, at::kDouble);
-  auto [q, r] = at::linalg_qr(normal);
-  q = q * r.diagonal().sign();
-  return rows < columns ? q.t() : q;
-}
-
 }  // namespace
 
 std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda) {
   return std::make_unique<AutogradEngine>(policy, state, cuda);
 }
-
-void SetLibtorchThreads(int threads) {
-  at::set_num_threads(threads);
-  // Debian's libtorch leaves BLAS at one thread a core, whatever ATen was told.
-  using SetThreads = void (*)(int);
-  if (auto set = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
-}
-
-void InitializeWeights(const Policy& policy, uint64_t seed, TrainingState& state) {
-  at::NoGradGuard no_gradient;
-  const at::Generator random = at::make_generator<at::CPUGeneratorImpl>(seed);
-  for (const Parameter& parameter : policy.parameters) {
-    Tensor weight = Wrap(state.weights.data() + parameter.offset, parameter.shape);
-    switch (parameter.initializer) {
-      case Initializer::kZeros: weight.zero_(); break;
-      case Initializer::kOnes: weight.fill_(1.0); break;
-      case Initializer::kNormal: weight.copy_(at::randn(parameter.shape, random, at::kFloat)); break;
-      case Initializer::kOrthogonal:
-        weight.copy_(Orthogonal(parameter.shape[0], parameter.shape[1], random) * parameter.gain);
-        break;
-    }
-  }
-}
-
-bool CudaAvailable() { return at::hasCUDA(); }
-
-std::string LibtorchVersion() { return TORCH_VERSION; }
 
 }  // namespace agentgym

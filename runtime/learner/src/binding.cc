@@ -9,6 +9,7 @@
 
 #include "binding_values.h"
 #include "learner_failure.h"
+#include "libtorch_setup.h"
 #include "ppo_learner.h"
 
 namespace agentgym {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "policy.h"
 #include "rollout.h"
@@ -67,16 +66,5 @@ std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& 
 
 /// Hand-written forward and backward passes on the CPU.
 std::unique_ptr<Engine> MakeFusedEngine(const Policy& policy, TrainingState& state, int threads);
-
-/// Threads of libtorch's operations and of its BLAS, in the whole process. More than one changes last bits.
-void SetLibtorchThreads(int threads);
-
-/// Weights as parameter-layout.ts asks, drawn from `seed` alone as long as libtorch has one thread.
-void InitializeWeights(const Policy& policy, uint64_t seed, TrainingState& state);
-
-/// Whether libtorch can compute on CUDA here.
-bool CudaAvailable();
-
-std::string LibtorchVersion();
 
 }  // namespace agentgym

@@ -2,11 +2,12 @@
 #include <cmath>
 #include <vector>
 
+#include "action_scorer.h"
 #include "engine.h"
-#include "learner_failure.h"
 #include "matrix_kernels.h"
 #include "network_pass.h"
-#include "policy_loss.h"
+#include "observation_encoder.h"
+#include "ppo_loss.h"
 #include "thread_pool.h"
 #include "vector_math.h"
 
@@ -35,26 +36,13 @@ struct Workspace {
   ActionScorer scorer;
 };
 
-/// Sums over one chunk.
-struct ChunkLoss {
-  double policy = 0, value = 0, entropy = 0, kl = 0, clipped = 0;
-};
-
-/// A minibatch on its way through the networks.
-struct Minibatch {
-  const int32_t* rows;
-  int64_t count;
-  LossSettings settings;
-  float advantage_mean;
-  float advantage_factor;  // 1 / (deviation + 1e-8)
-};
-
 class FusedEngine final : public Engine {
  public:
   FusedEngine(const Policy& policy, TrainingState& state, int threads)
       : policy_(policy),
         state_(state),
         pool_(std::max(1, threads)),
+        encoder_(policy, state.weights),
         actor_(policy, policy.actor),
         critic_(policy, policy.critic),
         gradient_(policy.trainable_size, 0.0f) {
@@ -91,7 +79,7 @@ class FusedEngine final : public Engine {
 
   MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) override {
     Pack();
-    const Minibatch minibatch = Describe(rows, count, settings);
+    const Minibatch minibatch = DescribeMinibatch(*batch_, rows, count, settings);
     const int64_t tiles = Tiles(count);
     const int64_t chunks = std::clamp<int64_t>(std::min((tiles + kTilesInChunk - 1) / kTilesInChunk,
                                                         kMostChunkMemory / chunk_size_), 1, kMostChunks);
@@ -106,7 +94,7 @@ class FusedEngine final : public Engine {
     });
     Reduce(chunks);
     if (policy_.text_leaves > 0) ScatterText(minibatch);
-    return Mean(count);
+    return MeanLoss(losses_, count);
   }
 
   double GradientNorm() override { return std::sqrt(SumOfSquares(gradient_.data(), policy_.trainable_size)); }
@@ -143,33 +131,18 @@ class FusedEngine final : public Engine {
     if (packed_) return;
     actor_.Pack(state_.weights.data());
     critic_.Pack(state_.weights.data());
-    inverse_deviation_.resize(policy_.statistics_size);
-    for (int64_t i = 0; i < policy_.statistics_size; ++i) {
-      inverse_deviation_[i] = 1.0f / std::sqrt(state_.weights[policy_.normalizer_variance + i] + kNormalizerEpsilon);
-    }
+    encoder_.Prepare();
     packed_ = true;
   }
 
-  Minibatch Describe(const int32_t* rows, int64_t count, const LossSettings& settings) const {
-    Minibatch minibatch{rows, count, settings, 0.0f, 1.0f};
-    if (!settings.normalize_advantage || count < 2) return minibatch;
-    double mean = 0, squares = 0;
-    for (int64_t i = 0; i < count; ++i) mean += batch_->advantages[rows[i]];
-    mean /= static_cast<double>(count);
-    for (int64_t i = 0; i < count; ++i) squares += std::pow(batch_->advantages[rows[i]] - mean, 2);
-    minibatch.advantage_mean = static_cast<float>(mean);
-    minibatch.advantage_factor = static_cast<float>(1.0 / (std::sqrt(squares / static_cast<double>(count - 1)) + 1e-8));
-    return minibatch;
-  }
-
-  /// Writes boxes and one-hot categories of `rows` samples; text is added by each network on its own.
+  /// Features of `rows` samples for the actor; row(i) is the i-th raw observation.
   template <typename Row>
   const float* EncodeActor(Workspace& memory, int64_t rows, Row row) const {
     const int64_t stride = actor_.feature_stride();
     float* features = memory.actor.features.data();
-    for (int64_t i = 0; i < rows; ++i) EncodeRow(row(i), features + i * stride);
-    if (policy_.text_leaves > 0) {
-      for (int64_t i = 0; i < rows; ++i) EncodeText(policy_.actor, row(i), features + i * stride);
+    for (int64_t i = 0; i < rows; ++i) encoder_.Encode(row(i), features + i * stride);
+    for (int64_t i = 0; i < rows && policy_.text_leaves > 0; ++i) {
+      encoder_.EncodeText(policy_.actor, row(i), features + i * stride);
     }
     return features;
   }
@@ -177,60 +150,13 @@ class FusedEngine final : public Engine {
   /// After EncodeActor: without text both networks see the same features.
   template <typename Row>
   const float* EncodeCritic(Workspace& memory, int64_t rows, Row row) const {
-    if (policy_.text_leaves == 0) return memory.actor.features.data();
+    const float* shared = memory.actor.features.data();
+    if (policy_.text_leaves == 0) return shared;
     const int64_t stride = critic_.feature_stride();
-    std::copy_n(memory.actor.features.data(), rows * stride, memory.critic.features.data());
-    for (int64_t i = 0; i < rows; ++i) EncodeText(policy_.critic, row(i), &memory.critic.features[i * stride]);
-    return memory.critic.features.data();
-  }
-
-  void EncodeRow(const float* observation, float* features) const {
-    for (const ObservationLeaf& leaf : policy_.observation) {
-      const float* from = observation + leaf.offset;
-      float* to = features + leaf.feature_offset;
-      if (leaf.kind == ObservationKind::kBox && policy_.normalize_observation) {
-        const float* mean = &state_.weights[policy_.normalizer_mean + leaf.statistics_offset];
-        const float* inverse = &inverse_deviation_[leaf.statistics_offset];
-        for (int64_t i = 0; i < leaf.size; ++i) {
-          to[i] = std::clamp((from[i] - mean[i]) * inverse[i], -kNormalizerClip, kNormalizerClip);
-        }
-      } else if (leaf.kind == ObservationKind::kBox) {
-        std::copy_n(from, leaf.size, to);
-      } else if (leaf.kind == ObservationKind::kCategorical) {
-        std::fill_n(to, leaf.feature_size, 0.0f);
-        for (int64_t i = 0; i < leaf.size; ++i) {
-          to[static_cast<int64_t>(from[i])] = 1.0f;
-          to += leaf.counts[i];
-        }
-      }
-    }
-  }
-
-  void EncodeText(const Network& network, const float* observation, float* features) const {
-    for (const ObservationLeaf& leaf : policy_.observation) {
-      if (leaf.kind != ObservationKind::kText) continue;
-      float* to = features + leaf.feature_offset;
-      const float* table = &state_.weights[network.embeddings[leaf.text_index]];
-      std::fill_n(to, policy_.embedding, 0.0f);
-      const int64_t tokens = EachToken(leaf, observation, [&](int64_t token) {
-        for (int64_t i = 0; i < policy_.embedding; ++i) to[i] += table[token * policy_.embedding + i];
-      });
-      const float factor = 1.0f / static_cast<float>(std::max<int64_t>(tokens, 1));
-      for (int64_t i = 0; i < policy_.embedding; ++i) to[i] *= factor;
-    }
-  }
-
-  /// Calls body(token) for each token that is not padding; returns how many there are.
-  template <typename Body>
-  static int64_t EachToken(const ObservationLeaf& leaf, const float* observation, Body body) {
-    int64_t tokens = 0;
-    for (int64_t i = 0; i < leaf.size; ++i) {
-      const auto token = static_cast<int64_t>(observation[leaf.offset + i]);
-      if (token == 0) continue;
-      body(token);
-      ++tokens;
-    }
-    return tokens;
+    float* features = memory.critic.features.data();
+    std::copy_n(shared, rows * stride, features);
+    for (int64_t i = 0; i < rows; ++i) encoder_.EncodeText(policy_.critic, row(i), features + i * stride);
+    return features;
   }
 
   void WriteDistribution(const float* output, float* distribution) const {
@@ -242,7 +168,7 @@ class FusedEngine final : public Engine {
     }
   }
 
-  void RunTile(const Minibatch& minibatch, int64_t tile, Workspace& memory, float* gradient, ChunkLoss& loss) {
+  void RunTile(const Minibatch& minibatch, int64_t tile, Workspace& memory, float* gradient, LossSums& loss) {
     const int64_t first = tile * kTileRows;
     const int64_t rows = std::min(kTileRows, minibatch.count - first);
     const auto row = [&](int64_t i) {
@@ -251,12 +177,14 @@ class FusedEngine final : public Engine {
     Prefetch(minibatch.rows + first, rows);
     const float* features = EncodeActor(memory, rows, row);
     const float* output = actor_.Forward(features, rows, memory.actor);
-    ActorLoss(minibatch, first, rows, output, memory, gradient + log_std_start_, loss);
+    AddActorLoss(policy_, minibatch, {first, rows, output, actor_.output_stride(), memory.actor.gradient.data()},
+                 policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std], memory.scorer,
+                 gradient + log_std_start_, loss);
     KeepTextGradient(actor_.Backward(features, rows, memory.actor, gradient), actor_.feature_stride(), first, rows, 0);
 
     features = EncodeCritic(memory, rows, row);
     output = critic_.Forward(features, rows, memory.critic);
-    CriticLoss(minibatch, first, rows, output, memory.critic, loss);
+    AddCriticLoss(minibatch, {first, rows, output, critic_.output_stride(), memory.critic.gradient.data()}, loss);
     KeepTextGradient(critic_.Backward(features, rows, memory.critic, gradient + critic_start_), critic_.feature_stride(),
                      first, rows, minibatch.count);
   }
@@ -269,64 +197,6 @@ class FusedEngine final : public Engine {
       __builtin_prefetch(&batch_->log_probabilities[rows[i]]);
       __builtin_prefetch(&batch_->advantages[rows[i]]);
       __builtin_prefetch(&batch_->returns[rows[i]]);
-    }
-  }
-
-  /// Clipped surrogate and entropy bonus; leaves d loss / d output in the actor's memory.
-  void ActorLoss(const Minibatch& minibatch, int64_t first, int64_t rows, const float* output, Workspace& memory,
-                 float* log_std_gradient, ChunkLoss& loss) const {
-    const float* log_std = policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std];
-    const float share = 1.0f / static_cast<float>(minibatch.count);
-    const auto low = static_cast<float>(1 - minibatch.settings.clip_range);
-    const auto high = static_cast<float>(1 + minibatch.settings.clip_range);
-    const float by_entropy = -static_cast<float>(minibatch.settings.entropy_coefficient) * share;
-    const int64_t stride = actor_.output_stride();
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t sample = minibatch.rows[first + i];
-      const float* action = &batch_->actions[sample * policy_.action_size];
-      const uint8_t* mask = batch_->masks.empty() ? nullptr : &batch_->masks[sample * policy_.mask_size];
-      const auto score = memory.scorer.Score(output + i * stride, action, mask, log_std);
-      const float log_ratio = score.log_probability - batch_->log_probabilities[sample];
-      const float ratio = std::exp(log_ratio);
-      const float advantage = (batch_->advantages[sample] - minibatch.advantage_mean) * minibatch.advantage_factor;
-      const float unclipped = -advantage * ratio;
-      const float clipped = -advantage * std::clamp(ratio, low, high);
-      // Where the clipped loss is the larger one, it is constant; inside the range the two are one.
-      const float by_log_probability = unclipped >= clipped ? unclipped * share : 0.0f;
-      float* row = &memory.actor.gradient[i * stride];
-      std::fill_n(row, stride, 0.0f);
-      memory.scorer.Gradient(action, by_log_probability, by_entropy, row, log_std_gradient);
-      loss.policy += unclipped >= clipped ? unclipped : clipped;  // NaN fails the comparison, and stays
-      loss.entropy += score.entropy;
-      loss.kl += (ratio - 1) - log_ratio;
-      loss.clipped += std::abs(ratio - 1) > minibatch.settings.clip_range ? 1 : 0;
-    }
-  }
-
-  void CriticLoss(const Minibatch& minibatch, int64_t first, int64_t rows, const float* output, TileMemory& memory,
-                  ChunkLoss& loss) const {
-    const float factor = static_cast<float>(minibatch.settings.value_coefficient / static_cast<double>(minibatch.count));
-    const int64_t stride = critic_.output_stride();
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t sample = minibatch.rows[first + i];
-      const float value = output[i * stride];
-      const float error = value - batch_->returns[sample];
-      float square = error * error;
-      float slope = error;
-      if (minibatch.settings.clip_range_value) {
-        const auto range = static_cast<float>(*minibatch.settings.clip_range_value);
-        const float old = batch_->values[sample];
-        const float moved = value - old;
-        const float near = old + std::clamp(moved, -range, range) - batch_->returns[sample];
-        if (std::abs(moved) > range && near * near > square) {
-          square = near * near;
-          slope = 0.0f;
-        }
-      }
-      float* row = &memory.gradient[i * stride];
-      std::fill_n(row, stride, 0.0f);
-      row[0] = slope * factor;
-      loss.value += 0.5 * square;
     }
   }
 
@@ -354,62 +224,33 @@ class FusedEngine final : public Engine {
     if (policy_.log_std >= 0) std::copy_n(&sum_[log_std_start_], policy_.gaussian_size, &gradient_[policy_.log_std]);
   }
 
-  /// Sample by sample, in order: a chunk of its own tables would cost more than all the rest.
+  /// Sample by sample, in order: tables of its own for each chunk would cost more than all the rest.
   void ScatterText(const Minibatch& minibatch) {
     pool_.Run(2, [&](int64_t which, int) {
       const Network& network = which == 0 ? policy_.actor : policy_.critic;
-      const float* from = &text_gradient_[which * minibatch.count * policy_.text_leaves * policy_.embedding];
-      for (const ObservationLeaf& leaf : policy_.observation) {
-        if (leaf.kind != ObservationKind::kText) continue;
-        std::fill_n(&gradient_[network.embeddings[leaf.text_index]], leaf.counts[0] * policy_.embedding, 0.0f);
-      }
+      const int64_t width = policy_.text_leaves * policy_.embedding;
+      encoder_.ClearTextGradient(network, gradient_.data());
       for (int64_t i = 0; i < minibatch.count; ++i) {
-        const float* observation = &batch_->observations[minibatch.rows[i] * policy_.observation_size];
-        for (const ObservationLeaf& leaf : policy_.observation) {
-          if (leaf.kind != ObservationKind::kText) continue;
-          AddTokens(leaf, observation, from, &gradient_[network.embeddings[leaf.text_index]]);
-          from += policy_.embedding;
-        }
+        encoder_.AddTextGradient(network, &batch_->observations[minibatch.rows[i] * policy_.observation_size],
+                                 &text_gradient_[(which * minibatch.count + i) * width], gradient_.data());
       }
     });
-  }
-
-  void AddTokens(const ObservationLeaf& leaf, const float* observation, const float* from, float* table) const {
-    const int64_t tokens = EachToken(leaf, observation, [](int64_t) {});
-    const float factor = 1.0f / static_cast<float>(std::max<int64_t>(tokens, 1));
-    EachToken(leaf, observation, [&](int64_t token) {
-      float* row = table + token * policy_.embedding;
-      for (int64_t i = 0; i < policy_.embedding; ++i) row[i] += from[i] * factor;
-    });
-  }
-
-  MinibatchLoss Mean(int64_t count) const {
-    ChunkLoss sum;
-    for (const ChunkLoss& loss : losses_) {
-      sum.policy += loss.policy;
-      sum.value += loss.value;
-      sum.entropy += loss.entropy;
-      sum.kl += loss.kl;
-      sum.clipped += loss.clipped;
-    }
-    const auto n = static_cast<double>(count);
-    return {sum.policy / n, sum.value / n, sum.entropy / n, sum.kl / n, sum.clipped / n};
   }
 
   const Policy& policy_;
   TrainingState& state_;
   ThreadPool pool_;
+  ObservationEncoder encoder_;
   NetworkPass actor_;
   NetworkPass critic_;
   bool packed_ = false;
-  std::vector<float> inverse_deviation_;
   std::vector<Workspace> workspaces_;
   const Batch* batch_ = nullptr;
   int64_t critic_start_ = 0;   // offsets in a chunk's gradient
   int64_t log_std_start_ = 0;
   int64_t chunk_size_ = 0;
   std::vector<float> chunk_gradients_;
-  std::vector<ChunkLoss> losses_;
+  std::vector<LossSums> losses_;
   std::vector<float> sum_;
   std::vector<float> text_gradient_;  // [2, count, text leaves, embedding]: actor, then critic
   std::vector<float> gradient_;

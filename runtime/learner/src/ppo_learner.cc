@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <string>
 #include <utility>
 
 #include "advantages.h"
 #include "learner_failure.h"
+#include "libtorch_setup.h"
 #include "random.h"
 
 namespace agentgym {
@@ -64,6 +66,8 @@ std::optional<double> ExplainedVariance(const Batch& batch) {
 PpoLearner::PpoLearner(Policy policy, uint64_t seed, EnginePath path, bool cuda, int threads)
     : policy_(std::move(policy)), state_(policy_), threads_(threads), path_(path) {
   SetLibtorchThreads(1);
+  static std::once_flag verified;
+  std::call_once(verified, VerifyBlas);
   InitializeWeights(policy_, seed, state_);
   if (path == EnginePath::kAutograd) SetLibtorchThreads(threads);
   engine_ = MakeEngine(policy_, state_, path, cuda, threads);

@@ -1,4 +1,4 @@
-#include "policy_loss.h"
+#include "action_scorer.h"
 
 #include <algorithm>
 #include <cmath>
