@@ -1,4 +1,4 @@
-import { PlainTypeError } from './engine/primordials.ts'
+import { definitionError } from './engine/definition-error.ts'
 import type { Rng } from './engine/random-stream.ts'
 import { readDefinition } from './engine/read-definition.ts'
 import type { ActionMaskOf, ActionOf, ActionSpace, SampleOf, Space } from './spaces.ts'
@@ -45,7 +45,7 @@ export function defineScenario<Observation extends Space, Action extends ActionS
   definition: ScenarioDefinition<Observation, Action, State>,
 ): ScenarioDefinition<Observation, Action, State> {
   if (typeof definition !== 'object' || definition === null) {
-    throw new PlainTypeError(
+    throw definitionError(
       'defineScenario: the argument must be an object: { observation, action, maxSteps, reset, step, observe }',
     )
   }

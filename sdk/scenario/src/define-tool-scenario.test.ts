@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { faultOf, startEngine } from '../test/start-engine.ts'
+import { definitionError } from './engine/definition-error.ts'
 import { actionLeaves, TERMINATED } from './engine/index.ts'
 import { box, defineToolScenario, dict, discrete, multiDiscrete, text, tool } from './index.ts'
 
@@ -191,7 +192,7 @@ describe('mistakes', () => {
   ]
   test.each(wrong)('%#', (change, message) => {
     const definition = change === undefined ? change : { ...plain, ...change }
-    expect(() => defineToolScenario(definition as never)).toThrow(new TypeError(`defineToolScenario: ${message}`))
+    expect(() => defineToolScenario(definition as never)).toThrow(definitionError(`defineToolScenario: ${message}`))
   })
 
   const thrown: [Record<string, unknown>, string][] = [

@@ -1,6 +1,7 @@
 import type { EpisodeContext } from './define-scenario.ts'
+import { definitionError } from './engine/definition-error.ts'
 import { describeValue } from './engine/describe-value.ts'
-import { append, nullObject, objectKeys, PlainTypeError } from './engine/primordials.ts'
+import { append, nullObject, objectKeys } from './engine/primordials.ts'
 import { isName } from './engine/read-space.ts'
 import { type ActionSpace, type ActionSpaceRecord, dict, discrete } from './spaces.ts'
 import type { Tool, ToolResult } from './tool-scenario-types.ts'
@@ -15,7 +16,7 @@ export type PlayedTool<State> = {
 }
 
 export function fail(what: string): never {
-  throw new PlainTypeError(`defineToolScenario: ${what}`)
+  throw definitionError(`defineToolScenario: ${what}`)
 }
 
 export function requireNumber(value: unknown, what: string): number {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { definitionError } from './engine/definition-error.ts'
 import { actionLeaves, observationLeaves } from './engine/index.ts'
 import {
   type ActionMaskOf,
@@ -90,7 +91,7 @@ describe('mistakes say what, where and how to mend it', () => {
     [() => deep(9), 'dict.a.a.a.a.a.a.a.a: dicts are nested deeper than 8'],
   ]
   test.each(wrong)('%#', (make, message) => {
-    expect(make).toThrow(new TypeError(message))
+    expect(make).toThrow(definitionError(message))
   })
 
   function deep(levels: number): Space {

@@ -1,4 +1,5 @@
-import { append, objectFreeze, objectKeys, PlainTypeError } from './engine/primordials.ts'
+import { definitionError } from './engine/definition-error.ts'
+import { append, objectFreeze, objectKeys } from './engine/primordials.ts'
 import { readSpace } from './engine/read-space.ts'
 import type { SpaceDescription } from './engine/space-description.ts'
 
@@ -113,7 +114,7 @@ function freezeSpace(space: SpaceDescription): SpaceDescription {
 
 function requireOptions(options: unknown, example: string): void {
   if (typeof options !== 'object' || options === null)
-    throw new PlainTypeError(`${example}: the argument must be an object`)
+    throw definitionError(`${example}: the argument must be an object`)
 }
 
 /** Elements of the largest box; see readSpace. */

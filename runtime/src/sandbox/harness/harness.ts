@@ -6,6 +6,7 @@ import {
   type Engine,
   EngineFault,
   type EnvironmentBuffers,
+  isDefinitionError,
   type Phase,
   phases,
   type ScenarioDescription,
@@ -51,6 +52,8 @@ const PlainError = Error
 /** Virtual time while a scenario loads: 2025-01-01T00:00:00Z, as at an episode's start. */
 const LOAD_TIME_MS = 1_735_689_600_000
 
+const DEFINITION_HINT = 'Mend the definition; the scenario contract is in the README of @agentgym/scenario.'
+
 let engine: Engine | undefined
 let definition: unknown
 let description: ScenarioDescription | undefined
@@ -90,6 +93,8 @@ function describeFault(phase: Phase, thrown: unknown): string {
     return stringify({ __proto__: null, code, message, hint, phase: thrown.phase, environment, step, episode, detail })
   }
   const { message, stack } = describeThrown(thrown)
+  if (phase === 'load' && isDefinitionError(thrown))
+    return stringify({ __proto__: null, code: 'scenario_invalid', message, hint: DEFINITION_HINT, phase: 'define' })
   const code = phase === 'load' ? 'scenario_threw' : 'harness'
   const what = phase === 'load' ? `load threw: ${message}` : message
   return stringify({ __proto__: null, code, message: what, hint: '', phase, detail: stack })

@@ -133,7 +133,8 @@ export const badResults: Attack[] = [
   {
     name: 'row 51: a definition whose spaces lie',
     entry: scenarioWith("observation: { type: 'box', shape: [1e9], low: [], high: [] }"),
-    expected: ['scenario_invalid', 'scenario_threw'],
+    expected: 'scenario_invalid',
+    phase: 'define',
     message: /observation\.shape\[0\]/,
   },
 ]

@@ -1,4 +1,5 @@
 export { createEngine } from './create-engine.ts'
+export { isDefinitionError } from './definition-error.ts'
 export { describeScenario } from './describe-scenario.ts'
 export { describeThrown } from './describe-value.ts'
 export { DONE, type Engine, PENDING, type Progress, VIRTUAL_EPOCH_MS } from './engine.ts'

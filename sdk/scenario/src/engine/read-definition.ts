@@ -1,6 +1,7 @@
+import { definitionError } from './definition-error.ts'
 import { describeValue } from './describe-value.ts'
 import type { RowSizes } from './environment-buffers.ts'
-import { defineConstant, isInteger, objectCreate, PlainTypeError } from './primordials.ts'
+import { defineConstant, isInteger, objectCreate } from './primordials.ts'
 import { columnsOf, logitsOf, readSpace } from './read-space.ts'
 import type { SpaceDescription } from './space-description.ts'
 
@@ -32,7 +33,7 @@ export type ScenarioCallbacks = {
 }
 
 function fail(what: string): never {
-  throw new PlainTypeError(what)
+  throw definitionError(what)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

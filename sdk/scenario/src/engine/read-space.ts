@@ -1,15 +1,6 @@
+import { definitionError } from './definition-error.ts'
 import { describeValue } from './describe-value.ts'
-import {
-  append,
-  fround,
-  isArray,
-  isInteger,
-  isNaNumber,
-  nullObject,
-  objectHasOwn,
-  PlainTypeError,
-  regExpExec,
-} from './primordials.ts'
+import { append, fround, isArray, isInteger, isNaNumber, nullObject, objectHasOwn, regExpExec } from './primordials.ts'
 import type { SpaceDescription } from './space-description.ts'
 
 /** Largest flat row: 4 MiB of float32 an environment. */
@@ -29,7 +20,7 @@ export function isName(name: unknown): name is string {
 }
 
 function fail(path: string, what: string): never {
-  throw new PlainTypeError(`${path}: ${what}`)
+  throw definitionError(`${path}: ${what}`)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
