@@ -6,8 +6,8 @@ import type { PpoSettings } from '@agentgym/contract'
 import { loadScenario, resolveSettings, train } from '@agentgym/runtime'
 import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
 
-/** One measured figure with the bar it is held to. */
-type Figure = { id: string; what: string; value: number; unit: string; bar: number; better: 'higher' | 'lower' }
+/** One measured figure with the bar it is held to, if any. */
+type Figure = { id: string; what: string; value: number; unit: string; bar: number | null }
 
 const cartPole = fileURLToPath(new URL('../../plugins/cart-pole', import.meta.url))
 const json = process.argv.includes('--json')
@@ -38,7 +38,6 @@ async function rollouts(): Promise<Figure[]> {
       value: measured.sandboxedStepsPerSecond / measured.nativeStepsPerSecond,
       unit: '×',
       bar: 0.8,
-      better: 'higher',
     },
     {
       id: 'rollout_steps_per_second_per_core',
@@ -46,7 +45,6 @@ async function rollouts(): Promise<Figure[]> {
       value: measured.rolloutStepsPerSecond,
       unit: 'steps/s per core',
       bar: 1.5e6,
-      better: 'higher',
     },
   ]
 }
@@ -61,7 +59,6 @@ async function learner(): Promise<Figure> {
     value,
     unit: 'samples/s per core',
     bar: 4e5,
-    better: 'higher',
   }
 }
 
@@ -89,7 +86,6 @@ async function wholeTraining(folder: string): Promise<Figure> {
     value,
     unit: 'steps/s',
     bar: 1e5,
-    better: 'higher',
   }
 }
 
@@ -103,8 +99,7 @@ async function secondsTo475(folder: string): Promise<Figure> {
     what: 'cart-pole until a mean return of 475',
     value,
     unit: 's',
-    bar: 60,
-    better: 'lower',
+    bar: null,
   }
 }
 
@@ -133,12 +128,10 @@ function say(line: string): void {
 
 function print(machine: { cpu: string; cores: number; node: string }, figures: Figure[]): void {
   process.stdout.write(`\n${machine.cpu}, ${machine.cores} cores, Node ${machine.node}\n\n`)
-  for (const { what, value, unit, bar, better } of figures) {
-    const ok = better === 'higher' ? value >= bar : value <= bar
-    const sign = better === 'higher' ? '≥' : '≤'
-    process.stdout.write(
-      `  ${ok ? '✓' : '✗'} ${format(value).padStart(10)} ${unit.padEnd(19)} ${what} (${sign} ${format(bar)})\n`,
-    )
+  for (const { what, value, unit, bar } of figures) {
+    const sign = bar === null ? '·' : value >= bar ? '✓' : '✗'
+    const target = bar === null ? '' : ` (≥ ${format(bar)})`
+    process.stdout.write(`  ${sign} ${format(value).padStart(10)} ${unit.padEnd(19)} ${what}${target}\n`)
   }
 }
 
