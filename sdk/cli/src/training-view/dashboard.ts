@@ -130,12 +130,15 @@ function Chart({ state, terminal, columns, height }: PartProps & { height: numbe
     target,
     unicode: terminal.unicode,
   })
-  const row = ({ axis, plot }: ChartRow, index: number) =>
+  const row = ({ axis, plot, target: onTarget }: ChartRow, index: number) =>
     h(
       Text,
       { key: index, wrap: 'truncate' },
       h(Text, { key: 'axis', ...style.dim }, axis),
-      h(Text, { key: 'plot', ...style.accent }, plot),
+      // The target's dashes are dim, the curve that crosses them is not.
+      ...(onTarget ? plot.split(/([╌-]+)/) : [plot]).map((part, at) =>
+        h(Text, { key: at, ...(at % 2 === 1 ? style.dim : style.accent) }, part),
+      ),
     )
   return h(Box, { flexDirection: 'column', height }, ...rows.map(row))
 }
