@@ -16,31 +16,31 @@ fail() {
   exit 1
 }
 
-# Folder and C++ ABI of libtorch; the folder is empty for the system's.
+# Folder of libtorch, empty for the system's.
 find_torch() {
-  torch_abi=1
   if [ -n "${LIBTORCH:-}" ]; then
     torch_root=$LIBTORCH
-    [ -f "$torch_root/lib/libtorch.so" ] || fail "LIBTORCH=$LIBTORCH holds no lib/libtorch.so"
-    # Built before libtorch 2.6, unless the download's name said cxx11-abi.
-    if [ -f "$torch_root/build-version" ] && ! grep -q "cxx11" "$torch_root/build-version"; then
-      torch_abi=${LIBTORCH_CXX11_ABI:-1}
-    fi
+    [ -f "$torch_root/lib/libtorch_cpu.so" ] || fail "LIBTORCH=$LIBTORCH holds no lib/libtorch_cpu.so"
     return
   fi
   # find_spec looks without importing: an import of torch takes seconds.
   torch_root=$(python3 -c 'import importlib.util as u, os; s = u.find_spec("torch"); print(os.path.dirname(s.origin) if s and s.origin else "")' 2>/dev/null || true)
-  if [ -n "$torch_root" ] && [ -f "$torch_root/lib/libtorch.so" ]; then
-    return
+  [ -f "$torch_root/lib/libtorch_cpu.so" ] || torch_root=
+}
+
+# Old downloads use the C++ ABI from before C++11, which the names in the library show.
+find_abi() {
+  torch_abi=1
+  if [ -n "$torch_root" ] && ! grep -q -a 'NSt7__cxx1112basic_string' "$torch_root/lib/libc10.so"; then
+    torch_abi=0
   fi
-  torch_root=
 }
 
 # A processor of another kind must not run instructions that -march=native chose here.
 fingerprint() {
   {
     cat "$here/CMakeLists.txt" "$here/build.sh" "$here"/src/*
-    echo "$architecture $torch_root $torch_abi"
+    echo "$architecture $torch_root"
     ls -lL "${torch_root:-/usr}/include/torch/csrc/api/include/torch/version.h" 2>&1
     c++ --version 2>&1 | head -n 1
     ls -d "$(readlink -f "$modules/node-addon-api")" "$(readlink -f "$modules/node-api-headers")" 2>&1
@@ -66,20 +66,24 @@ done
 if [ -z "$torch_root" ] && ! ldconfig -p | grep -q 'libtorch_cpu\.so'; then
   fail "libtorch is not installed (Debian: apt-get install libtorch-dev libopenblas0-pthread; elsewhere set LIBTORCH to its folder)"
 fi
-if [ -n "$torch_root" ] && [ -z "${LIBTORCH:-}" ]; then
-  torch_abi=$(python3 -c 'import torch; print(int(torch._C._GLIBCXX_USE_CXX11_ABI))')
-fi
+find_abi
 
-rm -rf "$build"
-mkdir -p "$build"
+# Built aside and moved into place: what is there stays usable until then, and two builds at once do no harm.
+work=$build/work.$$
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work"
 log=$build/build.log
 {
-  cmake -S "$here" -B "$build" -G "Unix Makefiles" \
+  cmake -S "$here" -B "$work" -G "Unix Makefiles" \
     -DTORCH_ROOT="$torch_root" -DTORCH_CXX11_ABI="$torch_abi" -DLEARNER_ARCHITECTURE="$architecture" \
     -DNODE_API_INCLUDE="$modules/node-api-headers/include" -DNODE_ADDON_API_INCLUDE="$modules/node-addon-api" &&
-    cmake --build "$build" --parallel "$(nproc)"
-} >"$log" 2>&1 || {
-  tail -n 40 "$log" >&2
+    cmake --build "$work" --parallel "$(nproc)"
+} >"$work/build.log" 2>&1 || {
+  mv "$work/build.log" "$log"
+  grep -E -A 5 'error|Error' "$log" | head -n 40 >&2
   fail "the build failed; $log has all of it"
 }
+mv "$work/build.log" "$log"
+rm -f "$build/stamp"
+mv "$work/agentgym_learner.node" "$build/agentgym_learner.node"
 echo "$stamp" >"$build/stamp"

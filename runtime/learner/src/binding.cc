@@ -10,6 +10,7 @@
 #include "binding_values.h"
 #include "learner_failure.h"
 #include "libtorch_setup.h"
+#include "matrix_kernels.h"
 #include "ppo_learner.h"
 
 namespace agentgym {
@@ -215,6 +216,9 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
 };
 
 Napi::Object Initialize(Napi::Env env, Napi::Object exports) {
+  if (!ProcessorSuits()) {
+    throw Napi::Error::New(env, "it was built for another processor");
+  }
   // Tensors above glibc's default threshold (128 kB) would be mapped, faulted in page by page and unmapped again at every
   // operation. 32 MB is the most that glibc takes; the heap's top is kept rather than given back between updates.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);

@@ -89,6 +89,34 @@ void MultiplyAll(int64_t rows, int64_t columns, int64_t depth, StridedMatrix a, 
 
 }  // namespace
 
+bool ProcessorSuits() {
+  bool suits = true;
+#if defined(__x86_64__)
+#if defined(__AVX2__)
+  suits = suits && __builtin_cpu_supports("avx2");
+#endif
+#if defined(__FMA__)
+  suits = suits && __builtin_cpu_supports("fma");
+#endif
+#if defined(__BMI2__)
+  suits = suits && __builtin_cpu_supports("bmi2");
+#endif
+#if defined(__AVX512F__)
+  suits = suits && __builtin_cpu_supports("avx512f");
+#endif
+#if defined(__AVX512VL__)
+  suits = suits && __builtin_cpu_supports("avx512vl");
+#endif
+#if defined(__AVX512BW__)
+  suits = suits && __builtin_cpu_supports("avx512bw");
+#endif
+#if defined(__AVX512DQ__)
+  suits = suits && __builtin_cpu_supports("avx512dq");
+#endif
+#endif
+  return suits;
+}
+
 void Multiply(Start start, int64_t rows, int64_t columns, int64_t depth, StridedMatrix a, const float* b,
               int64_t b_stride, const float* bias, float* c, int64_t c_stride) {
   switch (start) {

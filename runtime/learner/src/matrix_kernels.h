@@ -4,6 +4,9 @@
 
 namespace agentgym {
 
+/// Whether this processor has the instructions that the kernels were compiled to.
+bool ProcessorSuits();
+
 /// How an element of C starts before products are added to it.
 enum class Start { kZero, kBias, kAccumulate };
 
