@@ -10,7 +10,7 @@ import { type Ticket, writeTicket } from './tickets/write-ticket.ts'
 import { type ToolName, tools } from './tools.ts'
 
 const MAX_CALLS = 12
-const TRAIN_TICKETS = 2000
+const TRAIN_TICKETS = 10_000
 const HELD_OUT_TICKETS = 250
 
 /** Without parameters: a tool takes its arguments from the case. */

@@ -149,6 +149,8 @@ export const apiIntegration: Phrases = {
       'Integrating your API: the first {call} {fails}.',
       'Does the {key} expire? The {call} {fails} in production.',
       'According to the API docs this should work, yet the {call} {fails}.',
+      'What is wrong with my {call}? The {key} is right.',
+      'All endpoints return an error, whatever {key} I send.',
     ],
     detail: [
       'The curl example from the developer docs does the same.',
