@@ -50,7 +50,8 @@ class AutogradEngine final : public Engine {
 
   void Download() override {
     if (device_.is_cpu()) return;
-    host_weights_.copy_(weights_);
+    // Only what Step changes: statistics at the end of the buffer are the host's.
+    host_weights_.narrow(0, 0, policy_.trainable_size).copy_(weights_.narrow(0, 0, policy_.trainable_size));
     host_first_.copy_(first_);
     host_second_.copy_(second_);
   }

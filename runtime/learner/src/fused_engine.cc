@@ -41,7 +41,7 @@ class FusedEngine final : public Engine {
   FusedEngine(const Policy& policy, TrainingState& state, int threads)
       : policy_(policy),
         state_(state),
-        pool_(std::max(1, threads)),
+        pool_(threads),
         encoder_(policy, state.weights),
         actor_(policy, policy.actor),
         critic_(policy, policy.critic),

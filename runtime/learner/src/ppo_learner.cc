@@ -64,13 +64,13 @@ std::optional<double> ExplainedVariance(const Batch& batch) {
 }  // namespace
 
 PpoLearner::PpoLearner(Policy policy, uint64_t seed, EnginePath path, bool cuda, int threads)
-    : policy_(std::move(policy)), state_(policy_), threads_(threads), path_(path) {
+    : policy_(std::move(policy)), state_(policy_), threads_(std::max(1, threads)), path_(path) {
   SetLibtorchThreads(1);
   static std::once_flag verified;
   std::call_once(verified, VerifyBlas);
   InitializeWeights(policy_, seed, state_);
-  if (path == EnginePath::kAutograd) SetLibtorchThreads(threads);
-  engine_ = MakeEngine(policy_, state_, path, cuda, threads);
+  if (path == EnginePath::kAutograd) SetLibtorchThreads(threads_);
+  engine_ = MakeEngine(policy_, state_, path, cuda, threads_);
   engine_->Upload();
 }
 

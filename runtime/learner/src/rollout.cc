@@ -97,6 +97,7 @@ int64_t RolloutEnvironments(const std::vector<Segment>& rollout) {
 
 void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch) {
   batch.size = RolloutSize(rollout);
+  Require(batch.size <= INT32_MAX, "a rollout has more than 2^31 samples");
   const bool masked = policy.mask_size > 0 && std::any_of(rollout.begin(), rollout.end(), [](const Segment& segment) {
     return segment.masks != nullptr;
   });
