@@ -6,7 +6,7 @@ import { scenarioPackageSchema } from '@agentgym/contract'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 
 /** `AGENTGYM_HOME`, or `.agentgym` in the user's home. */
-export function agentGymHome(): string {
+function agentGymHome(): string {
   return process.env.AGENTGYM_HOME ?? join(homedir(), '.agentgym')
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AgentGymError, type Evaluation, type PpoSettings } from '@agentgym/contract'
+import type { CurvePoint } from './curve.ts'
 import type { EpisodeResult } from './episode-statistics.ts'
-import type { CurvePoint } from './learning-curve.ts'
 
 /** A running episode, rebuilt on resume by replaying its actions. */
 export type EpisodeSnapshot = { environment: number; episode: number; actions: Float32Array }

@@ -1,9 +1,12 @@
 import type { Evaluation, PpoSettings, ProgressEvent } from '@agentgym/contract'
 import { isBetter } from '../evaluation/success.ts'
-import type { Learner, PpoUpdate, RolloutSegment, UpdateMetrics } from '../learner/learner-types.ts'
+import type { Learner, RolloutSegment } from '../learner/learner-types.ts'
 import type { Checkpoint, EpisodeSnapshot } from './checkpoint.ts'
+import { appendToCurve, type CurvePoint } from './curve.ts'
 import { type EpisodeResult, EpisodeStatistics } from './episode-statistics.ts'
-import { appendToCurve, type CurvePoint } from './learning-curve.ts'
+import { updateOf, updateSeed } from './ppo-update.ts'
+import { progressEvent } from './progress-event.ts'
+import { type RunClock, startClock } from './run-clock.ts'
 
 /** What the loop needs of the rollout pool. */
 export type Collector = {
@@ -50,183 +53,124 @@ export function planRollouts(settings: PpoSettings): { rolloutSteps: number; bat
 export async function trainPpo(run: PpoRun): Promise<PpoResult | null> {
   const { settings, collector, learner } = run
   const { batch, iterations } = planRollouts(settings)
-  const statistics = new EpisodeStatistics()
-  const clock = startClock(run.resume?.seconds ?? 0)
-  let curve: CurvePoint[] = []
-  let best: Checkpoint['best'] = null
-  let iteration = 0
+  const state = await startOrResume(run)
 
-  if (run.resume !== null) {
-    const { resume } = run
-    learner.setWeights(resume.weights)
-    learner.setState(resume.learnerState)
-    await collector.restore(resume.episodes)
-    statistics.restore(resume.recent, resume.episodesTotal)
-    ;({ curve, best, iteration } = resume)
-  }
-
-  const checkpoint = async (): Promise<void> => {
-    const episodes = await collector.snapshot()
-    const state = {
-      weights: learner.weights(),
-      learnerState: learner.state(),
-      episodes,
-      recent: statistics.recent,
-      episodesTotal: statistics.total,
-    }
-    run.onCheckpoint(
-      {
-        scenarioHash: run.scenarioHash,
-        seed: run.seed,
-        settings,
-        iteration,
-        seconds: clock.seconds(),
-        curve,
-        best,
-        ...state,
-      },
-      iteration * batch,
-    )
-  }
-  const finish = async (
-    weights: Float32Array,
-    stepsOfWeights: number,
-    evaluation?: Evaluation,
-  ): Promise<PpoResult> => ({
-    weights,
-    evaluation: evaluation ?? (await run.evaluate(weights, 'final')),
-    stepsOfWeights,
-    steps: iteration * batch,
-    seconds: clock.seconds(),
-    curve,
-  })
-
-  while (iteration < iterations) {
+  while (state.iteration < iterations) {
     // Annealing: from the setting down to (almost) nothing over the whole run, also when it was interrupted.
-    const remaining = 1 - iteration / iterations
-    const update = updateOf(settings, remaining, updateSeed(run.seed, iteration))
+    const remaining = 1 - state.iteration / iterations
+    const update = updateOf(settings, remaining, updateSeed(run.seed, state.iteration))
 
-    const rollout = await collector.collect(learner.weights(), iteration * batch)
+    const rollout = await collector.collect(learner.weights(), state.iteration * batch)
     const losses = await learner.update(rollout.segments, update)
-    iteration += 1
-    const steps = iteration * batch
+    state.iteration += 1
+    const steps = state.iteration * batch
+    const ended = state.iteration === iterations
 
-    for (const episode of rollout.episodes) statistics.add(episode)
-    curve = appendToCurve(curve, { steps, return_mean: statistics.returnMean })
+    for (const episode of rollout.episodes) state.statistics.add(episode)
+    state.curve = appendToCurve(state.curve, { steps, return_mean: state.statistics.returnMean })
     run.onProgress(
-      progressEvent({ steps, iterations, batch, clock, statistics, ended: rollout.episodes.length, losses, update }),
+      progressEvent({
+        ...state,
+        steps,
+        stepsTotal: iterations * batch,
+        ended: rollout.episodes.length,
+        losses,
+        update,
+      }),
     )
 
-    if (crosses(settings.evaluate_every, steps, batch) && iteration < iterations) {
-      const weights = learner.weights()
-      const evaluation = await run.evaluate(weights, 'selection')
-      run.onEvaluation(steps, evaluation)
-      if (best === null || !isBetter(best.evaluation, evaluation)) best = { weights, evaluation, steps }
-      if (settings.stop_at_success && evaluation.success.ok === true) {
-        // Chosen on one set of episodes, confirmed on another: luck on the first does not end the run.
-        const confirmed = await run.evaluate(weights, 'final')
-        if (confirmed.success.ok === true) return finish(weights, steps, confirmed)
-      }
+    if (crosses(settings.evaluate_every, steps, batch) && !ended) {
+      const solved = await evaluateAndKeepBest(run, state, steps)
+      if (solved !== null) return finish(run, state, batch, solved)
     }
     if (run.stopped()) {
-      await checkpoint()
+      await saveCheckpoint(run, state, steps)
       return null
     }
-    if (iteration < iterations && (crosses(settings.checkpoint_every, steps, batch) || clock.secondsSinceMark() > 15)) {
-      await checkpoint()
-      clock.mark()
+    if (!ended && (crosses(settings.checkpoint_every, steps, batch) || state.clock.secondsSinceMark() > 15)) {
+      await saveCheckpoint(run, state, steps)
+      state.clock.mark()
     }
   }
-
-  const weights = learner.weights()
-  if (best !== null) {
-    const evaluation = await run.evaluate(weights, 'selection')
-    run.onEvaluation(iteration * batch, evaluation)
-    if (isBetter(best.evaluation, evaluation)) return finish(best.weights, best.steps)
-  }
-  return finish(weights, iteration * batch)
+  return finish(run, state, batch, await chooseWeights(run, state, state.iteration * batch))
 }
 
-function updateOf(settings: PpoSettings, remaining: number, seed: number): PpoUpdate {
+/** What the loop changes, besides what the learner and the environments hold. */
+type RunState = {
+  /** Updates done. */
+  iteration: number
+  statistics: EpisodeStatistics
+  clock: RunClock
+  curve: CurvePoint[]
+  best: Checkpoint['best']
+}
+
+async function startOrResume({ resume, learner, collector }: PpoRun): Promise<RunState> {
+  const statistics = new EpisodeStatistics()
+  if (resume === null) return { iteration: 0, statistics, clock: startClock(0), curve: [], best: null }
+  learner.setWeights(resume.weights)
+  learner.setState(resume.learnerState)
+  await collector.restore(resume.episodes)
+  statistics.restore(resume.recent, resume.episodesTotal)
+  const { iteration, seconds, curve, best } = resume
+  return { iteration, statistics, clock: startClock(seconds), curve, best }
+}
+
+async function saveCheckpoint(run: PpoRun, state: RunState, steps: number): Promise<void> {
+  const { scenarioHash, seed, settings, learner, collector } = run
+  const { iteration, statistics, clock, curve, best } = state
+  const episodes = await collector.snapshot()
+  run.onCheckpoint(
+    {
+      ...{ scenarioHash, seed, settings, iteration, curve, best, episodes },
+      seconds: clock.seconds(),
+      episodesTotal: statistics.total,
+      recent: statistics.recent,
+      weights: learner.weights(),
+      learnerState: learner.state(),
+    },
+    steps,
+  )
+}
+
+type Chosen = { weights: Float32Array; steps: number; evaluation: Evaluation | null }
+
+/** Evaluates the weights as they are; gives them back where they end the run: success, seen on two sets of episodes. */
+async function evaluateAndKeepBest(run: PpoRun, state: RunState, steps: number): Promise<Chosen | null> {
+  const weights = run.learner.weights()
+  const evaluation = await run.evaluate(weights, 'selection')
+  run.onEvaluation(steps, evaluation)
+  if (state.best === null || !isBetter(state.best.evaluation, evaluation)) state.best = { weights, evaluation, steps }
+  if (!run.settings.stop_at_success || evaluation.success.ok !== true) return null
+  const confirmed = await run.evaluate(weights, 'final')
+  return confirmed.success.ok === true ? { weights, steps, evaluation: confirmed } : null
+}
+
+/** The last weights, or earlier ones that an evaluation on the way found better. */
+async function chooseWeights(
+  { learner, evaluate, onEvaluation }: PpoRun,
+  { best }: RunState,
+  steps: number,
+): Promise<Chosen> {
+  const last = { weights: learner.weights(), steps, evaluation: null }
+  if (best === null) return last
+  const evaluation = await evaluate(last.weights, 'selection')
+  onEvaluation(steps, evaluation)
+  return isBetter(best.evaluation, evaluation) ? { ...best, evaluation: null } : last
+}
+
+async function finish(run: PpoRun, state: RunState, batch: number, chosen: Chosen): Promise<PpoResult> {
   return {
-    gamma: settings.gamma,
-    gaeLambda: settings.gae_lambda,
-    epochs: settings.epochs,
-    minibatchSize: settings.minibatch_size,
-    learningRate: settings.learning_rate * (settings.learning_rate_schedule === 'linear' ? remaining : 1),
-    clipRange: settings.clip_range * (settings.clip_range_schedule === 'linear' ? remaining : 1),
-    clipRangeValue: settings.clip_range_value,
-    entropyCoefficient: settings.entropy_coefficient,
-    valueCoefficient: settings.value_coefficient,
-    maxGradientNorm: settings.max_gradient_norm,
-    targetKl: settings.target_kl,
-    normalizeAdvantage: settings.normalize_advantage,
-    normalizeObservation: settings.normalize_observation,
-    normalizeReward: settings.normalize_reward,
-    seed,
+    weights: chosen.weights,
+    evaluation: chosen.evaluation ?? (await run.evaluate(chosen.weights, 'final')),
+    stepsOfWeights: chosen.steps,
+    steps: state.iteration * batch,
+    seconds: state.clock.seconds(),
+    curve: state.curve,
   }
-}
-
-/** A seed of its own for every update, from the run's seed and the update's number alone (murmur3's finaliser). */
-function updateSeed(seed: number, iteration: number): number {
-  let h = (seed ^ Math.imul(iteration + 1, 0x9e3779b9)) >>> 0
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
-  return (h ^ (h >>> 16)) >>> 0
 }
 
 /** Whether a multiple of `every` lies within the last `batch` steps. */
 function crosses(every: number, steps: number, batch: number): boolean {
   return every > 0 && Math.floor(steps / every) > Math.floor((steps - batch) / every)
-}
-
-type Clock = ReturnType<typeof startClock>
-
-function startClock(secondsBefore: number) {
-  const started = performance.now()
-  let marked = started
-  return {
-    /** Training time of the run, earlier parts of a resumed one included. */
-    seconds: () => secondsBefore + (performance.now() - started) / 1000,
-    mark: () => {
-      marked = performance.now()
-    },
-    secondsSinceMark: () => (performance.now() - marked) / 1000,
-  }
-}
-
-function progressEvent(now: {
-  steps: number
-  iterations: number
-  batch: number
-  clock: Clock
-  statistics: EpisodeStatistics
-  ended: number
-  losses: UpdateMetrics
-  update: PpoUpdate
-}): ProgressEvent {
-  const { statistics, losses, steps } = now
-  const seconds = now.clock.seconds()
-  return {
-    event: 'progress',
-    steps,
-    steps_total: now.iterations * now.batch,
-    steps_per_second: seconds > 0 ? steps / seconds : 0,
-    seconds,
-    episodes: now.ended,
-    episodes_total: statistics.total,
-    return_mean: statistics.returnMean,
-    length_mean: statistics.lengthMean,
-    metrics: statistics.metricMeans,
-    learner: {
-      policy_loss: losses.policyLoss,
-      value_loss: losses.valueLoss,
-      entropy: losses.entropy,
-      approximate_kl: losses.approximateKl,
-      clip_fraction: losses.clipFraction,
-      explained_variance: losses.explainedVariance,
-      gradient_norm: losses.gradientNorm,
-      learning_rate: now.update.learningRate,
-    },
-  }
 }

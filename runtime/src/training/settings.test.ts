@@ -52,6 +52,7 @@ describe('resolveSettings', () => {
       data: { field: 'learning_rat', suggestion: 'learning_rate' },
     })
     expect(error.exit).toBe(2)
+    expect(failure(() => resolveSettings(scenario(), { set: { x: '1' } })).data).toEqual({ field: 'x' })
     expect(failure(() => resolveSettings(scenario({ gama: 0.9 }))).data).toMatchObject({
       field: 'gama',
       suggestion: 'gamma',

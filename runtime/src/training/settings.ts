@@ -6,7 +6,7 @@ import {
   type ScenarioPackage,
   settingAliases,
 } from '@agentgym/contract'
-import { closest } from 'fastest-levenshtein'
+import { closest, distance } from 'fastest-levenshtein'
 
 export type SettingsRequest = {
   algorithm?: string
@@ -60,14 +60,22 @@ function resolveAutomatic(settings: PpoSettings): PpoSettings {
 function canonicalName(key: string, where: string): keyof PpoSettings {
   const name = settingAliases[key] ?? key
   if (names.includes(name as keyof PpoSettings)) return name as keyof PpoSettings
-  const nearest = closest(key.toLowerCase().replaceAll('-', '_'), [...names, ...Object.keys(settingAliases)])
-  const suggestion = settingAliases[nearest] ?? nearest
+  const suggestion = suggest(key)
+  const hint = `Known settings: ${names.join(', ')}.`
   throw invalid(
     key,
     `setting ${quote(key)} (${where}) is not known`,
-    `Did you mean ${suggestion}? Known settings: ${names.join(', ')}.`,
-    { suggestion },
+    suggestion === null ? hint : `Did you mean ${suggestion}? ${hint}`,
+    suggestion === null ? {} : { suggestion },
   )
+}
+
+/** The nearest name, if it is near: half of the letters right. */
+function suggest(key: string): string | null {
+  const typed = key.toLowerCase().replaceAll('-', '_')
+  const nearest = closest(typed, [...names, ...Object.keys(settingAliases)])
+  if (distance(typed, nearest) > Math.max(typed.length, nearest.length) / 2) return null
+  return settingAliases[nearest] ?? nearest
 }
 
 /** `64,64` and `[64,64]` are lists; `null`, `true`, numbers and words are what they look like. */

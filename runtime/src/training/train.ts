@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import {
@@ -17,6 +17,7 @@ import { scenarioCode } from '../sandbox/scenario-code.ts'
 import { superviseJob } from '../sandbox/supervisor.ts'
 import { writeAtomically } from './atomic-write.ts'
 import { decodeCheckpoint } from './checkpoint.ts'
+import { lockRun } from './run-lock.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './training-job.ts'
 import { writeAgent } from './write-agent.ts'
 
@@ -45,13 +46,26 @@ export function checkpointPath(out: string): string {
  * where a checkpoint was written its path is in `data.checkpoint`.
  */
 export async function train(options: TrainOptions): Promise<ResultEvent> {
-  const { scenario, settings, seed } = options
+  const { scenario } = options
   const out = resolve(options.out)
   const path = checkpointPath(out)
-  const checkpoint = options.resume ? await readCheckpoint(path, options) : null
-  await mkdir(out, { recursive: true })
-  if (!options.resume) await rm(path, { force: true })
-  await rememberScenario(scenario)
+  const release = await lockRun(out)
+  try {
+    const checkpoint = options.resume ? await readCheckpoint(path, options) : null
+    if (!options.resume) await rm(path, { force: true })
+    await rememberScenario(scenario)
+    return await finish(options, out, await runTrainer(options, checkpoint, path))
+  } finally {
+    await release()
+  }
+}
+
+async function runTrainer(
+  options: TrainOptions,
+  checkpoint: Uint8Array | null,
+  path: string,
+): Promise<NonNullable<TrainingOutcome>> {
+  const { scenario, settings, seed } = options
   const { success } = scenario.package.agentgym
   const identity = identityOf(scenario)
   const job: TrainingJob = {
@@ -74,7 +88,7 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
     throw withCheckpoint(error, path)
   })) as TrainingOutcome
   if (outcome === null) throw stopped(path)
-  return finish(options, out, outcome)
+  return outcome
 }
 
 async function handle(message: TrainingMessage, path: string, onEvent: TrainOptions['onEvent']): Promise<void> {

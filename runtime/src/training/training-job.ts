@@ -1,7 +1,7 @@
 import type { Evaluation, PolicySpec, PpoSettings, ProgressEvent, SuccessCriteria } from '@agentgym/contract'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
-import type { CurvePoint } from './learning-curve.ts'
+import type { CurvePoint } from './curve.ts'
 
 /** What the trainer process gets: nothing but the job. */
 export type TrainingJob = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { AgentManifest, ScenarioPackage } from '@agentgym/contract'
 import { writeAtomically } from './atomic-write.ts'
-import { type CurvePoint, drawLearningCurve } from './learning-curve.ts'
+import type { CurvePoint } from './curve.ts'
 import { modelCard } from './model-card.ts'
 
 export type TrainedAgent = {
@@ -22,6 +22,8 @@ export async function writeAgent(folder: string, agent: TrainedAgent): Promise<A
   const unscoped = agent.scenario.name.replace(/^@[^/]*\//, '')
   const target = agent.scenario.agentgym.success.return_mean ?? null
   const title = `${unscoped} · ${manifest.algorithm.toUpperCase()} · seed ${manifest.seed}`
+  // The charting library takes longer to load than everything else together, and only this moment needs it.
+  const { drawLearningCurve } = await import('./learning-curve.ts')
   await writeAtomically(join(folder, 'model.onnx'), agent.model)
   await writeAtomically(join(folder, 'learning-curve.svg'), drawLearningCurve(agent.curve, { title, target }))
   await writeAtomically(join(folder, 'README.md'), modelCard(manifest, agent.scenario, agent.seconds))

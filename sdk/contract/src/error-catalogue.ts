@@ -31,7 +31,6 @@ export const errorCatalogue = {
   training_failed: { exit: 1, summary: 'The trainer process failed for a reason of its own.' },
   training_cancelled: { exit: 1, summary: 'The run was cancelled; its last checkpoint is kept.' },
   internal_error: { exit: 1, summary: 'AgentGym itself failed: a fault to report.' },
-  verification_failed: { exit: 1, summary: 'An evaluation run again gave another result.' },
 } as const satisfies Record<string, { exit: 1 | 2; summary: string }>
 
 export type ErrorCode = keyof typeof errorCatalogue
