@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rm, rmdir } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 
@@ -10,11 +10,20 @@ export async function lockRun(out: string): Promise<() => Promise<void>> {
   const folder = join(out, '.agentgym')
   const path = join(folder, 'lock')
   await mkdir(folder, { recursive: true })
+  // Written beside and linked into place: the lock never exists without the number of its process in it.
+  const written = `${path}.${process.pid}`
+  await writeFile(written, String(process.pid))
+  try {
+    return await take(path, written, folder, out)
+  } finally {
+    await rm(written, { force: true })
+  }
+}
+
+async function take(path: string, written: string, folder: string, out: string): Promise<() => Promise<void>> {
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
-      const file = await open(path, 'wx')
-      await file.writeFile(String(process.pid))
-      await file.close()
+      await link(written, path)
       return () => release(path, folder, out)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
