@@ -48,12 +48,13 @@ function cartPolePolicy(): PolicySpec {
 
 /** Numbers without meaning, spread like an untrained policy's: time does not depend on them. */
 function syntheticRollout(samples: number): RolloutSegment {
+  const environments = samples % 8 === 0 ? 8 : 1
   const wave = (count: number, frequency: number) =>
     Float32Array.from({ length: count }, (_, i) => Math.sin(i * frequency))
   return {
-    steps: 1,
-    environments: samples,
-    observations: wave(2 * samples * 4, 0.7),
+    steps: samples / environments,
+    environments,
+    observations: wave((samples + environments) * 4, 0.7),
     finalObservations: new Float32Array(samples * 4),
     actions: Float32Array.from({ length: samples }, (_, i) => i % 2),
     logProbabilities: new Float32Array(samples).fill(-Math.LN2),

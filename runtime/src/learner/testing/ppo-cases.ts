@@ -33,7 +33,7 @@ export function actionSizes(spec: PolicySpec): { action: number; mask: number } 
 }
 
 /** Actions [rows, action] with masks [rows, mask] that allow them. */
-export function randomActions(spec: PolicySpec, rows: number, random: () => number, masked: boolean) {
+function randomActions(spec: PolicySpec, rows: number, random: () => number, masked: boolean) {
   const sizes = actionSizes(spec)
   const actions = new Float32Array(rows * sizes.action)
   const masks = new Uint8Array(rows * sizes.mask).map(() => (random() < 0.5 ? 1 : 0))
