@@ -16,7 +16,12 @@ step() {
   say "$arrow $step_what $dim($step_why)$plain"
   # A slow network must not look like a hang. sleep outlives us: it must hold neither our output (a reader would wait for
   # it) nor descriptor 9, the lock of the set-up.
-  (while sleep 20 >/dev/null 2>&1 9>&-; do say "  $dots $step_name, $(($(date +%s) - step_start)) s"; done) &
+  (
+    while sleep 20 >/dev/null 2>&1 9>&-; do
+      step_last=$(tail -n 1 "$logs/$step_name.log" 2>/dev/null | tr -d '[:cntrl:]' | cut -c 1-90)
+      say "  $dots $step_name, $(($(date +%s) - step_start)) s${step_last:+: $step_last}"
+    done
+  ) &
   step_ticker=$!
   step_status=0
   # In a shell of its own with -e: a function called on the left of || would run on past its first failure.
