@@ -1,0 +1,35 @@
+import type { Database } from '../database/database.ts'
+import type { ObjectStore } from '../storage/object-store.ts'
+
+/** What every route and job of the service shares. */
+export type Services = {
+  database: Database
+  objects: ObjectStore
+  mail: Mail
+  config: ServerConfig
+  log: Log
+}
+
+export type ServerConfig = {
+  /** As users reach it, without a trailing slash: `http://localhost:4477`. */
+  publicUrl: string
+  /** Folder of the embedded database, objects and mail; null where all of them lie elsewhere. */
+  data: string | null
+  /** Behind TLS: cookies are Secure and named `__Host-`. */
+  secure: boolean
+  /** Proxies in front whose X-Forwarded-For is believed. */
+  trustedProxies: number
+  /** Secret of this installation (32 bytes, made at first start, shared by replicas through the database or AGENTGYM_SECRET). */
+  secret: Uint8Array
+  /** Limits of an uploaded package. */
+  limits: { tarballBytes: number; unpackedBytes: number; files: number; ratio: number }
+  oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
+}
+
+export type Mail = { send(message: { to: string; subject: string; text: string }): Promise<void> }
+
+export type Log = {
+  info(message: string, data?: Record<string, unknown>): void
+  warn(message: string, data?: Record<string, unknown>): void
+  error(message: string, data?: Record<string, unknown>): void
+}
