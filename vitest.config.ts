@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['sdk/**/*.test.ts', 'runtime/**/*.test.ts', 'plugins/**/*.test.ts', 'infra/**/*.test.ts'],
+    include: ['{sdk,runtime,registry,plugins,infra}/**/*.test.ts'],
     // isolated-vm and the learner are native: a crash must end one file's process, never the run.
     pool: 'forks',
     execArgv: ['--no-node-snapshot'],

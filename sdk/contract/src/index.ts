@@ -1,5 +1,6 @@
 export { AgentGymError, type ErrorReport } from './agent-gym-error.ts'
 export { type AgentManifest, agentManifestSchema, type Evaluation, evaluationSchema } from './agent-manifest.ts'
+export { type ErrorResponse, errorResponseSchema } from './api/error.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
 export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
 export {

@@ -1,0 +1,16 @@
+import type { HttpBindings } from '@hono/node-server'
+import type { Actor } from '../auth/actor.ts'
+
+/** What every route finds in its context: `c.get('actor')`, `c.get('ip')`, `c.get('requestId')`. */
+export type Env = {
+  /** Node's own request and response, for what speaks Node only. */
+  Bindings: HttpBindings
+  Variables: {
+    /** Whoever makes the request; null for those who are not known. */
+    actor: Actor | null
+    /** Address of the client, as the trusted proxies tell it. */
+    ip: string
+    /** Stands in the log, in the header `x-request-id` and in the error of a bug. */
+    requestId: string
+  }
+}
