@@ -1,6 +1,17 @@
 export { AgentGymError, type ErrorReport } from './agent-gym-error.ts'
 export { type AgentManifest, agentManifestSchema, type Evaluation, evaluationSchema } from './agent-manifest.ts'
 export { type ErrorResponse, errorResponseSchema } from './api/error.ts'
+export {
+  heartbeatRequestSchema,
+  heartbeatSchema,
+  type JobKind,
+  jobKindSchema,
+  jobResultRequestSchema,
+  jobResultSchema,
+  type LeasedJob,
+  leasedJobSchema,
+  leaseRequestSchema,
+} from './api/jobs.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
 export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
 export {
