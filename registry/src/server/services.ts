@@ -23,6 +23,8 @@ export type ServerConfig = {
   secret: Uint8Array
   /** Limits of an uploaded package. */
   limits: { tarballBytes: number; unpackedBytes: number; files: number; ratio: number }
+  /** Username of the operator (AGENTGYM_OPERATOR); without it whoever signs up first is. */
+  operator?: string
   oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
 }
 

@@ -1,0 +1,34 @@
+import type { Queries } from '../database/database.ts'
+import type { Actor } from './actor.ts'
+
+export type AuditEntry = {
+  /** Who did it; null for what nobody is known to have done. */
+  actor: Pick<Actor, 'accountId' | 'tokenId'> | null
+  /** `noun.verb`: `package.publish`, `token.revoke`. */
+  action: string
+  /** What it was done to: `@acme/maze@1.0.0`, `account:acme`. Never a secret. */
+  subject: string
+  ip: string | null
+  data?: Record<string, unknown>
+}
+
+/**
+ * Appends to the audit log. Give it the transaction of what it records, so that neither is there without the other; the
+ * database refuses to change or delete an entry.
+ */
+export async function recordAudit(
+  query: Queries,
+  { actor, action, subject, ip, data = {} }: AuditEntry,
+): Promise<void> {
+  await query
+    .insertInto('audit')
+    .values({
+      actor_id: actor?.accountId ?? null,
+      token_id: actor?.tokenId ?? null,
+      action,
+      subject,
+      ip,
+      data,
+    })
+    .execute()
+}

@@ -1,0 +1,92 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Queries } from '../database/database.ts'
+import type { Role } from '../database/schema.ts'
+import type { Actor, Permission, Scope } from './actor.ts'
+import { roleIn } from './memberships.store.ts'
+
+export type AuthoriseOptions = {
+  /** What a token needs for it. A session may do all that its user may. */
+  scope: Scope
+  /**
+   * Set to the package's name where its very existence is private: who may not even read it is told `package_not_found`,
+   * the same as for a name that nobody has.
+   */
+  hidden?: string
+}
+
+/** The weakest role that suffices. */
+const roleFor: Record<Permission, Role> = { read: 'viewer', publish: 'member', manage: 'admin', own: 'owner' }
+const rank: Record<Role, number> = { viewer: 1, member: 2, admin: 3, owner: 4 }
+
+/**
+ * The one permission check, asked by every route: may `actor` do that to what account `ownerId` owns? Resolves to the
+ * actor, now known to be somebody. Throws `unauthenticated`, `forbidden`, or `package_not_found` where `hidden`.
+ *
+ * Users own what is theirs; for organisations the role decides. Operators have no way around it. Give it the transaction
+ * of the write that it permits, so that a membership taken away meanwhile counts.
+ */
+export async function authorise(
+  query: Queries,
+  actor: Actor | null,
+  permission: Permission,
+  ownerId: string,
+  { scope, hidden }: AuthoriseOptions,
+): Promise<Actor> {
+  if (actor === null) throw hidden === undefined ? unauthenticated() : packageNotFound(hidden)
+  const role = actor.accountId === ownerId ? 'owner' : await roleIn(query, ownerId, actor.accountId)
+  if (hidden !== undefined && (role === null || !actor.scopes.has('packages:read'))) throw packageNotFound(hidden)
+  requireScope(actor, scope)
+  if (role === null || rank[role] < rank[roleFor[permission]])
+    throw new AgentGymError({
+      code: 'forbidden',
+      message:
+        role === null
+          ? `${actor.username} is not a member of the account that owns this.`
+          : `${actor.username} is ${role} here; this needs ${roleFor[permission]}.`,
+      data: { needs_role: roleFor[permission], role },
+    })
+  return actor
+}
+
+/** For what concerns nobody but the actor: somebody known, with that scope. */
+export function requireActor(actor: Actor | null, scope: Scope): Actor {
+  if (actor === null) throw unauthenticated()
+  requireScope(actor, scope)
+  return actor
+}
+
+/** For what only those who run this installation may do. */
+export function requireOperator(actor: Actor | null, scope: Scope): Actor {
+  const known = requireActor(actor, scope)
+  if (!known.operator)
+    throw new AgentGymError({ code: 'forbidden', message: 'Only operators of this server may do that.' })
+  return known
+}
+
+function requireScope(actor: Actor, scope: Scope): void {
+  if (!actor.scopes.has(scope))
+    throw new AgentGymError({
+      code: 'forbidden',
+      message: `The token lacks the scope ${scope}.`,
+      hint: `Make a token with the scope ${scope}.`,
+      data: { needs_scope: scope },
+    })
+}
+
+export function unauthenticated(message = 'This needs a log-in.'): AgentGymError {
+  return new AgentGymError({
+    code: 'unauthenticated',
+    message,
+    hint: 'Run `agentgym login`, or set AGENTGYM_TOKEN.',
+  })
+}
+
+/** The same for a package that is not there and for one that is not to be known of. */
+export function packageNotFound(name: string): AgentGymError {
+  return new AgentGymError({
+    code: 'package_not_found',
+    message: `There is no package ${name}.`,
+    hint: 'If it is private, log in as a member of its account.',
+    data: { name },
+  })
+}

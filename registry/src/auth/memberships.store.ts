@@ -1,0 +1,60 @@
+import type { Queries } from '../database/database.ts'
+import type { Role } from '../database/schema.ts'
+
+/** Null for those who are no member. */
+export async function roleIn(query: Queries, organisationId: string, userId: string): Promise<Role | null> {
+  const row = await query
+    .selectFrom('memberships')
+    .select('role')
+    .where('organisation_id', '=', organisationId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return row?.role ?? null
+}
+
+export async function organisationsOf(query: Queries, userId: string): Promise<{ username: string; role: Role }[]> {
+  return query
+    .selectFrom('memberships')
+    .innerJoin('accounts', 'accounts.id', 'memberships.organisation_id')
+    .select(['accounts.username', 'memberships.role'])
+    .where('memberships.user_id', '=', userId)
+    .orderBy('accounts.username')
+    .execute()
+}
+
+export async function membersOf(query: Queries, organisationId: string): Promise<{ username: string; role: Role }[]> {
+  return query
+    .selectFrom('memberships')
+    .innerJoin('accounts', 'accounts.id', 'memberships.user_id')
+    .select(['accounts.username', 'memberships.role'])
+    .where('memberships.organisation_id', '=', organisationId)
+    .orderBy('accounts.username')
+    .execute()
+}
+
+/** Adds a member, or changes the role of one. */
+export async function putMember(query: Queries, organisationId: string, userId: string, role: Role): Promise<void> {
+  await query
+    .insertInto('memberships')
+    .values({ organisation_id: organisationId, user_id: userId, role })
+    .onConflict((conflict) => conflict.columns(['organisation_id', 'user_id']).doUpdateSet({ role }))
+    .execute()
+}
+
+export async function removeMember(query: Queries, organisationId: string, userId: string): Promise<void> {
+  await query
+    .deleteFrom('memberships')
+    .where('organisation_id', '=', organisationId)
+    .where('user_id', '=', userId)
+    .execute()
+}
+
+export async function countOwners(query: Queries, organisationId: string): Promise<number> {
+  const row = await query
+    .selectFrom('memberships')
+    .select((expression) => expression.fn.countAll<string>().as('owners'))
+    .where('organisation_id', '=', organisationId)
+    .where('role', '=', 'owner')
+    .executeTakeFirstOrThrow()
+  return Number(row.owners)
+}
