@@ -29,6 +29,9 @@ export const errorCatalogue = {
   checkpoint_invalid: { exit: 2, status: 422, summary: 'A checkpoint cannot be read or belongs to other settings.' },
   execution_provider_unavailable: { exit: 2, status: 503, summary: 'CUDA was asked for and is not present.' },
   setup_incomplete: { exit: 2, status: 503, summary: 'A part that the set-up builds is missing, such as the learner.' },
+  database_in_use: { exit: 2, status: 503, summary: 'Another process has the embedded database.' },
+  database_unavailable: { exit: 2, status: 503, summary: 'No PostgreSQL that can be used answers at DATABASE_URL.' },
+  database_incompatible: { exit: 2, status: 503, summary: 'The database was made by another version of AgentGym.' },
   request_invalid: { exit: 2, status: 422, summary: 'A request to the server does not match its schema.' },
   request_too_large: { exit: 2, status: 413, summary: 'The body of a request is larger than the server takes.' },
   endpoint_not_found: { exit: 2, status: 404, summary: 'The server has nothing at this address.' },
@@ -73,7 +76,7 @@ export const errorCatalogue = {
   rate_limited: {
     exit: 1,
     status: 429,
-    summary: 'Too many requests of one kind; `retry_after` says for how many seconds to wait.',
+    summary: 'Too many requests of one kind; `retry_after_seconds` says how long to wait.',
   },
   authorization_pending: { exit: 1, status: 400, summary: 'The log-in has not been approved in the browser yet.' },
   slow_down: { exit: 1, status: 400, summary: 'The client asks more often than every `interval` seconds.' },
@@ -190,6 +193,7 @@ export const errorCatalogue = {
   tag_not_found: { exit: 1, status: 404, summary: 'The package has no such tag.' },
   tag_protected: { exit: 1, status: 409, summary: 'The tag `latest` cannot be removed.' },
   package_visibility_fixed: { exit: 1, status: 409, summary: 'The package exists with the other visibility.' },
+  object_damaged: { exit: 1, status: 500, summary: 'A stored object is not what was stored.' },
   internal_error: { exit: 1, status: 500, summary: 'AgentGym itself failed: a fault to report.' },
 } as const satisfies Record<string, { exit: 1 | 2; status: number; summary: string }>
 
