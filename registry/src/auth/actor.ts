@@ -1,6 +1,8 @@
+import { type TokenScope, tokenScopeSchema } from '@agentgym/contract'
+
 /** What a token may do; a session may do all that its user may. */
-export const scopes = ['packages:read', 'packages:publish', 'packages:manage', 'account:manage', 'worker'] as const
-export type Scope = (typeof scopes)[number]
+export const scopes = tokenScopeSchema.options
+export type Scope = TokenScope
 
 /** Whoever makes a request: known by session cookie or by token. */
 export type Actor = {

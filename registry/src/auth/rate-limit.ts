@@ -6,7 +6,7 @@ export type RateLimit = { limit: number; windowSeconds: number }
 
 /**
  * Counts one request under `key` in a fixed window that all replicas share, by the database's clock. Throws `rate_limited`
- * with `retry_after` (seconds) once more than `limit` came in it. Never call it inside a transaction: a rollback would
+ * with `retry_after_seconds` once more than `limit` came in it. Never call it inside a transaction: a rollback would
  * take the count back.
  */
 export async function limitRate(database: Database, key: string, { limit, windowSeconds }: RateLimit): Promise<void> {
@@ -37,6 +37,6 @@ export function rateLimited(retryAfter: number): AgentGymError {
   return new AgentGymError({
     code: 'rate_limited',
     message: `Too many requests of this kind; try again in ${retryAfter} s.`,
-    data: { retry_after: retryAfter },
+    data: { retry_after_seconds: retryAfter },
   })
 }

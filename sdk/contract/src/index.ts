@@ -1,5 +1,32 @@
 export { AgentGymError, type ErrorReport } from './agent-gym-error.ts'
 export { type AgentManifest, agentManifestSchema, type Evaluation, evaluationSchema } from './agent-manifest.ts'
+export {
+  accountSchema,
+  changePasswordRequestSchema,
+  createDeviceCodeRequestSchema,
+  createdTokenSchema,
+  createOrganisationRequestSchema,
+  createTokenRequestSchema,
+  deviceCodeSchema,
+  deviceTokenRequestSchema,
+  deviceTokenSchema,
+  logInRequestSchema,
+  memberSchema,
+  type OwnAccount,
+  organisationSchema,
+  ownAccountSchema,
+  putMemberRequestSchema,
+  requestPasswordResetSchema,
+  resetPasswordRequestSchema,
+  roleSchema,
+  sessionSchema,
+  signUpRequestSchema,
+  type TokenScope,
+  tokenListSchema,
+  tokenSchema,
+  tokenScopeSchema,
+  verifyEmailRequestSchema,
+} from './api/accounts.ts'
 export { type ErrorResponse, errorResponseSchema } from './api/error.ts'
 export {
   heartbeatRequestSchema,

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+
+/** What a token may do. */
+export const tokenScopeSchema = z.enum([
+  'packages:read',
+  'packages:publish',
+  'packages:manage',
+  'account:manage',
+  'worker',
+])
+export type TokenScope = z.infer<typeof tokenScopeSchema>
+
+export const roleSchema = z.enum(['owner', 'admin', 'member', 'viewer'])
+
+/** Its rules are the server's: it answers `name_invalid`, which says more than a pattern that did not match. */
+const usernameField = z.string().min(1).max(100)
+const emailField = z.email().max(254)
+/** Length in UTF-16 units. Capped, for hashing is meant to be slow. */
+const newPasswordField = z.string().min(10).max(200)
+const tokenNameField = z.string().trim().min(1).max(80)
+const scopesField = z.array(tokenScopeSchema).min(1).max(8)
+
+export const signUpRequestSchema = z.strictObject({
+  username: usernameField,
+  email: emailField,
+  password: newPasswordField,
+})
+
+export const accountSchema = z
+  .object({
+    username: z.string(),
+    kind: z.enum(['user', 'organisation']),
+    email: z.string().nullable(),
+    email_verified: z.boolean(),
+    /** May operate this installation. */
+    operator: z.boolean(),
+  })
+  .meta({ id: 'Account' })
+
+/** Who asks, and what may be done as them. */
+export const ownAccountSchema = accountSchema
+  .extend({
+    organisations: z.array(z.object({ username: z.string(), role: roleSchema })),
+    /** Of the token that asks; all of them for a session. */
+    scopes: z.array(tokenScopeSchema),
+  })
+  .meta({ id: 'OwnAccount' })
+export type OwnAccount = z.infer<typeof ownAccountSchema>
+
+/** Lengths are not told here: a password that no account can have is a wrong one. */
+export const logInRequestSchema = z.strictObject({
+  username: z.string().max(254),
+  password: z.string().max(1_000),
+})
+export const sessionSchema = z.object({ username: z.string() }).meta({ id: 'Session' })
+
+export const changePasswordRequestSchema = z.strictObject({
+  current_password: z.string().max(1_000),
+  password: newPasswordField,
+})
+
+export const createTokenRequestSchema = z.strictObject({
+  name: tokenNameField,
+  scopes: scopesField,
+  /** 90 where it is left out. */
+  expires_in_days: z.int().min(1).max(366).optional(),
+})
+
+export const tokenSchema = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    /** Its first characters. */
+    prefix: z.string(),
+    scopes: z.array(tokenScopeSchema),
+    expires_at: z.iso.datetime().nullable(),
+    /** To five minutes. */
+    last_used_at: z.iso.datetime().nullable(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Token' })
+
+/** The only time that the token itself is shown. */
+export const createdTokenSchema = tokenSchema.extend({ token: z.string() }).meta({ id: 'CreatedToken' })
+export const tokenListSchema = z.object({ tokens: z.array(tokenSchema) })
+
+export const createOrganisationRequestSchema = z.strictObject({
+  username: usernameField,
+  display_name: z.string().trim().min(1).max(80).optional(),
+})
+
+export const organisationSchema = z
+  .object({
+    username: z.string(),
+    kind: z.literal('organisation'),
+    display_name: z.string().nullable(),
+    created_at: z.iso.datetime(),
+    /** Only members see who else is one. */
+    members: z.array(z.object({ username: z.string(), role: roleSchema })).optional(),
+  })
+  .meta({ id: 'Organisation' })
+
+export const putMemberRequestSchema = z.strictObject({ role: roleSchema })
+export const memberSchema = z.object({ username: z.string(), role: roleSchema }).meta({ id: 'Member' })
+
+export const verifyEmailRequestSchema = z.strictObject({ token: z.string().max(100) })
+export const requestPasswordResetSchema = z.strictObject({ email: emailField })
+export const resetPasswordRequestSchema = z.strictObject({ password: newPasswordField })
+
+/** RFC 8628, in JSON. */
+export const createDeviceCodeRequestSchema = z.strictObject({
+  /** What the token will be called; shown to whoever approves it. */
+  name: tokenNameField,
+  scopes: scopesField,
+})
+
+export const deviceCodeSchema = z
+  .object({
+    device_code: z.string(),
+    /** To be typed or compared by a person: `BCDF-GHJK`. */
+    user_code: z.string(),
+    verification_uri: z.url(),
+    verification_uri_complete: z.url(),
+    /** Seconds to wait between two questions. */
+    interval: z.int(),
+    /** Seconds. */
+    expires_in: z.int(),
+  })
+  .meta({ id: 'DeviceCode' })
+
+export const deviceTokenRequestSchema = z.strictObject({ device_code: z.string().max(100) })
+/** As `CreatedToken`, with the name of whoever approved. */
+export const deviceTokenSchema = createdTokenSchema.extend({ username: z.string() }).meta({ id: 'DeviceToken' })
