@@ -1,0 +1,45 @@
+import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contract'
+import type { Context, ErrorHandler } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Env } from './env.ts'
+import type { Log } from './services.ts'
+
+/**
+ * Every failure as an answer: `{ error: { code, message, hint?, data? } }` under the status of the catalogue. What is no
+ * AgentGymError is a bug: it goes to the log whole, and to the client as `internal_error` with the request's id alone.
+ */
+export function answerError(log: Log): ErrorHandler<Env> {
+  return (error, c) => {
+    if (error instanceof AgentGymError) return answer(c, error.toReport())
+    if (error instanceof HTTPException && error.status < 500) return answerException(c, error)
+    const requestId = c.get('requestId')
+    log.error('a request failed', { request_id: requestId, error: describe(error) })
+    return answer(c, {
+      code: 'internal_error',
+      message: 'The server failed at this request.',
+      hint: 'Try again; if it fails again, tell the operator of the server the id of the request.',
+      data: { request_id: requestId },
+    })
+  }
+}
+
+export function answer(c: Context<Env>, report: ErrorReport, status?: ContentfulStatusCode): Response {
+  const retryAfter = report.data?.retry_after_seconds
+  if (typeof retryAfter === 'number') c.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
+  return c.json({ error: report }, status ?? (errorCatalogue[report.code].status as ContentfulStatusCode))
+}
+
+/** What Hono itself throws: a body that is no JSON, mostly. Its status is more exact than ours. */
+function answerException(c: Context<Env>, { status, message }: HTTPException): Response {
+  const code = status === 404 ? 'endpoint_not_found' : status === 413 ? 'request_too_large' : 'request_invalid'
+  const sentence = message === '' ? errorCatalogue[code].summary : message.replace(/\.?$/, '.')
+  return answer(c, { code, message: sentence }, status)
+}
+
+/** A bug as the log has it: with its stack and its causes. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const text = error.stack ?? `${error.name}: ${error.message}`
+  return error.cause === undefined ? text : `${text}\ncaused by ${describe(error.cause)}`
+}

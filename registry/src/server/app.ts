@@ -1,0 +1,70 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
+import { authenticate } from '../auth/authenticate.ts'
+import { answer, answerError } from './answer-error.ts'
+import type { Env } from './env.ts'
+import { healthRoutes } from './health.routes.ts'
+import { buildOpenApiDocument } from './openapi-document.ts'
+import { routedPath } from './package-path.ts'
+import { assetRoutes } from './pages/assets.routes.ts'
+import { homePage } from './pages/home-page.ts'
+import { referencePages } from './pages/reference-pages.ts'
+import { requestContext } from './request-context.ts'
+import { limitBodies, limitTime } from './request-limits.ts'
+import { securityHeaders } from './security-headers.ts'
+import type { Services } from './services.ts'
+import { version } from './version.ts'
+
+export type AppOptions = {
+  /** The rooms' routes, mounted at the root: each names its whole path. */
+  rooms: Hono<Env>[]
+  /** True once the server has been asked to stop. */
+  draining?: () => boolean
+}
+
+const API_MS = 30_000
+/** Uploads come over slow lines; Node's own limit on receiving a request, 5 minutes, comes first. */
+const UPLOAD_MS = 10 * 60_000
+
+/** Everything that answers requests, as one application. */
+export function createApp(services: Services, { rooms, draining = () => false }: AppOptions): OpenAPIHono<Env> {
+  const { config, log } = services
+  const app = new OpenAPIHono<Env>({ getPath: routedPath })
+  app.onError(answerError(log))
+  app.notFound((c) =>
+    answer(c, {
+      code: 'endpoint_not_found',
+      message: `There is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}.`,
+      hint: `${config.publicUrl}/docs lists every path.`,
+    }),
+  )
+  app.use(requestContext(config, log), securityHeaders(config), limitBodies(config.limits), limitTime(timeLimit))
+  app.route('/', healthRoutes(services, draining))
+  app.route('/', assetRoutes())
+  app.use(authenticate(services))
+  for (const room of rooms) app.route('/', room)
+  mountDocumentation(app, config.publicUrl)
+  return app
+}
+
+function timeLimit(path: string): number {
+  return path.startsWith('/npm/') || path.startsWith('/v1/packages/') ? UPLOAD_MS : API_MS
+}
+
+/** Document and pages are the same for everyone and made once, when the first reader asks. */
+function mountDocumentation(app: OpenAPIHono<Env>, publicUrl: string): void {
+  let document: ReturnType<typeof buildOpenApiDocument> | undefined
+  let pages: ReturnType<typeof referencePages> | undefined
+  const theDocument = () => {
+    document ??= buildOpenApiDocument(app, publicUrl, version)
+    return document
+  }
+  app.get('/v1/openapi.json', (c) => c.json(theDocument(), 200, { 'cache-control': 'public, max-age=60' }))
+  app.get('/', (c) => c.html(homePage(publicUrl, version)))
+  app.get('/docs/:page?', async (c, next) => {
+    pages ??= referencePages(theDocument())
+    const found = pages.get(c.req.path)
+    if (found === undefined) return next()
+    return c.html(found, 200, { 'cache-control': 'public, max-age=60' })
+  })
+}

@@ -1,0 +1,96 @@
+import { errorCatalogue } from '@agentgym/contract'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Env } from './env.ts'
+
+export type OpenApiDocument = ReturnType<OpenAPIHono<Env>['getOpenAPI31Document']>
+
+/** Groups of the reference, in its order, with the first parts of the paths that belong to each. */
+const groups: { name: string; description: string; paths: string[] }[] = [
+  {
+    name: 'Packages',
+    description: 'Find, read, publish and look after scenarios and agents.',
+    paths: ['packages', 'categories', 'search'],
+  },
+  {
+    name: 'Accounts',
+    description: 'Users, organisations, sessions and tokens.',
+    paths: [
+      'accounts',
+      'account',
+      'sessions',
+      'tokens',
+      'organisations',
+      'email-verifications',
+      'password-resets',
+      'device-codes',
+      'oauth',
+    ],
+  },
+  {
+    name: 'Jobs',
+    description: 'What workers ask for: leases, heartbeats, results. Needs a token with the scope `worker`.',
+    paths: ['jobs'],
+  },
+  { name: 'Server', description: 'Whether it lives and can serve.', paths: ['healthz', 'readyz', 'openapi.json'] },
+]
+
+const description = `Everything is JSON in snake_case. Times are ISO 8601 in UTC, sizes bytes, money minor units of its currency.
+
+Send a token as \`Authorization: Bearer agt_…\`; \`POST /v1/tokens\` makes one, \`agentgym login\` as well. Browsers carry a session cookie instead.
+
+A failure is \`{ "error": { "code", "message", "hint", "data" } }\`. Codes are stable, messages are not: match on the code.
+
+Lists come in pages: give \`next_cursor\` of one as \`cursor\` of the next, until it is null.
+
+A package's name is \`@scope/name\`; in a path \`@scope/name\`, \`@scope%2fname\` and \`@scope%2Fname\` are the same.`
+
+/** The description of all routes of `app`, from the schemas that validate its requests. */
+export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, version: string): OpenApiDocument {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'token', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'agt_…',
+    description: 'A token of an account, with scopes.',
+  })
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'AgentGym',
+      version,
+      description,
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    servers: [{ url: publicUrl }],
+    tags: groups.map(({ name, description }) => ({ name, description })),
+  })
+  for (const [path, item] of Object.entries(document.paths ?? {})) {
+    for (const method of methods) {
+      const operation = item[method]
+      if (operation === undefined) continue
+      operation.tags ??= [groupOf(path)]
+      operation.operationId ??= operationIdOf(method, path)
+    }
+  }
+  return document
+}
+
+export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+function groupOf(path: string): string {
+  const [first, second] = path.split('/').filter((part) => part !== '')
+  const subject = first === 'v1' ? second : first
+  return groups.find(({ paths }) => paths.includes(subject))?.name ?? 'Server'
+}
+
+/** `get_packages_by_scope_by_name` where a route gives itself no name. */
+function operationIdOf(method: string, path: string): string {
+  const parts = path.split('/').filter((part) => part !== '' && part !== 'v1')
+  return [method, ...parts.map((part) => part.replace(/^\{(\w+).*\}$/, 'by_$1').replaceAll(/\W+/g, '_'))].join('_')
+}
+
+/** The catalogue by status, for the page of errors. */
+export function errorRows(): { code: string; status: number; summary: string }[] {
+  return Object.entries(errorCatalogue)
+    .map(([code, { status, summary }]) => ({ code, status, summary }))
+    .sort((a, b) => a.status - b.status || a.code.localeCompare(b.code))
+}

@@ -1,0 +1,25 @@
+import { html } from 'hono/html'
+import type { HtmlEscapedString } from 'hono/utils/html'
+import { stylesheetAddress } from './assets.routes.ts'
+
+export type Html = HtmlEscapedString | Promise<HtmlEscapedString>
+
+/** A whole page of the server's own: the bar above, `body` in the frame. No script, and nothing from elsewhere. */
+export function page({ title, body }: { title: string; body: Html | Html[] }): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${stylesheetAddress}">
+<link rel="icon" href="data:,">
+</head>
+<body>
+<header class="bar"><div><a class="name" href="/">AgentGym</a><a href="/docs">API reference</a></div></header>
+<main class="frame">
+${body}
+</main>
+</body>
+</html>`
+}

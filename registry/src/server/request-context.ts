@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto'
+import type { Context, MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import { clientAddress } from './client-address.ts'
+import type { Env } from './env.ts'
+import type { Log, ServerConfig } from './services.ts'
+
+/** Gives every request its id and its client's address, and notes it in the log when it is answered. */
+export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log: Log): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const startedMs = performance.now()
+    // Where the server is called without a socket, as `app.request` does, there is no address.
+    const socketAddress = c.env?.incoming?.socket.remoteAddress ?? '0.0.0.0'
+    c.set('ip', clientAddress(socketAddress, c.req.header('x-forwarded-for'), config.trustedProxies))
+    c.set('requestId', requestIdOf(c, config.trustedProxies))
+    c.set('actor', null)
+    await next()
+    c.res.headers.set('x-request-id', c.get('requestId'))
+    if (isProbe(c.req.path) && c.res.status < 400) return
+    log.info('request', {
+      request_id: c.get('requestId'),
+      method: c.req.method,
+      path: loggedPath(c),
+      status: c.res.status,
+      duration_ms: Math.round((performance.now() - startedMs) * 10) / 10,
+      ip: c.get('ip'),
+      actor: c.get('actor')?.username,
+    })
+  }
+}
+
+/** A proxy's id is kept, so that one request has one id in all logs; a client's own is not. */
+function requestIdOf(c: Context<Env>, trustedProxies: number): string {
+  const given = trustedProxies > 0 ? c.req.header('x-request-id') : undefined
+  return given !== undefined && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID()
+}
+
+function isProbe(path: string): boolean {
+  return path === '/healthz' || path === '/readyz'
+}
+
+/** The path, or its pattern where a part of it is secret. The query is never logged: codes of OAuth stand there. */
+function loggedPath(c: Context<Env>): string {
+  const pattern = matchedRoutes(c).at(-1)?.path ?? ''
+  return /[:{][a-z_]*(token|code|secret)/i.test(pattern) ? pattern : c.req.path.slice(0, 300)
+}
