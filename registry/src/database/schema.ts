@@ -31,7 +31,12 @@ export type AccountTable = {
   created_at: CreatedAt
 }
 
-export type MembershipTable = { organisation_id: Fixed<string>; user_id: Fixed<string>; role: Role; created_at: CreatedAt }
+export type MembershipTable = {
+  organisation_id: Fixed<string>
+  user_id: Fixed<string>
+  role: Role
+  created_at: CreatedAt
+}
 
 export type SessionTable = {
   /** SHA-256 (hex) of what the cookie holds. */
@@ -81,7 +86,12 @@ export type DeviceCodeTable = {
   created_at: CreatedAt
 }
 
-export type OauthIdentityTable = { provider: Fixed<string>; subject: Fixed<string>; account_id: Fixed<string>; created_at: CreatedAt }
+export type OauthIdentityTable = {
+  provider: Fixed<string>
+  subject: Fixed<string>
+  account_id: Fixed<string>
+  created_at: CreatedAt
+}
 
 /** Fixed windows, shared by all replicas. */
 export type RateLimitTable = { key: string; window_start: Date; count: number }
@@ -123,8 +133,10 @@ export type PackageTable = {
   /** Last publish. */
   updated_at: Generated<Date>
   created_at: CreatedAt
-  /** tsvector, kept by the catalogue when `latest` moves. */
-  search: ColumnType<string, never, never>
+  /** tsvector of everything that finds it, kept by the catalogue when `latest` moves. */
+  search: ColumnType<string, never, string>
+  /** tsvector without the README: what orders the found ones. */
+  search_rank: ColumnType<string, never, string>
 }
 
 export type VersionCheck = { id: string; ok: boolean; message: string }
@@ -163,7 +175,22 @@ export type VersionTable = {
 export type TagTable = { package_id: Fixed<string>; tag: Fixed<string>; version: string; updated_at: Generated<Date> }
 
 /** One row a version, day and client, so that one client's loop counts once. `client` is a salted hash. */
-export type DownloadTable = { version_id: Fixed<string>; day: Fixed<string>; client: Fixed<string>; created_at: CreatedAt }
+export type DownloadTable = {
+  version_id: Fixed<string>
+  day: Fixed<string>
+  client: Fixed<string>
+  created_at: CreatedAt
+}
+
+/** How many listed public packages there are of each combination; '' where a package has none. Kept by triggers. */
+export type PackageCountTable = {
+  kind: Fixed<'scenario' | 'agent'>
+  category: Fixed<string>
+  difficulty: Fixed<string>
+  algorithm: Fixed<string>
+  paid: Fixed<boolean>
+  packages: Fixed<number>
+}
 
 export type Schema = {
   accounts: AccountTable
@@ -179,4 +206,5 @@ export type Schema = {
   versions: VersionTable
   tags: TagTable
   downloads: DownloadTable
+  package_counts: PackageCountTable
 }
