@@ -27,6 +27,24 @@ export {
   tokenScopeSchema,
   verifyEmailRequestSchema,
 } from './api/accounts.ts'
+export {
+  type Facets,
+  facetsSchema,
+  type ListedPackage,
+  listedPackageSchema,
+  type PackageList,
+  type PackagePage,
+  packageListSchema,
+  packagePageSchema,
+  type Quality,
+  qualitySchema,
+  type Readme,
+  readmeSchema,
+  type SearchRequest,
+  searchRequestSchema,
+  type VersionReadme,
+  versionReadmeSchema,
+} from './api/catalog.ts'
 export { type ErrorResponse, errorResponseSchema } from './api/error.ts'
 export {
   heartbeatRequestSchema,

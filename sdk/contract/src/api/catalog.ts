@@ -1,0 +1,165 @@
+import { z } from 'zod'
+
+const packageKindSchema = z.enum(['scenario', 'agent'])
+const difficultySchema = z.enum(['beginner', 'intermediate', 'advanced', 'expert'])
+const timeSchema = z.iso.datetime()
+
+/** What the catalogue can be asked for: the query of `GET /v1/packages`. */
+export const searchRequestSchema = z.object({
+  q: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Words; the last one may be a beginning. A name is found with and without its scope.'),
+  kind: packageKindSchema.optional(),
+  category: z.string().min(1).max(80).optional(),
+  difficulty: difficultySchema.optional(),
+  algorithm: z.string().min(1).max(40).optional(),
+  price: z.enum(['free', 'paid']).optional(),
+  sort: z
+    .enum(['relevance', 'downloads', 'newest', 'quality'])
+    .default('relevance')
+    .describe('Without words in `q`, `relevance` is the same as `downloads`.'),
+  cursor: z
+    .string()
+    .max(600)
+    .optional()
+    .describe('`next_cursor` of the page before; `q`, filters and `sort` stay as they were.'),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+})
+export type SearchRequest = z.infer<typeof searchRequestSchema>
+
+/** A package as lists show it: its latest version's title, summary and so on. */
+const packageFields = {
+  name: z.string(),
+  kind: packageKindSchema,
+  visibility: z.enum(['public', 'private']),
+  /** Minor units; 0 is free. */
+  price_minor: z.int().nonnegative(),
+  title: z.string().nullable(),
+  summary: z.string().nullable(),
+  category: z.string().nullable(),
+  difficulty: z.string().nullable(),
+  algorithm: z.string().nullable(),
+  keywords: z.array(z.string()),
+  latest_version: z.string().nullable(),
+  /** Clients that downloaded it, each once a day. */
+  downloads: z.int().nonnegative(),
+  created_at: timeSchema,
+  /** Last publish. */
+  updated_at: timeSchema,
+}
+
+export const listedPackageSchema = z
+  .object({ ...packageFields, quality: z.int().min(0).max(100) })
+  .meta({ id: 'ListedPackage' })
+export type ListedPackage = z.infer<typeof listedPackageSchema>
+
+const facetSchema = z.array(z.object({ value: z.string(), count: z.int().nonnegative() }))
+
+/** How many packages each value would give; a facet's own filter is left out of its counts. Most frequent first. */
+export const facetsSchema = z
+  .object({
+    kind: facetSchema,
+    category: facetSchema,
+    difficulty: facetSchema,
+    algorithm: facetSchema,
+    price: facetSchema,
+  })
+  .meta({ id: 'Facets' })
+export type Facets = z.infer<typeof facetsSchema>
+
+export const packageListSchema = z
+  .object({
+    packages: z.array(listedPackageSchema),
+    /** Packages that match, on all pages. */
+    total: z.int().nonnegative(),
+    facets: facetsSchema,
+    /** Null on the last page. */
+    next_cursor: z.string().nullable(),
+  })
+  .meta({ id: 'PackageList' })
+export type PackageList = z.infer<typeof packageListSchema>
+
+/** A score and what it is made of; each part says why it is what it is. */
+export const qualitySchema = z
+  .object({
+    score: z.int().min(0).max(100),
+    parts: z.array(
+      z.object({
+        id: z.enum(['docs', 'checks', 'determinism', 'baselines', 'speed', 'maintenance']),
+        points: z.int().nonnegative(),
+        of: z.int().positive(),
+        why: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'Quality' })
+export type Quality = z.infer<typeof qualitySchema>
+
+/** A README: as written, and as HTML that is safe to show. */
+export const readmeSchema = z
+  .object({
+    markdown: z.string(),
+    /** Without scripts, styles, forms and raw HTML; links go to http(s) and mailto only. */
+    html: z.string(),
+  })
+  .meta({ id: 'Readme' })
+export type Readme = z.infer<typeof readmeSchema>
+
+export const versionReadmeSchema = readmeSchema
+  .extend({ name: z.string(), version: z.string() })
+  .meta({ id: 'VersionReadme' })
+export type VersionReadme = z.infer<typeof versionReadmeSchema>
+
+const pageVersionSchema = z.object({
+  version: z.string(),
+  published_at: timeSchema,
+  license: z.string().nullable(),
+  homepage: z.string().nullable(),
+  repository: z.string().nullable(),
+  published_by: z.string(),
+  /** `sha512-…` (base64) of the tarball. */
+  integrity: z.string(),
+  tarball: z.string(),
+  size: z.int().nonnegative(),
+  unpacked_size: z.int().nonnegative(),
+  file_count: z.int().nonnegative(),
+  /** SHA-256 (hex) of dist/scenario.js; null for agents. */
+  bundle_hash: z.string().nullable(),
+  downloads: z.int().nonnegative(),
+  deprecated: z.string().nullable(),
+  yanked: z.boolean(),
+  checks: z.array(z.object({ id: z.string(), ok: z.boolean(), message: z.string() })),
+  /** The field `agentgym` of its package.json. */
+  agentgym: z.record(z.string(), z.unknown()),
+})
+
+/** Everything that a package's page shows, in one answer. */
+export const packagePageSchema = z
+  .object({
+    ...packageFields,
+    owner: z.object({
+      username: z.string(),
+      kind: z.enum(['user', 'organisation']),
+      display_name: z.string().nullable(),
+    }),
+    /** What `latest_version` names; null before one is published. */
+    latest: pageVersionSchema.nullable(),
+    readme: readmeSchema.nullable(),
+    quality: qualitySchema,
+    tags: z.record(z.string(), z.string()),
+    versions_count: z.int().nonnegative(),
+    /** The last ten published, newest first. */
+    versions: z.array(
+      z.object({
+        version: z.string(),
+        published_at: timeSchema,
+        downloads: z.int().nonnegative(),
+        deprecated: z.string().nullable(),
+        yanked: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'PackagePage' })
+export type PackagePage = z.infer<typeof packagePageSchema>
