@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['{sdk,runtime,registry,plugins,infra}/**/*.test.ts'],
+    globalSetup: ['registry/src/testing/global-setup.ts'],
     // isolated-vm and the learner are native: a crash must end one file's process, never the run.
     pool: 'forks',
     execArgv: ['--no-node-snapshot'],

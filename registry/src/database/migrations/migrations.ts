@@ -1,0 +1,7 @@
+import { accounts } from './0001-accounts.ts'
+import { packages } from './0002-packages.ts'
+import { catalog } from './0003-catalog.ts'
+import type { Migration } from './migration.ts'
+
+/** All of them, in order. The next one is added at the end. */
+export const migrations: readonly Migration[] = [accounts, packages, catalog]

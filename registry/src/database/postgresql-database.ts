@@ -1,0 +1,131 @@
+import { AgentGymError } from '@agentgym/contract'
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import type { Database } from './database.ts'
+import type { Schema } from './schema.ts'
+import { TransactionScope } from './transaction-scope.ts'
+import { createTransactions } from './transactions.ts'
+import { arrayElementOids, valueParsers } from './value-parsers.ts'
+
+/** Nothing here takes long: what does is stuck, and must not hold its locks and its connection for ever. */
+const limits = {
+  max: 10,
+  connectionTimeoutMillis: 10_000,
+  idleTimeoutMillis: 30_000,
+  statement_timeout: 30_000,
+  idle_in_transaction_session_timeout: 30_000,
+}
+
+/** A pool of connections to PostgreSQL 14 or later. Not migrated yet. */
+export async function openPostgresql(url: string): Promise<Database> {
+  const pool = createPool(url)
+  await checkServer(pool)
+  const scope = new TransactionScope()
+  const query = new Kysely<Schema>({
+    dialect: new PostgresDialect({
+      pool: {
+        connect: () => {
+          scope.assertOutside()
+          return pool.connect()
+        },
+        end: () => pool.end(),
+        options: pool.options,
+      },
+      // The same day for everybody, whatever the server's own zone.
+      onCreateConnection: async (connection) => {
+        await connection.executeQuery(CompiledQuery.raw(`set time zone 'UTC'`))
+      },
+    }),
+  })
+  return {
+    kind: 'postgresql',
+    query,
+    ...createTransactions(query, scope),
+    execute: async (statements, parameters = []) => {
+      scope.assertOutside()
+      return { rows: await execute(pool, statements, parameters) }
+    },
+    close: async () => {
+      await query.destroy()
+      if (!pool.ending) await pool.end()
+    },
+  }
+}
+
+function createPool(connectionString: string): pg.Pool {
+  let pool: pg.Pool
+  try {
+    pool = new pg.Pool({
+      connectionString,
+      ...limits,
+      keepAlive: true,
+      application_name: 'agentgym',
+      types: { getTypeParser },
+    })
+  } catch (cause) {
+    throw new AgentGymError(
+      { code: 'config_invalid', message: 'DATABASE_URL is not an address of a PostgreSQL database.', hint: urlHint },
+      { cause },
+    )
+  }
+  // An idle connection that breaks (a server that restarts) leaves the pool by itself; unheard, it would end the process.
+  pool.on('error', () => {})
+  return pool
+}
+
+const urlHint = 'It looks like postgresql://user:password@host:5432/agentgym.'
+
+async function checkServer(pool: pg.Pool): Promise<void> {
+  let settings: { version: number; encoding: string } | undefined
+  try {
+    const { rows } = await pool.query<{ version: number; encoding: string }>(
+      `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
+    )
+    settings = rows[0]
+  } catch (cause) {
+    await pool.end()
+    throw new AgentGymError(
+      {
+        code: 'database_unavailable',
+        message: `PostgreSQL does not let us in: ${cause instanceof Error ? cause.message || cause.name : cause}.`,
+        hint: `Check DATABASE_URL, and that the server runs. ${urlHint}`,
+      },
+      { cause },
+    )
+  }
+  if (settings && settings.version >= 140_000 && settings.encoding === 'UTF8') return
+  await pool.end()
+  throw new AgentGymError({
+    code: 'database_unavailable',
+    message: `PostgreSQL 14 or later with the encoding UTF8 is needed; this is ${settings?.version}, ${settings?.encoding}.`,
+    data: { ...settings },
+  })
+}
+
+async function execute(pool: pg.Pool, statements: string, parameters: unknown[]): Promise<Record<string, unknown>[]> {
+  const client = await pool.connect()
+  try {
+    // Without parameters several statements may be in it, and then there are several results.
+    const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements, parameters)
+    client.release()
+    return [results].flat().flatMap(({ rows }) => rows ?? [])
+  } catch (error) {
+    // A `BEGIN; …` that failed half-way would leave its transaction to whoever gets the connection next.
+    client.release(true)
+    throw error
+  }
+}
+
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  const parse = valueParsers[oid]
+  if (parse) return parse
+  const element = valueParsers[arrayElementOids[oid]]
+  if (element) return (text) => parseArray(text, element)
+  return pg.types.getTypeParser(oid, format as 'text')
+}
+
+/** Arrays of numbers and days need no quotes: `{1,2,NULL}`. */
+function parseArray(text: string, parse: (text: string) => unknown): unknown[] {
+  const inside = text.slice(1, -1)
+  return inside === '' ? [] : inside.split(',').map((item) => (item === 'NULL' ? null : parse(item)))
+}

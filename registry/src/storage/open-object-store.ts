@@ -1,0 +1,44 @@
+import { AgentGymError } from '@agentgym/contract'
+import { openDiskObjectStore } from './disk/disk-object-store.ts'
+import type { ObjectStore } from './object-store.ts'
+import { openS3ObjectStore, type S3Address } from './s3/s3-object-store.ts'
+
+/** A bucket, or a folder. */
+export type ObjectStoreAddress = S3Address | { folder: string }
+
+export function openObjectStore(address: ObjectStoreAddress): Promise<ObjectStore> {
+  return 'bucket' in address ? openS3ObjectStore(address) : openDiskObjectStore(address.folder)
+}
+
+/** Undefined where the environment names no bucket. Credentials are the SDK's to find. Throws `config_invalid`. */
+export function s3AddressFrom(environment: NodeJS.ProcessEnv): S3Address | undefined {
+  const setting = (name: string) => environment[`AGENTGYM_S3_${name}`] || undefined
+  const bucket = setting('BUCKET')
+  if (bucket === undefined) return undefined
+  const prefix = setting('PREFIX')
+  const endpoint = setting('ENDPOINT')
+  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
+    throw configInvalid('ENDPOINT', endpoint, 'an address such as https://minio.example:9000')
+  return {
+    bucket,
+    prefix: prefix && !prefix.endsWith('/') ? `${prefix}/` : prefix,
+    region: setting('REGION') ?? environment.AWS_REGION,
+    endpoint,
+    pathStyle: parseSwitch('PATH_STYLE', setting('PATH_STYLE')) ?? endpoint !== undefined,
+  }
+}
+
+function parseSwitch(name: string, text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined
+  if (text === '1' || text === 'true') return true
+  if (text === '0' || text === 'false') return false
+  throw configInvalid(name, text, '1 or 0')
+}
+
+function configInvalid(name: string, value: string, expected: string): AgentGymError {
+  return new AgentGymError({
+    code: 'config_invalid',
+    message: `AGENTGYM_S3_${name} is ${JSON.stringify(value)}; it has to be ${expected}.`,
+    data: { field: `AGENTGYM_S3_${name}` },
+  })
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Database } from '../database/database.ts'
+import type { ServerConfig, Services } from '../server/services.ts'
+import { openDiskObjectStore } from '../storage/disk/disk-object-store.ts'
+import { createFileMail, type SentMail } from './file-mail.ts'
+import { runFolder } from './run-folder.ts'
+
+export type LogEntry = { level: 'info' | 'warn' | 'error'; message: string; data?: Record<string, unknown> }
+
+export type TestServices = Services & {
+  mail: { sent(): Promise<SentMail[]> }
+  /** What was logged, in order. */
+  logged: LogEntry[]
+  /** Folder of objects and mail. */
+  folder: string
+  /** Takes the folder away; the database stays open. */
+  remove(): Promise<void>
+}
+
+/** The services of a room's tests: objects and mail in a folder of their own, a secret that nobody else has. */
+export async function testServices(database: Database, config: Partial<ServerConfig> = {}): Promise<TestServices> {
+  const folder = await mkdtemp(join(runFolder(), 'services-'))
+  const logged: LogEntry[] = []
+  const log =
+    (level: LogEntry['level']) =>
+    (message: string, data?: Record<string, unknown>): void => {
+      logged.push({ level, message, data })
+    }
+  return {
+    database,
+    objects: await openDiskObjectStore(join(folder, 'objects')),
+    mail: createFileMail(join(folder, 'mail')),
+    config: {
+      publicUrl: 'http://localhost:4477',
+      data: folder,
+      secure: false,
+      trustedProxies: 0,
+      secret: randomBytes(32),
+      limits: { tarballBytes: 20_000_000, unpackedBytes: 100_000_000, files: 2_000, ratio: 100 },
+      oauth: {},
+      ...config,
+    },
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
+    logged,
+    folder,
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
