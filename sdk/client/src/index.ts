@@ -1,0 +1,7 @@
+export type { components, operations, paths } from './api-types.ts'
+export { type Client, type ClientOptions, createClient } from './create-client.ts'
+export { type DownloadRequest, downloadPackage } from './download-package.ts'
+export { integrityOf, verifyIntegrity } from './integrity.ts'
+export { leaseJob, sendHeartbeat, sendResult } from './jobs.ts'
+export { packagePath, versionPath } from './package-path.ts'
+export { type PublishedVersion, type PublishRequest, publishPackage } from './publish-package.ts'
