@@ -1,0 +1,79 @@
+import { crc32, createInflateRaw } from 'node:zlib'
+import { tarballFailure } from './tarball-failure.ts'
+
+const flags = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 }
+const fixedHeader = 10
+const trailer = 8
+
+/**
+ * Unpacks a gzip file (RFC 1952) piece by piece. Stricter than gunzip, which passes over what follows the first member
+ * and joins members, so that two readers could see two archives: exactly one member, its CRC-32 and length right, and not
+ * a byte more. Throws `tarball_not_gzip`, `tarball_truncated`, `tarball_corrupt`, `tarball_trailing_data`.
+ */
+export async function* inflateGzip(bytes: Uint8Array): AsyncGenerator<Buffer> {
+  const start = headerLength(bytes)
+  const inflate = createInflateRaw()
+  // Backpressure: the stream holds the compressed bytes that we have anyway and one piece of output.
+  inflate.end(bytes.subarray(start))
+  let crc = 0
+  let length = 0
+  try {
+    for await (const piece of inflate as AsyncIterable<Buffer>) {
+      crc = crc32(piece, crc)
+      length += piece.length
+      yield piece
+    }
+  } catch (error) {
+    throw inflateFailure(error)
+  } finally {
+    inflate.destroy()
+  }
+  checkTrailer(bytes, start + inflate.bytesWritten, crc, length)
+}
+
+function headerLength(bytes: Uint8Array): number {
+  if (bytes.length < 2 || bytes[0] !== 0x1f || bytes[1] !== 0x8b)
+    throw tarballFailure('tarball_not_gzip', 'The upload does not begin as a gzip file does.')
+  if (bytes.length < fixedHeader) throw truncated()
+  const flag = bytes[3]
+  if (bytes[2] !== 8 || (flag & flags.reserved) !== 0)
+    throw tarballFailure('tarball_not_gzip', 'The gzip header names a method or a flag that does not exist.')
+  let at = fixedHeader
+  if (flag & flags.extra) at += 2 + (bytes[at] | (bytes[at + 1] << 8))
+  if (flag & flags.name) at = afterNul(bytes, at)
+  if (flag & flags.comment) at = afterNul(bytes, at)
+  if (flag & flags.headerCrc) at += 2
+  if (!(at < bytes.length)) throw truncated()
+  return at
+}
+
+function afterNul(bytes: Uint8Array, from: number): number {
+  const nul = bytes.indexOf(0, from)
+  if (nul < 0) throw truncated()
+  return nul + 1
+}
+
+function checkTrailer(bytes: Uint8Array, end: number, crc: number, length: number): void {
+  if (bytes.length < end + trailer) throw truncated()
+  if (bytes.length > end + trailer) {
+    const more = bytes.length - end - trailer
+    throw tarballFailure('tarball_trailing_data', `${more} bytes follow the end of the gzip file.`, { bytes: more })
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset + end, trailer)
+  if (view.getUint32(0, true) !== crc || view.getUint32(4, true) !== length >>> 0)
+    throw tarballFailure('tarball_corrupt', 'The checksum at the end of the gzip file does not fit what is in it.')
+}
+
+/** What consumers throw passes through; what zlib says becomes ours. */
+function inflateFailure(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'Z_BUF_ERROR') return truncated(error)
+  if (typeof code !== 'string' || !code.startsWith('Z_')) return error
+  return tarballFailure('tarball_corrupt', 'The compressed data are damaged.')
+}
+
+function truncated(cause?: unknown): Error {
+  const failure = tarballFailure('tarball_truncated', 'The gzip file ends before its end.')
+  if (cause !== undefined) failure.cause = cause
+  return failure
+}
