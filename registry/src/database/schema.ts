@@ -192,6 +192,12 @@ export type PackageCountTable = {
   packages: Fixed<number>
 }
 
+/** What all replicas share beside the data: the installation's secret. */
+export type InstallationTable = { name: Fixed<string>; value: Fixed<string> }
+
+/** When a task of upkeep is due again: whichever replica moves it on does the task. */
+export type UpkeepTable = { task: Fixed<string>; next_at: Date }
+
 export type Schema = {
   accounts: AccountTable
   memberships: MembershipTable
