@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { AgentGymError } from '@agentgym/contract'
+import { z } from 'zod'
+
+/** What a PUT of a package asks for: npm sends publishing, deprecating and more to the one address. */
+export type PutRequest =
+  | { kind: 'publish'; publish: PublishRequest }
+  | { kind: 'deprecate'; revision: string | undefined; deprecations: Map<string, string> }
+
+export type PublishRequest = {
+  version: string
+  tag: string
+  visibility: 'public' | 'private' | undefined
+  tarball: Uint8Array
+}
+
+const documentSchema = z.object({
+  name: z.string(),
+  _rev: z.string().optional(),
+  'dist-tags': z.record(z.string(), z.string()).optional(),
+  versions: z.record(z.string(), z.object({ deprecated: z.unknown(), dist: z.unknown() }).partial()).optional(),
+  access: z.enum(['public', 'restricted']).nullish(),
+  _attachments: z.record(z.string(), z.object({ data: z.string(), length: z.number().optional() })).optional(),
+})
+type Document = z.infer<typeof documentSchema>
+
+/**
+ * Reads the JSON document of a PUT. Of a document that publishes we take the tarball, the version's number, the tag and
+ * who may see it; the manifest in it is not used, for what is served comes from the package.json within the tarball.
+ * Throws `request_invalid`, saying what to do where npm would print nothing that helps.
+ */
+export function parsePutDocument(name: string, text: string): PutRequest {
+  const document = parseDocument(text)
+  if (document.name.toLowerCase() !== name.toLowerCase())
+    throw invalid(`The document is about ${quote(document.name)}, but was sent to ${quote(name)}.`)
+  const attachments = Object.entries(document._attachments ?? {})
+  if (attachments.length > 0) return { kind: 'publish', publish: parsePublish(document, attachments) }
+  if (document.versions === undefined)
+    throw invalid(
+      'The document has neither a tarball nor versions.',
+      'Stars and owners are not kept here: use `agentgym` or the site for members of an organisation.',
+    )
+  const deprecations = new Map<string, string>()
+  for (const [version, { deprecated }] of Object.entries(document.versions))
+    deprecations.set(version, typeof deprecated === 'string' ? deprecated : '')
+  return { kind: 'deprecate', revision: document._rev, deprecations }
+}
+
+function parseDocument(text: string): Document {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    throw invalid('The body is no JSON.', 'Publish with `agentgym scenario publish`, npm or pnpm.')
+  }
+  const parsed = documentSchema.safeParse(json)
+  if (parsed.success) return parsed.data
+  const [{ path, message }] = parsed.error.issues
+  throw invalid(`The document's ${path.join('.') || 'root'} is invalid: ${message}.`)
+}
+
+function parsePublish(document: Document, attachments: [string, { data: string; length?: number }][]): PublishRequest {
+  const versions = Object.entries(document.versions ?? {})
+  if (versions.length !== 1) throw invalid(`One version is published at a time; the document has ${versions.length}.`)
+  if (attachments.length !== 1)
+    throw invalid(
+      `A version has one tarball; the document has ${attachments.length} attachments.`,
+      'Publish without `--provenance`: the marketplace signs what it has verified itself.',
+    )
+  const [version, manifest] = versions[0]
+  const tagged = Object.entries(document['dist-tags'] ?? {})
+  if (tagged.length > 1 || tagged.some(([, tagVersion]) => tagVersion !== version))
+    throw invalid('The document tags more than the version that it publishes.', 'Move tags with `npm dist-tag add`.')
+  const tarball = decodeTarball(attachments[0][1])
+  assertIntact(tarball, manifest.dist)
+  return {
+    version,
+    tag: tagged[0]?.[0] ?? 'latest',
+    visibility: document.access === 'restricted' ? 'private' : (document.access ?? undefined),
+    tarball,
+  }
+}
+
+function decodeTarball({ data, length }: { data: string; length?: number }): Uint8Array {
+  const bytes = Buffer.from(data, 'base64')
+  // Node passes over what is no base64: what is left out shows in the length that should have come of it.
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
+  if (data.length % 4 !== 0 || bytes.byteLength !== (data.length / 4) * 3 - padding)
+    throw invalid('The tarball is not valid base64.')
+  if (length !== undefined && length !== bytes.byteLength)
+    throw invalid(`The tarball is ${bytes.byteLength} bytes long, not ${length} as the document says.`)
+  return bytes
+}
+
+const distSchema = z.object({ integrity: z.string(), shasum: z.string() }).partial()
+
+/** The client's own checksums show whether the tarball came through whole; what is recorded is computed anew. */
+function assertIntact(tarball: Uint8Array, dist: unknown): void {
+  const { integrity, shasum } = distSchema.safeParse(dist).data ?? {}
+  const digest = (algorithm: string, encoding: 'base64' | 'hex') =>
+    createHash(algorithm).update(tarball).digest(encoding)
+  const sha512 = integrity?.split(/\s+/).find((hash) => hash.startsWith('sha512-'))
+  const wrong =
+    (sha512 !== undefined && sha512 !== `sha512-${digest('sha512', 'base64')}`) ||
+    (shasum !== undefined && shasum !== digest('sha1', 'hex'))
+  if (wrong) throw invalid('The tarball does not match its checksum: it was damaged on the way.', 'Publish again.')
+}
+
+function invalid(message: string, hint?: string): AgentGymError {
+  return new AgentGymError({ code: 'request_invalid', message, hint })
+}
+
+const quote = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)

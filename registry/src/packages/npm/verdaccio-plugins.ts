@@ -1,0 +1,180 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { PassThrough, type Readable } from 'node:stream'
+import { AgentGymError, errorCatalogue } from '@agentgym/contract'
+import type { BridgedResponse } from './node-bridge.ts'
+
+/** What one reader may see of one package. Verdaccio's plugins ask this, and nothing else. */
+export type NpmSource = {
+  /** Of whoever asks; null for a stranger. */
+  username: string | null
+  name: string
+  /** Throws `package_not_found` where the reader is not to know of the package. */
+  assertReadable(): Promise<void>
+  packument(): Promise<Packument>
+  /** Undefined where there is no such file, or not for this reader. */
+  tarball(file: string): Promise<{ body: Readable; size: number; integrity: string } | undefined>
+}
+
+export type Packument = {
+  name: string
+  'dist-tags': Record<string, string>
+  versions: Record<string, Record<string, unknown>>
+  [field: string]: unknown
+}
+
+/** A request that is being answered. `report` takes what is a bug to the log. */
+export type Reading = { source: NpmSource; answer: BridgedResponse; report(error: unknown): void }
+
+/** Verdaccio asks its storage for a package without saying for whom: the request that is being answered says it. */
+export const currentReading = new AsyncLocalStorage<Reading>()
+
+function reading(name: string): Reading {
+  const current = currentReading.getStore()
+  if (current === undefined || current.source.name !== name)
+    throw new Error(`Verdaccio asked for ${name} outside of a request for it`)
+  return current
+}
+
+type Callback<Value> = (error: Error | null, value?: Value) => void
+type RemoteUser = { name?: string; groups: string[]; real_groups: string[] }
+type Helpers = {
+  createAnonymousRemoteUser(): RemoteUser
+  createRemoteUser(name: string, groups: string[]): RemoteUser
+}
+type PluginRequest = { remote_user?: RemoteUser }
+
+/** Answers by promise what Verdaccio asks by callback; whatever it throws back at us ends that request only. */
+function settle<Value>(current: Reading, promise: Promise<Value>, callback: Callback<Value>): void {
+  promise
+    .then(
+      (value) => callback(null, value),
+      (error) => callback(asHttpError(current, error)),
+    )
+    .catch((error) => {
+      current.report(error)
+      current.answer.fail(error)
+    })
+}
+
+/** Verdaccio tells errors by `status` (HTTP) and `code` (storage). What is a bug is told to our log and nobody else. */
+function asHttpError(current: Reading, error: unknown): Error {
+  if (error instanceof AgentGymError) {
+    const { status } = errorCatalogue[error.code]
+    return Object.assign(new Error([error.message, error.hint].filter(Boolean).join(' ')), { status, code: status })
+  }
+  current.report(error)
+  return Object.assign(new Error('The registry failed at this request. Try again.'), { status: 500, code: 500 })
+}
+
+const refused = (what: string) =>
+  Object.assign(new Error(`Verdaccio only reads here; it was asked to ${what}`), { status: 403, code: 403 })
+
+/** Who may read is decided by our accounts; that anybody writes through Verdaccio is decided once and for all. */
+export function verdaccioAuth() {
+  return {
+    apiJWTmiddleware: (helpers: Helpers) => (request: PluginRequest, _response: unknown, next: () => void) => {
+      const username = currentReading.getStore()?.source.username ?? null
+      request.remote_user =
+        username === null ? helpers.createAnonymousRemoteUser() : helpers.createRemoteUser(username, [])
+      next()
+    },
+    authenticate(_username: string, _password: string, callback: Callback<false>): void {
+      callback(null, false)
+    },
+    allow_access(_user: RemoteUser, { name }: { name: string }, callback: Callback<boolean>): void {
+      const current = reading(name)
+      settle(
+        current,
+        current.source.assertReadable().then(() => true),
+        callback,
+      )
+    },
+    allow_publish(_user: RemoteUser, _package: unknown, callback: Callback<boolean>): void {
+      callback(refused('publish'))
+    },
+    allow_unpublish(_user: RemoteUser, _package: unknown, callback: Callback<boolean>): void {
+      callback(refused('unpublish'))
+    },
+  }
+}
+
+/** Reads packuments and tarballs for the request that is being answered. Every write is refused. */
+export function verdaccioStorage(secret: string) {
+  return {
+    getSecret: async () => secret,
+    setSecret: async () => {},
+    get: (callback: Callback<string[]>) => callback(null, []),
+    search: (_onPackage: unknown, onEnd: () => void) => onEnd(),
+    add: (_name: string, callback: Callback<void>) => callback(refused('add a package')),
+    remove: (_name: string, callback: Callback<void>) => callback(refused('remove a package')),
+    getPackageStorage: (name: string) => packageStorage(reading(name)),
+  }
+}
+
+function packageStorage(current: Reading) {
+  const refuse =
+    (what: string) =>
+    (...parameters: unknown[]) => {
+      const callback = parameters.findLast((parameter) => typeof parameter === 'function')
+      ;(callback as Callback<void> | undefined)?.(refused(what))
+    }
+  return {
+    readPackage(_name: string, callback: Callback<Packument>): void {
+      settle(current, current.source.packument().then(withoutGuessedLatest), callback)
+    },
+    readTarball: (file: string) => readTarball(current, file),
+    createPackage: refuse('create a package'),
+    savePackage: refuse('save a package'),
+    updatePackage: refuse('update a package'),
+    deletePackage: refuse('delete a file'),
+    removePackage: refuse('remove a package'),
+    writeTarball(): Readable {
+      throw refused('write a tarball')
+    },
+  }
+}
+
+/**
+ * Where no version is `latest`, Verdaccio would make the highest one it, a prerelease as well. A value that it can read,
+ * and that does not show when tags are listed or written as JSON, keeps it from that.
+ */
+function withoutGuessedLatest(packument: Packument): Packument {
+  const tags = { ...packument['dist-tags'] }
+  if (tags.latest === undefined) Object.defineProperty(tags, 'latest', { value: 'none', enumerable: false })
+  return { ...packument, 'dist-tags': tags }
+}
+
+/** Verdaccio waits for `open`, then pipes; it neither closes what it reads when the client goes, nor breaks off on errors. */
+function readTarball(current: Reading, file: string): Readable {
+  const { source, answer } = current
+  const { response } = answer
+  const stream = Object.assign(new PassThrough(), { abort: () => {} })
+  const open = async () => {
+    const found = await source.tarball(file)
+    if (found === undefined) throw Object.assign(new Error(`There is no file ${file}.`), { status: 404, code: 404 })
+    const { body, size, integrity } = found
+    const etag = `"${integrity}"`
+    response.setHeader('ETag', etag)
+    response.setHeader('Cache-Control', 'private, max-age=31536000, immutable')
+    const known = (response.req.headers['if-none-match'] ?? '').split(',').some((tag) => tag.trim() === etag)
+    if (known) response.statusCode = 304
+    else stream.emit('content-length', size)
+    stream.emit('open')
+    if (known || response.req.method === 'HEAD') {
+      body.destroy()
+      stream.end()
+      return
+    }
+    answer.body.once('close', () => body.destroy())
+    body.once('error', (error) => {
+      current.report(error)
+      answer.fail(error)
+    })
+    body.pipe(stream)
+  }
+  open().catch((error) => {
+    const status = (error as { status?: number }).status
+    stream.emit('error', status === undefined ? asHttpError(current, error) : error)
+  })
+  return stream
+}

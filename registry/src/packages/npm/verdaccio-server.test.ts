@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { PassThrough, Readable } from 'node:stream'
+import { AgentGymError } from '@agentgym/contract'
+import { expect, it } from 'vitest'
+import type { NpmTarget } from './npm-path.ts'
+import type { NpmSource, Packument } from './verdaccio-plugins.ts'
+import { verdaccioReader } from './verdaccio-server.ts'
+
+const signalsBefore = process.eventNames().filter((event) => String(event).startsWith('SIG'))
+const emitBefore = process.emit
+const reported: unknown[] = []
+const reader = verdaccioReader('https://gym.test/sub', (error) => reported.push(error))
+
+type Asked = { method?: 'GET' | 'HEAD'; headers?: Record<string, string> }
+type Target = Extract<NpmTarget, { kind: 'package' | 'version' | 'tarball' }>
+
+function source(changes: Partial<NpmSource> = {}): NpmSource {
+  const manifest = (version: string) => ({
+    name: '@t/s',
+    version,
+    dist: { tarball: `https://gym.test/sub/npm/@t/s/-/s-${version}.tgz`, integrity: 'sha512-AA' },
+  })
+  return {
+    username: null,
+    name: '@t/s',
+    assertReadable: async () => {},
+    packument: async () => ({
+      name: '@t/s',
+      _rev: '7-abc',
+      readme: '# Grüße 你好',
+      'dist-tags': { latest: '1.0.0' },
+      time: { '1.0.0': '2026-01-01T00:00:00.000Z' },
+      versions: { '1.0.0': manifest('1.0.0'), '2.0.0-rc.1': manifest('2.0.0-rc.1') },
+    }),
+    tarball: async (file) =>
+      file === 's-1.0.0.tgz'
+        ? { body: Readable.from([Buffer.from('tar'), Buffer.from('ball')]), size: 7, integrity: 'sha512-AA' }
+        : undefined,
+    ...changes,
+  }
+}
+
+const packageTarget: Target = { kind: 'package', name: '@t/s' }
+const tarballTarget: Target = { kind: 'tarball', name: '@t/s', file: 's-1.0.0.tgz' }
+
+function read(target: Target, { method = 'GET', headers = {} }: Asked = {}, from = source()): Promise<Response> {
+  return reader.read(target, { method, header: (name) => headers[name] }, from)
+}
+
+it('serves the packument, whole and abbreviated, with tarballs at the public address', async () => {
+  const whole = await read(packageTarget)
+  const body = (await whole.json()) as Packument
+  expect(body).toMatchObject({ name: '@t/s', _rev: '7-abc', readme: '# Grüße 你好', 'dist-tags': { latest: '1.0.0' } })
+  expect(body.versions['1.0.0'].dist).toMatchObject({ tarball: 'https://gym.test/sub/npm/@t/s/-/s-1.0.0.tgz' })
+  const brief = await read(packageTarget, { headers: { accept: 'application/vnd.npm.install-v1+json' } })
+  expect(brief.headers.get('content-type')).toMatch('application/vnd.npm.install-v1+json')
+  expect(await brief.json()).not.toHaveProperty('readme')
+})
+
+it('answers 304 to who has it already, for packument and tarball', async () => {
+  for (const target of [packageTarget, tarballTarget]) {
+    const first = await read(target)
+    await first.arrayBuffer()
+    const again = await read(target, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } })
+    expect([target.kind, again.status, again.body]).toEqual([target.kind, 304, null])
+  }
+})
+
+it('serves a tarball, and its head alone', async () => {
+  const whole = await read(tarballTarget)
+  expect([whole.status, whole.headers.get('content-length'), await whole.text()]).toEqual([200, '7', 'tarball'])
+  const head = await read(tarballTarget, { method: 'HEAD' })
+  expect([head.status, head.headers.get('content-length'), head.body]).toEqual([200, '7', null])
+})
+
+it('serves one version by number or tag', async () => {
+  for (const version of ['1.0.0', 'latest'])
+    expect(await (await read({ kind: 'version', name: '@t/s', version })).json()).toMatchObject({ version: '1.0.0' })
+})
+
+it('does not make a prerelease latest where nothing is', async () => {
+  const { versions, ...rest } = await source().packument()
+  const onlyPrerelease = async () => ({ ...rest, 'dist-tags': { next: '2.0.0-rc.1' }, versions })
+  const body = (await (await read(packageTarget, {}, source({ packument: onlyPrerelease }))).json()) as Packument
+  expect(body['dist-tags']).toEqual({ next: '2.0.0-rc.1' })
+  const latest = await read(
+    { kind: 'version', name: '@t/s', version: 'latest' },
+    {},
+    source({ packument: onlyPrerelease }),
+  )
+  expect(latest.status).toBe(404)
+})
+
+it('says what the rules of access say', async () => {
+  const assertReadable = async () => {
+    throw new AgentGymError({ code: 'package_not_found', message: 'There is no package @t/s.', hint: 'Log in.' })
+  }
+  for (const target of [packageTarget, tarballTarget]) {
+    const response = await read(target, {}, source({ assertReadable }))
+    expect([response.status, await response.json()]).toEqual([404, { error: 'There is no package @t/s. Log in.' }])
+  }
+})
+
+it('has nothing of its own to show', async () => {
+  for (const file of ['package.json', 's-9.9.9.tgz', 's.tgz']) {
+    const response = await read({ ...tarballTarget, file })
+    expect([file, response.status]).toEqual([file, 404])
+    expect(response.headers.get('content-type')).toMatch('application/json')
+  }
+})
+
+it('tells the log of a bug, and the client only that there was one', async () => {
+  const packument = async () => {
+    throw new Error('connection to 10.0.0.7 refused')
+  }
+  const response = await read(packageTarget, {}, source({ packument }))
+  expect(response.status).toBe(500)
+  expect(await response.text()).not.toContain('10.0.0.7')
+  expect(reported.splice(0)).toEqual([expect.objectContaining({ message: 'connection to 10.0.0.7 refused' })])
+})
+
+it('closes what it reads when the client goes away', async () => {
+  const body = new PassThrough()
+  body.write('ta')
+  const response = await read(tarballTarget, {}, source({ tarball: async () => ({ body, size: 7, integrity: 'x' }) }))
+  await response.body?.cancel()
+  if (!body.closed) await once(body, 'close')
+  expect(body.destroyed).toBe(true)
+})
+
+it('breaks a download off when the storage fails in the middle', async () => {
+  const body = new PassThrough()
+  body.write('ta')
+  const response = await read(tarballTarget, {}, source({ tarball: async () => ({ body, size: 7, integrity: 'x' }) }))
+  expect(response.status).toBe(200)
+  body.destroy(new Error('the bucket is gone'))
+  await expect(response.text()).rejects.toThrow('the bucket is gone')
+  expect(reported.splice(0)).toHaveLength(1)
+})
+
+it('leaves the process as it was: no listener for signals, no replaced emit', () => {
+  expect(process.eventNames().filter((event) => String(event).startsWith('SIG'))).toEqual(signalsBefore)
+  expect(process.emit).toBe(emitBefore)
+})

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import type { Server } from 'node:http'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import type * as verdaccio from 'verdaccio'
+import { askNodeListener, type BridgedRequest } from './node-bridge.ts'
+import { canonicalPath, type NpmTarget } from './npm-path.ts'
+import { currentReading, type NpmSource, verdaccioAuth, verdaccioStorage } from './verdaccio-plugins.ts'
+
+export type VerdaccioReader = {
+  /** Answers a request for a packument, a version or a tarball. */
+  read(
+    target: Extract<NpmTarget, { kind: 'package' | 'version' | 'tarball' }>,
+    asked: { method: BridgedRequest['method']; header(name: string): string | undefined; signal?: AbortSignal },
+    source: NpmSource,
+  ): Promise<Response>
+}
+
+/** What a client may say to Verdaccio. Its credentials stay outside: who asks is known by then. */
+const passedHeaders = ['accept', 'accept-encoding', 'if-none-match', 'user-agent']
+
+/**
+ * Verdaccio as a reader of packages: made at the first request (its import takes most of a second), without port, file,
+ * uplink, web pages or log of its own. `report` hears of its failures.
+ */
+export function verdaccioReader(publicUrl: string, report: (error: unknown) => void): VerdaccioReader {
+  const address = new URL(publicUrl)
+  let server: Promise<Server> | undefined
+  const started = () => {
+    server ??= startVerdaccio(address).catch((error) => {
+      server = undefined
+      throw error
+    })
+    return server
+  }
+  return {
+    async read(target, { method, header, signal }, source) {
+      const running = await started()
+      // Tarballs are addressed as users reach this server, whatever a client calls it.
+      const headers: Record<string, string> = {
+        host: address.host,
+        'x-forwarded-proto': address.protocol.replace(':', ''),
+      }
+      for (const name of passedHeaders) {
+        const value = header(name)
+        if (value !== undefined) headers[name] = value
+      }
+      const response = await askNodeListener(
+        (request, answer) => {
+          currentReading.run({ source, answer, report }, () => running.emit('request', request, answer.response))
+        },
+        { method, path: canonicalPath({ ...target, name: source.name }), headers },
+        signal,
+      )
+      // Who may read this from another site is not Verdaccio's to say.
+      response.headers.delete('access-control-allow-origin')
+      if (!response.ok) response.headers.set('content-type', 'application/json; charset=utf-8')
+      response.headers.append('vary', 'Accept, Authorization, Cookie')
+      return response
+    },
+  }
+}
+
+async function startVerdaccio({ pathname }: URL): Promise<Server> {
+  const { runServer } = requireVerdaccio()
+  const plugin = (create: () => object) => ({ 'agentgym.ts': { create } })
+  const settings = {
+    // Verdaccio insists on the path of a configuration file, which it would resolve relative paths against.
+    configPath: '/nonexistent',
+    plugins: fileURLToPath(new URL('plugins', import.meta.url)),
+    auth: plugin(verdaccioAuth),
+    store: plugin(() => verdaccioStorage(randomBytes(16).toString('hex'))),
+    middlewares: {},
+    filters: {},
+    uplinks: {},
+    packages: { '**': { access: '$all', publish: '$authenticated' } },
+    web: { enable: false },
+    user_agent: false,
+    url_prefix: `${pathname.replace(/\/$/, '')}/npm/`,
+    log: { type: 'stdout', format: 'json', level: 'silent' },
+  }
+  return runServer(settings as unknown as Parameters<typeof runServer>[0])
+}
+
+/**
+ * Loads Verdaccio, and takes back what a library of it does to the process on being loaded: it listens to every signal
+ * that ends one and, where no other listener is left, sends it again, which would cut an orderly shutdown short; and it
+ * replaces `process.emit`. `require` loads in one go, so nobody else's listeners can be among those taken back.
+ */
+function requireVerdaccio(): typeof verdaccio {
+  const host = process as NodeJS.Process & { reallyExit: unknown }
+  const { emit, reallyExit } = host
+  const listeners = new Map(process.eventNames().map((event) => [event, new Set(process.rawListeners(event))]))
+  const loaded: typeof verdaccio = createRequire(import.meta.url)('verdaccio')
+  for (const event of process.eventNames())
+    for (const listener of process.rawListeners(event))
+      if (String(event).startsWith('SIG') && !listeners.get(event)?.has(listener))
+        process.removeListener(event, listener as () => void)
+  Object.assign(host, { emit, reallyExit })
+  return loaded
+}
