@@ -1,8 +1,11 @@
 # What the machine itself must have, and what to say when it does not. Sourced by run.sh.
 
-# Sets missing_packages: Debian's names, each after a space.
+# Sets missing_packages: Debian's names, each after a space. `script` is what is going to run.
 find_requirements() {
   missing_packages=''
+  case ${script##*/} in
+    test.sh) [ -n "${AGENTGYM_TEST_DATABASE_URL:-}" ] || postgresql_installed || missing_packages=' postgresql' ;;
+  esac
   command -v c++ >/dev/null 2>&1 || missing_packages="$missing_packages g++"
   command -v make >/dev/null 2>&1 || missing_packages="$missing_packages make"
   command -v cmake >/dev/null 2>&1 || missing_packages="$missing_packages cmake"
@@ -12,6 +15,12 @@ find_requirements() {
   debian_package_installed libtorch-dev || missing_packages="$missing_packages libtorch-dev"
   # libtorch is content with the reference BLAS, which is several times slower.
   debian_package_installed libopenblas0-pthread || missing_packages="$missing_packages libopenblas0-pthread"
+}
+
+# Debian keeps the server's programs off the PATH.
+postgresql_installed() {
+  for initdb in /usr/lib/postgresql/*/bin/initdb; do [ ! -x "$initdb" ] || return 0; done
+  command -v initdb >/dev/null 2>&1
 }
 
 debian_package_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
@@ -37,7 +46,8 @@ refuse_unsupported_machine() {
   fi
   say "$cross These Debian packages are missing, and installing them needs root:$missing_packages"
   say "  As root:  apt-get update && apt-get install -y --no-install-recommends$missing_packages"
-  say '  Without root: set LIBTORCH to an unpacked libtorch, or have a python3 with torch on the PATH.'
+  case "$missing_packages" in *libtorch*) say '  Without root: set LIBTORCH to an unpacked libtorch, or have a python3 with torch on the PATH.' ;; esac
+  case "$missing_packages" in *postgresql*) say '  Without root: set AGENTGYM_TEST_DATABASE_URL to a PostgreSQL server where databases may be made.' ;; esac
   say '  Then run the same command again. Nothing has been changed.'
   exit 2
 }
@@ -55,6 +65,9 @@ explain_other_system() {
         say '  - libtorch 1.13 or later for C++. Either unpack a libtorch archive (cxx11 ABI) and set LIBTORCH to its folder,'
         say '    or have a python3 on the PATH that has torch:  python3 -m venv torch && . torch/bin/activate && pip install torch' ;;
       libopenblas0-pthread) ;; # comes inside a libtorch archive and inside torch
+      postgresql)
+        say '  - PostgreSQL 14 or later, its server (initdb on the PATH is enough; it need not run), or set'
+        say '    AGENTGYM_TEST_DATABASE_URL to a server where databases may be made' ;;
       g++) say '  - g++ 12 or later, or clang 15 or later' ;;
       cmake) say '  - cmake 3.18 or later' ;;
       *) say "  - $package" ;;

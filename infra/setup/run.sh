@@ -16,7 +16,7 @@ pnpm_version=12.4.2
 packages_stamp=node_modules/.agentgym-setup
 
 packages_fingerprint() {
-  cat infra/setup/run.sh pnpm-lock.yaml pnpm-workspace.yaml package.json sdk/*/package.json runtime/package.json plugins/*/package.json | cksum
+  cat infra/setup/run.sh pnpm-lock.yaml pnpm-workspace.yaml package.json sdk/*/package.json runtime/package.json registry/package.json plugins/*/package.json | cksum
 }
 
 packages_ready() {
@@ -30,8 +30,18 @@ install_debian_packages() {
   # An apt-get that was killed half-way leaves dpkg unconfigured and refuses all work until this has run.
   $as_root dpkg --configure -a
   $as_root apt-get -o DPkg::Lock::Timeout=300 update
+  case "$missing_packages" in *postgresql*) without_server=yes ;; *) without_server='' ;; esac
+  [ -z "$without_server" ] || keep_postgresql_off
   # shellcheck disable=SC2086 # a list of names
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing_packages
+  [ -z "$without_server" ] || $as_root rm -f "$postgresql_off"
+}
+
+# The tests run servers of their own: the package must not make a database and start a service on this machine.
+postgresql_off=/etc/postgresql-common/createcluster.d/agentgym.conf
+keep_postgresql_off() {
+  $as_root mkdir -p "${postgresql_off%/*}"
+  echo 'create_main_cluster = false' | $as_root tee "$postgresql_off" > /dev/null
 }
 
 install_packages() {
@@ -50,7 +60,7 @@ set_up() {
   # apt and npm wait for the network most of the time: side by side they cost as much as the longer one.
   debian_job='' packages_job=''
   if [ -n "$missing_packages" ]; then
-    step debian "Debian packages:$missing_packages" 'libtorch is what the learner computes with' install_debian_packages & debian_job=$!
+    step debian "Debian packages:$missing_packages" 'libtorch is what the learner computes with, PostgreSQL what the tests run on' install_debian_packages & debian_job=$!
   fi
   if ! packages_ready; then
     step packages 'npm packages and Node 24, from the lockfile' 'the project runs on its own Node' install_packages & packages_job=$!
@@ -66,6 +76,8 @@ set_up() {
   rm -rf "$logs"
 }
 
+# What to be ready for: only some scripts need a PostgreSQL to test on.
+script=$1
 find_requirements
 if ! all_ready; then
   # Two commands in one clone wait for each other. The lock is on this file: it is there before node_modules is.
