@@ -213,4 +213,6 @@ export type Schema = {
   tags: TagTable
   downloads: DownloadTable
   package_counts: PackageCountTable
+  installation: InstallationTable
+  upkeep: UpkeepTable
 }
