@@ -190,6 +190,11 @@ export const errorCatalogue = {
     summary: 'The package has no such version, or none that fits the tag or range.',
   },
   version_not_published: { exit: 1, status: 409, summary: 'The version is still being checked, or was rejected.' },
+  version_immutable: {
+    exit: 2,
+    status: 405,
+    summary: 'What is published can be neither changed nor removed; it can be yanked or deprecated.',
+  },
   version_yanked: { exit: 1, status: 409, summary: 'The version is yanked.' },
   tag_not_found: { exit: 1, status: 404, summary: 'The package has no such tag.' },
   tag_protected: { exit: 1, status: 409, summary: 'The tag `latest` cannot be removed.' },
