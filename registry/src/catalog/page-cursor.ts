@@ -1,0 +1,41 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { AgentGymError } from '@agentgym/contract'
+import { z } from 'zod'
+
+/** Where a page ended: the sort key of its last package (an integer, or a time in ISO 8601) and that package's id. */
+export type PageEnd = { key: string; id: string }
+
+const endSchema = z.tuple([z.string().regex(/^-?\d{1,19}$|^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/), z.uuid()])
+
+/**
+ * A cursor holds where a page ended, signed together with the query that it belongs to: it means nothing in another
+ * query, and nobody can make one up.
+ */
+export function encodeCursor(secret: Uint8Array, query: string, { key, id }: PageEnd): string {
+  const payload = Buffer.from(JSON.stringify([key, id])).toString('base64url')
+  return `${payload}.${sign(secret, query, payload).toString('base64url')}`
+}
+
+/** Throws `request_invalid` for anything that `encodeCursor` did not give for this query. */
+export function decodeCursor(secret: Uint8Array, query: string, cursor: string): PageEnd {
+  const [payload, signature, ...rest] = cursor.split('.')
+  const given = Buffer.from(signature ?? '', 'base64url')
+  const expected = sign(secret, query, payload)
+  if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) throw cursorInvalid()
+  const end = endSchema.safeParse(JSON.parse(Buffer.from(payload, 'base64url').toString()))
+  if (!end.success) throw cursorInvalid()
+  return { key: end.data[0], id: end.data[1] }
+}
+
+function sign(secret: Uint8Array, query: string, payload: string): Buffer {
+  return createHmac('sha256', secret).update(`catalog cursor\n${query}\n${payload}`).digest().subarray(0, 16)
+}
+
+function cursorInvalid(): AgentGymError {
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: 'The field "cursor" of the query is invalid: it is not one that this query gave.',
+    hint: 'Leave it out for the first page; q, filters and sort have to stay the same from page to page.',
+    data: { field: 'cursor', in: 'query' },
+  })
+}

@@ -1,0 +1,53 @@
+import { type RawBuilder, sql } from 'kysely'
+import { nameWords, searchWords } from './search-text.ts'
+
+export type SearchedTexts = {
+  name: string
+  title: string
+  summary: string
+  category: string | null
+  algorithm: string | null
+  keywords: readonly string[]
+  readme: string
+}
+
+/** A README may be long; what it is about stands at its beginning. */
+const maxReadmeCharacters = 50_000
+
+/** The same texts as strings of words, ready for `searchVectors`. */
+export function searchedWords(
+  texts: SearchedTexts,
+): Record<'name' | 'title' | 'labels' | 'summary' | 'readme', string> {
+  const readme = texts.readme.slice(0, maxReadmeCharacters).replace(/\bhttps?:\/\/\S+/g, ' ')
+  const labels = [...texts.keywords, texts.category ?? '', texts.algorithm ?? ''].join(' ')
+  return {
+    name: nameWords(texts.name).join(' '),
+    title: searchWords(texts.title).join(' '),
+    labels: searchWords(labels).join(' '),
+    summary: searchWords(texts.summary).join(' '),
+    readme: searchWords(readme).join(' '),
+  }
+}
+
+type Words = Record<keyof ReturnType<typeof searchedWords>, RawBuilder<unknown>>
+
+/**
+ * The tsvectors of a package: names weigh A, titles and keywords B, summaries C, READMEs D.
+ *
+ * Everything is there in the configuration `english`, so that "balancing" finds "balance"; all but the README also in
+ * `simple`, so that the beginning of a word finds it however English would stem it, and names are found as they are.
+ */
+export function searchVectors(words: Words): { search: RawBuilder<string>; searchRank: RawBuilder<string> } {
+  const weighed = (configuration: 'english' | 'simple') => sql`(
+    setweight(to_tsvector(${sql.lit(configuration)}, ${words.name}), 'A')
+    || setweight(to_tsvector(${sql.lit(configuration)}, ${words.title}), 'B')
+    || setweight(to_tsvector(${sql.lit(configuration)}, ${words.labels}), 'B')
+    || setweight(to_tsvector(${sql.lit(configuration)}, ${words.summary}), 'C'))`
+  const searchRank = sql<string>`(${weighed('english')} || ${weighed('simple')})`
+  return { searchRank, search: sql<string>`(${searchRank} || setweight(to_tsvector('english', ${words.readme}), 'D'))` }
+}
+
+/** A tsquery of either configuration: English drops words such as "the", which no text needs to hold. */
+export function searchExpression(tsquery: string): RawBuilder<string> {
+  return sql<string>`(to_tsquery('english', ${tsquery}) || to_tsquery('simple', ${tsquery}))`
+}
