@@ -2,11 +2,13 @@ import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contr
 import type { Context, ErrorHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { npmErrorBody } from '../packages/npm/npm-errors.ts'
 import type { Env } from './env.ts'
 import type { Log } from './services.ts'
 
 /**
- * Every failure as an answer: `{ error: { code, message, hint?, data? } }` under the status of the catalogue. What is no
+ * Every failure as an answer: `{ error: { code, message, hint?, data? } }` under the status of the catalogue, or in the
+ * form of npm below `/npm/`. What is no
  * AgentGymError is a bug: it goes to the log whole, and to the client as `internal_error` with the request's id alone.
  */
 export function answerError(log: Log): ErrorHandler<Env> {
@@ -27,7 +29,8 @@ export function answerError(log: Log): ErrorHandler<Env> {
 export function answer(c: Context<Env>, report: ErrorReport, status?: ContentfulStatusCode): Response {
   const retryAfter = report.data?.retry_after_seconds
   if (typeof retryAfter === 'number') c.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
-  return c.json({ error: report }, status ?? (errorCatalogue[report.code].status as ContentfulStatusCode))
+  const body = c.req.path.startsWith('/npm/') ? npmErrorBody(report) : { error: report }
+  return c.json(body, status ?? (errorCatalogue[report.code].status as ContentfulStatusCode))
 }
 
 /** What Hono itself throws: a body that is no JSON, mostly. Its status is more exact than ours. */

@@ -1,0 +1,66 @@
+import type { Server as HttpServer } from 'node:http'
+import type { AddressInfo, Server } from 'node:net'
+import { AgentGymError } from '@agentgym/contract'
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
+
+type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>
+
+export type HttpListener = {
+  port: number
+  /** From now on requests are answered; those that came before wait until then. */
+  answerWith(fetch: Fetch): void
+  /** Takes no more connections, lets requests under way end for at most `graceMs`, then breaks them off. */
+  drain(graceMs: number): Promise<void>
+}
+
+/** Listens before anything can be answered, so that a free port can be part of what answers. */
+export async function listenHttp(host: string, port: number): Promise<HttpListener> {
+  const { promise: ready, resolve: answerWith } = Promise.withResolvers<Fetch>()
+  const server = createAdaptorServer({
+    fetch: async (request, bindings) => (await ready)(request, bindings as HttpBindings),
+    overrideGlobalObjects: false,
+  }) as HttpServer
+  server.headersTimeout = 30_000
+  server.requestTimeout = 300_000
+  // Longer than the balancers in front keep a connection idle, or they send into one that is being closed.
+  server.keepAliveTimeout = 75_000
+  await listen(server, host, port)
+  return {
+    port: (server.address() as AddressInfo).port,
+    answerWith,
+    drain: (graceMs) => drain(server, graceMs),
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)))
+  server.listen(port, host, resolve)
+  return promise
+}
+
+async function drain(server: HttpServer, graceMs: number): Promise<void> {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  server.close(() => resolve())
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(timer)
+}
+
+function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): AgentGymError {
+  const taken = cause.code === 'EADDRINUSE'
+  return new AgentGymError(
+    {
+      code: 'config_invalid',
+      message: taken
+        ? `Port ${port} of ${host} is taken.`
+        : `The server cannot listen on ${host}:${port}: ${cause.message}.`,
+      hint: taken
+        ? 'Stop what uses it, or choose another by --port or AGENTGYM_PORT.'
+        : 'Check AGENTGYM_HOST and AGENTGYM_PORT.',
+      data: { field: taken ? 'AGENTGYM_PORT' : 'AGENTGYM_HOST', host, port },
+    },
+    { cause },
+  )
+}

@@ -1,0 +1,144 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { AgentGymError } from '@agentgym/contract'
+import { z } from 'zod'
+import { type ObjectStoreAddress, s3AddressFrom } from '../storage/open-object-store.ts'
+import type { LogLevel } from './json-log.ts'
+import type { ServerConfig } from './services.ts'
+
+const MEBIBYTE = 2 ** 20
+
+const whole = (low: number, high: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'a whole number')
+    .transform(Number)
+    .refine((value) => value >= low && value <= high, `a number from ${low} to ${high}`)
+const address = (...protocols: string[]) =>
+  z
+    .string()
+    .refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `an address with ${protocols.join(' or ')}`)
+
+/** What each variable of the environment may be; README.md says what it does. */
+const variables = {
+  AGENTGYM_HOST: z.string(),
+  AGENTGYM_PORT: whole(0, 65_535),
+  AGENTGYM_PUBLIC_URL: address('http:', 'https:'),
+  AGENTGYM_DATA: z.string(),
+  AGENTGYM_HOME: z.string(),
+  AGENTGYM_TRUSTED_PROXIES: whole(0, 10),
+  AGENTGYM_SECRET: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, '32 bytes in hexadecimal, as `openssl rand -hex 32` prints them'),
+  AGENTGYM_OPERATOR: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'a username'),
+  AGENTGYM_LOG_LEVEL: z.enum(['info', 'warn', 'error'], 'info, warn or error'),
+  AGENTGYM_MAX_TARBALL_BYTES: whole(1_024, 2 ** 31),
+  AGENTGYM_MAX_UNPACKED_BYTES: whole(1_024, 2 ** 33),
+  AGENTGYM_MAX_FILES: whole(1, 1_000_000),
+  AGENTGYM_MAIL: z
+    .string()
+    .regex(/^(file|console|smtps?:\/\/.+)$/, '"file", "console" or an address that begins with smtp:// or smtps://'),
+  AGENTGYM_MAIL_FROM: z.string().regex(/@/, 'a sender such as gym@example.com'),
+  AGENTGYM_GITHUB_CLIENT_ID: z.string(),
+  AGENTGYM_GITHUB_CLIENT_SECRET: z.string(),
+  AGENTGYM_GOOGLE_CLIENT_ID: z.string(),
+  AGENTGYM_GOOGLE_CLIENT_SECRET: z.string(),
+  DATABASE_URL: address('postgres:', 'postgresql:'),
+}
+const schema = z.object(variables).partial()
+
+export type ServeOptions = {
+  /** Port to listen on; 0 takes a free one. */
+  port?: number
+  /** Address to listen on; 127.0.0.1 unless told. */
+  host?: string
+  /** Folder of the embedded database, objects and mail. */
+  data?: string
+  publicUrl?: string
+  /** Read for what the options leave open; the process's own unless told. */
+  environment?: NodeJS.ProcessEnv
+}
+
+export type Settings = {
+  host: string
+  port: number
+  /** Null: where it listens is where users reach it. */
+  publicUrl: string | null
+  database: { url: string } | { folder: string }
+  objects: ObjectStoreAddress
+  mail: { transport: string; from: string; folder: string }
+  logLevel: LogLevel
+  secret: Uint8Array | null
+  config: Omit<ServerConfig, 'publicUrl' | 'secure' | 'secret'>
+}
+
+/** Options first, then the environment, then defaults. Throws `config_invalid`, naming the variable that is wrong. */
+export function readSettings(options: ServeOptions): Settings {
+  const { environment = process.env } = options
+  const read = parse(environment)
+  const bucket = s3AddressFrom(environment)
+  const folder = resolve(
+    options.data ?? read.AGENTGYM_DATA ?? join(read.AGENTGYM_HOME ?? join(homedir(), '.agentgym'), 'server'),
+  )
+  const url = read.DATABASE_URL
+  const needsFolder = url === undefined || bucket === undefined
+  return {
+    host: options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1',
+    port: options.port ?? read.AGENTGYM_PORT ?? 4477,
+    publicUrl: (options.publicUrl ?? read.AGENTGYM_PUBLIC_URL)?.replace(/\/+$/, '') ?? null,
+    database: url === undefined ? { folder: join(folder, 'database') } : { url },
+    objects: bucket ?? { folder: join(folder, 'objects') },
+    mail: {
+      transport: read.AGENTGYM_MAIL ?? (needsFolder ? 'file' : 'console'),
+      from: read.AGENTGYM_MAIL_FROM ?? 'AgentGym <no-reply@localhost>',
+      folder: join(folder, 'mail'),
+    },
+    logLevel: read.AGENTGYM_LOG_LEVEL ?? 'info',
+    secret: read.AGENTGYM_SECRET === undefined ? null : Buffer.from(read.AGENTGYM_SECRET, 'hex'),
+    config: {
+      data: needsFolder ? folder : null,
+      trustedProxies: read.AGENTGYM_TRUSTED_PROXIES ?? 0,
+      limits: {
+        tarballBytes: read.AGENTGYM_MAX_TARBALL_BYTES ?? 32 * MEBIBYTE,
+        unpackedBytes: read.AGENTGYM_MAX_UNPACKED_BYTES ?? 256 * MEBIBYTE,
+        files: read.AGENTGYM_MAX_FILES ?? 5_000,
+        ratio: 100,
+      },
+      operator: read.AGENTGYM_OPERATOR,
+      oauth: { github: pair(environment, 'GITHUB'), google: pair(environment, 'GOOGLE') },
+    },
+  }
+}
+
+function parse(environment: NodeJS.ProcessEnv): z.infer<typeof schema> {
+  // A variable that is set to nothing is not set.
+  const given = Object.keys(variables).flatMap((name) =>
+    environment[name] ? [[name, environment[name]] as const] : [],
+  )
+  const parsed = schema.safeParse(Object.fromEntries(given))
+  if (parsed.success) return parsed.data
+  const { path, message } = parsed.error.issues[0]
+  throw invalid(String(path[0]), `is not ${message}`)
+}
+
+function pair(
+  environment: NodeJS.ProcessEnv,
+  provider: string,
+): { clientId: string; clientSecret: string } | undefined {
+  const clientId = environment[`AGENTGYM_${provider}_CLIENT_ID`]
+  const clientSecret = environment[`AGENTGYM_${provider}_CLIENT_SECRET`]
+  if (clientId && clientSecret) return { clientId, clientSecret }
+  if (clientId) throw invalid(`AGENTGYM_${provider}_CLIENT_SECRET`, 'is missing beside the client id')
+  if (clientSecret) throw invalid(`AGENTGYM_${provider}_CLIENT_ID`, 'is missing beside the client secret')
+  return undefined
+}
+
+/** Never shows the value: it may hold a password. */
+function invalid(variable: string, what: string): AgentGymError {
+  return new AgentGymError({
+    code: 'config_invalid',
+    message: `The setting ${variable} ${what}.`,
+    hint: 'registry/README.md lists the settings.',
+    data: { field: variable },
+  })
+}

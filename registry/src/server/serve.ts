@@ -1,0 +1,65 @@
+import { createApp } from './app.ts'
+import { listenHttp } from './http-listener.ts'
+import { jsonLog } from './json-log.ts'
+import { openServices } from './open-services.ts'
+import { readSettings, type ServeOptions } from './read-settings.ts'
+import { openRooms } from './rooms.ts'
+import { startUpkeep } from './upkeep.ts'
+
+export type RunningServer = {
+  /** Where it listens: `http://localhost:4477`. */
+  url: string
+  /** Takes no more requests, ends those under way, and closes everything. May be called more than once. */
+  close(): Promise<void>
+}
+
+/** How long requests under way may go on after the server was asked to stop. */
+const GRACE_MS = 20_000
+
+/**
+ * Starts the service in this process: API, npm registry, catalogue, on what options and environment name. Several may
+ * run side by side on one PostgreSQL and one bucket.
+ *
+ * Throws `config_invalid`, naming the setting; `database_in_use`, `database_unavailable`, `storage_unavailable`.
+ */
+export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
+  const startedMs = performance.now()
+  const settings = readSettings(options)
+  const log = jsonLog((line) => process.stderr.write(line), settings.logLevel)
+  const listener = await listenHttp(settings.host, settings.port)
+  const url = `http://${shownHost(settings.host)}:${listener.port}`
+  try {
+    const services = await openServices(settings, settings.publicUrl ?? url, log)
+    const rooms = await openRooms(services)
+    const stopping = new AbortController()
+    const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted })
+    listener.answerWith(app.fetch)
+    const upkeep = startUpkeep(services, rooms.upkeep, stopping.signal)
+    log.info('serving', { url, database: services.database.kind, start_ms: Math.round(performance.now() - startedMs) })
+    const shutDown = async () => {
+      stopping.abort()
+      await listener.drain(GRACE_MS)
+      await upkeep
+      await rooms.close()
+      await services.database.close()
+      log.info('stopped')
+    }
+    let closing: Promise<void> | undefined
+    return {
+      url,
+      close: () => {
+        closing ??= shutDown()
+        return closing
+      },
+    }
+  } catch (error) {
+    await listener.drain(0)
+    throw error
+  }
+}
+
+/** What people type for an address that means this machine. */
+function shownHost(host: string): string {
+  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
