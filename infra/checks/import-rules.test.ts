@@ -31,6 +31,10 @@ const trespasses: [rule: string, file: string, specifier: string][] = [
   ['plugins-import-only-scenario', 'plugins/pole/src/other.ts', '../../maze/src/index.ts'],
   ['runtime-and-registry-apart', 'runtime/src/publish.ts', '@agentgym/registry'],
   ['runtime-and-registry-apart', 'registry/src/train.ts', '@agentgym/runtime'],
+  ['client-imports-only-contract', 'sdk/client/src/read.ts', 'node:fs'],
+  ['client-imports-only-contract', 'sdk/client/src/settings.ts', '@agentgym/scenario'],
+  ['registry-imports-only-client-and-contract', 'registry/src/catalog/spaces.ts', '@agentgym/scenario'],
+  ['rooms-do-not-know-the-server', 'registry/src/packages/restart.ts', '../server/serve.ts'],
   ['web-imports-only-client-and-contract', 'web/src/page.ts', '@agentgym/registry'],
   ['cli-is-the-top', 'runtime/src/progress.ts', '../../sdk/cli/src/index.ts'],
   ['infra-is-outside', 'runtime/src/self-check.ts', '../../infra/checks/rules.ts'],
@@ -41,6 +45,9 @@ const trespasses: [rule: string, file: string, specifier: string][] = [
   ['only-learner-loads-the-addon', 'runtime/src/training/direct.ts', '../../learner/build/addon.node'],
   ['only-packages-imports-verdaccio', 'registry/src/server/npm.ts', 'verdaccio'],
   ['only-storage-knows-s3', 'registry/src/catalog/pictures.ts', '@aws-sdk/client-s3'],
+  ['only-database-opens-databases', 'registry/src/catalog/query.ts', 'pg'],
+  ['only-one-file-imports-lucia', 'registry/src/auth/log-in.ts', 'lucia'],
+  ['only-auth-hashes-passwords', 'registry/src/server/hash.ts', '@node-rs/argon2'],
 ]
 
 // What the rules allow, and must go on allowing.
@@ -58,6 +65,15 @@ const rightful: [file: string, specifier: string][] = [
   ['registry/src/index.ts', '@agentgym/contract'],
   ['registry/src/packages/gateway.ts', 'verdaccio'],
   ['registry/src/storage/s3.ts', '@aws-sdk/client-s3'],
+  ['registry/src/database/open.ts', 'pg'],
+  ['registry/src/auth/lucia-sessions.ts', 'lucia'],
+  ['registry/src/auth/password.ts', '@node-rs/argon2'],
+  ['registry/src/packages/packages.routes.ts', '../server/env.ts'],
+  ['registry/src/server/env.ts', '../database/open.ts'],
+  ['registry/src/server/serve.ts', '../packages/packages.routes.ts'],
+  ['registry/src/publish.ts', '@agentgym/client'],
+  ['runtime/src/worker/lease.ts', '@agentgym/client'],
+  ['sdk/client/src/index.ts', '@agentgym/contract'],
   ['sdk/cli/src/index.ts', '@agentgym/runtime'],
   ['sdk/cli/src/serve.ts', '@agentgym/registry'],
   ['infra/checks/rules.ts', '../../runtime/src/training/loop.ts'],
@@ -65,6 +81,7 @@ const rightful: [file: string, specifier: string][] = [
 
 const exportsOf: Record<string, Record<string, string>> = {
   'sdk/contract': { '.': './src/index.ts' },
+  'sdk/client': { '.': './src/index.ts' },
   'sdk/scenario': { '.': './src/index.ts', './engine': './src/engine/index.ts' },
   'sdk/cli': {},
   runtime: { '.': './src/index.ts' },
@@ -91,7 +108,8 @@ function buildTrespassingTree(root: string): void {
     write(`${folder}/package.json`, JSON.stringify({ name, version: '1.0.0', type: 'module', exports }))
     symlinkSync(join(root, folder), join(root, 'node_modules', name))
   }
-  for (const library of ['zod', 'isolated-vm', 'verdaccio', '@aws-sdk/client-s3']) {
+  const libraries = ['zod', 'isolated-vm', 'verdaccio', '@aws-sdk/client-s3', 'pg', 'lucia', '@node-rs/argon2']
+  for (const library of libraries) {
     write(`node_modules/${library}/package.json`, JSON.stringify({ name: library, version: '1.0.0', main: 'index.js' }))
     write(`node_modules/${library}/index.js`, '')
   }
