@@ -85,13 +85,13 @@ class PgliteDriver implements Driver {
   }
 
   async commitTransaction(connection: PgliteConnection): Promise<void> {
-    // PostgreSQL answers COMMIT of a failed transaction by rolling it back, without an error; any other statement fails.
-    try {
-      await connection.run('select')
-    } catch (error) {
-      throw new AbortedTransactionError({ cause: error })
-    }
+    // PostgreSQL answers COMMIT of a failed transaction by undoing it, without an error; any other statement fails.
+    const failure: unknown = await connection.run('select').then(
+      () => undefined,
+      (error) => error,
+    )
     await connection.run('commit')
+    if (failure) throw new AbortedTransactionError({ cause: failure })
   }
 
   async rollbackTransaction(connection: PgliteConnection): Promise<void> {
