@@ -7,8 +7,8 @@ type WriteRequest = {
   header(name: string): string | undefined
 }
 
-/** Pages with plain forms; each checks a form token of its own. */
-const formPaths = new Set(['/device'])
+/** Pages with plain forms, each with a proof of its own in a hidden field. */
+const formPaths = new Set(['/device', '/verify-email', '/reset-password'])
 /** No form can send these, and a script of another origin only after a preflight, which nothing here answers. */
 const guardedTypes = new Set(['application/json', 'application/octet-stream'])
 

@@ -10,27 +10,25 @@ export type RateLimit = { limit: number; windowSeconds: number }
  * take the count back.
  */
 export async function limitRate(database: Database, key: string, { limit, windowSeconds }: RateLimit): Promise<void> {
-  // A transaction that began in the window before must not set a newer window back, hence `greatest`.
   const { rows } = await sql<{ count: number; retry_after: number }>`
-    insert into rate_limits (key, window_start, count)
-    values (${key}, to_timestamp(floor(extract(epoch from now()) / ${windowSeconds}::int) * ${windowSeconds}::int), 1)
-    on conflict (key) do update set
-      count = case when rate_limits.window_start >= excluded.window_start then rate_limits.count + 1 else 1 end,
-      window_start = greatest(rate_limits.window_start, excluded.window_start)
-    returning count::int as count,
-      ceil(extract(epoch from window_start) + ${windowSeconds}::int - extract(epoch from now()))::int as retry_after
+    insert into rate_limits (key, window_start, count) values (${key}, ${windowStart(windowSeconds)}, 1)
+    on conflict (key, window_start) do update set count = rate_limits.count + 1
+    returning count, ceil(extract(epoch from window_start - now()) + ${windowSeconds}::int)::int as retry_after
   `.execute(database.query)
   const { count, retry_after } = rows[0]
   if (count > limit) throw rateLimited(Math.max(1, retry_after))
 }
 
 /** Takes one count back, for what turned out to be no attempt to limit, such as a log-in that succeeded. */
-export async function refundRate(database: Database, key: string): Promise<void> {
-  await database.query
-    .updateTable('rate_limits')
-    .set((row) => ({ count: sql<number>`greatest(${row.ref('count')} - 1, 0)` }))
-    .where('key', '=', key)
-    .execute()
+export async function refundRate(database: Database, key: string, { windowSeconds }: RateLimit): Promise<void> {
+  await sql`
+    update rate_limits set count = greatest(count - 1, 0)
+    where key = ${key} and window_start = ${windowStart(windowSeconds)}
+  `.execute(database.query)
+}
+
+function windowStart(windowSeconds: number) {
+  return sql`to_timestamp(floor(extract(epoch from now()) / ${windowSeconds}::int) * ${windowSeconds}::int)`
 }
 
 export function rateLimited(retryAfter: number): AgentGymError {

@@ -1,0 +1,64 @@
+import { AgentGymError } from '@agentgym/contract'
+import { canonicalName } from './canonical-name.ts'
+
+const maxLength = 39
+/** A username is an npm scope, a part of addresses and a folder's name: no more than these. */
+const pattern = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/
+
+/** Speak for AgentGym: for operators alone. */
+const ofOperators = [
+  'agentgym',
+  'admin',
+  'administrator',
+  'official',
+  'operator',
+  'root',
+  'security',
+  'staff',
+  'support',
+]
+/** Mean something else: to addresses of this site, to npm, to JavaScript, or to whoever reads them. */
+const ofNobody = [
+  ...['about', 'account', 'accounts', 'agents', 'api', 'assets', 'auth', 'blog', 'browse', 'device', 'docs', 'healthz'],
+  ...[
+    'help',
+    'jobs',
+    'login',
+    'logout',
+    'me',
+    'metrics',
+    'new',
+    'npm',
+    'orders',
+    'organisations',
+    'packages',
+    'pricing',
+  ],
+  ...['readyz', 'registry', 'rpc', 'runs', 'scenarios', 'search', 'sessions', 'settings', 'signup', 'static', 'status'],
+  ...['terms', 'tokens', 'users', 'www', 'node', 'node_modules', 'verdaccio', 'constructor', 'prototype', 'package'],
+  ...['anonymous', 'everyone', 'nobody', 'null', 'undefined', 'system', 'unknown'],
+]
+// By canonical form, so that adm1n is admin.
+const operatorsOnly = new Set(ofOperators.map(canonicalName))
+const never = new Set(ofNobody.map(canonicalName))
+
+/** The name of a new user or organisation, exactly as given. Throws `name_invalid`. */
+export function checkUsername(username: string, { operator }: { operator: boolean }): string {
+  const canonical = canonicalName(username)
+  if (username.length > maxLength) throw nameInvalid(username, `it is longer than ${maxLength} characters`)
+  if (username !== username.toLowerCase()) throw nameInvalid(username, 'it has to be in lower case')
+  if (!pattern.test(username))
+    throw nameInvalid(username, 'it has to consist of letters a to z and digits, joined by single - _ or .')
+  if (never.has(canonical) || (operatorsOnly.has(canonical) && !operator))
+    throw nameInvalid(username, 'it is reserved, or too easily mistaken for a name that is')
+  return username
+}
+
+function nameInvalid(username: string, why: string): AgentGymError {
+  return new AgentGymError({
+    code: 'name_invalid',
+    message: `${JSON.stringify(username)} cannot be a username: ${why}.`,
+    hint: 'For example acme or jane-doe.',
+    data: { field: 'username' },
+  })
+}

@@ -1,0 +1,28 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { createRoutes } from '../server/create-routes.ts'
+import type { Env } from '../server/env.ts'
+import type { Services } from '../server/services.ts'
+import { ownAccountRoutes } from './accounts.routes.ts'
+import { deviceCodeRoutes } from './device-codes.routes.ts'
+import { devicePageRoutes } from './device-page.routes.ts'
+import { mailLinkRoutes } from './mail-links.routes.ts'
+import { mailPageRoutes } from './mail-pages.routes.ts'
+import { oauthRoutes } from './oauth.routes.ts'
+import { organisationRoutes } from './organisations.routes.ts'
+import { sessionRoutes } from './sessions.routes.ts'
+import { tokenRoutes } from './tokens.routes.ts'
+
+/** Every route about accounts; mount it behind `authenticate`. */
+export function accountRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.route('/', ownAccountRoutes(services))
+  routes.route('/', sessionRoutes(services))
+  routes.route('/', tokenRoutes(services))
+  routes.route('/', organisationRoutes(services))
+  routes.route('/', mailLinkRoutes(services))
+  routes.route('/', deviceCodeRoutes(services))
+  routes.route('/', oauthRoutes(services))
+  routes.route('/', devicePageRoutes(services))
+  routes.route('/', mailPageRoutes(services))
+  return routes
+}

@@ -1,0 +1,58 @@
+import { logInRequestSchema, sessionSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { createRoutes } from '../server/create-routes.ts'
+import type { Env } from '../server/env.ts'
+import { failures } from '../server/failures.ts'
+import type { Services } from '../server/services.ts'
+import { recordAudit } from './audit.ts'
+import { unauthenticated } from './authorise.ts'
+import { logIn } from './log-in.ts'
+import { luciaSessions } from './lucia-sessions.ts'
+
+const logInRoute = createRoute({
+  method: 'post',
+  path: '/v1/sessions',
+  summary: 'Log in by password',
+  description: 'Sets the cookie of a new session. An unknown user and a wrong password get the same answer.',
+  request: { body: { required: true, content: { 'application/json': { schema: logInRequestSchema } } } },
+  responses: {
+    200: { description: 'Logged in.', content: { 'application/json': { schema: sessionSchema } } },
+    ...failures('credentials_invalid', 'rate_limited'),
+  },
+})
+
+const logOutRoute = createRoute({
+  method: 'delete',
+  path: '/v1/sessions/current',
+  summary: 'Log out',
+  responses: {
+    204: { description: 'The session is over.' },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+export function sessionRoutes(services: Services): OpenAPIHono<Env> {
+  const { database, config } = services
+  const routes = createRoutes()
+
+  routes.openapi(logInRoute, async (c) => {
+    const cookieHeader = c.req.header('cookie') ?? ''
+    const { account, cookie } = await logIn(services, { ...c.req.valid('json'), ip: c.get('ip'), cookieHeader })
+    c.header('set-cookie', cookie)
+    return c.json({ username: account.username }, 200)
+  })
+
+  routes.openapi(logOutRoute, async (c) => {
+    const actor = c.get('actor')
+    if (actor === null || actor.tokenId !== null) throw unauthenticated('No session came with this request.')
+    const { cookie } = await database.transaction(async (query) => {
+      const subject = `account:${actor.username}`
+      await recordAudit(query, { actor, action: 'session.end', subject, ip: c.get('ip') })
+      return luciaSessions(query, config).end(c.req.header('cookie') ?? '')
+    })
+    c.header('set-cookie', cookie)
+    return c.body(null, 204)
+  })
+
+  return routes
+}
