@@ -68,8 +68,10 @@ function createPool(connectionString: string): pg.Pool {
       { cause },
     )
   }
-  // An idle connection that breaks (a server that restarts) leaves the pool by itself; unheard, it would end the process.
+  // A connection that breaks (a server that restarts) leaves the pool by itself, and the query that used it fails. Both
+  // also tell of it in an event, the pool for idle ones, the client for others; unheard, either would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

@@ -24,7 +24,7 @@ export async function testDatabases(): Promise<TestDatabase[]> {
 }
 
 /** PGlite takes seconds to make a database, and a moment to copy one. */
-async function createPgliteFolder(): Promise<{ folder: string }> {
+export async function createPgliteFolder(): Promise<{ folder: string }> {
   const template = await onceARun('pglite', async (folder) => {
     const made = join(folder, 'pglite-template')
     await (await openDatabase({ folder: made })).close()
