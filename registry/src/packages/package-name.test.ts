@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findablePackageName, parsePackageName } from './package-name.ts'
-import { packagePath, tarballPath } from './package-path.ts'
+import { tarballPath } from './package-path.ts'
 
 describe('parsePackageName', () => {
   it.each(['@acme/maze', '@acme/2048', '@acme-labs/cart-pole_v1.2', '@t/s'])('takes %s', (name) => {
@@ -43,24 +43,6 @@ it('every casing finds the same package, and nothing invalid finds any', () => {
   expect(findablePackageName('@ACME/Maze')).toBe('@acme/maze')
   expect(findablePackageName('@acme/../maze')).toBeNull()
   fc.assert(fc.property(fc.string(), (text) => findablePackageName(text) === findablePackageName(text.toUpperCase())))
-})
-
-describe('packagePath', () => {
-  it.each([
-    ['/v1/packages/@t/s/versions', '/v1/packages/@t/s/versions'],
-    ['/v1/packages/@t%2fs/versions', '/v1/packages/@t/s/versions'],
-    ['/v1/packages/@t%2Fs', '/v1/packages/@t/s'],
-    ['/npm/%40t%2fs', '/npm/@t/s'],
-    ['/npm/-/package/@t%2fs/dist-tags/latest', '/npm/-/package/@t/s/dist-tags/latest'],
-    ['/v1/packages/@t%252fs', '/v1/packages/@t%252fs'],
-    ['/v1/packages', '/v1/packages'],
-  ])('%s is %s', (given, wanted) => {
-    expect(packagePath(given)).toBe(wanted)
-  })
-
-  it('is the same applied twice', () => {
-    fc.assert(fc.property(fc.webPath(), (path) => packagePath(packagePath(path)) === packagePath(path)))
-  })
 })
 
 it('tarballs lie where npm expects them', () => {

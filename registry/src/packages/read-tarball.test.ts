@@ -198,7 +198,7 @@ async function contentsOf(bytes: Uint8Array): Promise<{ path: string; body: Buff
   const files: { path: string; body: Buffer }[] = []
   for await (const entry of reader) {
     const body: Buffer[] = []
-    for await (const piece of entry) body.push(piece)
+    for await (const piece of entry as AsyncIterable<Buffer>) body.push(piece)
     if (entry.header.type === 'file')
       files.push({ path: entry.header.name.replace(/^package\//, ''), body: Buffer.concat(body) })
   }

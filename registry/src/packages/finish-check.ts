@@ -1,0 +1,100 @@
+import { AgentGymError, type CheckReport } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import { recordAudit } from '../auth/audit.ts'
+import type { Schema } from '../database/schema.ts'
+import type { Services } from '../server/services.ts'
+import { type CheckAttempt, type JobQueue, jobQueue, maxAttempts } from './job-queue.ts'
+import { lockPackage } from './lock-package.ts'
+import { putTag } from './move-tags.ts'
+import { tagsOf } from './packages.store.ts'
+import { tagOnPublish } from './tag-rules.ts'
+import { taggedVersions } from './tagged-versions.ts'
+
+/**
+ * Takes a worker's report: the version becomes `published`, with the tags and the package's description that follow from
+ * it, or `rejected`; job and version change in one transaction. A report comes through once: throws `lease_lost` where the
+ * attempt is not the one under way, `request_invalid` where the report is about something else.
+ */
+export async function finishCheck(
+  services: Services,
+  attempt: CheckAttempt,
+  report: CheckReport,
+): Promise<'published' | 'rejected'> {
+  const queue = await jobQueue(services)
+  return services.database.transaction(async (query) => {
+    const version = await lockVersion(services, query, attempt.versionId)
+    await queue.complete(query, attempt)
+    if (report.name !== version.name || report.version !== version.version)
+      throw new AgentGymError({
+        code: 'request_invalid',
+        message: `The report is about ${report.name}@${report.version}, the job about ${version.name}@${version.version}.`,
+        data: { field: 'report' },
+      })
+    return decide(query, version, report.ok && report.checks.every(({ ok }) => ok), report.checks)
+  })
+}
+
+/** Rejects the versions whose checks came to no result in all their attempts. For the upkeep. */
+export async function rejectExhausted(services: Services, queue: JobQueue): Promise<void> {
+  const checks = [
+    {
+      id: 'checker_failed',
+      ok: false,
+      message: `The check came to no result in ${maxAttempts} attempts: the scenario may use up memory or time before it answers. Run \`agentgym scenario check\`, and publish the mended scenario as a new version.`,
+    },
+  ]
+  await queue.settleExhausted((versionId) =>
+    services.database.transaction(async (query) => {
+      const version = await lockVersion(services, query, versionId)
+      if (version.state === 'checking') await decide(query, version, false, checks)
+    }),
+  )
+}
+
+type CheckedVersion = Awaited<ReturnType<typeof lockVersion>>
+
+async function lockVersion({ database }: Services, query: Transaction<Schema>, versionId: string) {
+  const select = () =>
+    query
+      .selectFrom('versions')
+      .innerJoin('packages', 'packages.id', 'versions.package_id')
+      .select(['versions.id', 'versions.package_id', 'versions.version', 'versions.state', 'versions.intended_tag'])
+      .select('packages.name')
+      .where('versions.id', '=', versionId)
+      .executeTakeFirstOrThrow()
+  await lockPackage(database, query, (await select()).name)
+  return select()
+}
+
+async function decide(
+  query: Transaction<Schema>,
+  version: CheckedVersion,
+  ok: boolean,
+  checks: CheckReport['checks'],
+): Promise<'published' | 'rejected'> {
+  const state = ok ? 'published' : 'rejected'
+  await query
+    .updateTable('versions')
+    .set({ state, checks: JSON.stringify(checks), published_at: ok ? sql<Date>`now()` : null })
+    .where('id', '=', version.id)
+    .execute()
+  const tag = ok ? await tagPublished(query, version) : null
+  await recordAudit(query, {
+    actor: null,
+    action: ok ? 'package.published' : 'package.rejected',
+    subject: `${version.name}@${version.version}`,
+    ip: null,
+    data: ok ? { tag } : { failed: checks.filter((check) => !check.ok).map(({ id }) => id) },
+  })
+  return state
+}
+
+async function tagPublished(query: Transaction<Schema>, version: CheckedVersion): Promise<string | null> {
+  const versions = await taggedVersions(query, version.package_id)
+  const published = versions.find((candidate) => candidate.version === version.version)
+  const intended = version.intended_tag === '' ? null : version.intended_tag
+  const tags = await tagsOf(query, version.package_id)
+  const tag = published === undefined ? null : tagOnPublish(published, intended, tags, versions)
+  if (tag !== null) await putTag(query, version.package_id, tag, version.version)
+  return tag
+}

@@ -1,0 +1,147 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Selectable } from 'kysely'
+import type { Actor } from '../auth/actor.ts'
+import { authorise, packageNotFound } from '../auth/authorise.ts'
+import { roleIn } from '../auth/memberships.store.ts'
+import type { Queries } from '../database/database.ts'
+import type { PackageTable, VersionTable } from '../database/schema.ts'
+import { findablePackageName } from './package-name.ts'
+
+const packageColumns = [
+  'id',
+  'name',
+  'owner_id',
+  'kind',
+  'visibility',
+  'latest_version',
+  'created_at',
+  'updated_at',
+] as const
+export type PackageRow = Pick<Selectable<PackageTable>, (typeof packageColumns)[number]>
+
+/** Without manifest and README, which are large. */
+const versionColumns = [
+  'id',
+  'package_id',
+  'version',
+  'state',
+  'integrity',
+  'shasum',
+  'object_key',
+  'size',
+  'unpacked_size',
+  'file_count',
+  'bundle_hash',
+  'deprecated',
+  'yanked_at',
+  'published_by',
+  'intended_tag',
+  'published_at',
+  'created_at',
+  'downloads',
+] as const
+export type VersionRow = Pick<Selectable<VersionTable>, (typeof versionColumns)[number]>
+export type VersionDetails = VersionRow & Pick<Selectable<VersionTable>, 'checks' | 'manifest' | 'readme'>
+
+export async function findPackage(query: Queries, name: string): Promise<PackageRow | undefined> {
+  return query.selectFrom('packages').select(packageColumns).where('name', '=', name).executeTakeFirst()
+}
+
+export type ReadablePackage = PackageRow & {
+  /** Whoever asks belongs to the account that owns it, and so sees versions that are not published. */
+  member: boolean
+}
+
+/**
+ * The package, for whoever may know of it: everybody for a public one with a published version, members otherwise. Any
+ * casing of the name finds it. Throws `package_not_found`, the same whatever the reason.
+ */
+export async function findReadablePackage(
+  query: Queries,
+  actor: Actor | null,
+  asked: string,
+): Promise<ReadablePackage> {
+  const name = findablePackageName(asked)
+  const found = name === null ? undefined : await findPackage(query, name)
+  if (found === undefined) throw packageNotFound(asked.slice(0, 214))
+  const member = await belongsTo(query, actor, found.owner_id)
+  if (!member && (found.visibility === 'private' || !(await hasPublishedVersion(query, found.id))))
+    await authorise(query, actor, 'read', found.owner_id, { scope: 'packages:read', hidden: found.name })
+  return { ...found, member }
+}
+
+async function belongsTo(query: Queries, actor: Actor | null, ownerId: string): Promise<boolean> {
+  if (actor === null || !actor.scopes.has('packages:read')) return false
+  return actor.accountId === ownerId || (await roleIn(query, ownerId, actor.accountId)) !== null
+}
+
+async function hasPublishedVersion(query: Queries, packageId: string): Promise<boolean> {
+  const row = await query
+    .selectFrom('versions')
+    .select('id')
+    .where('package_id', '=', packageId)
+    .where('state', '=', 'published')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Those that whoever asks may see, oldest first. */
+export async function listVersions(query: Queries, { id, member }: ReadablePackage): Promise<VersionRow[]> {
+  let versions = query.selectFrom('versions').select(versionColumns).where('package_id', '=', id)
+  if (!member) versions = versions.where('state', '=', 'published')
+  return versions.orderBy('created_at').orderBy('id').execute()
+}
+
+/** The same with manifests and READMEs. */
+export async function listVersionDetails(query: Queries, { id, member }: ReadablePackage): Promise<VersionDetails[]> {
+  let versions = query
+    .selectFrom('versions')
+    .select([...versionColumns, 'checks', 'manifest', 'readme'])
+    .where('package_id', '=', id)
+  if (!member) versions = versions.where('state', '=', 'published')
+  return versions.orderBy('created_at').orderBy('id').execute()
+}
+
+export async function findVersion(query: Queries, packageId: string, version: string): Promise<VersionRow | undefined> {
+  return query
+    .selectFrom('versions')
+    .select(versionColumns)
+    .where('package_id', '=', packageId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+}
+
+/** One version in full, for whoever may see it. Throws `version_not_found`. */
+export async function findReadableVersion(
+  query: Queries,
+  found: ReadablePackage,
+  version: string,
+): Promise<VersionDetails> {
+  const row = await query
+    .selectFrom('versions')
+    .select([...versionColumns, 'checks', 'manifest', 'readme'])
+    .where('package_id', '=', found.id)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  if (row === undefined || (row.state !== 'published' && !found.member)) throw versionNotFound(found.name, version)
+  return row
+}
+
+export async function tagsOf(query: Queries, packageId: string): Promise<Map<string, string>> {
+  const rows = await query
+    .selectFrom('tags')
+    .select(['tag', 'version'])
+    .where('package_id', '=', packageId)
+    .orderBy('tag')
+    .execute()
+  return new Map(rows.map(({ tag, version }) => [tag, version]))
+}
+
+export function versionNotFound(name: string, wanted: string, data: Record<string, unknown> = {}): AgentGymError {
+  return new AgentGymError({
+    code: 'version_not_found',
+    message: `${name} has no version ${JSON.stringify(wanted.slice(0, 100))}.`,
+    data: { name, wanted: wanted.slice(0, 100), ...data },
+  })
+}

@@ -1,0 +1,127 @@
+import type { Readable } from 'node:stream'
+import type { Actor } from '../auth/actor.ts'
+import type { Services } from '../server/services.ts'
+import { tarballPath } from './package-path.ts'
+import {
+  findReadablePackage,
+  findReadableVersion,
+  listVersionDetails,
+  tagsOf,
+  type VersionDetails,
+} from './packages.store.ts'
+
+/** What npm's clients read of a package. */
+export type Packument = {
+  name: string
+  'dist-tags': Record<string, string>
+  versions: Record<string, Record<string, unknown>>
+  time: Record<string, string>
+  modified: string
+  description?: string
+  readme?: string
+}
+
+/** Fields of package.json that `application/vnd.npm.install-v1+json` has: what an installation needs. */
+const installFields = [
+  'name',
+  'version',
+  'dependencies',
+  'optionalDependencies',
+  'devDependencies',
+  'peerDependencies',
+  'peerDependenciesMeta',
+  'engines',
+  'os',
+  'cpu',
+  'libc',
+  'deprecated',
+  'dist',
+]
+
+/**
+ * The packument, made of our rows alone: each version's package.json as it is in the tarball, with `dist` and `deprecated`
+ * as the database has them, whatever package.json says in their place.
+ *
+ * Clients choose by themselves and know of no yank. A yanked version (and to members one that is not published) is in the
+ * list, so that it can be installed exactly, but says that it is deprecated: clients then take any other that fits.
+ */
+export async function packumentOf(
+  { database, config }: Pick<Services, 'database' | 'config'>,
+  actor: Actor | null,
+  name: string,
+): Promise<Packument> {
+  const found = await findReadablePackage(database.query, actor, name)
+  const rows = await listVersionDetails(database.query, found)
+  const tags = await tagsOf(database.query, found.id)
+  const latest = rows.find(({ version }) => version === found.latest_version)
+  const modified = new Date(Math.max(...[found.updated_at, ...rows.map((row) => row.created_at)].map(Number)))
+  return {
+    name: found.name,
+    'dist-tags': Object.fromEntries(tags),
+    versions: Object.fromEntries(
+      rows.map((row) => [row.version, publishedManifest(found.name, row, config.publicUrl)]),
+    ),
+    time: {
+      created: found.created_at.toISOString(),
+      modified: modified.toISOString(),
+      ...Object.fromEntries(rows.map((row) => [row.version, (row.published_at ?? row.created_at).toISOString()])),
+    },
+    modified: modified.toISOString(),
+    ...(latest === undefined ? {} : { description: descriptionOf(latest), readme: latest.readme }),
+  }
+}
+
+/** The short form, which installing clients ask for. */
+export function abbreviatePackument({ name, 'dist-tags': tags, versions, modified }: Packument): Packument {
+  const short = Object.entries(versions).map(([version, manifest]) => [
+    version,
+    Object.fromEntries(Object.entries(manifest).filter(([field]) => installFields.includes(field))),
+  ])
+  return { name, 'dist-tags': tags, versions: Object.fromEntries(short), modified } as Packument
+}
+
+export type OpenTarball = { body: Readable; size: number; integrity: string; versionId: string }
+
+/** A version's tarball, for whoever may see that version. Throws `package_not_found`, `version_not_found`. */
+export async function openTarball(
+  { database, objects }: Pick<Services, 'database' | 'objects'>,
+  actor: Actor | null,
+  name: string,
+  version: string,
+): Promise<OpenTarball> {
+  const found = await findReadablePackage(database.query, actor, name)
+  const row = await findReadableVersion(database.query, found, version)
+  const object = await objects.stream(row.object_key)
+  if (object === undefined) throw new Error(`${row.object_key} of ${found.name}@${version} is missing from the store`)
+  return { ...object, integrity: row.integrity, versionId: row.id }
+}
+
+function publishedManifest(name: string, row: VersionDetails, publicUrl: string): Record<string, unknown> {
+  const { deprecated: _, ...manifest } = row.manifest
+  const deprecated = deprecationOf(row)
+  return {
+    ...manifest,
+    name,
+    version: row.version,
+    _id: `${name}@${row.version}`,
+    ...(deprecated === null ? {} : { deprecated }),
+    dist: {
+      tarball: publicUrl + tarballPath(name, row.version),
+      integrity: row.integrity,
+      shasum: row.shasum,
+      fileCount: row.file_count,
+      unpackedSize: row.unpacked_size,
+    },
+  }
+}
+
+function deprecationOf({ state, yanked_at, deprecated }: VersionDetails): string | null {
+  if (state === 'checking') return 'This version is still being checked.'
+  if (state === 'rejected') return 'This version was rejected.'
+  if (yanked_at !== null) return `This version was yanked.${deprecated === null ? '' : ` ${deprecated}`}`
+  return deprecated
+}
+
+function descriptionOf({ manifest }: VersionDetails): string {
+  return typeof manifest.description === 'string' ? manifest.description : ''
+}

@@ -1,0 +1,189 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { Actor } from '../auth/actor.ts'
+import { recordAudit } from '../auth/audit.ts'
+import { authorise, requireActor } from '../auth/authorise.ts'
+import { limitRate } from '../auth/rate-limit.ts'
+import type { Queries } from '../database/database.ts'
+import type { Schema, VersionState } from '../database/schema.ts'
+import { violatedConstraint } from '../database/violated-constraint.ts'
+import type { Services } from '../server/services.ts'
+import { type JobQueue, jobQueue } from './job-queue.ts'
+import { lockObject, lockPackage } from './lock-package.ts'
+import { type PackageName, parsePackageName } from './package-name.ts'
+import { findPackage, findVersion, type PackageRow } from './packages.store.ts'
+import { readTarball, type Tarball } from './read-tarball.ts'
+import { parseTag } from './tag-rules.ts'
+import { parseVersion, type VettedManifest, vetManifest } from './vet-manifest.ts'
+
+export type Upload = {
+  actor: Actor | null
+  /** As the request names them; package.json inside has to agree. */
+  name: string
+  version: string
+  tarball: Uint8Array
+  /** Only where somebody asked for a tag by name: what clients send unasked (npm's `latest`) is left out. */
+  tag?: string
+  /** Of a new package; a package that exists keeps its own. Public unless told. */
+  visibility?: 'public' | 'private'
+  ip: string | null
+}
+
+export type PublishedVersion = { name: string; version: string; state: VersionState; integrity: string }
+
+/** One account's uploads, each up to the size limit. */
+const publishRate = { limit: 120, windowSeconds: 60 }
+
+/**
+ * Publishes a version: vets the tarball, makes its bytes durable, and then in one transaction writes package, version,
+ * audit entry and check job, or nothing. A crash before the commit leaves at most an object that no row names, which the
+ * sweeper removes.
+ *
+ * The same bytes from the same account get the same answer again, so an upload whose answer was lost can be repeated;
+ * anything else under a number that is spent is `version_exists`.
+ */
+export async function publishVersion(services: Services, upload: Upload): Promise<PublishedVersion> {
+  const { database, objects, config } = services
+  const actor = requireActor(upload.actor, 'packages:publish')
+  await limitRate(database, `publish:${actor.accountId}`, publishRate)
+  const name = parsePackageName(upload.name)
+  parseVersion(upload.version)
+  if (upload.tag !== undefined) parseTag(upload.tag)
+  await authoriseScope(database.query, actor, name)
+  const tarball = await readTarball(upload.tarball, config.limits)
+  const manifest = vetManifest(tarball, name.full, upload.version)
+  const queue = await jobQueue(services)
+  const objectKey = await objects.put(upload.tarball)
+  return database.transaction(async (query) => {
+    await lockPackage(database, query, name.full)
+    const ownerId = await authoriseScope(query, actor, name)
+    const found = await openPackage(query, { name, ownerId, kind: manifest.kind, visibility: upload.visibility })
+    const earlier = await findVersion(query, found.id, upload.version)
+    if (earlier !== undefined) {
+      if (earlier.integrity !== tarball.integrity || earlier.published_by !== actor.accountId)
+        throw versionExists(name.full, upload.version, earlier.state)
+      return { name: name.full, version: upload.version, state: earlier.state, integrity: earlier.integrity }
+    }
+    await lockObject(database, query, objectKey)
+    // The sweeper may have come between: writing again what is there costs nothing.
+    if (!(await objects.has(objectKey))) await objects.put(upload.tarball)
+    await insertVersion(query, queue, { actor, found, tarball, manifest, objectKey, upload })
+    return { name: name.full, version: upload.version, state: 'checking', integrity: tarball.integrity }
+  })
+}
+
+/** The account that owns the scope, if the actor may publish there. */
+async function authoriseScope(query: Queries, actor: Actor, { scope }: PackageName): Promise<string> {
+  const owner = await query.selectFrom('accounts').select('id').where('username', '=', scope).executeTakeFirst()
+  if (owner === undefined)
+    throw new AgentGymError({
+      code: 'forbidden',
+      message: `There is no account "${scope}", so nobody can publish under @${scope}.`,
+      hint: `Publish under @${actor.username}, or make an organisation "${scope}".`,
+      data: { scope },
+    })
+  await authorise(query, actor, 'publish', owner.id, { scope: 'packages:publish' })
+  return owner.id
+}
+
+type Wanted = Pick<PackageRow, 'kind'> & { name: PackageName; ownerId: string; visibility: Upload['visibility'] }
+
+async function openPackage(query: Transaction<Schema>, wanted: Wanted): Promise<{ id: string }> {
+  const { name, kind, visibility } = wanted
+  const found = await findPackage(query, name.full)
+  if (found === undefined) return insertPackage(query, wanted)
+  if (found.kind !== kind)
+    throw new AgentGymError({
+      code: 'package_kind_changed',
+      message: `${name.full} is published as ${found.kind}; this version is ${kind}.`,
+      hint: 'Choose another name for it.',
+    })
+  if (visibility !== undefined && visibility !== found.visibility)
+    throw new AgentGymError({
+      code: 'package_visibility_fixed',
+      message: `${name.full} is ${found.visibility}; publishing a version does not make it ${visibility}.`,
+      hint: 'Leave the visibility out.',
+    })
+  return found
+}
+
+async function insertPackage(query: Transaction<Schema>, wanted: Wanted): Promise<{ id: string }> {
+  const { name, ownerId, kind, visibility = 'public' } = wanted
+  try {
+    return await query
+      .insertInto('packages')
+      .values({
+        name: name.full,
+        name_canonical: name.canonical,
+        owner_id: ownerId,
+        kind,
+        visibility,
+        keywords: JSON.stringify([]),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+  } catch (error) {
+    if (violatedConstraint(error) !== 'packages_name_canonical_key') throw error
+    throw new AgentGymError({
+      code: 'name_taken',
+      message: `${name.full} is too easily mistaken for another package of @${name.scope}.`,
+      hint: 'Choose a name that differs by more than . _ - or by l, i, 1, o, 0.',
+      data: { name: name.full },
+    })
+  }
+}
+
+type NewVersion = {
+  actor: Actor
+  found: { id: string }
+  tarball: Tarball
+  manifest: VettedManifest
+  objectKey: string
+  upload: Upload
+}
+
+async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added: NewVersion): Promise<void> {
+  const { actor, found, tarball, manifest, objectKey, upload } = added
+  const { id } = await query
+    .insertInto('versions')
+    .values({
+      package_id: found.id,
+      version: manifest.version,
+      state: 'checking',
+      checks: JSON.stringify([]),
+      manifest: JSON.stringify(tarball.manifest),
+      readme: tarball.readme ?? '',
+      integrity: tarball.integrity,
+      shasum: tarball.shasum,
+      object_key: objectKey,
+      size: tarball.size,
+      unpacked_size: tarball.unpackedSize,
+      file_count: tarball.files.length,
+      bundle_hash: manifest.kind === 'scenario' ? tarball.bundleHash : null,
+      deprecated: null,
+      yanked_at: null,
+      published_by: actor.accountId,
+      intended_tag: upload.tag ?? '',
+      published_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await queue.enqueue(query, id)
+  await recordAudit(query, {
+    actor,
+    action: 'package.publish',
+    subject: `${manifest.name}@${manifest.version}`,
+    ip: upload.ip,
+    data: { integrity: tarball.integrity, tag: upload.tag ?? null },
+  })
+}
+
+function versionExists(name: string, version: string, state: VersionState): AgentGymError {
+  const became = { checking: 'is being checked', published: 'is published', rejected: 'was rejected' }[state]
+  return new AgentGymError({
+    code: 'version_exists',
+    message: `${name}@${version} ${became} already, and a version's number is never used twice.`,
+    hint: 'Raise the version in package.json and publish again.',
+    data: { name, version, state },
+  })
+}

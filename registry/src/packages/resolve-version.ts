@@ -1,0 +1,43 @@
+import type { Actor } from '../auth/actor.ts'
+import type { Services } from '../server/services.ts'
+import { tarballPath } from './package-path.ts'
+import { findReadablePackage, listVersions, tagsOf, versionNotFound } from './packages.store.ts'
+import { selectVersion } from './select-version.ts'
+
+export type ResolvedVersion = {
+  name: string
+  version: string
+  /** `sha512-…` (base64). */
+  integrity: string
+  /** Address of the tarball. */
+  tarball: string
+  deprecated: string | null
+  yanked: boolean
+}
+
+/**
+ * The version that an exact version, a tag or a range means: the same as npm chooses from the packument. Members get a
+ * version that is not published by naming it exactly, others never. Throws `package_not_found`, `version_not_found`.
+ */
+export async function resolveVersion(
+  { database, config }: Pick<Services, 'database' | 'config'>,
+  actor: Actor | null,
+  name: string,
+  wanted: string,
+): Promise<ResolvedVersion> {
+  const found = await findReadablePackage(database.query, actor, name)
+  const rows = await listVersions(database.query, found)
+  const tags = await tagsOf(database.query, found.id)
+  const candidates = rows.map((row) => ({ ...row, yanked: row.yanked_at !== null || row.state !== 'published' }))
+  const chosen = selectVersion(candidates, tags, wanted)
+  const row = rows.find(({ version }) => version === chosen?.version)
+  if (row === undefined) throw versionNotFound(found.name, wanted, { tags: Object.fromEntries(tags) })
+  return {
+    name: found.name,
+    version: row.version,
+    integrity: row.integrity,
+    tarball: config.publicUrl + tarballPath(found.name, row.version),
+    deprecated: row.deprecated,
+    yanked: row.yanked_at !== null,
+  }
+}

@@ -1,0 +1,33 @@
+import type { Queries } from '../database/database.ts'
+import type { Services } from '../server/services.ts'
+import { lockObject } from './lock-package.ts'
+
+/** Longer than any upload takes from its object to its row. */
+const orphanAgeMs = 60 * 60_000
+
+/**
+ * Removes objects that no version names: what uploads left that were refused late or broke off. Each under its lock, which
+ * a publish holds from looking at the object to its commit, so none is taken from under a version that is just being
+ * written. Gives how many went.
+ */
+export async function sweepObjects(
+  { database, objects }: Pick<Services, 'database' | 'objects'>,
+  now: Date = new Date(),
+): Promise<number> {
+  let removed = 0
+  for await (const { key, writtenAt } of objects.list()) {
+    if (now.getTime() - writtenAt.getTime() < orphanAgeMs || (await isNamed(database.query, key))) continue
+    await database.transaction(async (query) => {
+      await lockObject(database, query, key)
+      if (await isNamed(query, key)) return
+      await objects.delete(key)
+      removed++
+    })
+  }
+  return removed
+}
+
+async function isNamed(query: Queries, key: string): Promise<boolean> {
+  const row = await query.selectFrom('versions').select('id').where('object_key', '=', key).limit(1).executeTakeFirst()
+  return row !== undefined
+}
