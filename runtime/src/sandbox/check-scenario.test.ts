@@ -6,9 +6,9 @@ import { countingScenario, validPackage, withFolder } from './testing/scenario-f
 
 const limits = { loadMs: 5_000, crossingMs: 1_000, graceMs: 500 }
 
-async function check(entry: string) {
+async function check(entry: string, manifest: object = validPackage) {
   const seen: string[] = []
-  const files = { 'package.json': validPackage, 'src/index.ts': entry }
+  const files = { 'package.json': manifest, 'src/index.ts': entry }
   const onCheck = ({ id }: { id: string }) => void seen.push(id)
   const report = await withFolder(files, (folder) => checkScenario(folder, { limits, onCheck }))
   expect(checkReportSchema.parse(report)).toEqual(report)
@@ -90,6 +90,24 @@ describe.concurrent('checkScenario', () => {
     const failure = await failureOf(entry)
     expect(failure).toMatch(new RegExp(`^${id}: `))
     expect(failure).toMatch(message)
+  })
+
+  test('fails a success that needs no learning, and says what nothing and chance return', async () => {
+    const demanding = (target: number) => ({
+      ...validPackage,
+      agentgym: { ...validPackage.agentgym, success: { return_mean: target } },
+    })
+    const message = ({ checks }: Awaited<ReturnType<typeof check>>) => checks.find(({ id }) => id === 'baselines')
+    expect(message(await check(countingScenario, demanding(10.5)))).toMatchObject({
+      ok: true,
+      message: expect.stringMatching(
+        /random actions return 9\.\d+, always the first action return 0; success asks for 10\.5/,
+      ),
+    })
+    expect(message(await check(countingScenario, demanding(2)))).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/asks for a return of 2, and random actions already return/),
+    })
   })
 
   test('ends a scenario that takes its process down', async () => {

@@ -14,6 +14,11 @@ export type CheckOptions = {
   onCheck?: (check: Check) => void
   limits?: Partial<JobLimits>
   signal?: AbortSignal
+  /**
+   * Throws `training_failed` instead of reporting it: for those who judge the scenario, a process that could not be
+   * started or made no sense is no fault of it.
+   */
+  throwOwnFailures?: boolean
 }
 
 /**
@@ -51,7 +56,12 @@ async function buildChecked(folder: string, progress: CheckProgress): Promise<Bu
 
 async function runChecked(scenario: BuiltScenario, progress: CheckProgress, options: CheckOptions): Promise<void> {
   const identity = identityOf(scenario)
-  const job: CheckJob = { source: scenario.source, identity, harness: await harnessSource() }
+  const job: CheckJob = {
+    source: scenario.source,
+    identity,
+    harness: await harnessSource(),
+    success: scenario.package.agentgym.success,
+  }
   progress.begin('loads')
   try {
     await superviseJob({
@@ -68,6 +78,7 @@ async function runChecked(scenario: BuiltScenario, progress: CheckProgress, opti
     })
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code === 'training_cancelled') throw error
+    if (options.throwOwnFailures && error.code === 'training_failed') throw error
     progress.fail(progress.running ?? 'loads', error)
   }
 }

@@ -1,4 +1,4 @@
-import type { CheckReport, ErrorReport } from '@agentgym/contract'
+import type { CheckReport, ErrorReport, SuccessCriteria } from '@agentgym/contract'
 import type { ScenarioIdentity } from '../vector-environment.ts'
 
 export type Check = CheckReport['checks'][number]
@@ -22,12 +22,13 @@ export const checkIds = [
   'seeds_differ',
   'held_out',
   'reward_varies',
+  'baselines',
   'builtins',
   'speed',
 ] as const
 export type CheckId = (typeof checkIds)[number]
 
-export type CheckJob = { source: string; identity: ScenarioIdentity; harness: string }
+export type CheckJob = { source: string; identity: ScenarioIdentity; harness: string; success: SuccessCriteria }
 
 /** From the checking process. `running` names the check to blame if nothing more comes. */
 export type CheckMessage = { kind: 'running'; id: CheckId } | { kind: 'check'; check: Check }

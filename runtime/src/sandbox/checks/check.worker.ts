@@ -17,6 +17,7 @@ port.on('message', (job: CheckJob & { limits: JobLimits; board: SharedArrayBuffe
   }
   try {
     runScenarioChecks(
+      job.success,
       (options) => createSandboxedEnvironment({ ...job, ...options }),
       begin,
       (id, message) => reply({ kind: 'check', check: { id, ok: true, message } }),

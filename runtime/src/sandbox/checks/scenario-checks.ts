@@ -1,8 +1,9 @@
-import type { AgentGymError } from '@agentgym/contract'
+import type { AgentGymError, SuccessCriteria } from '@agentgym/contract'
 import { IDLE, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { SandboxedEnvironment, SandboxedEnvironmentOptions } from '../sandboxed-environment.ts'
 import type { CheckId } from './check-messages.ts'
 import { describeSpace } from './describe-space.ts'
+import { idleReturns } from './idle-returns.ts'
 import { playRandomly, type RandomPlay } from './play-randomly.ts'
 import { RandomActions } from './random-actions.ts'
 import { firstDifference, recordTrajectory } from './trajectory.ts'
@@ -26,7 +27,12 @@ const ENVIRONMENTS = 8
  * Runs every check that needs the scenario itself, in order; `begin` names the one that runs, `pass` reports it. The
  * first that fails throws: an AgentGymError of the sandbox or a CheckFailure.
  */
-export function runScenarioChecks(open: OpenEnvironment, begin: (id: CheckId) => void, pass: ReportCheck): void {
+export function runScenarioChecks(
+  success: SuccessCriteria,
+  open: OpenEnvironment,
+  begin: (id: CheckId) => void,
+  pass: ReportCheck,
+): void {
   const use = <Result>(
     options: Partial<Parameters<OpenEnvironment>[0]>,
     body: (environment: SandboxedEnvironment) => Result,
@@ -60,6 +66,7 @@ export function runScenarioChecks(open: OpenEnvironment, begin: (id: CheckId) =>
     check('seeds_differ', () => checkSeeds(use))
     check('held_out', () => checkHeldOut(environment, use))
     check('reward_varies', () => describeReturns(play))
+    check('baselines', () => use({}, (idle) => compareBaselines(play.returns, idleReturns(idle), success.return_mean)))
     check('builtins', () => checkBuiltins(environment))
   })
   check('speed', () => use({ environments: 256 }, measureSpeed))
@@ -169,6 +176,26 @@ function describeReturns({ returns, lowestReward, highestReward }: RandomPlay): 
   const mean = returns.reduce((sum, value) => sum + value, 0) / returns.length
   const range = `${round(Math.min(...returns))} to ${round(Math.max(...returns))}`
   return `a random policy returns ${round(mean)} on average (${range})`
+}
+
+/** What comes without learning: a scenario that counts it as success teaches nothing. */
+function compareBaselines(random: number[], idle: number[], target: number | undefined): string {
+  const means = [
+    { policy: 'random actions', mean: mean(random) },
+    { policy: 'always the first action', mean: mean(idle) },
+  ]
+  const enough = means.find(({ mean }) => target !== undefined && mean !== null && mean >= target)
+  if (enough !== undefined) {
+    throw new CheckFailure(
+      `Success asks for a return of ${target}, and ${enough.policy} already return ${round(enough.mean ?? 0)}. Set success.return_mean to what only a trained agent reaches.`,
+    )
+  }
+  const shown = means.map(({ policy, mean }) => `${policy} return ${mean === null ? 'nothing yet' : round(mean)}`)
+  return `${shown.join(', ')}; success asks for ${target ?? 'no return'}`
+}
+
+function mean(values: number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 function checkBuiltins(environment: SandboxedEnvironment): string {
