@@ -57,6 +57,22 @@ export {
   leasedJobSchema,
   leaseRequestSchema,
 } from './api/jobs.ts'
+export {
+  deprecationRequestSchema,
+  publishedVersionSchema,
+  publishRequestSchema,
+  type ResolvedVersion,
+  resolvedVersionSchema,
+  resolveRequestSchema,
+  type TagList,
+  tagListSchema,
+  tagRequestSchema,
+  type VersionDetails,
+  type VersionList,
+  versionDetailsSchema,
+  versionListSchema,
+  versionStateSchema,
+} from './api/packages.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
 export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
 export {

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+
+/** State of a version: what was uploaded is checked, and then published or rejected for good. */
+export const versionStateSchema = z.enum(['checking', 'published', 'rejected'])
+
+/** The query of `PUT …/versions/1.0.0`. */
+export const publishRequestSchema = z.object({
+  tag: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe(
+      'Tag that the version gets once it is published. Left out, a stable version above `latest` becomes it, and any other gets a tag of its own kind.',
+    ),
+  visibility: z.enum(['public', 'private']).optional().describe('Of a new package; public unless told.'),
+})
+
+export const publishedVersionSchema = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    state: versionStateSchema,
+    /** The package's page. */
+    url: z.string(),
+    /** `sha512-…` (base64) of the tarball, as it arrived. */
+    integrity: z.string(),
+  })
+  .meta({ id: 'PublishedVersion' })
+
+const versionFields = {
+  version: z.string(),
+  state: versionStateSchema,
+  /** When it was uploaded. */
+  created_at: z.iso.datetime(),
+  published_at: z.iso.datetime().nullable(),
+  integrity: z.string(),
+  /** Bytes of the tarball, and of the files in it. */
+  size: z.int().nonnegative(),
+  unpacked_size: z.int().nonnegative(),
+  file_count: z.int().nonnegative(),
+  /** What to tell those who install it; null where it is not deprecated. */
+  deprecated: z.string().nullable(),
+  /** Hidden from ranges and tags. */
+  yanked: z.boolean(),
+  downloads: z.int().nonnegative(),
+}
+
+export const versionListSchema = z
+  .object({
+    name: z.string(),
+    tags: z.record(z.string(), z.string()),
+    /** Newest upload first. Members of the owning account see those that are not published too. */
+    versions: z.array(z.object(versionFields)),
+  })
+  .meta({ id: 'VersionList' })
+export type VersionList = z.infer<typeof versionListSchema>
+
+export const versionDetailsSchema = z
+  .object({
+    name: z.string(),
+    ...versionFields,
+    /** SHA-256 (hex) of dist/scenario.js; null for agents. */
+    bundle_hash: z.string().nullable(),
+    /** Address of the tarball. */
+    tarball: z.string(),
+    tags: z.array(z.string()),
+    /** What the checks found, with how to mend what failed. */
+    checks: z.array(z.object({ id: z.string(), ok: z.boolean(), message: z.string() })),
+    /** package.json as it is in the tarball. */
+    manifest: z.record(z.string(), z.unknown()),
+    readme: z.string(),
+  })
+  .meta({ id: 'VersionDetails' })
+export type VersionDetails = z.infer<typeof versionDetailsSchema>
+
+/** The query of `GET …/resolve`. */
+export const resolveRequestSchema = z.object({
+  range: z
+    .string()
+    .max(200)
+    .default('latest')
+    .describe('A tag, a range or an exact version, as npm takes them: `latest`, `^1.2.0`, `1.2.3`.'),
+})
+
+export const resolvedVersionSchema = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    integrity: z.string(),
+    tarball: z.string(),
+    deprecated: z.string().nullable(),
+    yanked: z.boolean(),
+  })
+  .meta({ id: 'ResolvedVersion' })
+export type ResolvedVersion = z.infer<typeof resolvedVersionSchema>
+
+export const tagRequestSchema = z.strictObject({ version: z.string().min(1).max(64) })
+
+export const tagListSchema = z
+  .object({ name: z.string(), tags: z.record(z.string(), z.string()) })
+  .meta({ id: 'TagList' })
+export type TagList = z.infer<typeof tagListSchema>
+
+export const deprecationRequestSchema = z.strictObject({
+  message: z.string().max(1_000).describe('What to tell those who install the version; empty takes it back.'),
+})
