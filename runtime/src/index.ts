@@ -4,3 +4,4 @@ export { type BuiltScenario, buildScenario, loadScenario, writeBuild } from './s
 export { checkScenario } from './sandbox/check-scenario.ts'
 export { resolveSettings, type SettingsRequest } from './training/settings.ts'
 export { checkpointPath, type TrainOptions, train } from './training/train.ts'
+export { type CheckWorkerOptions, runCheckWorker, type WorkerEvent } from './worker/run-check-worker.ts'

@@ -36,11 +36,22 @@ export async function buildScenario(folder: string): Promise<BuiltScenario> {
 /** Takes an installed package (dist/scenario.js without its sources) as it is, and builds any other in memory. */
 export async function loadScenario(folder: string): Promise<BuiltScenario> {
   const manifest = readScenarioPackage(folder)
-  const bundled = path.join(folder, BUNDLE)
-  if (existsSync(bundled) && !existsSync(path.join(folder, manifest.agentgym.entry))) {
-    return built(folder, manifest, readFileSync(bundled, 'utf8'))
-  }
-  return buildScenario(folder)
+  const entry = path.resolve(folder, manifest.agentgym.entry)
+  const bundled = path.resolve(folder, BUNDLE)
+  const installed = existsSync(bundled) && (entry === bundled || !existsSync(entry))
+  return installed ? readBundle(folder) : buildScenario(folder)
+}
+
+/** A published package's dist/scenario.js as it is. Bundling a stranger's code would read whatever files it names. */
+export function readBundle(folder: string): BuiltScenario {
+  const manifest = readScenarioPackage(folder)
+  const file = path.join(folder, BUNDLE)
+  if (existsSync(file)) return built(folder, manifest, readFileSync(file, 'utf8'))
+  throw new AgentGymError({
+    code: 'scenario_build_failed',
+    message: `The package ${manifest.name}@${manifest.version} has no ${BUNDLE}.`,
+    hint: 'Publish it with `agentgym scenario publish`, which bundles it.',
+  })
 }
 
 /** Builds a scenario folder and writes its dist/scenario.js, whole or not at all; `path` is that file. */

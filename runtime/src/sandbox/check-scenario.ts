@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { AgentGymError, type CheckReport } from '@agentgym/contract'
-import { type BuiltScenario, identityOf, loadScenario } from './build-scenario.ts'
+import { type BuiltScenario, identityOf, loadScenario, readBundle } from './build-scenario.ts'
 import { type Check, type CheckId, type CheckJob, type CheckMessage, checkIds } from './checks/check-messages.ts'
 import { faultMessage } from './checks/fault-message.ts'
 import { harnessSource } from './harness-source.ts'
@@ -19,6 +19,8 @@ export type CheckOptions = {
    * started or made no sense is no fault of it.
    */
   throwOwnFailures?: boolean
+  /** Checks the bundle that lies in the folder, and never makes one: for packages of strangers. */
+  bundled?: boolean
 }
 
 /**
@@ -30,19 +32,23 @@ export type CheckOptions = {
  */
 export async function checkScenario(folder: string, options: CheckOptions = {}): Promise<CheckReport> {
   const progress = new CheckProgress(options.onCheck)
-  const scenario = await buildChecked(folder, progress)
+  const scenario = await buildChecked(folder, progress, options.bundled ?? false)
   if (scenario !== undefined) await runChecked(scenario, progress, options)
   const { name, version } = scenario?.package ?? readNames(folder)
   return progress.report(name, version)
 }
 
-async function buildChecked(folder: string, progress: CheckProgress): Promise<BuiltScenario | undefined> {
+async function buildChecked(
+  folder: string,
+  progress: CheckProgress,
+  bundled: boolean,
+): Promise<BuiltScenario | undefined> {
   try {
     progress.begin('manifest')
     const manifest = readScenarioPackage(folder)
     progress.pass('manifest', `${manifest.name}@${manifest.version}: ${manifest.agentgym.title}`)
     progress.begin('bundle')
-    const scenario = await loadScenario(folder)
+    const scenario = bundled ? readBundle(folder) : await loadScenario(folder)
     const kilobytes = (Buffer.byteLength(scenario.source) / 1024).toFixed(1)
     progress.pass('bundle', `${kilobytes} KiB, sha256 ${scenario.hash.slice(0, 12)}`)
     return scenario
