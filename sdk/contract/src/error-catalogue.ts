@@ -190,6 +190,7 @@ export const errorCatalogue = {
     summary: 'The package has no such version, or none that fits the tag or range.',
   },
   version_not_published: { exit: 1, status: 409, summary: 'The version is still being checked, or was rejected.' },
+  document_outdated: { exit: 1, status: 409, summary: 'What is to be changed has changed since it was read.' },
   version_immutable: {
     exit: 2,
     status: 405,

@@ -9,6 +9,9 @@ export type NpmTarget =
   /** Everything else below `/-/`, without the slash in front: `-/ping`. */
   | { kind: 'service'; path: string }
 
+/** What Verdaccio answers. */
+export type ReadTarget = Extract<NpmTarget, { kind: 'package' | 'version' | 'tarball' }>
+
 /**
  * Reads the path of a request, percent-encoded as it came and without the mount point. `@scope/name`, `@scope%2fname` and
  * `@scope%2Fname` are one package: npm sends the second, pnpm the third, and proxies make the first of either. What is
@@ -63,7 +66,7 @@ function decodeOnce(segment: string): string | undefined {
 }
 
 /** The path of a target in the one form in which Verdaccio is asked. */
-export function canonicalPath(target: Extract<NpmTarget, { kind: 'package' | 'version' | 'tarball' }>): string {
+export function canonicalPath(target: ReadTarget): string {
   const name = `/@${target.name.slice(1).split('/').map(encodeURIComponent).join('%2f')}`
   if (target.kind === 'package') return name
   if (target.kind === 'version') return `${name}/${encodeURIComponent(target.version)}`

@@ -30,7 +30,7 @@ const parse = (changes?: Record<string, unknown>) => parsePutDocument('@t/s', JS
 it('takes from a publish the tarball, its version, tag and visibility, and nothing of its manifest', () => {
   expect(parse()).toEqual({
     kind: 'publish',
-    publish: { version: '1.0.0', tag: 'latest', visibility: undefined, tarball },
+    publish: { version: '1.0.0', tag: undefined, visibility: undefined, tarball },
   })
   expect(parse({ 'dist-tags': { next: '1.0.0' }, access: 'restricted' })).toMatchObject({
     publish: { tag: 'next', visibility: 'private' },
@@ -48,12 +48,14 @@ it('reads the messages of a deprecation', () => {
   const request = parse({ _rev: '3-abc', versions, _attachments: {} })
   expect(request).toEqual({
     kind: 'deprecate',
-    revision: '3-abc',
-    deprecations: new Map([
-      ['1.0.0', 'use 2'],
-      ['1.1.0', ''],
-      ['1.2.0', ''],
-    ]),
+    deprecations: {
+      revision: '3-abc',
+      messages: new Map([
+        ['1.0.0', 'use 2'],
+        ['1.1.0', ''],
+        ['1.2.0', ''],
+      ]),
+    },
   })
 })
 

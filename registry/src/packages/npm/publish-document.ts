@@ -5,11 +5,15 @@ import { z } from 'zod'
 /** What a PUT of a package asks for: npm sends publishing, deprecating and more to the one address. */
 export type PutRequest =
   | { kind: 'publish'; publish: PublishRequest }
-  | { kind: 'deprecate'; revision: string | undefined; deprecations: Map<string, string> }
+  | { kind: 'deprecate'; deprecations: Deprecations }
+
+/** Messages by version; an empty one takes a deprecation back. `revision` is that of the document they were written into. */
+export type Deprecations = { revision: string | undefined; messages: Map<string, string> }
 
 export type PublishRequest = {
   version: string
-  tag: string
+  /** Undefined for `latest`, which npm sends unasked: a version gets it by the rules for it. */
+  tag: string | undefined
   visibility: 'public' | 'private' | undefined
   tarball: Uint8Array
 }
@@ -40,10 +44,10 @@ export function parsePutDocument(name: string, text: string): PutRequest {
       'The document has neither a tarball nor versions.',
       'Stars and owners are not kept here: use `agentgym` or the site for members of an organisation.',
     )
-  const deprecations = new Map<string, string>()
+  const messages = new Map<string, string>()
   for (const [version, { deprecated }] of Object.entries(document.versions))
-    deprecations.set(version, typeof deprecated === 'string' ? deprecated : '')
-  return { kind: 'deprecate', revision: document._rev, deprecations }
+    messages.set(version, typeof deprecated === 'string' ? deprecated : '')
+  return { kind: 'deprecate', deprecations: { revision: document._rev, messages } }
 }
 
 function parseDocument(text: string): Document {
@@ -75,7 +79,7 @@ function parsePublish(document: Document, attachments: [string, { data: string; 
   assertIntact(tarball, manifest.dist)
   return {
     version,
-    tag: tagged[0]?.[0] ?? 'latest',
+    tag: tagged[0]?.[0] === 'latest' ? undefined : tagged[0]?.[0],
     visibility: document.access === 'restricted' ? 'private' : (document.access ?? undefined),
     tarball,
   }

@@ -12,7 +12,15 @@ export type NpmSource = {
   assertReadable(): Promise<void>
   packument(): Promise<Packument>
   /** Undefined where there is no such file, or not for this reader. */
-  tarball(file: string): Promise<{ body: Readable; size: number; integrity: string } | undefined>
+  tarball(file: string): Promise<NpmTarball | undefined>
+}
+
+export type NpmTarball = {
+  body: Readable
+  size: number
+  integrity: string
+  /** Called when all of it was read. */
+  downloaded(): void
 }
 
 export type Packument = {
@@ -152,7 +160,7 @@ function readTarball(current: Reading, file: string): Readable {
   const open = async () => {
     const found = await source.tarball(file)
     if (found === undefined) throw Object.assign(new Error(`There is no file ${file}.`), { status: 404, code: 404 })
-    const { body, size, integrity } = found
+    const { body, size, integrity, downloaded } = found
     const etag = `"${integrity}"`
     response.setHeader('ETag', etag)
     response.setHeader('Cache-Control', 'private, max-age=31536000, immutable')
@@ -170,6 +178,7 @@ function readTarball(current: Reading, file: string): Readable {
       current.report(error)
       answer.fail(error)
     })
+    body.once('end', downloaded)
     body.pipe(stream)
   }
   open().catch((error) => {

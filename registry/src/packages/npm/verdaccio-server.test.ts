@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { AgentGymError } from '@agentgym/contract'
 import { expect, it } from 'vitest'
-import type { NpmTarget } from './npm-path.ts'
+import type { ReadTarget } from './npm-path.ts'
 import type { NpmSource, Packument } from './verdaccio-plugins.ts'
 import { verdaccioReader } from './verdaccio-server.ts'
 
 const signalsBefore = process.eventNames().filter((event) => String(event).startsWith('SIG'))
 const emitBefore = process.emit
 const reported: unknown[] = []
+let downloads = 0
 const reader = verdaccioReader('https://gym.test/sub', (error) => reported.push(error))
 
 type Asked = { method?: 'GET' | 'HEAD'; headers?: Record<string, string> }
-type Target = Extract<NpmTarget, { kind: 'package' | 'version' | 'tarball' }>
 
 function source(changes: Partial<NpmSource> = {}): NpmSource {
   const manifest = (version: string) => ({
@@ -34,16 +34,21 @@ function source(changes: Partial<NpmSource> = {}): NpmSource {
     }),
     tarball: async (file) =>
       file === 's-1.0.0.tgz'
-        ? { body: Readable.from([Buffer.from('tar'), Buffer.from('ball')]), size: 7, integrity: 'sha512-AA' }
+        ? {
+            body: Readable.from([Buffer.from('tar'), Buffer.from('ball')]),
+            size: 7,
+            integrity: 'sha512-AA',
+            downloaded: () => downloads++,
+          }
         : undefined,
     ...changes,
   }
 }
 
-const packageTarget: Target = { kind: 'package', name: '@t/s' }
-const tarballTarget: Target = { kind: 'tarball', name: '@t/s', file: 's-1.0.0.tgz' }
+const packageTarget: ReadTarget = { kind: 'package', name: '@t/s' }
+const tarballTarget: ReadTarget = { kind: 'tarball', name: '@t/s', file: 's-1.0.0.tgz' }
 
-function read(target: Target, { method = 'GET', headers = {} }: Asked = {}, from = source()): Promise<Response> {
+function read(target: ReadTarget, { method = 'GET', headers = {} }: Asked = {}, from = source()): Promise<Response> {
   return reader.read(target, { method, header: (name) => headers[name] }, from)
 }
 
@@ -66,11 +71,13 @@ it('answers 304 to who has it already, for packument and tarball', async () => {
   }
 })
 
-it('serves a tarball, and its head alone', async () => {
+it('serves a tarball, which counts as a download, and its head alone, which does not', async () => {
+  downloads = 0
   const whole = await read(tarballTarget)
   expect([whole.status, whole.headers.get('content-length'), await whole.text()]).toEqual([200, '7', 'tarball'])
   const head = await read(tarballTarget, { method: 'HEAD' })
   expect([head.status, head.headers.get('content-length'), head.body]).toEqual([200, '7', null])
+  expect(downloads).toBe(1)
 })
 
 it('serves one version by number or tag', async () => {
@@ -122,7 +129,11 @@ it('tells the log of a bug, and the client only that there was one', async () =>
 it('closes what it reads when the client goes away', async () => {
   const body = new PassThrough()
   body.write('ta')
-  const response = await read(tarballTarget, {}, source({ tarball: async () => ({ body, size: 7, integrity: 'x' }) }))
+  const response = await read(
+    tarballTarget,
+    {},
+    source({ tarball: async () => ({ body, size: 7, integrity: 'x', downloaded: () => downloads++ }) }),
+  )
   await response.body?.cancel()
   if (!body.closed) await once(body, 'close')
   expect(body.destroyed).toBe(true)
@@ -131,7 +142,11 @@ it('closes what it reads when the client goes away', async () => {
 it('breaks a download off when the storage fails in the middle', async () => {
   const body = new PassThrough()
   body.write('ta')
-  const response = await read(tarballTarget, {}, source({ tarball: async () => ({ body, size: 7, integrity: 'x' }) }))
+  const response = await read(
+    tarballTarget,
+    {},
+    source({ tarball: async () => ({ body, size: 7, integrity: 'x', downloaded: () => downloads++ }) }),
+  )
   expect(response.status).toBe(200)
   body.destroy(new Error('the bucket is gone'))
   await expect(response.text()).rejects.toThrow('the bucket is gone')

@@ -4,13 +4,13 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type * as verdaccio from 'verdaccio'
 import { askNodeListener, type BridgedRequest } from './node-bridge.ts'
-import { canonicalPath, type NpmTarget } from './npm-path.ts'
+import { canonicalPath, type ReadTarget } from './npm-path.ts'
 import { currentReading, type NpmSource, verdaccioAuth, verdaccioStorage } from './verdaccio-plugins.ts'
 
 export type VerdaccioReader = {
   /** Answers a request for a packument, a version or a tarball. */
   read(
-    target: Extract<NpmTarget, { kind: 'package' | 'version' | 'tarball' }>,
+    target: ReadTarget,
     asked: { method: BridgedRequest['method']; header(name: string): string | undefined; signal?: AbortSignal },
     source: NpmSource,
   ): Promise<Response>

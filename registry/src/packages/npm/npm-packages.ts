@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { AgentGymError } from '@agentgym/contract'
+import type { Actor } from '../../auth/actor.ts'
+import { packageNotFound } from '../../auth/authorise.ts'
+import { recordDownload } from '../../catalog/record-download.ts'
+import type { Services } from '../../server/services.ts'
+import { deprecateVersions } from '../change-versions.ts'
+import { findablePackageName } from '../package-name.ts'
+import { findReadablePackage, findReadableVersion } from '../packages.store.ts'
+import { openTarball, packumentOf } from '../packument.ts'
+import { immutable } from './npm-errors.ts'
+import type { ReadTarget } from './npm-path.ts'
+import type { Deprecations } from './publish-document.ts'
+import type { NpmSource, Packument } from './verdaccio-plugins.ts'
+
+export type Client = { actor: Actor | null; ip: string; userAgent: string }
+
+/** What this reader sees of the package that a request is about. Throws `package_not_found` for what no package can be called. */
+export function packageSource(services: Services, target: ReadTarget, { actor, ip, userAgent }: Client): NpmSource {
+  const { database } = services
+  const name = findablePackageName(target.name)
+  if (name === null) throw packageNotFound(target.name.slice(0, 214))
+  let packument: Promise<Packument> | undefined
+  const readPackument = () => {
+    packument ??= npmPackument(services, actor, name, target.kind === 'version' ? target.version : null)
+    return packument
+  }
+  return {
+    username: actor?.username ?? null,
+    name,
+    async assertReadable() {
+      await (target.kind === 'tarball' ? findReadablePackage(database.query, actor, name) : readPackument())
+    },
+    packument: readPackument,
+    async tarball(file) {
+      const version = versionOfFile(name, file)
+      if (version === undefined) return undefined
+      const { versionId, ...tarball } = await openTarball(services, actor, name, version)
+      return { ...tarball, downloaded: () => recordDownload(services, { versionId, ip, userAgent }) }
+    },
+  }
+}
+
+/**
+ * The packument with npm's revision. READMEs of all versions would make it many times as large: it has that of `latest`,
+ * and the document of one version has its own.
+ */
+async function npmPackument(
+  services: Services,
+  actor: Actor | null,
+  name: string,
+  asked: string | null,
+): Promise<Packument> {
+  const packument = await packumentOf(services, actor, name)
+  const version = asked === null ? undefined : (packument['dist-tags'][asked] ?? asked)
+  if (version !== undefined && Object.hasOwn(packument.versions, version)) {
+    const found = await findReadablePackage(services.database.query, actor, name)
+    const { readme } = await findReadableVersion(services.database.query, found, version)
+    packument.versions[version] = { ...packument.versions[version], readme }
+  }
+  return { ...packument, _rev: revisionOf(packument) }
+}
+
+/** `maze-1.0.0.tgz` of `@acme/maze`. */
+function versionOfFile(name: string, file: string): string | undefined {
+  const prefix = `${name.slice(name.indexOf('/') + 1)}-`
+  return file.startsWith(prefix) && file.endsWith('.tgz') ? file.slice(prefix.length, -'.tgz'.length) : undefined
+}
+
+/** Changes when a message of deprecation does: whoever writes them back from an older document is told so. */
+function revisionOf({ versions }: Pick<Packument, 'versions'>): string {
+  const messages = Object.entries(versions).map(([version, { deprecated = '' }]) => [version, deprecated])
+  return `1-${createHash('sha256').update(JSON.stringify(messages.sort())).digest('hex').slice(0, 32)}`
+}
+
+/**
+ * What `npm deprecate` asks for: npm sends the whole packument back, with other messages in it. Sets those that differ
+ * from what this actor was served. Throws `document_outdated` where a message has changed since, `version_immutable`
+ * where versions are missing, as they are in an attempt to unpublish.
+ */
+export async function deprecateByDocument(
+  services: Services,
+  name: string,
+  { revision, messages }: Deprecations,
+  { actor, ip }: Pick<Client, 'actor' | 'ip'>,
+): Promise<void> {
+  const served = await packumentOf(services, actor, name)
+  if (revision !== undefined && revision !== revisionOf(served))
+    throw new AgentGymError({
+      code: 'document_outdated',
+      message: `${served.name} has changed since npm read it.`,
+      hint: 'Run the command again.',
+    })
+  if (Object.keys(served.versions).some((version) => !messages.has(version))) throw immutable(served.name)
+  const changed = [...messages].filter(([version, message]) => message !== (served.versions[version]?.deprecated ?? ''))
+  await deprecateVersions(services, { actor, name, ip }, new Map(changed))
+}

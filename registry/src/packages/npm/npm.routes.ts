@@ -1,0 +1,129 @@
+import { AgentGymError } from '@agentgym/contract'
+import { type Context, Hono } from 'hono'
+import type { Actor } from '../../auth/actor.ts'
+import { describe } from '../../server/answer-error.ts'
+import type { Env } from '../../server/env.ts'
+import type { Services } from '../../server/services.ts'
+import { deleteTag, setTag } from '../change-versions.ts'
+import { findReadablePackage, tagsOf } from '../packages.store.ts'
+import { publishVersion } from '../publish-version.ts'
+import { immutable, loginElsewhere, nothingHere, tokenNeeded } from './npm-errors.ts'
+import { deprecateByDocument, packageSource } from './npm-packages.ts'
+import { type NpmTarget, parseNpmPath, type ReadTarget } from './npm-path.ts'
+import { npmSearch } from './npm-search.ts'
+import { type PublishRequest, parsePutDocument } from './publish-document.ts'
+import { type VerdaccioReader, verdaccioReader } from './verdaccio-server.ts'
+
+type Npm = { services: Services; verdaccio: VerdaccioReader }
+type NpmContext = Context<Env>
+
+/**
+ * The npm registry at `/npm/`. Reading a package is Verdaccio's, behind our rules of access; everything that writes, and
+ * everything about the registry itself, is answered here and never reaches it.
+ */
+export function npmRoutes(services: Services): Hono<Env> {
+  const { config, log } = services
+  const report = (error: unknown) => log.error('a request to the npm registry failed', { error: describe(error) })
+  const npm = { services, verdaccio: verdaccioReader(config.publicUrl, report) }
+  const routes = new Hono<Env>()
+  routes.all('/npm', (c) => c.json({ registry: 'AgentGym' }))
+  // The path is read as it came: who routes has decoded parts of it, and the difference is what matters here.
+  routes.all('/npm/*', (c) => {
+    const path = new URL(c.req.url).pathname.slice('/npm'.length)
+    const target = parseNpmPath(path)
+    if (path === '/') return c.json({ registry: 'AgentGym' })
+    if (target === undefined) throw nothingHere(c)
+    return answerTarget(npm, c, target)
+  })
+  return routes
+}
+
+function answerTarget(npm: Npm, c: NpmContext, target: NpmTarget): Response | Promise<Response> {
+  if (target.kind === 'service') return answerService(npm, c, target.path)
+  if (target.kind === 'tags') return answerTags(npm, c, target)
+  if (target.kind === 'revision') throw refuseRevision(c, target.name)
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') return readPackage(npm, c, target)
+  if (c.req.method === 'PUT' && target.kind === 'package') return putPackage(npm, c, target.name)
+  if (c.req.method === 'DELETE') throw immutable(target.name)
+  throw nothingHere(c)
+}
+
+function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: ReadTarget): Promise<Response> {
+  const userAgent = c.req.header('user-agent') ?? ''
+  const source = packageSource(services, target, { actor: c.get('actor'), ip: c.get('ip'), userAgent })
+  const method = c.req.method === 'HEAD' ? 'HEAD' : 'GET'
+  return verdaccio.read(target, { method, header: (name) => c.req.header(name), signal: c.req.raw.signal }, source)
+}
+
+async function putPackage({ services }: Npm, c: NpmContext, name: string): Promise<Response> {
+  const actor = writer(c)
+  const request = parsePutDocument(name, await c.req.text())
+  if (request.kind === 'publish') return publish(services, c, actor, name, request.publish)
+  await deprecateByDocument(services, name, request.deprecations, { actor, ip: c.get('ip') })
+  return c.json({ ok: true, success: true })
+}
+
+/** npm prints the header `npm-notice`; that the version cannot be installed yet is not to be found out by a failure. */
+async function publish(
+  services: Services,
+  c: NpmContext,
+  actor: Actor,
+  name: string,
+  request: PublishRequest,
+): Promise<Response> {
+  const { version, state } = await publishVersion(services, { ...request, name, actor, ip: c.get('ip') })
+  if (state === 'checking')
+    c.header('npm-notice', `${name}@${version} is being checked; others can install it once it has passed.`)
+  return c.json({ ok: true, success: true, id: name, state }, 201)
+}
+
+async function answerTags(
+  { services }: Npm,
+  c: NpmContext,
+  { name, tag }: Extract<NpmTarget, { kind: 'tags' }>,
+): Promise<Response> {
+  const { method } = c.req
+  if (method === 'GET' && tag === null) return c.json(await readTags(services, c.get('actor'), name))
+  if (tag === null || !['PUT', 'POST', 'DELETE'].includes(method)) throw nothingHere(c)
+  const change = { actor: writer(c), name, ip: c.get('ip') }
+  if (method === 'DELETE') await deleteTag(services, change, tag)
+  else await setTag(services, change, tag, await taggedVersion(c))
+  return c.json({ ok: true, success: true })
+}
+
+async function readTags({ database }: Services, actor: Actor | null, name: string): Promise<Record<string, string>> {
+  const { id } = await findReadablePackage(database.query, actor, name)
+  return Object.fromEntries(await tagsOf(database.query, id))
+}
+
+/** npm sends the version as a JSON string. */
+async function taggedVersion(c: NpmContext): Promise<string> {
+  const version: unknown = await c.req.json().catch(() => undefined)
+  if (typeof version === 'string') return version
+  throw new AgentGymError({ code: 'request_invalid', message: 'The body has to be a version, as a JSON string.' })
+}
+
+function answerService({ services }: Npm, c: NpmContext, path: string): Response | Promise<Response> {
+  const { method } = c.req
+  if (method === 'GET' && path === '-/ping') return c.json({})
+  if (method === 'GET' && path === '-/whoami') {
+    const actor = c.get('actor')
+    if (actor === null) throw tokenNeeded()
+    return c.json({ username: actor.username })
+  }
+  if (method === 'GET' && path === '-/v1/search') return npmSearch(services, c)
+  if (path === '-/v1/login' || path.startsWith('-/user/')) throw loginElsewhere(services.config.publicUrl)
+  throw nothingHere(c)
+}
+
+/** Who changes something brings a token: a page of another site could make a browser send its cookie. */
+function writer(c: NpmContext): Actor {
+  const actor = c.get('actor')
+  if (actor === null || actor.tokenId === null) throw tokenNeeded()
+  return actor
+}
+
+/** The addresses ending in `-rev/…` serve npm to unpublish, and to write owners. */
+function refuseRevision(c: NpmContext, name: string): AgentGymError {
+  return c.req.method === 'PUT' || c.req.method === 'DELETE' ? immutable(name) : nothingHere(c)
+}

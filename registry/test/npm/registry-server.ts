@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { serve } from '@hono/node-server'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { npmRoutes } from '../../src/packages/npm/npm.routes.ts'
+import { createApp } from '../../src/server/app.ts'
+import type { Services } from '../../src/server/services.ts'
+import { openDiskObjectStore } from '../../src/storage/disk/disk-object-store.ts'
+
+export type RegistryServerOptions = {
+  database: { url: string } | { folder: string }
+  /** Objects lie here. Servers on one database share it. */
+  folder: string
+  /** Hexadecimal; servers on one database share it. */
+  secret: string
+  port: number
+  publicUrl: string
+}
+
+/** A server of the npm registry alone, in a process of its own: `node registry-server.ts '{"port":…}'`. Says its address. */
+async function main({ database, folder, secret, port, publicUrl }: RegistryServerOptions): Promise<void> {
+  const log = (level: string) => (message: string, data?: Record<string, unknown>) => {
+    if (level !== 'info') console.error(level, message, data ?? '')
+  }
+  const services: Services = {
+    database: await openDatabase(database),
+    objects: await openDiskObjectStore(join(folder, 'objects')),
+    mail: { send: async () => {} },
+    config: {
+      publicUrl,
+      data: folder,
+      secure: false,
+      trustedProxies: 0,
+      secret: Buffer.from(secret, 'hex'),
+      limits: { tarballBytes: 20_000_000, unpackedBytes: 100_000_000, files: 2_000, ratio: 100 },
+      oauth: {},
+    },
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
+  }
+  const app = createApp(services, { rooms: [npmRoutes(services)] })
+  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port })
+  if (!server.listening) await once(server, 'listening')
+  console.log('listening')
+}
+
+await main(JSON.parse(process.argv[2]))

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { pack } from 'tar-stream'
+
+export type ScenarioPackage = {
+  name: string
+  version: string
+  readme?: string
+  /** More fields of package.json. */
+  fields?: Record<string, unknown>
+}
+
+/** The files of a small scenario package that passes every check at the door. */
+export function scenarioFiles({ name, version, readme, fields }: ScenarioPackage): Record<string, string> {
+  const manifest = {
+    name,
+    version,
+    description: 'Balance nothing at all.',
+    license: 'MIT',
+    type: 'module',
+    keywords: ['test'],
+    files: ['dist', 'src'],
+    ...fields,
+    agentgym: {
+      kind: 'scenario',
+      entry: 'src/index.ts',
+      title: 'Nothing',
+      summary: 'Balance nothing at all.',
+      category: 'control',
+      difficulty: 'beginner',
+      success: { return_mean: 1 },
+      training: { algorithm: 'ppo', steps: 1000 },
+    },
+  }
+  return {
+    'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
+    'README.md': readme ?? `# ${name} ${version}\n`,
+    LICENSE: 'MIT\n',
+    'src/index.ts': `export default '${version}'\n`,
+    'dist/scenario.js': `module.exports = '${version}'\n`,
+  }
+}
+
+export async function writeScenarioFolder(folder: string, scenario: ScenarioPackage): Promise<void> {
+  for (const [path, text] of Object.entries(scenarioFiles(scenario))) {
+    await mkdir(join(folder, path, '..'), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+}
+
+/** As `npm pack` would make it, without npm. */
+export async function packScenario(scenario: ScenarioPackage): Promise<Buffer> {
+  const archive = pack()
+  for (const [path, text] of Object.entries(scenarioFiles(scenario)))
+    archive.entry({ name: `package/${path}`, mode: 0o644, mtime: new Date(0) }, text)
+  archive.finalize()
+  const chunks: Buffer[] = []
+  for await (const chunk of archive) chunks.push(chunk as Buffer)
+  return gzipSync(Buffer.concat(chunks))
+}
+
+export const integrityOf = (bytes: Uint8Array): string =>
+  `sha512-${createHash('sha512').update(bytes).digest('base64')}`
+
+/** The document that `npm publish` sends. */
+export function publishDocument(
+  { name, version, fields }: ScenarioPackage,
+  tarball: Uint8Array,
+  tag = 'latest',
+): string {
+  const base = Buffer.from(tarball)
+  const dist = { integrity: integrityOf(tarball), shasum: createHash('sha1').update(tarball).digest('hex') }
+  return JSON.stringify({
+    _id: name,
+    name,
+    'dist-tags': { [tag]: version },
+    versions: { [version]: { ...fields, name, version, dist } },
+    access: null,
+    _attachments: {
+      [`${name}-${version}.tgz`]: {
+        content_type: 'application/octet-stream',
+        data: base.toString('base64'),
+        length: base.byteLength,
+      },
+    },
+  })
+}

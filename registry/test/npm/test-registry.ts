@@ -1,0 +1,106 @@
+import assert from 'node:assert'
+import { sql } from 'kysely'
+import { insertAccount } from '../../src/auth/accounts.store.ts'
+import type { Scope } from '../../src/auth/actor.ts'
+import { createToken } from '../../src/auth/tokens.store.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { finishCheck } from '../../src/packages/finish-check.ts'
+import { type CheckAttempt, closeJobQueue, jobQueue } from '../../src/packages/job-queue.ts'
+import { createPostgresqlDatabase } from '../../src/testing/test-postgresql.ts'
+import { type TestServices, testServices } from '../../src/testing/test-services.ts'
+import type { RegistryServerOptions } from './registry-server.ts'
+import { startRegistry } from './start-registry.ts'
+
+export type TestRegistry = {
+  url: string
+  services: TestServices
+  /** For a second server on the same data. */
+  options: Omit<RegistryServerOptions, 'port' | 'publicUrl'>
+  /** Makes a user with a token. */
+  signUp(username: string, scopes?: Scope[]): Promise<{ accountId: string; token: string }>
+  /** What a worker's good report does: the version is published. */
+  pass(name: string, version: string): Promise<void>
+  versions(name: string): Promise<{ version: string; integrity: string; state: string }[]>
+  /** Versions that wait for a check that nobody will do. */
+  versionsWithoutJob(name: string): Promise<string[]>
+  recordedIntegrity(name: string, version: string): Promise<string>
+  close(): Promise<void>
+}
+
+/** A server in a process of its own, on a PostgreSQL database that this process looks into as well. */
+export async function openTestRegistry(): Promise<TestRegistry> {
+  const address = { url: await createPostgresqlDatabase() }
+  const database = await openDatabase(address)
+  const services = await testServices(database)
+  const secret = Buffer.from(services.config.secret).toString('hex')
+  const options = { database: address, folder: services.folder, secret }
+  const server = await startRegistry(options)
+  const versions = (name: string) =>
+    database.query
+      .selectFrom('versions')
+      .innerJoin('packages', 'packages.id', 'versions.package_id')
+      .select(['versions.id', 'versions.version', 'versions.integrity', 'versions.state'])
+      .where('packages.name', '=', name)
+      .orderBy('versions.version')
+      .execute()
+  const find = async (name: string, version: string) => {
+    const row = (await versions(name)).find((candidate) => candidate.version === version)
+    assert(row !== undefined, `${name}@${version} is not there`)
+    return row
+  }
+  return {
+    url: server.url,
+    services,
+    options,
+    signUp: (username, scopes = ['packages:manage']) => signUp(services, username, scopes),
+    pass: async (name, version) => passCheck(services, (await find(name, version)).id, { name, version }),
+    versions,
+    versionsWithoutJob: async (name) => {
+      const jobs = await sql<{ id: string }>`select id from jobs.job`.execute(database.query)
+      const known = new Set(jobs.rows.map(({ id }) => id))
+      return (await versions(name)).filter(({ id }) => !known.has(id)).map(({ version }) => version)
+    },
+    recordedIntegrity: async (name, version) => (await find(name, version)).integrity,
+    close: async () => {
+      await server.stop()
+      await closeJobQueue(database)
+      await database.close()
+      await services.remove()
+      assert.equal(server.errors(), '', 'the server logged errors')
+    },
+  }
+}
+
+export async function signUp({ database }: TestServices, username: string, scopes: Scope[]) {
+  const account = await database.transaction((query) =>
+    insertAccount(query, { kind: 'user', username, email: `${username}@example.test`, emailVerified: true }),
+  )
+  const { token } = await createToken(database.query, {
+    accountId: account.id,
+    name: 'test',
+    scopes,
+    expiresAt: null,
+  })
+  return { accountId: account.id, token }
+}
+
+const leased = new Map<string, CheckAttempt>()
+
+/** Leases jobs until the one of this version comes, and reports that all is well. */
+export async function passCheck(
+  services: TestServices,
+  versionId: string,
+  { name, version }: { name: string; version: string },
+): Promise<void> {
+  const queue = await jobQueue(services)
+  while (!leased.has(versionId)) {
+    const attempt = await queue.lease()
+    assert(attempt !== undefined, `there is no job for ${name}@${version}`)
+    leased.set(attempt.versionId, attempt)
+  }
+  const attempt = leased.get(versionId)
+  assert(attempt !== undefined)
+  leased.delete(versionId)
+  const report = { ok: true, name, version, checks: [{ id: 'loads', ok: true, message: 'It loads.' }] }
+  assert.equal(await finishCheck(services, attempt, report), 'published')
+}
