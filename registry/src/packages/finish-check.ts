@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../auth/audit.ts'
 import type { Schema } from '../database/schema.ts'
 import type { Services } from '../server/services.ts'
-import { type CheckAttempt, type JobQueue, jobQueue, maxAttempts } from './job-queue.ts'
+import { type CheckAttempt, jobQueue, maxAttempts } from './job-queue.ts'
 import { lockPackage } from './lock-package.ts'
 import { putTag } from './move-tags.ts'
 import { tagsOf } from './packages.store.ts'
@@ -35,7 +35,8 @@ export async function finishCheck(
 }
 
 /** Rejects the versions whose checks came to no result in all their attempts. For the upkeep. */
-export async function rejectExhausted(services: Services, queue: JobQueue): Promise<void> {
+export async function rejectExhausted(services: Services): Promise<void> {
+  const queue = await jobQueue(services)
   const checks = [
     {
       id: 'checker_failed',

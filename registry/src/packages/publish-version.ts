@@ -21,7 +21,8 @@ export type Upload = {
   /** As the request names them; package.json inside has to agree. */
   name: string
   version: string
-  tarball: Uint8Array
+  /** The bytes, or how to get them: they are asked for once it is clear that the actor may publish there. */
+  tarball: Uint8Array | (() => Promise<Uint8Array>)
   /** Only where somebody asked for a tag by name: what clients send unasked (npm's `latest`) is left out. */
   tag?: string
   /** Of a new package; a package that exists keeps its own. Public unless told. */
@@ -50,10 +51,11 @@ export async function publishVersion(services: Services, upload: Upload): Promis
   parseVersion(upload.version)
   if (upload.tag !== undefined) parseTag(upload.tag)
   await authoriseScope(database.query, actor, name)
-  const tarball = await readTarball(upload.tarball, config.limits)
+  const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
+  const tarball = await readTarball(bytes, config.limits)
   const manifest = vetManifest(tarball, name.full, upload.version)
   const queue = await jobQueue(services)
-  const objectKey = await objects.put(upload.tarball)
+  const objectKey = await objects.put(bytes)
   return database.transaction(async (query) => {
     await lockPackage(database, query, name.full)
     const ownerId = await authoriseScope(query, actor, name)
@@ -66,7 +68,7 @@ export async function publishVersion(services: Services, upload: Upload): Promis
     }
     await lockObject(database, query, objectKey)
     // The sweeper may have come between: writing again what is there costs nothing.
-    if (!(await objects.has(objectKey))) await objects.put(upload.tarball)
+    if (!(await objects.has(objectKey))) await objects.put(bytes)
     await insertVersion(query, queue, { actor, found, tarball, manifest, objectKey, upload })
     return { name: name.full, version: upload.version, state: 'checking', integrity: tarball.integrity }
   })

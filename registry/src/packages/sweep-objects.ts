@@ -8,12 +8,12 @@ const orphanAgeMs = 60 * 60_000
 /**
  * Removes objects that no version names: what uploads left that were refused late or broke off. Each under its lock, which
  * a publish holds from looking at the object to its commit, so none is taken from under a version that is just being
- * written. Gives how many went.
+ * written.
  */
 export async function sweepObjects(
-  { database, objects }: Pick<Services, 'database' | 'objects'>,
+  { database, objects, log }: Pick<Services, 'database' | 'objects' | 'log'>,
   now: Date = new Date(),
-): Promise<number> {
+): Promise<void> {
   let removed = 0
   for await (const { key, writtenAt } of objects.list()) {
     if (now.getTime() - writtenAt.getTime() < orphanAgeMs || (await isNamed(database.query, key))) continue
@@ -24,7 +24,7 @@ export async function sweepObjects(
       removed++
     })
   }
-  return removed
+  if (removed > 0) log.info('removed objects that no version names', { objects: removed })
 }
 
 async function isNamed(query: Queries, key: string): Promise<boolean> {

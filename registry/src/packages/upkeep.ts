@@ -1,30 +1,22 @@
 import type { Services } from '../server/services.ts'
+import type { UpkeepTask } from '../server/upkeep.ts'
 import { rejectExhausted } from './finish-check.ts'
 import { jobQueue } from './job-queue.ts'
 import { sweepObjects } from './sweep-objects.ts'
 
-const exhaustedMs = 15_000
-const sweepMs = 60 * 60_000
+const minuteMs = 60_000
 
-/** Opens the queue and does what has to be done again and again while the server runs. `stop` waits for what is under way. */
-export async function startPackageUpkeep(services: Services): Promise<{ stop(): Promise<void> }> {
-  const queue = await jobQueue(services)
-  const tasks = [
-    repeat(services, exhaustedMs, 'rejecting versions whose checks failed', () => rejectExhausted(services, queue)),
-    repeat(services, sweepMs, 'removing objects that no version names', async () => {
-      await enqueueLostChecks(services)
-      await sweepObjects(services)
-    }),
+/** What the packages need done while nobody asks for it. */
+export function packageUpkeep(services: Services): UpkeepTask[] {
+  return [
+    { name: 'packages.reject-exhausted', everyMs: minuteMs / 4, run: () => rejectExhausted(services) },
+    { name: 'packages.enqueue-lost-checks', everyMs: 10 * minuteMs, run: () => enqueueLostChecks(services) },
+    { name: 'packages.sweep-objects', everyMs: 60 * minuteMs, run: () => sweepObjects(services) },
   ]
-  return {
-    stop: async () => {
-      await Promise.all(tasks.map((task) => task.stop()))
-    },
-  }
 }
 
 /** A version that is being checked has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
-export async function enqueueLostChecks(services: Services): Promise<number> {
+export async function enqueueLostChecks(services: Services): Promise<void> {
   const queue = await jobQueue(services)
   const checking = await services.database.query
     .selectFrom('versions')
@@ -33,41 +25,9 @@ export async function enqueueLostChecks(services: Services): Promise<number> {
     .orderBy('created_at')
     .limit(10_000)
     .execute()
-  let enqueued = 0
   for (const { id } of checking) {
     if (await queue.isKnown(id)) continue
     await services.database.transaction((query) => queue.enqueue(query, id))
-    enqueued++
-  }
-  return enqueued
-}
-
-function repeat(
-  { log }: Services,
-  everyMs: number,
-  what: string,
-  task: () => Promise<unknown>,
-): { stop(): Promise<void> } {
-  let running: Promise<void> = Promise.resolve()
-  let busy = false
-  const timer = setInterval(() => {
-    if (busy) return
-    busy = true
-    running = task()
-      .then(
-        () => {},
-        (error: unknown) =>
-          log.error(`${what} failed`, { error: error instanceof Error ? error.message : String(error) }),
-      )
-      .finally(() => {
-        busy = false
-      })
-  }, everyMs)
-  timer.unref()
-  return {
-    stop: async () => {
-      clearInterval(timer)
-      await running
-    },
+    services.log.warn('a version that was being checked had no job', { version_id: id })
   }
 }

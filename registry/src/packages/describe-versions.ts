@@ -1,0 +1,61 @@
+import type { TagList, VersionDetails, VersionList } from '@agentgym/contract'
+import type { Actor } from '../auth/actor.ts'
+import type { Queries } from '../database/database.ts'
+import type { Services } from '../server/services.ts'
+import { tarballPath } from './package-path.ts'
+import { findReadablePackage, findReadableVersion, listVersions, tagsOf, type VersionRow } from './packages.store.ts'
+
+/** Versions of a package, as far as whoever asks may see them. Throws `package_not_found`. */
+export async function describeVersions(query: Queries, actor: Actor | null, name: string): Promise<VersionList> {
+  const found = await findReadablePackage(query, actor, name)
+  const rows = await listVersions(query, found)
+  return {
+    name: found.name,
+    tags: Object.fromEntries(await tagsOf(query, found.id)),
+    versions: rows.reverse().map(versionFields),
+  }
+}
+
+/** Throws `package_not_found`, `version_not_found`. */
+export async function describeVersion(
+  { database, config }: Pick<Services, 'database' | 'config'>,
+  actor: Actor | null,
+  name: string,
+  version: string,
+): Promise<VersionDetails> {
+  const found = await findReadablePackage(database.query, actor, name)
+  const row = await findReadableVersion(database.query, found, version)
+  const tags = await tagsOf(database.query, found.id)
+  return {
+    name: found.name,
+    ...versionFields(row),
+    bundle_hash: row.bundle_hash,
+    tarball: config.publicUrl + tarballPath(found.name, row.version),
+    tags: [...tags].filter(([, tagged]) => tagged === row.version).map(([tag]) => tag),
+    checks: row.checks,
+    manifest: row.manifest,
+    readme: row.readme,
+  }
+}
+
+/** Throws `package_not_found`. */
+export async function describeTags(query: Queries, actor: Actor | null, name: string): Promise<TagList> {
+  const found = await findReadablePackage(query, actor, name)
+  return { name: found.name, tags: Object.fromEntries(await tagsOf(query, found.id)) }
+}
+
+function versionFields(row: VersionRow): VersionList['versions'][number] {
+  return {
+    version: row.version,
+    state: row.state,
+    created_at: row.created_at.toISOString(),
+    published_at: row.published_at?.toISOString() ?? null,
+    integrity: row.integrity,
+    size: row.size,
+    unpacked_size: row.unpacked_size,
+    file_count: row.file_count,
+    deprecated: row.deprecated,
+    yanked: row.yanked_at !== null,
+    downloads: row.downloads,
+  }
+}
