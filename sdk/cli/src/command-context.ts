@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { describeTerminal, type Terminal } from './terminal/terminal.ts'
 
 export type Runtime = typeof import('@agentgym/runtime')
@@ -31,4 +32,10 @@ export function makeContext(flags: GlobalFlags): CommandContext {
     },
     runtime: () => import('@agentgym/runtime'),
   }
+}
+
+/** The context of a command as it was typed. */
+export function contextOf(command: Command): CommandContext {
+  const flags = command.optsWithGlobals<Partial<GlobalFlags>>()
+  return makeContext({ json: flags.json ?? false, verbose: flags.verbose ?? false, color: flags.color ?? true })
 }

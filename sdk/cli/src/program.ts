@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Command, type Help } from 'commander'
-import { type CommandContext, type GlobalFlags, makeContext } from './command-context.ts'
+import { contextOf } from './command-context.ts'
 import { collectSetting, countRange, seedRange, wholeNumber } from './command-line-numbers.ts'
+import { addAccountCommands, addRegistryCommands, addServerCommands } from './registry-program.ts'
 import { describeTerminal } from './terminal/terminal.ts'
 
 /**
@@ -10,7 +11,7 @@ import { describeTerminal } from './terminal/terminal.ts'
  */
 export function makeProgram(): Command {
   const program = new Command('agentgym')
-    .description('Write, check, train and evaluate reinforcement-learning scenarios.')
+    .description('Write, publish, train and evaluate reinforcement-learning scenarios.')
     .usage('COMMAND [options]')
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
@@ -23,6 +24,9 @@ export function makeProgram(): Command {
   addTrain(program)
   addEval(program)
   addInspection(program)
+  addRegistryCommands(program)
+  addAccountCommands(program)
+  addServerCommands(program)
   for (const command of everyCommand(program)) configure(command)
   return program
 }
@@ -32,13 +36,14 @@ Start here:
   agentgym list                      what there is to train on
   agentgym train cart-pole           train an agent
   agentgym eval agents/cart-pole     hold it against the scenario's targets
+  agentgym search                    what others have published
 `
 
 function addScenarioCommands(program: Command): void {
   const scenario = program
     .command('scenario')
     .usage('COMMAND [options]')
-    .description('write, check and build scenarios')
+    .description('write, check, build and publish scenarios')
   scenario
     .command('init')
     .argument('<DIR>', 'folder to write to; existing files are never overwritten')
@@ -67,12 +72,24 @@ function addScenarioCommands(program: Command): void {
       const { scenarioBuild } = await import('./commands/scenario-build.ts')
       await scenarioBuild(target, contextOf(command))
     })
+  scenario
+    .command('publish')
+    .argument('[DIR]', 'scenario folder or built-in name', '.')
+    .description('check, bundle, pack and upload the scenario')
+    .option('--tag <TAG>', 'tag of the version (by default latest, if it is the newest release)')
+    .option('--private', 'only members of the account see it (when the package is new)')
+    .option('--dry-run', 'show exactly what would go; upload nothing')
+    .option('--no-wait', "do not wait for the server's checks")
+    .action(async (target, options, command: Command) => {
+      const { scenarioPublish } = await import('./commands/scenario-publish.ts')
+      await scenarioPublish(target, options, contextOf(command))
+    })
 }
 
 function addTrain(program: Command): void {
   program
     .command('train')
-    .argument('<TARGET>', 'scenario folder or built-in name')
+    .argument('<TARGET>', 'scenario folder, built-in name, or @scope/name[@range] from the registry')
     .description('train an agent on a scenario in the sandbox')
     .option('--algorithm <NAME>', "learning algorithm (by default the scenario's, else ppo)")
     .option('--steps <N>', "environment steps (by default the scenario's)", wholeNumber('steps', countRange))
@@ -99,7 +116,7 @@ function addEval(program: Command): void {
     .description('play held-out episodes and hold an agent against its targets')
     .option('--episodes <N>', 'held-out episodes', wholeNumber('episodes', countRange))
     .option('--seed <S>', `seed, ${seedRange.least} to ${seedRange.greatest}`, wholeNumber('seed', seedRange))
-    .option('--scenario <DIR>', 'the scenario, where it is neither built in nor known to the agent')
+    .option('--scenario <DIR>', 'the scenario (folder or name), where this machine does not know it')
     .action(async (target, options, command: Command) => {
       const { evaluate } = await import('./commands/eval.ts')
       await evaluate(target, options, contextOf(command))
@@ -109,15 +126,15 @@ function addEval(program: Command): void {
 function addInspection(program: Command): void {
   program
     .command('list')
-    .description('list built-in scenarios and the agents in ./agents')
+    .description('list built-in scenarios, installed packages and the agents in ./agents')
     .action(async (_, command: Command) => {
       const { list } = await import('./commands/list.ts')
       await list(contextOf(command))
     })
   program
     .command('info')
-    .argument('<TARGET>', 'scenario folder, built-in name or agent folder')
-    .description('show a manifest, and how good an agent is')
+    .argument('<TARGET>', 'scenario folder, built-in name, agent folder or @scope/name[@version]')
+    .description('show a manifest, how good an agent is, or a page of the registry')
     .action(async (target, _, command: Command) => {
       const { info } = await import('./commands/info.ts')
       await info(target, contextOf(command))
@@ -143,11 +160,6 @@ function configure(command: Command): void {
 function helpStyle(): Partial<Help> {
   const { paint } = describeTerminal(process.stdout, process.env, { color: !process.argv.includes('--no-color') })
   return { styleTitle: paint.bold, styleCommandText: paint.accent, styleDescriptionText: (text) => text }
-}
-
-function contextOf(command: Command): CommandContext {
-  const flags = command.optsWithGlobals<Partial<GlobalFlags>>()
-  return makeContext({ json: flags.json ?? false, verbose: flags.verbose ?? false, color: flags.color ?? true })
 }
 
 function everyCommand(command: Command): Command[] {

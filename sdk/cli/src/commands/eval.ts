@@ -1,11 +1,11 @@
-import type { AgentManifest, Evaluation } from '@agentgym/contract'
+import { AgentGymError, type AgentManifest, type Evaluation } from '@agentgym/contract'
 import type { BuiltScenario } from '@agentgym/runtime'
 import { createLogUpdate } from 'log-update'
 import type { CommandContext, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
 import { findBuiltIn } from '../targets/built-in-scenarios.ts'
+import { installExact, obtainScenarioFolder } from '../targets/obtain-scenario.ts'
 import { resolveAgentFolder } from '../targets/resolve-agent.ts'
-import { resolveScenarioFolder } from '../targets/resolve-scenario.ts'
 import { displayPath } from '../terminal/display-path.ts'
 import { fitText } from '../terminal/fit-text.ts'
 import { formatCount, formatDuration, formatValue } from '../terminal/format-figures.ts'
@@ -22,7 +22,7 @@ export async function evaluate(target: string, flags: EvalFlags, context: Comman
   const folder = await resolveAgentFolder(target)
   const runtime = await context.runtime()
   const manifest = await runtime.readAgent(folder)
-  const scenario = await scenarioOf(manifest.scenario, flags.scenario, runtime)
+  const scenario = await scenarioOf(manifest.scenario, flags.scenario, runtime, context)
   const { terminal } = context
   const played = safeText(`${manifest.scenario.name}@${manifest.scenario.version}`, 240)
   const episodes =
@@ -35,13 +35,21 @@ export async function evaluate(target: string, flags: EvalFlags, context: Comman
   const interrupt = cancelOnInterrupt(() => {})
   let evaluation: Evaluation
   try {
-    evaluation = await runtime.evaluateAgent({
-      agent: folder,
-      scenario,
-      episodes: flags.episodes,
-      seed: flags.seed,
-      signal: interrupt.signal,
-      onProgress: progress.update,
+    const play = (played: BuiltScenario | undefined) =>
+      runtime.evaluateAgent({
+        agent: folder,
+        scenario: played,
+        episodes: flags.episodes,
+        seed: flags.seed,
+        signal: interrupt.signal,
+        onProgress: progress.update,
+      })
+    evaluation = await play(scenario).catch(async (error) => {
+      // An agent from elsewhere: the registry has the version that it was trained on, or nobody has.
+      const missing = scenario === undefined && error instanceof AgentGymError && error.code === 'scenario_mismatch'
+      const folder = missing ? await installExact(manifest.scenario, context) : undefined
+      if (folder === undefined) throw error
+      return play(await runtime.loadScenario(folder))
     })
   } finally {
     interrupt.release()
@@ -75,8 +83,9 @@ async function scenarioOf(
   { name, hash }: AgentManifest['scenario'],
   target: string | undefined,
   runtime: Runtime,
+  context: CommandContext,
 ): Promise<BuiltScenario | undefined> {
-  if (target !== undefined) return runtime.buildScenario(await resolveScenarioFolder(target))
+  if (target !== undefined) return runtime.loadScenario(await obtainScenarioFolder(target, context))
   const builtIn = await findBuiltIn(name)
   const built = builtIn && (await runtime.buildScenario(builtIn.folder))
   return built?.hash === hash ? built : undefined

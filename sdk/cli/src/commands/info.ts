@@ -2,22 +2,27 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { AgentManifest, ScenarioPackage, SpaceDescription } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
+import { parsePackageTarget } from '../registry/package-target.ts'
 import { findBuiltIn, unscopedName } from '../targets/built-in-scenarios.ts'
 import { packageKind, readScenarioPackage } from '../targets/read-scenario-package.ts'
 import { resolveAgentFolder } from '../targets/resolve-agent.ts'
-import { resolveScenarioFolder } from '../targets/resolve-scenario.ts'
+import { findLocalScenario, resolveScenarioFolder } from '../targets/resolve-scenario.ts'
 import { displayPath } from '../terminal/display-path.ts'
-import { fitText, padText, wrapText } from '../terminal/fit-text.ts'
+import { fieldLines } from '../terminal/field-lines.ts'
+import { fitText, wrapText } from '../terminal/fit-text.ts'
 import { formatCount, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { evaluationLines } from './eval.ts'
 import { successText } from './list.ts'
+import { packageInfo } from './package-info.ts'
 
-/** `agentgym info`: the manifest of a scenario (a folder or a built-in name) or of an agent's folder. */
+/** `agentgym info`: the manifest of a scenario (a folder or a built-in name) or of an agent's folder; else the registry's page. */
 export async function info(target: string, context: CommandContext): Promise<void> {
   if (await isAgent(target)) return agentInfo(await resolveAgentFolder(target), context)
+  const published = parsePackageTarget(target)
+  if (published && (await findLocalScenario(target)) === undefined) return packageInfo(published, context)
   const folder = await resolveScenarioFolder(target)
   const manifest = await readScenarioPackage(folder)
   context.sayJson({
@@ -55,7 +60,7 @@ function scenarioLines(manifest: ScenarioPackage, folder: string, trainTarget: s
   return [
     paint.bold(fitText(safeText(`${manifest.name}@${manifest.version}`, 240), width, symbols.ellipsis)),
     ...wrapText(safeText(`${agentgym.title}: ${agentgym.summary}`, 400), width),
-    ...fields(
+    ...fieldLines(
       [
         ['kind', 'scenario'],
         ['folder', displayPath(folder)],
@@ -83,7 +88,7 @@ function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal)
     paint.bold(safeText(displayPath(folder), 240)),
     ...evaluationLines(manifest.evaluation, terminal),
     // Names short enough for a hash to stand unbroken on 80 columns.
-    ...fields(
+    ...fieldLines(
       [
         ['kind', 'agent'],
         ['scenario', `${scenario.name}@${scenario.version}`],
@@ -100,30 +105,18 @@ function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal)
       terminal,
     ),
     'Settings',
-    ...fields(
+    ...fieldLines(
       Object.entries(manifest.settings).map(([name, value]) => [name, settingText(value)]),
       terminal,
     ),
     'Made with',
-    ...fields(Object.entries(manifest.runtime), terminal),
+    ...fieldLines(Object.entries(manifest.runtime), terminal),
     `${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(displayPath(folder))}`)}`,
   ]
 }
 
 function settingText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '-')
-}
-
-function fields(pairs: [string, string][], terminal: Terminal): string[] {
-  const nameWidth = Math.min(32, Math.max(...pairs.map(([name]) => name.length)))
-  const room = Math.max(10, terminal.columns() - nameWidth - 5)
-  return pairs.flatMap(([name, value]) => {
-    const [first, ...rest] = wrapText(safeText(value, 1000), room)
-    const label = terminal.paint.dim(
-      padText(fitText(safeText(name, 60), nameWidth, terminal.symbols.ellipsis), nameWidth),
-    )
-    return [`  ${label}  ${first}`, ...rest.map((line) => `${' '.repeat(nameWidth + 4)}${line}`)]
-  })
 }
 
 /** `box [4]`, `discrete 2 (left, right)`, `dict {name: box [2]}`. */

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
 import { AgentGymError, type AgentManifest, type SuccessCriteria } from '@agentgym/contract'
 import type { CommandContext, Runtime } from '../command-context.ts'
+import { installedPackages, type LockedFolder } from '../packages/installed-packages.ts'
 import { builtInScenarios, unscopedName } from '../targets/built-in-scenarios.ts'
 import { findAgents } from '../targets/find-agents.ts'
 import { agentsFolder } from '../targets/resolve-agent.ts'
+import { displayPath } from '../terminal/display-path.ts'
 import { fitText } from '../terminal/fit-text.ts'
 import { formatCount, formatTarget, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
@@ -14,7 +16,7 @@ type FoundAgent =
   | { name: string; folder: string; manifest: AgentManifest }
   | { name: string; folder: string; error: { code: string; message: string } }
 
-/** `agentgym list`: the built-in scenarios and the agents in ./agents. A broken agent is a row, not a failure. */
+/** `agentgym list`: the built-in scenarios, what agentgym.lock names and the agents in ./agents. A broken agent is a row, not a failure. */
 export async function list(context: CommandContext): Promise<void> {
   const scenarios = await builtInScenarios()
   const folders = await findAgents(agentsFolder)
@@ -22,16 +24,23 @@ export async function list(context: CommandContext): Promise<void> {
   const agents: FoundAgent[] = []
   if (runtime) for (const { name, folder } of folders) agents.push(await readFound(name, folder, runtime))
 
+  const installed = await installedPackages()
+
   context.sayJson({
     scenarios: scenarios.map(({ folder, package: { name, version, agentgym } }) => {
       const { title, summary, category, difficulty, success } = agentgym
       return { name, version, title, summary, category, difficulty, success, folder }
     }),
     agents: agents.map(agentJson),
+    installed,
   })
   if (context.json) return
   for (const line of scenarioLines(scenarios, context.terminal)) context.say(line)
   context.say('')
+  if (installed.length > 0) {
+    for (const line of installedLines(installed, context.terminal)) context.say(line)
+    context.say('')
+  }
   for (const line of agentLines(agents, context.terminal)) context.say(line)
 }
 
@@ -86,6 +95,17 @@ function scenarioLines(scenarios: Awaited<ReturnType<typeof builtInScenarios>>, 
 // Below its row, so that it stays readable on 80 columns.
 function summaryLine(summary: string, terminal: Terminal): string {
   return `  ${terminal.paint.dim(fitText(safeText(summary, 280), terminal.columns() - 3, terminal.symbols.ellipsis))}`
+}
+
+function installedLines(installed: LockedFolder[], terminal: Terminal): string[] {
+  const columns = [{ title: 'Installed' }, { title: 'Version' }, { title: 'Range' }, { title: 'Folder', shrink: true }]
+  const rows = installed.map(({ name, version, range, folder }) => [
+    safeText(name, 214),
+    safeText(version, 64),
+    safeText(range, 60),
+    folder === null ? 'not on this machine: agentgym install' : safeText(displayPath(folder), 300),
+  ])
+  return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? terminal.paint.bold(text) : text))
 }
 
 function agentLines(agents: FoundAgent[], terminal: Terminal): string[] {

@@ -1,8 +1,8 @@
 import type { CheckReport } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
 import { resolveScenarioFolder } from '../targets/resolve-scenario.ts'
+import { checkLines } from '../terminal/check-lines.ts'
 import { displayPath } from '../terminal/display-path.ts'
-import { wrapText } from '../terminal/fit-text.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -20,27 +20,6 @@ export async function scenarioCheck(target: string, context: CommandContext): Pr
   context.sayJson(report)
   for (const line of summaryLines(report, folder, context.terminal)) context.say(line)
   if (!report.ok) process.exitCode = 1
-}
-
-// The longest of the usual names; longer ones push their message to the right.
-const nameWidth = 14
-
-/** A check's lines: mark, name and message side by side; the message of a failed one says how to mend it. */
-function checkLines(check: CheckReport['checks'][number], terminal: Terminal): string[] {
-  const { paint, symbols } = terminal
-  const mark = check.ok ? paint.accent(symbols.ok) : paint.fail(symbols.failed)
-  const name = safeText(check.id, 40)
-  const indent = 6 + Math.max(nameWidth, name.length)
-  const width = Math.max(20, Math.min(terminal.columns(), 110) - indent)
-  const [first, ...rest] = check.message
-    .split(/\r?\n/)
-    .slice(0, 20)
-    .flatMap((line) => wrapText(safeText(line, 2000), width))
-  const style = check.ok ? paint.dim : (text: string) => text
-  return [
-    `  ${mark} ${paint.bold(name.padEnd(nameWidth))}  ${style(first)}`,
-    ...rest.map((line) => ' '.repeat(indent) + style(line)),
-  ]
 }
 
 function summaryLines(report: CheckReport, folder: string, terminal: Terminal): string[] {

@@ -3,8 +3,8 @@ import { AgentGymError, type ResultEvent } from '@agentgym/contract'
 import type { CommandContext, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt, type Interrupt } from '../interrupts.ts'
 import { unscopedName } from '../targets/built-in-scenarios.ts'
+import { obtainScenarioFolder } from '../targets/obtain-scenario.ts'
 import { agentsFolder } from '../targets/resolve-agent.ts'
-import { resolveScenarioFolder } from '../targets/resolve-scenario.ts'
 import { displayPath } from '../terminal/display-path.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
@@ -39,7 +39,7 @@ const defaultSeed = 1
 export async function train(target: string, flags: TrainFlags, context: CommandContext): Promise<void> {
   refuseContradictions(flags, context)
   const runtime = await context.runtime()
-  const scenario = await runtime.buildScenario(await resolveScenarioFolder(target))
+  const scenario = await runtime.loadScenario(await obtainScenarioFolder(target, context))
   const { name, version, agentgym } = scenario.package
   const out = resolve(flags.out ?? join(agentsFolder, unscopedName(name)))
   const request: RunRequest = flags.resume

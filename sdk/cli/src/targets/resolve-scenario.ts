@@ -9,9 +9,8 @@ import { closestName } from './closest-name.ts'
  * built-in of the same name, as `./cart-pole` is what its author sees. Throws `file_not_found`.
  */
 export async function resolveScenarioFolder(target: string): Promise<string> {
-  if (await isFolder(target)) return resolve(target)
-  const builtIn = looksLikePath(target) ? undefined : await findBuiltIn(target)
-  if (builtIn) return builtIn.folder
+  const local = await findLocalScenario(target)
+  if (local !== undefined) return local
   const names = (await builtInScenarios()).map((scenario) => unscopedName(scenario.package.name))
   const nearest = closestName(unscopedName(target), names)
   throw new AgentGymError({
@@ -19,9 +18,15 @@ export async function resolveScenarioFolder(target: string): Promise<string> {
     message: `there is no scenario ${JSON.stringify(target.slice(0, 200))}: neither a folder nor a built-in name`,
     hint: nearest
       ? `Did you mean ${nearest}? agentgym list shows all.`
-      : 'agentgym list shows the built-in scenarios; agentgym scenario init DIR writes a new one.',
+      : 'agentgym list shows the built-in scenarios, agentgym search those of the registry (@scope/name).',
     data: { target: target.slice(0, 200), ...(nearest ? { suggestion: nearest } : {}) },
   })
+}
+
+/** As `resolveScenarioFolder`; undefined where the name is neither. */
+export async function findLocalScenario(target: string): Promise<string | undefined> {
+  if (await isFolder(target)) return resolve(target)
+  return looksLikePath(target) ? undefined : (await findBuiltIn(target))?.folder
 }
 
 async function isFolder(path: string): Promise<boolean> {

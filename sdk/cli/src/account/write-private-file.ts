@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/**
+ * Writes a file that holds a secret: whole or not at all, and readable by its owner only where it is new. An existing
+ * file keeps its permissions unless `mode` is given; a link (a dotfile kept elsewhere) stays one.
+ */
+export async function writePrivateFile(path: string, text: string, mode?: number): Promise<void> {
+  const target = await realpath(path).catch(() => path)
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  const present = await stat(target).catch(() => undefined)
+  const temporary = join(dirname(target), `.${randomUUID()}.tmp`)
+  try {
+    const file = await open(temporary, 'wx', 0o600)
+    try {
+      await file.chmod(mode ?? (present ? present.mode & 0o777 : 0o600))
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, target)
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}

@@ -1,0 +1,92 @@
+import { type ListedPackage, type PackageList, packageListSchema } from '@agentgym/contract'
+import { findConnection } from '../account/connection.ts'
+import type { CommandContext } from '../command-context.ts'
+import { callApi } from '../registry/registry-api.ts'
+import { fitText } from '../terminal/fit-text.ts'
+import { formatCount } from '../terminal/format-figures.ts'
+import { formatPrice } from '../terminal/format-price.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
+import { renderTable } from '../terminal/table.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+export type SearchFlags = {
+  kind?: string
+  category?: string
+  difficulty?: string
+  algorithm?: string
+  price?: string
+  sort?: string
+  limit?: number
+  cursor?: string
+}
+
+/** `agentgym search`: packages by words and filters, a page at a time. */
+export async function search(words: readonly string[], flags: SearchFlags, context: CommandContext): Promise<void> {
+  const { terminal } = context
+  const q = words.join(' ')
+  const found = await callApi(await findConnection(), {
+    path: '/v1/packages',
+    query: { q: q || undefined, ...flags },
+    answer: packageListSchema,
+  })
+  context.sayJson(found)
+  if (context.json) return
+  if (found.packages.length === 0) {
+    context.say(
+      `Nothing fits${q ? ` ${JSON.stringify(safeText(q, 100))}` : ''}${hasFilter(flags) ? ' with these filters' : ''}.`,
+    )
+    context.say(
+      `${terminal.symbols.next} Fewer words or filters find more: ${terminal.paint.accent('agentgym search')}`,
+    )
+    return
+  }
+  for (const line of packageLines(found.packages, terminal)) context.say(line)
+  for (const line of footLines(found, q, flags, terminal)) context.say(line)
+}
+
+function hasFilter({ kind, category, difficulty, algorithm, price }: SearchFlags): boolean {
+  return [kind, category, difficulty, algorithm, price].some((value) => value !== undefined)
+}
+
+function packageLines(packages: readonly ListedPackage[], terminal: Terminal): string[] {
+  const columns = [
+    { title: 'Package' },
+    { title: 'Version' },
+    { title: 'Kind' },
+    { title: 'Difficulty' },
+    { title: 'Price', align: 'right' as const },
+    { title: 'Downloads', align: 'right' as const },
+    { title: 'Quality', align: 'right' as const },
+  ]
+  const rows = packages.map((one) => [
+    safeText(one.name, 214),
+    safeText(one.latest_version ?? '-', 30),
+    one.kind,
+    safeText(one.difficulty ?? '-', 20),
+    formatPrice(one.price_minor),
+    formatCount(one.downloads),
+    String(one.quality),
+  ])
+  const [head, ...lines] = renderTable(columns, rows, terminal, (text, _, column) =>
+    column === 0 ? terminal.paint.bold(text) : text,
+  )
+  const summary = (text: string) =>
+    `  ${terminal.paint.dim(fitText(safeText(text, 280), terminal.columns() - 3, terminal.symbols.ellipsis))}`
+  return [head, ...lines.flatMap((line, row) => [line, summary(packages[row].summary ?? packages[row].title ?? '-')])]
+}
+
+function footLines(found: PackageList, q: string, flags: SearchFlags, terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  const lines = [`${formatCount(found.packages.length)} of ${formatCount(found.total)} packages`]
+  if (found.next_cursor !== null) {
+    const filters = Object.entries(flags).filter(([name, value]) => name !== 'cursor' && value !== undefined)
+    const words = [...(q ? [q] : []), ...filters.flatMap(([name, value]) => [`--${name}`, String(value)])]
+    const more = ['agentgym search', ...words.map(shellQuote), '--cursor', shellQuote(found.next_cursor)].join(' ')
+    lines.push(`${symbols.next} More: ${paint.accent(more)}`)
+  } else {
+    const name = shellQuote(found.packages[0].name)
+    lines.push(`${symbols.next} Look closer: ${paint.accent(`agentgym info ${name}`)}`)
+  }
+  return lines
+}

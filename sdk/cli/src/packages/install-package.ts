@@ -1,0 +1,95 @@
+import { downloadPackage } from '@agentgym/client'
+import { AgentGymError } from '@agentgym/contract'
+import type { Connection } from '../account/connection.ts'
+import type { PackageTarget } from '../registry/package-target.ts'
+import { clientOf, explained } from '../registry/registry-api.ts'
+import { lockPackage } from './lock-file.ts'
+import { findStored, storePackage } from './package-store.ts'
+import { resolvePackage } from './resolve-package.ts'
+
+export type InstalledPackage = {
+  name: string
+  version: string
+  /** What was asked for. */
+  range: string
+  resolved: string
+  integrity: string
+  folder: string
+  /** It lay on this machine already; nothing was downloaded. */
+  cached: boolean
+  deprecated: string | null
+  yanked: boolean
+}
+
+/** Bytes so far, and in all where the server tells (else null). */
+export type DownloadProgress = (bytes: number, total: number | null) => void
+
+export type InstallOptions = {
+  /** The integrity that a lock file demands. */
+  locked?: string
+  /** The range that stays in the lock file. */
+  lockedRange?: string
+  /** False: the lock file of the working folder stays as it is. */
+  lock?: boolean
+  onProgress?: DownloadProgress
+}
+
+/**
+ * Installs a package: resolves it, downloads it unless it lies here, holds it to the registry's integrity, and writes the
+ * lock entry. Nothing of it runs.
+ *
+ * Throws the server's errors and `integrity_mismatch`.
+ */
+export async function installPackage(
+  connection: Connection,
+  target: PackageTarget,
+  options: InstallOptions = {},
+): Promise<InstalledPackage> {
+  const resolved = await resolvePackage(connection, target)
+  const label = `${target.name}@${resolved.version}`
+  if (options.locked !== undefined && options.locked !== resolved.integrity) {
+    throw mismatch(label, options.locked, resolved.integrity, 'The server offers other bytes than agentgym.lock names.')
+  }
+  const { version, integrity } = resolved
+  const url = tarballUrl(connection, resolved.tarball)
+  const present = await findStored(integrity)
+  const folder =
+    present ?? (await download(connection, { what: label, tarball: url, integrity, onProgress: options.onProgress }))
+  const range = options.lockedRange ?? target.range ?? 'latest'
+  if (options.lock !== false) await lockPackage(target.name, { version, range, resolved: url, integrity })
+  return {
+    name: target.name,
+    version,
+    range,
+    resolved: url,
+    integrity,
+    folder,
+    cached: present !== null,
+    deprecated: resolved.deprecated ?? null,
+    yanked: resolved.yanked ?? false,
+  }
+}
+
+/** The server as we reach it, whatever it takes its own address to be: as npm does. Other addresses stay as they are. */
+function tarballUrl({ server }: Connection, tarball: string): string {
+  const url = new URL(tarball, `${server}/`)
+  const at = url.pathname.indexOf('/npm/')
+  return at < 0 ? url.href : `${server}${url.pathname.slice(at)}${url.search}`
+}
+
+async function download(
+  connection: Connection,
+  request: { what: string; tarball: string; integrity: string; onProgress?: DownloadProgress },
+): Promise<string> {
+  const bytes = await explained(connection, () => downloadPackage(clientOf(connection), request))
+  return storePackage(bytes, request.integrity)
+}
+
+function mismatch(label: string, expected: string, found: string, why: string): AgentGymError {
+  return new AgentGymError({
+    code: 'integrity_mismatch',
+    message: `${label} does not have the integrity that was recorded; nothing was installed`,
+    hint: `${why} Try again; if it stays, do not use the package and tell the operator of the server.`,
+    data: { package: label, expected, found },
+  })
+}

@@ -1,0 +1,55 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AgentGymError } from '@agentgym/contract'
+import { z } from 'zod'
+
+/** Stands in the working folder and belongs under version control: the same packages, bit for bit, everywhere. */
+export const lockFileName = 'agentgym.lock'
+
+const lockedPackageSchema = z.object({
+  version: z.string(),
+  /** What was asked for; what `outdated` looks for newer versions in. */
+  range: z.string(),
+  /** Where the tarball came from. */
+  resolved: z.string(),
+  integrity: z.string(),
+})
+export type LockedPackage = z.infer<typeof lockedPackageSchema>
+
+const lockSchema = z.object({ lock_version: z.literal(1), packages: z.record(z.string(), lockedPackageSchema) })
+
+/** The locked packages by name; none where there is no file. Throws `config_invalid` for a damaged one. */
+export async function readLock(folder = process.cwd()): Promise<Map<string, LockedPackage>> {
+  const path = join(folder, lockFileName)
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return new Map()
+  const parsed = lockSchema.safeParse(parseJson(text))
+  if (parsed.success) return new Map(Object.entries(parsed.data.packages))
+  throw new AgentGymError({
+    code: 'config_invalid',
+    message: `${path} is not a lock file of this version of agentgym`,
+    hint: 'Restore it from version control, or remove it and install again.',
+    data: { path },
+  })
+}
+
+export async function lockPackage(name: string, locked: LockedPackage, folder = process.cwd()): Promise<void> {
+  const packages = await readLock(folder)
+  packages.set(name, locked)
+  const sorted = [...packages].sort(([a], [b]) => (a < b ? -1 : 1))
+  const path = join(folder, lockFileName)
+  const temporary = `${path}.${process.pid}.tmp`
+  await writeFile(temporary, `${JSON.stringify({ lock_version: 1, packages: Object.fromEntries(sorted) }, null, 2)}\n`)
+  await rename(temporary, path)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

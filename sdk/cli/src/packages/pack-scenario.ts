@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AgentGymError, type ErrorCode } from '@agentgym/contract'
+import type { BuiltScenario } from '@agentgym/runtime'
+import packlist from 'npm-packlist'
+import { type PackedFile, type PackedTarball, writeTarball } from './write-tarball.ts'
+
+export type PackedScenario = PackedTarball & {
+  name: string
+  version: string
+  files: { path: string; bytes: number }[]
+  unpackedBytes: number
+  /** Dependencies that only the author's folder can resolve; the bundle holds them, package.json no longer names them. */
+  bundledDependencies: string[]
+}
+
+const bundlePath = 'dist/scenario.js'
+const dependencyFields = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies']
+/** Ranges that mean something in the author's workspace only. */
+const localRange = /^(workspace|file|link|portal|catalog):/
+
+/**
+ * The tarball of a scenario: the files that `npm pack` would take, and the bundle. package.json goes as it is, except that
+ * dependencies from the author's own workspace are left out: they are in the bundle, and nobody else could install them.
+ *
+ * Throws what would be refused after the upload: `name_invalid`, `package_license_missing`, `package_readme_missing`,
+ * `package_marked_private`, `manifest_invalid`.
+ */
+export async function packScenario(scenario: BuiltScenario): Promise<PackedScenario> {
+  const text = await readFile(join(scenario.folder, 'package.json'), 'utf8')
+  const manifest: Record<string, unknown> = JSON.parse(text)
+  const { name, version } = scenario.package
+  const paths = await packedPaths(scenario.folder, manifest)
+  refuseUnpublishable(manifest, paths, scenario)
+  const { published, left } = publishedManifest(text, manifest)
+
+  const files: PackedFile[] = []
+  for (const path of paths) {
+    if (path === 'package.json') files.push({ path, bytes: Buffer.from(published) })
+    else if (path === bundlePath) files.push({ path, bytes: Buffer.from(scenario.source) })
+    else files.push({ path, bytes: await readFile(join(scenario.folder, path)) })
+  }
+  const tarball = await writeTarball(files)
+  return {
+    ...tarball,
+    name,
+    version,
+    files: files.map(({ path, bytes }) => ({ path, bytes: bytes.length })),
+    unpackedBytes: files.reduce((sum, file) => sum + file.bytes.length, 0),
+    bundledDependencies: left,
+  }
+}
+
+/** In one order on every system: package.json first, so that a reader has it at once, and the rest by code point. */
+async function packedPaths(folder: string, manifest: Record<string, unknown>): Promise<string[]> {
+  const listed = await packlist({
+    path: folder,
+    package: manifest,
+    isProjectRoot: true,
+    edgesOut: new Map<string, never>(),
+  })
+  const paths = [...new Set([...listed, 'package.json', bundlePath])]
+  const rank = (path: string) => (path === 'package.json' ? 0 : 1)
+  return paths.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+}
+
+function publishedManifest(text: string, manifest: Record<string, unknown>): { published: string; left: string[] } {
+  const left: string[] = []
+  const copy: Record<string, unknown> = { ...manifest }
+  for (const field of dependencyFields) {
+    const entries = Object.entries((manifest[field] ?? {}) as Record<string, unknown>)
+    const kept = entries.filter(([, range]) => !(typeof range === 'string' && localRange.test(range)))
+    if (kept.length === entries.length) continue
+    left.push(...entries.filter((entry) => !kept.includes(entry)).map(([name]) => name))
+    if (kept.length > 0) copy[field] = Object.fromEntries(kept)
+    else delete copy[field]
+  }
+  return { published: left.length === 0 ? text : `${JSON.stringify(copy, null, 2)}\n`, left: [...new Set(left)] }
+}
+
+function refuseUnpublishable(manifest: Record<string, unknown>, paths: string[], scenario: BuiltScenario): void {
+  const { name, version, agentgym } = scenario.package
+  const refuse = (code: ErrorCode, message: string, hint: string, field: string) =>
+    new AgentGymError({ code, message: `${name}@${version}: ${message}`, hint, data: { name, version, field } })
+  if (!name.startsWith('@')) {
+    const hint = `Name it after your account in package.json: "@you/${name}". agentgym whoami shows the account.`
+    throw refuse('name_invalid', 'a published package carries the scope of its publisher', hint, 'name')
+  }
+  if (manifest.private === true) {
+    throw refuse(
+      'package_marked_private',
+      'package.json says "private": true',
+      'Remove "private" to publish.',
+      'private',
+    )
+  }
+  if (typeof manifest.license !== 'string' || manifest.license.trim() === '') {
+    const hint = 'Set "license", such as "MIT" or "SEE LICENSE IN LICENSE".'
+    throw refuse('package_license_missing', 'package.json has no "license"', hint, 'license')
+  }
+  if (!paths.some((path) => /^readme(\.(md|markdown|txt))?$/i.test(path))) {
+    const hint = 'Add README.md: what the scenario asks, its observation, actions and reward.'
+    throw refuse('package_readme_missing', 'there is no README.md beside package.json', hint, 'readme')
+  }
+  // Whoever installs it has the bundle and no entry; with the entry there, it would be built again.
+  if (/^dist[\\/]/.test(join(agentgym.entry))) {
+    const hint = 'Move the entry out of dist, such as to src/index.ts: dist is what publishing writes.'
+    throw refuse(
+      'manifest_invalid',
+      `the field "agentgym.entry" (${agentgym.entry}) lies in dist`,
+      hint,
+      'agentgym.entry',
+    )
+  }
+}

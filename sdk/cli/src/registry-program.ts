@@ -1,0 +1,141 @@
+import type { Command } from 'commander'
+import { contextOf } from './command-context.ts'
+import { wholeNumber } from './command-line-numbers.ts'
+
+/** The commands that talk to a registry about packages. */
+export function addRegistryCommands(program: Command): void {
+  addReading(program)
+  addManaging(program)
+}
+
+function addReading(program: Command): void {
+  program
+    .command('search')
+    .argument('[QUERY...]', 'words; without them, everything')
+    .description('find scenarios and agents in the registry')
+    .option('--kind <KIND>', 'scenario or agent')
+    .option('--category <NAME>', 'such as control or tool-use')
+    .option('--difficulty <NAME>', 'beginner, intermediate, advanced or expert')
+    .option('--algorithm <NAME>', 'such as ppo')
+    .option('--price <PRICE>', 'free or paid')
+    .option('--sort <ORDER>', 'relevance, downloads, newest or quality')
+    .option('--limit <N>', 'packages a page (default: 20)', wholeNumber('limit', { least: 1, greatest: 100 }))
+    .option('--cursor <CURSOR>', 'the next page, as the one before it names it')
+    .action(async (words, options, command: Command) => {
+      const { search } = await import('./commands/search.ts')
+      await search(words, options, contextOf(command))
+    })
+  program
+    .command('install')
+    .argument('[NAME...]', '@scope/name[@range, tag or version]; without one, what agentgym.lock names')
+    .description('install packages; nothing of them runs')
+    .action(async (names, _, command: Command) => {
+      const { install } = await import('./commands/install.ts')
+      await install(names, contextOf(command))
+    })
+  program
+    .command('outdated')
+    .description('show installed packages that have newer versions')
+    .action(async (_, command: Command) => {
+      const { outdated } = await import('./commands/outdated.ts')
+      await outdated(contextOf(command))
+    })
+  program
+    .command('versions')
+    .argument('<NAME>', '@scope/name')
+    .description('list the versions of a package, with tags and state')
+    .action(async (name, _, command: Command) => {
+      const { versions } = await import('./commands/manage-package.ts')
+      await versions(name, contextOf(command))
+    })
+}
+
+function addManaging(program: Command): void {
+  program
+    .command('tag')
+    .argument('<VERSION>', '@scope/name@1.0.0; with --remove, @scope/name')
+    .argument('<TAG>', 'such as next')
+    .description('point a tag at a version')
+    .option('--remove', 'remove the tag')
+    .action(async (target, name, options, command: Command) => {
+      const { tag } = await import('./commands/manage-package.ts')
+      await tag(target, name, options, contextOf(command))
+    })
+  program
+    .command('deprecate')
+    .argument('<VERSION>', '@scope/name@1.0.0')
+    .argument('<MESSAGE>', 'why, and what to use instead; empty takes the warning back')
+    .description('warn whoever installs a version')
+    .action(async (target, message, _, command: Command) => {
+      const { deprecate } = await import('./commands/manage-package.ts')
+      await deprecate(target, message, contextOf(command))
+    })
+  program
+    .command('yank')
+    .argument('<VERSION>', '@scope/name@1.0.0')
+    .description('hide a version from ranges and tags; lock files keep it')
+    .option('--undo', 'offer it again')
+    .action(async (target, options, command: Command) => {
+      const { yank } = await import('./commands/manage-package.ts')
+      await yank(target, options, contextOf(command))
+    })
+}
+
+export function addAccountCommands(program: Command): void {
+  program
+    .command('signup')
+    .description('make an account; the password comes from a prompt or AGENTGYM_PASSWORD')
+    .requiredOption('--username <NAME>', 'also the scope of your packages: @NAME/…')
+    .requiredOption('--email <ADDRESS>', 'where a lost password is mended')
+    .action(async (options, command: Command) => {
+      const { signup } = await import('./commands/signup.ts')
+      await signup(options, contextOf(command))
+    })
+  program
+    .command('login')
+    .description('log in, in the browser unless told otherwise; also for npm and pnpm')
+    .option('--username <NAME>', 'log in with a password, from a prompt or AGENTGYM_PASSWORD')
+    .option('--token', 'store the token in AGENTGYM_TOKEN')
+    .option('--scope <SCOPE>', 'one more scope that npm is to find here; may be repeated', collect)
+    .option('--npmrc <FILE>', "the .npmrc to write to (by default the user's)")
+    .option('--no-npmrc', 'leave npm alone')
+    .action(async (options, command: Command) => {
+      const { login } = await import('./commands/login.ts')
+      await login(options, contextOf(command))
+    })
+  program
+    .command('logout')
+    .description('forget the token here and in .npmrc, and revoke it')
+    .action(async (_, command: Command) => {
+      const { logout } = await import('./commands/logout.ts')
+      await logout(contextOf(command))
+    })
+  program
+    .command('whoami')
+    .description('show who the server takes you for')
+    .action(async (_, command: Command) => {
+      const { whoami } = await import('./commands/whoami.ts')
+      await whoami(contextOf(command))
+    })
+}
+
+export function addServerCommands(program: Command): void {
+  program
+    .command('serve')
+    .description('start the registry: API, npm registry, catalogue, and a worker that checks packages')
+    .option(
+      '--port <N>',
+      'port (default: 4477; 0 takes a free one)',
+      wholeNumber('port', { least: 0, greatest: 65_535 }),
+    )
+    .option('--data <DIR>', 'folder of database and packages (default: server in AGENTGYM_HOME)')
+    .option('--no-worker', 'check no packages here: workers run elsewhere')
+    .action(async (options, command: Command) => {
+      const { serve } = await import('./commands/serve.ts')
+      await serve(options, contextOf(command))
+    })
+}
+
+function collect(value: string, previous: string[] = []): string[] {
+  return [...previous, value]
+}

@@ -1,0 +1,30 @@
+import { AgentGymError } from '@agentgym/contract'
+
+export type PackageTarget = {
+  /** `@acme/maze`. */
+  name: string
+  /** A range, tag or exact version; undefined where none was given. */
+  range: string | undefined
+}
+
+const pattern = /^(@[^@/\s]+\/[^@/\s]+)(?:@(.*))?$/
+
+/** Reads `@scope/name[@range|tag|version]`; undefined for anything else. Whether the name is allowed is the server's to say. */
+export function parsePackageTarget(text: string): PackageTarget | undefined {
+  const match = pattern.exec(text.trim())
+  if (!match) return undefined
+  return { name: match[1], range: match[2]?.trim() || undefined }
+}
+
+/** As `parsePackageTarget`; throws `name_invalid` where the text names no package. */
+export function requirePackageTarget(text: string): PackageTarget {
+  const target = parsePackageTarget(text)
+  if (target) return target
+  const shown = JSON.stringify(text.slice(0, 200))
+  throw new AgentGymError({
+    code: 'name_invalid',
+    message: `${shown} is not the name of a package`,
+    hint: `Packages carry their publisher's scope: @acme/cart-pole, @acme/cart-pole@^1.0.0. agentgym search ${text.replace(/[^\w-]/g, '').slice(0, 40) || 'WORD'} finds them.`,
+    data: { name: text.slice(0, 200) },
+  })
+}
