@@ -5,8 +5,18 @@ import { type Actor, type Scope, scopes } from './actor.ts'
 import { unauthenticated } from './authorise.ts'
 import { refuseCrossSiteWrite } from './cross-site.ts'
 import { luciaSessions } from './lucia-sessions.ts'
-import { isSecret } from './secret.ts'
+import { hashSecret, isSecret } from './secret.ts'
 import { findToken, touchToken } from './tokens.store.ts'
+
+/** The worker that a server runs beside itself: no account stands behind it, and jobs are all that it may touch. */
+const embeddedWorker: Actor = {
+  accountId: '00000000-0000-0000-0000-000000000000',
+  username: '(embedded worker)',
+  emailVerified: false,
+  operator: true,
+  tokenId: null,
+  scopes: new Set<Scope>(['worker']),
+}
 
 const allScopes: ReadonlySet<Scope> = new Set(scopes)
 
@@ -51,6 +61,8 @@ async function actorOfToken(
   const [scheme, secret = ''] = authorization.split(' ')
   if (scheme.toLowerCase() !== 'bearer')
     throw unauthenticated(`The server takes "Authorization: Bearer" with a token, not "${scheme.slice(0, 20)}".`)
+  const { embeddedWorkerToken } = config
+  if (embeddedWorkerToken !== undefined && hashSecret(secret) === hashSecret(embeddedWorkerToken)) return embeddedWorker
   const token = isSecret('agt_', secret) ? await findToken(query, secret) : undefined
   if (token === undefined) throw unauthenticated('The token is unknown.')
   if (token.revoked_at !== null) throw unauthenticated('The token was revoked.')

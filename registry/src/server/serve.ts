@@ -1,3 +1,4 @@
+import { makeSecret } from '../auth/secret.ts'
 import { createApp } from './app.ts'
 import { listenHttp } from './http-listener.ts'
 import { jsonLog } from './json-log.ts'
@@ -9,6 +10,8 @@ import { startUpkeep } from './upkeep.ts'
 export type RunningServer = {
   /** Where it listens: `http://localhost:4477`. */
   url: string
+  /** For a worker beside this process; nobody else can have it, and it ends with the process. */
+  workerToken: string
   /** Takes no more requests, ends those under way, and closes everything. May be called more than once. */
   close(): Promise<void>
 }
@@ -30,6 +33,8 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   const url = `http://${shownHost(settings.host)}:${listener.port}`
   try {
     const services = await openServices(settings, settings.publicUrl ?? url, log)
+    const workerToken = makeSecret('agt_')
+    services.config.embeddedWorkerToken = workerToken
     const rooms = await openRooms(services)
     const stopping = new AbortController()
     const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted })
@@ -47,6 +52,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     let closing: Promise<void> | undefined
     return {
       url,
+      workerToken,
       close: () => {
         closing ??= shutDown()
         return closing

@@ -21,6 +21,8 @@ export type ServerConfig = {
   trustedProxies: number
   /** Secret of this installation (32 bytes, made at first start, shared by replicas through the database or AGENTGYM_SECRET). */
   secret: Uint8Array
+  /** Token of the worker that runs beside this process; random, and good for as long as the process lives. */
+  embeddedWorkerToken?: string
   /** Limits of an uploaded package. */
   limits: { tarballBytes: number; unpackedBytes: number; files: number; ratio: number }
   /** Username of the operator (AGENTGYM_OPERATOR); without it whoever signs up first is. */
