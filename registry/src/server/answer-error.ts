@@ -7,9 +7,9 @@ import type { Env } from './env.ts'
 import type { Log } from './services.ts'
 
 /**
- * Every failure as an answer: `{ error: { code, message, hint?, data? } }` under the status of the catalogue, or in the
- * form of npm below `/npm/`. What is no
- * AgentGymError is a bug: it goes to the log whole, and to the client as `internal_error` with the request's id alone.
+ * Every failure as an answer: `{ error: { code, message, hint?, data? } }` under the status of the catalogue; below `/npm/`
+ * in npm's form. What is no AgentGymError is a bug: it goes to the log whole, and to the client as `internal_error` with
+ * the request's id alone.
  */
 export function answerError(log: Log): ErrorHandler<Env> {
   return (error, c) => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -33,6 +33,12 @@ async function publish(npm: (cwd: string) => Client, name: string, version: stri
   const cwd = freshFolder()
   await writeScenarioFolder(cwd, { name, version })
   return npm(cwd)('publish', ...options)
+}
+
+/** `pnpm init` would ask the registry for pnpm itself from then on. */
+async function emptyProject(cwd: string): Promise<void> {
+  await mkdir(cwd, { recursive: true })
+  await writeFile(join(cwd, 'package.json'), '{ "private": true }')
 }
 
 const failed = (ran: { status: number | null; stderr: string }) => {
@@ -125,7 +131,7 @@ describe('an author with pnpm', () => {
     await registry.pass('@fay/maze', '1.0.0')
     const stranger = await clientsIn(join(folder, 'home-pnpm'), { url: registry.url, token: null })
     const project = freshFolder()
-    succeeded(await stranger.pnpm(project)('init'))
+    await emptyProject(project)
     succeeded(await stranger.pnpm(project)('add', '@fay/maze@^1.0.0'))
     expect(await readFile(join(project, 'pnpm-lock.yaml'), 'utf8')).toContain(
       await registry.recordedIntegrity('@fay/maze', '1.0.0'),
@@ -167,7 +173,7 @@ describe('behind a proxy that adds a prefix (B25)', () => {
       succeeded(await run('dist-tag', 'add', `${name}@1.0.0`, 'stable'))
       succeeded(await run('install', name))
       const project = freshFolder()
-      succeeded(await pnpm(project)('init'))
+      await emptyProject(project)
       succeeded(await pnpm(project)('add', name))
       expect(proxy.paths.some((path) => /%2f/i.test(path))).toBe(true)
       expect(proxy.paths.filter((path) => path.endsWith('.tgz')).every((path) => path.startsWith('/gym/npm/@'))).toBe(
