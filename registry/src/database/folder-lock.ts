@@ -16,7 +16,8 @@ const sqliteBusy = 5
  * folder but not their process numbers. Beside it lies a file that says who holds it, for people.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  await mkdir(folder, { recursive: true })
+  // For its owner alone, also where the operating system's default is wider.
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   const holderFile = join(folder, 'holder.json')
   const lock = new DatabaseSync(join(folder, 'lock'), { timeout: 0 })
   try {

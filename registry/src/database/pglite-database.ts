@@ -15,7 +15,7 @@ export async function openPgliteFolder(folder: string, options: PGliteOptions = 
   const unlock = await lockFolder(folder)
   try {
     const dataDir = join(folder, 'pglite')
-    await mkdir(dataDir, { recursive: true })
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
     return await openPglite({ ...options, dataDir }, unlock)
   } catch (error) {
     await unlock()

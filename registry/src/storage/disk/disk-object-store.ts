@@ -23,7 +23,7 @@ export async function openDiskObjectStore(folder: string): Promise<ObjectStore> 
     put: async (bytes) => {
       const key = keyOf(bytes)
       const path = pathOf(key)
-      if (!(await refresh(path, bytes.length))) await write(bytes, join(writing, randomUUID()), path)
+      if (!(await refresh(path, bytes))) await write(bytes, join(writing, randomUUID()), path)
       // Also where it was there: whoever put it may not have come as far as this.
       await syncFolder(dirname(path))
       return key
@@ -48,10 +48,10 @@ export async function openDiskObjectStore(folder: string): Promise<ObjectStore> 
 }
 
 /** Whether the object is there. If so it counts as written now, so that the sweeper of orphans lets it be. */
-async function refresh(path: string, size: number): Promise<boolean> {
-  const found = await unlessMissing(stat(path))
-  // A file of another size is a damaged one: written anew.
-  if (found?.size !== size) return false
+async function refresh(path: string, bytes: Uint8Array): Promise<boolean> {
+  const found = await unlessMissing(readFile(path))
+  // A damaged one is written anew.
+  if (!found?.equals(bytes)) return false
   const now = new Date()
   return (await unlessMissing(utimes(path, now, now).then(() => true))) ?? false
 }

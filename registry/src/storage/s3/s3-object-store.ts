@@ -26,6 +26,8 @@ export type S3Address = {
   pathStyle?: boolean
   /** By default the SDK looks for them: AWS_ACCESS_KEY_ID, a profile, the machine's role. */
   credentials?: { accessKeyId: string; secretAccessKey: string }
+  /** Keys that one request of `list` gives; S3 itself gives 1,000 at most. */
+  pageSize?: number
 }
 
 /**
@@ -68,7 +70,7 @@ export async function openS3ObjectStore(address: S3Address): Promise<ObjectStore
     delete: async (key) => {
       await client.send(new DeleteObjectCommand(named(key)))
     },
-    list: () => listKeys(client, Bucket, prefix),
+    list: () => listKeys(client, address),
   }
 }
 
@@ -105,13 +107,12 @@ async function checkBucket(client: S3Client, { bucket, endpoint }: S3Address): P
 
 async function* listKeys(
   client: S3Client,
-  Bucket: string,
-  prefix: string,
+  { bucket: Bucket, prefix = '', pageSize: MaxKeys }: S3Address,
 ): AsyncIterable<{ key: string; writtenAt: Date }> {
   let ContinuationToken: string | undefined
   do {
     const page: ListObjectsV2CommandOutput = await client.send(
-      new ListObjectsV2Command({ Bucket, Prefix: `${prefix}sha256/`, ContinuationToken }),
+      new ListObjectsV2Command({ Bucket, Prefix: `${prefix}sha256/`, MaxKeys, ContinuationToken }),
     )
     for (const { Key = '', LastModified } of page.Contents ?? []) {
       const key = Key.slice(prefix.length)

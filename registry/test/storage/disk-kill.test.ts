@@ -1,0 +1,35 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { openDiskObjectStore } from '../../src/storage/disk/disk-object-store.ts'
+import { runFolder } from '../../src/testing/run-folder.ts'
+
+const writer = fileURLToPath(new URL('./object-writer.ts', import.meta.url))
+
+it('a process killed while it writes objects leaves whole ones only, every acknowledged one among them', async () => {
+  const folder = await mkdtemp(join(runFolder(), 'objects-'))
+  const acknowledged = join(folder, 'acknowledged.txt')
+  for (let round = 0; round < (process.env.AGENTGYM_TEST_LONG ? 50 : 8); round++) {
+    const child = fork(writer, [folder, acknowledged], { execArgv: [], stdio: 'inherit' })
+    await once(child, 'message')
+    await delay(Math.random() * 150)
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  const store = await openDiskObjectStore(folder)
+  const kept = new Set<string>()
+  for await (const { key } of store.list()) {
+    // Throws where it is torn.
+    await store.get(key)
+    kept.add(key)
+  }
+  const keys = existsSync(acknowledged) ? readFileSync(acknowledged, 'utf8').split('\n').filter(Boolean) : []
+  expect(keys.filter((key) => !kept.has(key))).toEqual([])
+  await rm(folder, { recursive: true })
+})
