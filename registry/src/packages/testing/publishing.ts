@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { goodTarball } from '../../../../testdata/tarballs/good-package.ts'
+import { type Actor, scopes } from '../../auth/actor.ts'
+import { canonicalName } from '../../auth/canonical-name.ts'
+import type { Database } from '../../database/database.ts'
+import type { Services } from '../../server/services.ts'
+import { finishCheck } from '../finish-check.ts'
+import { jobQueue } from '../job-queue.ts'
+import { leaseCheck } from '../lease-check.ts'
+import { publishVersion, type Upload } from '../publish-version.ts'
+
+/** A user with an account of their own, who may do everything with it. */
+export async function createActor(database: Database, prefix = 'u'): Promise<Actor> {
+  const username = `${prefix}${randomBytes(6).toString('hex')}`
+  const { id } = await database.query
+    .insertInto('accounts')
+    .values({
+      kind: 'user',
+      username,
+      username_canonical: canonicalName(username),
+      display_name: null,
+      email: `${username}@example.org`,
+      email_verified_at: null,
+      password_hash: null,
+      disabled_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return {
+    accountId: id,
+    username,
+    emailVerified: false,
+    operator: false,
+    tokenId: null,
+    scopes: new Set(scopes),
+  }
+}
+
+/** Uploads a version of `@actor/base`; `more` changes the upload, `manifest` its package.json. */
+export async function upload(
+  services: Services,
+  actor: Actor,
+  version: string,
+  {
+    base = 'maze',
+    manifest = {},
+    ...more
+  }: Partial<Upload> & { base?: string; manifest?: Record<string, unknown> } = {},
+) {
+  const name = `@${actor.username}/${base}`
+  const tarball = goodTarball({ name, version, ...manifest })
+  return publishVersion(services, { actor, name, version, tarball, ip: null, ...more })
+}
+
+/** Does every check that is waiting, with that result; gives what was decided. */
+export async function checkAll(services: Services, ok = true): Promise<string[]> {
+  const decided: string[] = []
+  for (;;) {
+    const job = await leaseCheck(services)
+    if (job === undefined) return decided
+    const { name, version } = job.package
+    const checks = [{ id: 'loads', ok, message: ok ? 'It loads.' : 'It does not load.' }]
+    const attempt = (await jobQueue(services)).attemptOf(job.id, job.lease)
+    decided.push(`${name}@${version} ${await finishCheck(services, attempt, { ok, name, version, checks })}`)
+  }
+}
+
+/** Uploads a version and has it published. */
+export async function publish(...given: Parameters<typeof upload>): Promise<void> {
+  await upload(...given)
+  await checkAll(given[0])
+}
