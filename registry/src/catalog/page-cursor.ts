@@ -2,10 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
 
-/** Where a page ended: the sort key of its last package (an integer, or a time in ISO 8601) and that package's id. */
-export type PageEnd = { key: string; id: string }
+/** Where a page ended: the sort key of its last package (times in milliseconds) and that package's id. */
+export type PageEnd = { key: number; id: string }
 
-const endSchema = z.tuple([z.string().regex(/^-?\d{1,19}$|^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/), z.uuid()])
+const endSchema = z.tuple([z.int(), z.uuid()])
 
 /**
  * A cursor holds where a page ended, signed together with the query that it belongs to: it means nothing in another

@@ -1,12 +1,13 @@
-import type { SearchRequest } from '@agentgym/contract'
+import assert from 'node:assert'
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Actor } from '../auth/actor.ts'
-import type { Queries } from '../database/database.ts'
+import type { Database, Queries } from '../database/database.ts'
 import type { PackageTable } from '../database/schema.ts'
+import type { FacetGroup } from './facet-counts.ts'
+import { filters, matches, type PackageSearch, relevance } from './package-search.ts'
 import type { PageEnd } from './page-cursor.ts'
 import type { SearchQuery } from './search-text.ts'
-import { searchExpression } from './search-vectors.ts'
-import { visiblePackages } from './visible-packages.ts'
+import { ownPackages, readsPrivate, visiblePackages } from './visible-packages.ts'
 
 const listedColumns = [
   'id',
@@ -28,78 +29,138 @@ const listedColumns = [
 ] as const
 export type ListedRow = Pick<Selectable<PackageTable>, (typeof listedColumns)[number]>
 
-export type PackageSearch = Omit<SearchRequest, 'q' | 'cursor'> & { words: SearchQuery | null; after: PageEnd | null }
+/** One page, where it ended if there are more, and how many packages there are before filters. */
+export type FoundPackages = { rows: ListedRow[]; end: PageEnd | null; groups: FacetGroup[] }
 
-/** One page, and where it ended if there are more. */
 export async function searchPackages(
+  database: Database,
+  actor: Actor | null,
+  search: PackageSearch,
+): Promise<FoundPackages> {
+  const { words } = search
+  if (words !== null) return database.transaction((query) => searchByWords(query, actor, search, words))
+  const [page, groups] = await Promise.all([browse(database.query, actor, search), countAll(database.query, actor)])
+  return { ...page, groups }
+}
+
+/** Without words: down the index of the sort order, until the page is full. */
+async function browse(
   query: Queries,
   actor: Actor | null,
   search: PackageSearch,
-): Promise<{ rows: ListedRow[]; end: PageEnd | null }> {
-  const { key, type } = sortKey(search)
-  const keyed = query
+): Promise<Pick<FoundPackages, 'rows' | 'end'>> {
+  const column = browsedBy(search.sort)
+  const found = await query
     .selectFrom('packages')
     .select(listedColumns)
-    .select(key.as('sort_key'))
     .where('latest_version', 'is not', null)
     .where(visiblePackages(actor))
-    .where(matches(search))
     .where(filters(search))
-    .where(search.after === null ? sql<SqlBool>`true` : isAfter(key, type, search.after))
-    .orderBy(key, 'desc')
+    .where(search.after === null ? sql<SqlBool>`true` : isAfter(column, search.after))
+    .orderBy(column, 'desc')
     .orderBy('id', 'desc')
     .limit(search.limit + 1)
-  const found = await keyed.execute()
+    .execute()
   const rows = found.slice(0, search.limit)
-  const last = rows.at(-1)
-  const more = found.length > search.limit
-  return { rows, end: more && last !== undefined ? { key: keyText(last.sort_key), id: last.id } : null }
+  const last = found.length > search.limit ? rows.at(-1) : undefined
+  return { rows, end: last === undefined ? null : { key: Number(last[column]), id: last.id } }
 }
 
-/** Packages that hold the searched words. */
-export function matches({ words }: Pick<PackageSearch, 'words'>): RawBuilder<SqlBool> {
-  if (words === null) return sql<SqlBool>`true`
-  return sql<SqlBool>`packages.search @@ ${searchExpression(words.tsquery)}`
+type BrowsedBy = 'downloads' | 'updated_at' | 'quality'
+
+function browsedBy(sort: PackageSearch['sort']): BrowsedBy {
+  if (sort === 'newest') return 'updated_at'
+  return sort === 'quality' ? 'quality' : 'downloads'
 }
 
-function filters({ kind, category, difficulty, algorithm, price }: PackageSearch): RawBuilder<SqlBool> {
-  const conditions: RawBuilder<unknown>[] = []
-  if (kind !== undefined) conditions.push(sql`packages.kind = ${kind}`)
-  if (category !== undefined) conditions.push(sql`packages.category = ${category}`)
-  if (difficulty !== undefined) conditions.push(sql`packages.difficulty = ${difficulty}`)
-  if (algorithm !== undefined) conditions.push(sql`packages.algorithm = ${algorithm}`)
-  if (price !== undefined)
-    conditions.push(price === 'free' ? sql`packages.price_minor = 0` : sql`packages.price_minor > 0`)
-  return conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(conditions, sql` and `)})`
+/** As one comparison of rows, which an index on (column, id) can answer. */
+function isAfter(column: BrowsedBy, { key, id }: PageEnd): RawBuilder<SqlBool> {
+  const value = column === 'updated_at' ? new Date(key) : key
+  return sql<SqlBool>`(${sql.ref(column)}, id) < (${value}, ${id}::uuid)`
 }
 
-type SortKey = { key: RawBuilder<number | Date>; type: RawBuilder<unknown> }
-
-function sortKey({ sort, words }: PackageSearch): SortKey {
-  if (sort === 'newest') return { key: sql<Date>`packages.updated_at`, type: sql`timestamptz` }
-  if (sort === 'quality') return { key: sql<number>`packages.quality`, type: sql`integer` }
-  if (sort === 'relevance' && words !== null) return { key: relevance(words), type: sql`bigint` }
-  return { key: sql<number>`packages.downloads`, type: sql`bigint` }
+/** Public ones are counted already, by triggers; the actor's own private ones are few. */
+async function countAll(query: Queries, actor: Actor | null): Promise<FacetGroup[]> {
+  const counted = query
+    .selectFrom('package_counts')
+    .select(['kind', 'category', 'difficulty', 'algorithm'])
+    .select(sql<string>`case when paid then 'paid' else 'free' end`.as('price'))
+    .select('packages')
+    .where('packages', '>', 0)
+  if (!readsPrivate(actor)) return counted.execute()
+  const own = sql<FacetGroup>`select ${groupColumns}, count(*) as packages from packages
+    where latest_version is not null and visibility = 'private' and ${ownPackages(actor)} group by 1, 2, 3, 4, 5`
+  const [all, mine] = await Promise.all([counted.execute(), own.execute(query)])
+  return [...all, ...mine.rows]
 }
+
+const groupColumns = sql`kind, coalesce(category, '') as category, coalesce(difficulty, '') as difficulty,
+  coalesce(algorithm, '') as algorithm, case when price_minor > 0 then 'paid' else 'free' end as price`
+
+type Hit = { id: string; key: number }
 
 /**
- * Where the words stand (ts_rank, less for long texts), far more for a package of that very name, a little more for what
- * is used and good. READMEs find but do not rank: repeating a word gains nothing. An integer, so that a page's end is
- * exactly what it was.
+ * Every hit is looked at once, for its place in the order and for the counts; then the page's rows are fetched.
+ *
+ * The planner takes the index only if it may not read the whole table: it does not know that looking into the tsvector
+ * of a row costs many times what looking at the row costs. It also tends to more processes and to compiling, which pay
+ * for one query alone on a machine and not for many at once.
  */
-function relevance({ tsquery, name }: SearchQuery): RawBuilder<number> {
-  const words = sql`ts_rank('{0, 0.2, 0.5, 1}', packages.search_rank, ${searchExpression(tsquery)}, 1)`
-  const named = sql`case when packages.name = ${name} or split_part(packages.name, '/', 2) = ${name} then 1 else 0 end`
-  const used = sql`0.05 * least(1, ln(1 + packages.downloads) / 14)`
-  const good = sql`0.05 * packages.quality / 100.0`
-  return sql<number>`(1000000 * (${words} + ${named} + ${used} + ${good}))::bigint`
+async function searchByWords(
+  query: Queries,
+  actor: Actor | null,
+  search: PackageSearch,
+  words: SearchQuery,
+): Promise<FoundPackages> {
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+    set_config('max_parallel_workers_per_gather', '0', true)`.execute(query)
+  const { rows } = await sql<{ hits: Hit[] | null; groups: FacetGroup[] | null }>`
+    with found as materialized (
+      select id, ${hitKey(search.sort, words)} as key, kind, category, difficulty, algorithm, price_minor
+      from packages
+      where latest_version is not null and ${visiblePackages(actor)} and ${matches(words)}
+    )
+    select
+      (select json_agg(page) from (
+        select id, key from found
+        where ${filters(search)} and ${hitIsAfter(search.after)}
+        order by key desc, id desc limit ${search.limit + 1}
+      ) page) as hits,
+      (select json_agg(counted) from (
+        select ${groupColumns}, count(*) as packages from found group by 1, 2, 3, 4, 5
+      ) counted) as groups`.execute(query)
+  const [{ hits, groups }] = rows
+  const page = (hits ?? []).slice(0, search.limit)
+  const last = (hits?.length ?? 0) > search.limit ? page.at(-1) : undefined
+  return { rows: await listedRows(query, page), end: last ?? null, groups: groups ?? [] }
 }
 
-/** As one comparison of rows, which an index on (key, id) can answer. */
-function isAfter(key: RawBuilder<unknown>, type: RawBuilder<unknown>, after: PageEnd): RawBuilder<SqlBool> {
-  return sql<SqlBool>`(${key}, packages.id) < (${after.key}::${type}, ${after.id}::uuid)`
+function hitIsAfter(after: PageEnd | null): RawBuilder<SqlBool> {
+  return after === null ? sql<SqlBool>`true` : sql<SqlBool>`(key, id) < (${after.key}::bigint, ${after.id}::uuid)`
 }
 
-function keyText(key: number | Date): string {
-  return key instanceof Date ? key.toISOString() : String(key)
+/** An integer whatever the order, for it goes through JSON. */
+function hitKey(sort: PackageSearch['sort'], words: SearchQuery): RawBuilder<number> {
+  if (sort === 'relevance') return relevance(words)
+  if (sort === 'newest') return sql<number>`(1000 * extract(epoch from updated_at))::bigint`
+  return sort === 'quality' ? sql<number>`quality::bigint` : sql<number>`downloads`
+}
+
+async function listedRows(query: Queries, hits: Hit[]): Promise<ListedRow[]> {
+  if (hits.length === 0) return []
+  const rows = await query
+    .selectFrom('packages')
+    .select(listedColumns)
+    .where(
+      'id',
+      'in',
+      hits.map(({ id }) => id),
+    )
+    .execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return hits.map(({ id }) => {
+    const row = byId.get(id)
+    assert(row !== undefined, `package ${id} was found and is not there`)
+    return row
+  })
 }

@@ -1,0 +1,37 @@
+import type { SearchRequest } from '@agentgym/contract'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { PageEnd } from './page-cursor.ts'
+import type { SearchQuery } from './search-text.ts'
+import { searchExpression } from './search-vectors.ts'
+
+/** A search, checked: its words (null for none) and where the page before it ended. */
+export type PackageSearch = Omit<SearchRequest, 'q' | 'cursor'> & { words: SearchQuery | null; after: PageEnd | null }
+
+/** Packages that hold the searched words. */
+export function matches({ tsquery }: SearchQuery): RawBuilder<SqlBool> {
+  return sql<SqlBool>`packages.search @@ ${searchExpression(tsquery)}`
+}
+
+/** Rows of `packages`, or what else has its columns, that pass the search's filters. */
+export function filters({ kind, category, difficulty, algorithm, price }: PackageSearch): RawBuilder<SqlBool> {
+  const conditions: RawBuilder<unknown>[] = [sql`true`]
+  if (kind !== undefined) conditions.push(sql`kind = ${kind}`)
+  if (category !== undefined) conditions.push(sql`category = ${category}`)
+  if (difficulty !== undefined) conditions.push(sql`difficulty = ${difficulty}`)
+  if (algorithm !== undefined) conditions.push(sql`algorithm = ${algorithm}`)
+  if (price !== undefined) conditions.push(price === 'free' ? sql`price_minor = 0` : sql`price_minor > 0`)
+  return sql<SqlBool>`(${sql.join(conditions, sql` and `)})`
+}
+
+/**
+ * Where the words stand (ts_rank, less for long texts), far more for a package of that very name, a little more for what
+ * is used and good. READMEs find but do not rank: repeating a word gains nothing. An integer, so that a page's end is
+ * exactly what it was.
+ */
+export function relevance({ tsquery, name }: SearchQuery): RawBuilder<number> {
+  const words = sql`ts_rank('{0, 0.2, 0.5, 1}', packages.search_rank, ${searchExpression(tsquery)}, 1)`
+  const named = sql`case when packages.name = ${name} or split_part(packages.name, '/', 2) = ${name} then 1 else 0 end`
+  const used = sql`0.05 * least(1, ln(1 + packages.downloads) / 14)`
+  const good = sql`0.05 * packages.quality / 100.0`
+  return sql<number>`(1000000 * (${words} + ${named} + ${used} + ${good}))::bigint`
+}
