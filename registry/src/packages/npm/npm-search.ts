@@ -13,7 +13,7 @@ export async function npmSearch({ database, config }: Services, c: Context<Env>)
   const size = Math.min(wholeNumber(c.req.query('size'), 20), reach)
   const words = searchQuery((c.req.query('text') ?? '').slice(0, 200))
   const limit = Math.min(from + size, reach)
-  const { rows } = await searchPackages(database.query, c.get('actor'), {
+  const { rows } = await searchPackages(database, c.get('actor'), {
     words,
     sort: 'relevance',
     limit,
