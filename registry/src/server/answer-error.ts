@@ -29,7 +29,10 @@ export function answerError(log: Log): ErrorHandler<Env> {
 export function answer(c: Context<Env>, report: ErrorReport, status?: ContentfulStatusCode): Response {
   const retryAfter = report.data?.retry_after_seconds
   if (typeof retryAfter === 'number') c.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
-  const body = c.req.path.startsWith('/npm/') ? npmErrorBody(report) : { error: report }
+  const ofNpm = c.req.path.startsWith('/npm/')
+  // npm would print a text of its own instead of ours where this header is.
+  if (report.code === 'unauthenticated' && !ofNpm) c.header('www-authenticate', 'Bearer')
+  const body = ofNpm ? npmErrorBody(report) : { error: report }
   return c.json(body, status ?? (errorCatalogue[report.code].status as ContentfulStatusCode))
 }
 

@@ -69,6 +69,7 @@ export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, v
       if (operation === undefined) continue
       operation.tags ??= [groupOf(path)]
       operation.operationId ??= operationIdOf(method, path)
+      operation.security ??= securityOf(path, operation.responses)
     }
   }
   return document
@@ -80,6 +81,12 @@ function groupOf(path: string): string {
   const [first, second] = path.split('/').filter((part) => part !== '')
   const subject = first === 'v1' ? second : first
   return groups.find(({ paths }) => paths.includes(subject))?.name ?? 'Server'
+}
+
+/** A route that can answer `unauthenticated` needs a token; elsewhere in the API one may show more. */
+function securityOf(path: string, responses: object | undefined): Record<string, string[]>[] {
+  if (responses !== undefined && '401' in responses) return [{ token: [] }]
+  return path.startsWith('/v1/') ? [{}, { token: [] }] : []
 }
 
 /** `get_packages_by_scope_by_name` where a route gives itself no name. */

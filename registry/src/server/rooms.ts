@@ -1,4 +1,11 @@
 import type { Hono } from 'hono'
+import { accountRoutes } from '../auth/account-routes.ts'
+import { accountUpkeep } from '../auth/account-upkeep.ts'
+import { closeJobQueue, jobQueue } from '../packages/job-queue.ts'
+import { jobRoutes } from '../packages/jobs.routes.ts'
+import { npmRoutes } from '../packages/npm/npm.routes.ts'
+import { packageRoutes } from '../packages/packages.routes.ts'
+import { packageUpkeep } from '../packages/upkeep.ts'
 import type { Env } from './env.ts'
 import type { Services } from './services.ts'
 import type { UpkeepTask } from './upkeep.ts'
@@ -6,6 +13,11 @@ import type { UpkeepTask } from './upkeep.ts'
 /** What the rooms of the service bring: routes, upkeep, and what they hold open. */
 export type Rooms = { routes: Hono<Env>[]; upkeep: UpkeepTask[]; close(): Promise<void> }
 
-export async function openRooms(_services: Services): Promise<Rooms> {
-  return { routes: [], upkeep: [], close: async () => {} }
+export async function openRooms(services: Services): Promise<Rooms> {
+  await jobQueue(services)
+  return {
+    routes: [accountRoutes(services), packageRoutes(services), jobRoutes(services), npmRoutes(services)],
+    upkeep: [...accountUpkeep(services), ...packageUpkeep(services)],
+    close: () => closeJobQueue(services.database),
+  }
 }

@@ -92,7 +92,9 @@ function curl(operation: ReferenceOperation, components: SchemaComponents, serve
   const { method, path, requestBody, security = [] } = operation
   const address = path.replace(/\{(\w+)[^}]*\}/g, (_, name: string) => pathExamples[name] ?? name.toUpperCase())
   const parts = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}${server}${address}`]
-  if (security.length > 0) parts.push(`-H "authorization: Bearer $AGENTGYM_TOKEN"`)
+  // `{}` among them: it works without one.
+  if (security.length > 0 && security.every((scheme) => Object.keys(scheme).length > 0))
+    parts.push(`-H "authorization: Bearer $AGENTGYM_TOKEN"`)
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []
   if (type !== undefined) {
     parts.push(`-H 'content-type: ${type}'`)
