@@ -117,6 +117,24 @@ export function addAccountCommands(program: Command): void {
       const { whoami } = await import('./commands/whoami.ts')
       await whoami(contextOf(command))
     })
+  addToken(program)
+}
+
+function addToken(program: Command): void {
+  program
+    .command('token')
+    .usage('COMMAND [options]')
+    .description('make tokens for workers and programs')
+    .command('create')
+    .argument('<NAME>', 'what it is for, as the list of tokens shows it')
+    .description('make a token and print it, this one time; asks for the password')
+    .requiredOption('--username <NAME>', 'whose token it is')
+    .requiredOption('--scope <SCOPE>', 'what it may do, such as worker or packages:publish; may be repeated', collect)
+    .option('--days <N>', 'how long it holds (default: 90)', wholeNumber('days', { least: 1, greatest: 366 }))
+    .action(async (name, options, command: Command) => {
+      const { tokenCreate } = await import('./commands/token-create.ts')
+      await tokenCreate(name, options, contextOf(command))
+    })
 }
 
 export function addServerCommands(program: Command): void {
@@ -133,6 +151,14 @@ export function addServerCommands(program: Command): void {
     .action(async (options, command: Command) => {
       const { serve } = await import('./commands/serve.ts')
       await serve(options, contextOf(command))
+    })
+  program
+    .command('worker')
+    .description('check packages for a server, with a token of the scope worker in AGENTGYM_TOKEN')
+    .option('--server <URL>', 'the server (by default AGENTGYM_SERVER, or where you are logged in)')
+    .action(async (options, command: Command) => {
+      const { worker } = await import('./commands/worker.ts')
+      await worker(options, contextOf(command))
     })
 }
 

@@ -27,8 +27,14 @@ export function account(connection: Connection): Promise<OwnAccount> {
   return callApi(connection, { path: '/v1/account', answer: ownAccountSchema })
 }
 
+export type TokenRequest = { name: string; scopes: TokenScope[]; expires_in_days?: number }
+
 /** Exchanges a password for a token. The session in between ends at once. */
-export async function tokenByPassword(server: string, username: string, password: string): Promise<NewToken> {
+export async function tokenByPassword(
+  server: string,
+  { username, password }: { username: string; password: string },
+  request: TokenRequest = { name: tokenName(), scopes: cliScopes },
+): Promise<NewToken> {
   const anonymous: Connection = { server, token: null, tokenSource: null }
   const { headers } = await callApiWithHeaders(anonymous, {
     method: 'POST',
@@ -44,7 +50,7 @@ export async function tokenByPassword(server: string, username: string, password
     const created = await callApi(anonymous, {
       method: 'POST',
       path: '/v1/tokens',
-      json: { name: tokenName(), scopes: cliScopes },
+      json: request,
       headers: { cookie },
       answer: createdTokenSchema,
     })

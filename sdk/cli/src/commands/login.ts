@@ -62,7 +62,7 @@ async function newToken(server: string, flags: LoginFlags, context: CommandConte
   if (flags.token) return { token: tokenFromEnvironment(), id: null, expiresAt: null }
   if (flags.username !== undefined) {
     const password = await askPassword(`Password of ${safeText(flags.username, 60)} at ${server}`, { repeat: false })
-    return tokenByPassword(server, flags.username, password)
+    return tokenByPassword(server, { username: flags.username, password })
   }
   return inBrowser(server, context)
 }

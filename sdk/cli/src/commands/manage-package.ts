@@ -1,9 +1,8 @@
 import { packagePath, versionPath } from '@agentgym/client'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type VersionList, versionListSchema } from '@agentgym/contract'
 import { z } from 'zod'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
-import { versionsAnswer } from '../registry/package-answers.ts'
 import { requirePackageTarget } from '../registry/package-target.ts'
 import { callApi } from '../registry/registry-api.ts'
 import { safeText } from '../terminal/safe-text.ts'
@@ -14,11 +13,11 @@ export async function versions(name: string, context: CommandContext): Promise<v
   const target = requirePackageTarget(name)
   const found = await callApi(await findConnection(), {
     path: `${packagePath(target.name)}/versions`,
-    answer: versionsAnswer,
+    answer: versionListSchema,
   })
-  context.sayJson({ name: target.name, ...found })
+  context.sayJson(found)
   if (context.json) return
-  const tags = Object.entries(found.tags ?? {})
+  const tags = Object.entries(found.tags)
   const rows = found.versions.map((one) => [
     safeText(one.version, 64),
     tags.flatMap(([tag, version]) => (version === one.version ? [safeText(tag, 60)] : [])).join(', '),
@@ -33,10 +32,10 @@ export async function versions(name: string, context: CommandContext): Promise<v
     context.say(line)
 }
 
-function stateText(one: z.infer<typeof versionsAnswer>['versions'][number]): string {
+function stateText(one: VersionList['versions'][number]): string {
   if (one.yanked) return 'yanked'
   if (one.deprecated) return `deprecated: ${one.deprecated}`
-  return one.state ?? 'published'
+  return one.state
 }
 
 /** `agentgym tag`: points a tag at a version, or removes it. */

@@ -1,10 +1,9 @@
 import { packagePath } from '@agentgym/client'
-import { type PackagePage, packagePageSchema } from '@agentgym/contract'
+import { type PackagePage, packagePageSchema, type VersionDetails } from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { readVersion } from '../packages/publish-scenario.ts'
 import { resolvePackage } from '../packages/resolve-package.ts'
-import type { VersionAnswer } from '../registry/package-answers.ts'
 import type { PackageTarget } from '../registry/package-target.ts'
 import { callApi } from '../registry/registry-api.ts'
 import { checkLines } from '../terminal/check-lines.ts'
@@ -74,7 +73,7 @@ function pageLines(page: PackagePage, terminal: Terminal): string[] {
   ]
 }
 
-function versionLines(answer: VersionAnswer, terminal: Terminal): string[] {
+function versionLines(answer: VersionDetails, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const { name, version, state } = answer
   const pairs: [string, string][] = [
@@ -86,7 +85,7 @@ function versionLines(answer: VersionAnswer, terminal: Terminal): string[] {
   return [
     paint.bold(safeText(label, 240)),
     ...fieldLines(pairs, terminal),
-    ...(answer.checks ?? []).flatMap((check) => checkLines(check, terminal)),
+    ...answer.checks.flatMap((check) => checkLines(check, terminal)),
     state === 'published'
       ? `${symbols.next} Install it: ${paint.accent(`agentgym install ${shellQuote(label)}`)}`
       : `${symbols.next} ${state === 'rejected' ? 'Mend what failed, raise the version and publish again.' : 'The server is checking it; ask again in a moment.'}`,

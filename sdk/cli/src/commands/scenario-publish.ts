@@ -1,4 +1,4 @@
-import { AgentGymError, type CheckReport } from '@agentgym/contract'
+import { AgentGymError, type CheckReport, type VersionDetails } from '@agentgym/contract'
 import { createLogUpdate } from 'log-update'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
@@ -6,7 +6,6 @@ import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
 import { type PackedScenario, packScenario } from '../packages/pack-scenario.ts'
 import { type Upload, uploadScenario, waitForChecks } from '../packages/publish-scenario.ts'
-import type { VersionAnswer } from '../registry/package-answers.ts'
 import { resolveScenarioFolder } from '../targets/resolve-scenario.ts'
 import { checkLines } from '../terminal/check-lines.ts'
 import { displayPath } from '../terminal/display-path.ts'
@@ -47,7 +46,7 @@ export async function scenarioPublish(target: string, flags: PublishFlags, conte
   } finally {
     progress.close()
   }
-  context.say(`${paint.accent(symbols.ok)} ${upload.repeated ? 'Had been uploaded before' : 'Uploaded'}`)
+  context.say(`${paint.accent(symbols.ok)} ${upload.decided ? 'Had been uploaded before' : 'Uploaded'}`)
   if (flags.wait === false) return sayUploaded(packed, upload, context)
   const answer = await waitHere(connection, packed, upload, context)
   sayOutcome(packed, answer, upload, context)
@@ -125,7 +124,7 @@ async function waitHere(
   packed: PackedScenario,
   upload: Upload,
   context: CommandContext,
-): Promise<VersionAnswer> {
+): Promise<VersionDetails> {
   const { terminal, json, stdout } = context
   const draw = !json && terminal.live ? createLogUpdate(stdout) : undefined
   if (!draw) context.say(`${terminal.symbols.next} The server checks it in its own sandbox`)
@@ -150,10 +149,10 @@ async function waitHere(
   }
 }
 
-function sayOutcome(packed: PackedScenario, answer: VersionAnswer, upload: Upload, context: CommandContext): void {
+function sayOutcome(packed: PackedScenario, answer: VersionDetails, upload: Upload, context: CommandContext): void {
   const { name, version, integrity } = packed
   const ok = answer.state === 'published'
-  const checks = answer.checks ?? []
+  const { checks } = answer
   context.sayJson({ ok, name, version, state: answer.state, url: upload.url, integrity, checks })
   const { terminal } = context
   const { paint, symbols } = terminal

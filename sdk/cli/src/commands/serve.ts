@@ -1,6 +1,13 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { RunningServer } from '@agentgym/registry'
+import { agentGymHome } from '../account/agentgym-home.ts'
+import { defaultServer } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
+import { displayPath } from '../terminal/display-path.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { superviseWorker } from './supervise-worker.ts'
 
 export type ServeFlags = {
   port?: number
@@ -9,33 +16,52 @@ export type ServeFlags = {
   worker?: boolean
 }
 
-/** `agentgym serve`: the registry in this process, until Ctrl-C. */
+/** `agentgym serve`: the registry in this process until Ctrl-C; on the embedded database with a worker beside it. */
 export async function serve(flags: ServeFlags, context: CommandContext): Promise<void> {
+  const { symbols } = context.terminal
+  const interrupt = cancelOnInterrupt(() => context.say(`${symbols.next} Stop, once what is under way has ended`))
+  const embedded = !process.env.DATABASE_URL
+  const data = resolve(flags.data ?? (process.env.AGENTGYM_DATA || join(agentGymHome(), 'server')))
+  const fresh = embedded && !existsSync(data)
   const registry = await import('@agentgym/registry')
-  const interrupt = cancelOnInterrupt(() =>
-    context.say(`${context.terminal.symbols.next} Stopping: what is under way ends first`),
-  )
   const server = await registry.serve({
     port: flags.port,
-    data: flags.data,
+    data,
     environment: { ...process.env, AGENTGYM_LOG_LEVEL: process.env.AGENTGYM_LOG_LEVEL || logLevel(context) },
   })
-  sayServing(server, context)
-  await new Promise<void>((resolve) => {
-    if (interrupt.signal.aborted) resolve()
-    interrupt.signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  const worker =
+    embedded && flags.worker !== false ? superviseWorker(server.url, server.workerToken, context) : undefined
+  sayServing(server, { data: embedded ? data : null, fresh, worker: worker !== undefined }, context)
+  await aborted(interrupt.signal)
+  await worker?.stop()
   await server.close()
   interrupt.release()
+  context.say(`${context.terminal.paint.accent(symbols.ok)} Stopped`)
 }
 
-/** Someone who looks at the terminal wants the address and what is wrong; a log file wants every request. */
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((done) => signal.addEventListener('abort', () => done(), { once: true }))
+}
+
+/** Someone at a terminal wants to see what is wrong; a log file wants every request. */
 function logLevel({ terminal, verbose }: CommandContext): string {
   return terminal.live && !verbose ? 'warn' : 'info'
 }
 
-function sayServing({ url }: RunningServer, context: CommandContext): void {
+type Serving = { data: string | null; fresh: boolean; worker: boolean }
+
+function sayServing({ url }: RunningServer, { data, fresh, worker }: Serving, context: CommandContext): void {
+  context.sayJson({ event: 'serving', url, npm: `${url}/npm/`, data, worker })
   const { paint, symbols } = context.terminal
-  context.sayJson({ event: 'serving', url })
-  context.say(`${paint.accent(symbols.ok)} AgentGym serves at ${paint.bold(url)}`)
+  const row = (name: string, value: string) => context.say(`  ${paint.dim(name.padEnd(6))}  ${safeText(value, 500)}`)
+  context.say(`${paint.accent(symbols.ok)} AgentGym serves at ${paint.bold(url)}. Ctrl-C stops.`)
+  row('API', `${url}/docs`)
+  row('npm', `${url}/npm/`)
+  if (data !== null) row('data', displayPath(data))
+  row('checks', worker ? 'by a worker beside this server' : 'by workers elsewhere: agentgym worker --server URL')
+  if (!fresh) return
+  const prefix = url === defaultServer ? '' : `AGENTGYM_SERVER=${url} `
+  const command = `${prefix}agentgym signup --username NAME --email ADDRESS`
+  context.say(`${symbols.next} The first account operates this server: ${paint.accent(command)}`)
 }

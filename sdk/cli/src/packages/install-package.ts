@@ -65,8 +65,8 @@ export async function installPackage(
     integrity,
     folder,
     cached: present !== null,
-    deprecated: resolved.deprecated ?? null,
-    yanked: resolved.yanked ?? false,
+    deprecated: resolved.deprecated,
+    yanked: resolved.yanked,
   }
 }
 

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { publishPackage, versionPath } from '@agentgym/client'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type VersionDetails, versionDetailsSchema } from '@agentgym/contract'
 import type { Connection } from '../account/connection.ts'
-import { type VersionAnswer, versionAnswer } from '../registry/package-answers.ts'
 import { callApi, clientOf, explained } from '../registry/registry-api.ts'
 import type { PackedScenario } from './pack-scenario.ts'
 
@@ -15,8 +14,8 @@ export type UploadOptions = {
 export type Upload = {
   /** Address of the package's page. */
   url: string
-  /** These very bytes had been uploaded before: an upload that was cut short here has arrived there. */
-  repeated: boolean
+  /** These very bytes had been uploaded and checked before. */
+  decided: boolean
 }
 
 /** Below this an upload is over before a bar could be read. */
@@ -25,8 +24,8 @@ const firstPauseMs = 300
 const longestPauseMs = 2_000
 
 /**
- * Uploads a packed scenario. Doing it again with the same bytes is no error while the version is ours: whoever was cut
- * off goes on where they were. Throws the server's errors, `version_exists` for other bytes under a spent number.
+ * Uploads a packed scenario. Doing it again with the same bytes is no error: whoever was cut off goes on where they were.
+ * Throws the server's errors, `version_exists` for other bytes under a spent number.
  */
 export async function uploadScenario(
   connection: Connection,
@@ -34,24 +33,17 @@ export async function uploadScenario(
   options: UploadOptions,
 ): Promise<Upload> {
   const { name, version, bytes } = packed
-  try {
-    const published = await explained(connection, () =>
-      publishPackage(clientOf(connection), {
-        name,
-        version,
-        tarball: bytes,
-        tag: options.tag,
-        visibility: options.private ? 'private' : undefined,
-        onProgress: bytes.length > streamedBytes ? options.onProgress : undefined,
-      }),
-    )
-    return { url: published.url, repeated: false }
-  } catch (error) {
-    if (!(error instanceof AgentGymError) || error.code !== 'version_exists') throw error
-    const present = await readVersion(connection, name, version).catch(() => undefined)
-    if (present?.integrity !== packed.integrity) throw error
-    return { url: pageAddress(connection.server, name), repeated: true }
-  }
+  const { url, state } = await explained(connection, () =>
+    publishPackage(clientOf(connection), {
+      name,
+      version,
+      tarball: bytes,
+      tag: options.tag,
+      visibility: options.private ? 'private' : undefined,
+      onProgress: bytes.length > streamedBytes ? options.onProgress : undefined,
+    }),
+  )
+  return { url, decided: state !== 'checking' }
 }
 
 /** Waits until the server's checks of a version are through. `onWait` is called before each question. */
@@ -59,7 +51,7 @@ export async function waitForChecks(
   connection: Connection,
   { name, version }: { name: string; version: string },
   options: { signal: AbortSignal; onWait?: (seconds: number) => void },
-): Promise<VersionAnswer> {
+): Promise<VersionDetails> {
   const started = performance.now()
   let pauseMs = firstPauseMs
   for (;;) {
@@ -71,12 +63,8 @@ export async function waitForChecks(
   }
 }
 
-export function readVersion(connection: Connection, name: string, version: string): Promise<VersionAnswer> {
-  return callApi(connection, { path: versionPath(name, version), answer: versionAnswer })
-}
-
-export function pageAddress(server: string, name: string): string {
-  return `${server}/packages/${name}`
+export function readVersion(connection: Connection, name: string, version: string): Promise<VersionDetails> {
+  return callApi(connection, { path: versionPath(name, version), answer: versionDetailsSchema })
 }
 
 /** A server that restarts while it checks is no reason to give up; undefined says nothing was heard. */
@@ -84,7 +72,7 @@ async function readPatiently(
   connection: Connection,
   name: string,
   version: string,
-): Promise<VersionAnswer | undefined> {
+): Promise<VersionDetails | undefined> {
   try {
     return await readVersion(connection, name, version)
   } catch (error) {
