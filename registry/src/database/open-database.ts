@@ -8,8 +8,9 @@ export type DatabaseAddress = { url: string } | { folder: string }
 
 /**
  * Opens the service's database and brings its schema up to date.
- * @throws AgentGymError `database_in_use`: another process has the folder; `database_unavailable`: no PostgreSQL that can
- * be used answers; `database_incompatible`: the schema is newer than this program, or not what its migrations made.
+ * @throws AgentGymError `database_in_use`: another process has the folder; `database_damaged`: it cannot be opened;
+ * `database_unavailable`: no PostgreSQL that can be used answers; `database_incompatible`: the schema is newer than this
+ * program, or not what its migrations made.
  */
 export async function openDatabase(address: DatabaseAddress): Promise<Database> {
   const database = 'url' in address ? await openPostgresql(address.url) : await openPgliteFolder(address.folder)

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -42,7 +43,24 @@ describe('a PGlite folder and several processes', () => {
       data: { path: folder, pid: child.pid },
     })
     const before = acknowledgements().length
-    await expect.poll(() => acknowledgements().length).toBeGreaterThan(before + 5)
+    await expect.poll(() => acknowledgements().length, { timeout: 30_000 }).toBeGreaterThan(before + 5)
+  })
+
+  it('starts anew where the process was killed while it made the database', async () => {
+    folder = await mkdtemp(join(folder, 'empty-'))
+    running = fork(writer, [folder, acknowledged], { execArgv: [], stdio: 'inherit' })
+    await expect
+      .poll(() => existsSync(join(folder, 'pglite.new', 'PG_VERSION')), { interval: 5, timeout: 30_000 })
+      .toBe(true)
+    await kill(running)
+    expect(existsSync(join(folder, 'pglite'))).toBe(false)
+    await kill(await startWriter())
+  })
+
+  it('says that a damaged database cannot be opened, and gives the folder back', async () => {
+    await truncate(join(folder, 'pglite/global/pg_control'))
+    for (const _ of ['first', 'second'])
+      await expect(openDatabase({ folder })).rejects.toMatchObject({ code: 'database_damaged', data: { path: folder } })
   })
 
   it('keeps every acknowledged transaction, whole, through kill -9, and lets the next process in at once', async () => {
@@ -50,7 +68,7 @@ describe('a PGlite folder and several processes', () => {
     for (let round = 1; round <= kills; round++) {
       const child = await startWriter()
       const before = acknowledgements().length
-      await expect.poll(() => acknowledgements().length, { interval: 5 }).toBeGreaterThan(before)
+      await expect.poll(() => acknowledgements().length, { interval: 5, timeout: 30_000 }).toBeGreaterThan(before)
       await delay(Math.random() * 100)
       await kill(child)
     }

@@ -32,6 +32,7 @@ export const errorCatalogue = {
   database_in_use: { exit: 2, status: 503, summary: 'Another process has the embedded database.' },
   database_unavailable: { exit: 2, status: 503, summary: 'No PostgreSQL that can be used answers at DATABASE_URL.' },
   database_incompatible: { exit: 2, status: 503, summary: 'The database was made by another version of AgentGym.' },
+  database_damaged: { exit: 2, status: 503, summary: 'The embedded database cannot be opened.' },
   storage_unavailable: { exit: 2, status: 503, summary: 'The bucket for packages cannot be used.' },
   request_invalid: { exit: 2, status: 422, summary: 'A request to the server does not match its schema.' },
   request_too_large: { exit: 2, status: 413, summary: 'The body of a request is larger than the server takes.' },
