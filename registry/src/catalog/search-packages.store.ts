@@ -9,7 +9,7 @@ import type { PageEnd } from './page-cursor.ts'
 import type { SearchQuery } from './search-text.ts'
 import { ownPackages, readsPrivate, visiblePackages } from './visible-packages.ts'
 
-const listedColumns = [
+export const listedColumns = [
   'id',
   'name',
   'kind',

@@ -1,0 +1,121 @@
+import {
+  type PackageList,
+  packageListSchema,
+  packagePageSchema,
+  type SearchRequest,
+  searchRequestSchema,
+  versionReadmeSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { accepts } from 'hono/accepts'
+import type { Actor } from '../auth/actor.ts'
+import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
+import { createRoutes } from '../server/create-routes.ts'
+import type { Env } from '../server/env.ts'
+import { failures } from '../server/failures.ts'
+import type { Services } from '../server/services.ts'
+import { facetCounts } from './facet-counts.ts'
+import { listedPackage } from './listed-package.ts'
+import { packagePage } from './package-page.ts'
+import { decodeCursor, encodeCursor } from './page-cursor.ts'
+import { ReadmeRenderer } from './readme-renderer.ts'
+import { searchPackages } from './search-packages.store.ts'
+import { searchQuery } from './search-text.ts'
+
+const packageParams = z.object({
+  scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+  name: z.string().openapi({ example: 'cart-pole' }),
+})
+
+const searchRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages',
+  operationId: 'searchPackages',
+  summary: 'Search and browse packages',
+  description:
+    'Public packages, and the private ones of your accounts. Facets count what each value would give, with the other filters as they are.',
+  request: { query: searchRequestSchema },
+  responses: {
+    200: { description: 'One page.', content: { 'application/json': { schema: packageListSchema } } },
+    ...failures(),
+  },
+})
+
+const pageRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}',
+  operationId: 'getPackage',
+  summary: 'A package: everything its page shows',
+  request: { params: packageParams },
+  responses: {
+    200: { description: 'The package.', content: { 'application/json': { schema: packagePageSchema } } },
+    ...failures('package_not_found'),
+  },
+})
+
+const readmeRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/readme',
+  operationId: 'getReadme',
+  summary: "A version's own README",
+  description: 'As Markdown and as HTML that is safe to show. `Accept: text/html` gives a page of it alone.',
+  request: { params: packageParams.extend({ version: z.string().openapi({ example: '1.0.0' }) }) },
+  responses: {
+    200: {
+      description: 'The README.',
+      content: { 'application/json': { schema: versionReadmeSchema }, 'text/html': { schema: z.string() } },
+    },
+    ...failures('package_not_found', 'version_not_found'),
+  },
+})
+
+/** Finding packages, and what is shown of one. */
+export function catalogRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  const renderer = new ReadmeRenderer()
+  routes.openapi(searchRoute, async (c) =>
+    c.json(await listPackages(services, c.get('actor'), c.req.valid('query')), 200),
+  )
+  routes.openapi(pageRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    return c.json(await packagePage(services, renderer, c.get('actor'), `${scope}/${name}`), 200)
+  })
+  routes.openapi(readmeRoute, async (c) => {
+    const { scope, name, version } = c.req.valid('param')
+    const { query } = services.database
+    const found = await findReadablePackage(query, c.get('actor'), `${scope}/${name}`)
+    const { id, readme } = await findReadableVersion(query, found, version)
+    const html = await renderer.render(id, readme)
+    c.header('vary', 'accept', { append: true })
+    const type = accepts(c, {
+      header: 'Accept',
+      supports: ['application/json', 'text/html'],
+      default: 'application/json',
+    })
+    if (type === 'text/html') return c.html(readmePage(`${found.name}@${version}`, html), 200)
+    return c.json({ name: found.name, version, markdown: readme, html }, 200)
+  })
+  return routes
+}
+
+async function listPackages(
+  { database, config }: Services,
+  actor: Actor | null,
+  { q, cursor, limit, ...request }: SearchRequest,
+): Promise<PackageList> {
+  // A cursor belongs to the query that it came from; only how many are wanted at once may change.
+  const asked = JSON.stringify([q ?? '', Object.entries(request).sort()])
+  const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
+  const search = { ...request, limit, after, words: searchQuery(q ?? '') }
+  const { rows, end, groups } = await searchPackages(database, actor, search)
+  return {
+    packages: rows.map(listedPackage),
+    ...facetCounts(groups, search),
+    next_cursor: end === null ? null : encodeCursor(config.secret, asked, end),
+  }
+}
+
+/** Names and versions consist of letters, digits and a few signs that mean nothing to HTML. */
+function readmePage(title: string, html: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body>${html}</body></html>`
+}

@@ -1,0 +1,73 @@
+import type { PackagePage, Quality } from '@agentgym/contract'
+import type { Actor } from '../auth/actor.ts'
+import { tarballPath } from '../packages/package-path.ts'
+import { findReadablePackage, tagsOf } from '../packages/packages.store.ts'
+import type { Services } from '../server/services.ts'
+import { qualityInput } from './index-package.ts'
+import { listedFields } from './listed-package.ts'
+import { manifestFacts } from './manifest-facts.ts'
+import { countVersions, findPage, type PageRow, recentVersions } from './package-page.store.ts'
+import { packageQuality } from './package-quality.ts'
+import type { ReadmeRenderer } from './readme-renderer.ts'
+
+/** Everything that the package's page shows. Throws `package_not_found`. */
+export async function packagePage(
+  { database, config }: Services,
+  renderer: ReadmeRenderer,
+  actor: Actor | null,
+  name: string,
+): Promise<PackagePage> {
+  const { query } = database
+  const { id } = await findReadablePackage(query, actor, name)
+  const [page, tags, versions, count] = await Promise.all([
+    findPage(query, id),
+    tagsOf(query, id),
+    recentVersions(query, id),
+    countVersions(query, id),
+  ])
+  const { latest } = page
+  const html = latest === null ? null : await renderer.render(latest.id, latest.readme)
+  return {
+    ...listedFields(page.package),
+    owner: page.owner,
+    latest: latest === null ? null : latestVersion(page.package.name, latest, config.publicUrl),
+    readme: latest === null || html === null ? null : { markdown: latest.readme, html },
+    quality: latest === null ? { score: 0, parts: [] } : quality(page.package, latest),
+    tags: Object.fromEntries(tags),
+    versions_count: count,
+    versions: versions.map(({ published_at, yanked_at, ...version }) => ({
+      ...version,
+      published_at: (published_at ?? page.package.updated_at).toISOString(),
+      yanked: yanked_at !== null,
+    })),
+  }
+}
+
+type LatestRow = NonNullable<PageRow['latest']>
+
+function quality({ name, kind }: PageRow['package'], latest: LatestRow): Quality {
+  return packageQuality(qualityInput(kind, manifestFacts(name, latest.manifest), latest, new Date()))
+}
+
+function latestVersion(name: string, row: LatestRow, publicUrl: string): NonNullable<PackagePage['latest']> {
+  const { license, homepage, repository, agentgym } = manifestFacts(name, row.manifest)
+  return {
+    version: row.version,
+    published_at: (row.published_at ?? row.created_at).toISOString(),
+    license,
+    homepage,
+    repository,
+    published_by: row.publisher,
+    integrity: row.integrity,
+    tarball: publicUrl + tarballPath(name, row.version),
+    size: row.size,
+    unpacked_size: row.unpacked_size,
+    file_count: row.file_count,
+    bundle_hash: row.bundle_hash,
+    downloads: row.downloads,
+    deprecated: row.deprecated,
+    yanked: row.yanked_at !== null,
+    checks: row.checks,
+    agentgym,
+  }
+}
