@@ -37,7 +37,9 @@ export function limitBodies(limits: ServerConfig['limits']): MiddlewareHandler<E
         },
       }),
     )
-    c.req.raw = new Request(c.req.raw, { body: counted, duplex: 'half' } as RequestInit)
+    // Made of its parts: the adaptor's Request is none that the platform's would take.
+    const { url, method, headers, signal } = c.req.raw
+    c.req.raw = new Request(url, { method, headers, signal, body: counted, duplex: 'half' } as RequestInit)
     await next()
     // Whatever the handler made of a body that broke off: this is what was wrong with it.
     if (bytes > limit) throw tooLarge(limit)

@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { type Client, leaseJob, publishPackage, sendHeartbeat, sendResult, versionPath } from '@agentgym/client'
+import type { LeasedJob } from '@agentgym/contract'
+import { runCheckWorker, type WorkerEvent } from '@agentgym/runtime'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../registry/src/database/database.ts'
+import { openDatabase } from '../../registry/src/database/open-database.ts'
+import { createPostgresqlDatabase } from '../../registry/src/testing/test-postgresql.ts'
+import { type PackedScenario, packScenario, startServer, type TestServer } from './registry-server.ts'
+
+let server: TestServer
+let replica: TestServer
+let database: Database
+let operator: { client: Client; token: string }
+let author: { client: Client; token: string }
+
+beforeAll(async () => {
+  const url = await createPostgresqlDatabase()
+  database = await openDatabase({ url })
+  server = await startServer({ environment: { DATABASE_URL: url } })
+  replica = await startServer({ data: server.data, environment: { DATABASE_URL: url } })
+  // Who signs up first operates the installation.
+  operator = await server.signUp('operator', ['worker'])
+  author = await server.signUp('acme')
+})
+afterAll(async () => {
+  await replica.remove()
+  await server.remove()
+  await database.close()
+})
+
+type Version = { state: string; checks: { id: string; ok: boolean; message: string }[] }
+
+async function versionOf(client: Client, { name, version }: PackedScenario): Promise<Version> {
+  return (await (await client.send(versionPath(name, version))).json()) as Version
+}
+
+/** As if every worker at work had been silent for two minutes. */
+async function expireLeases(): Promise<void> {
+  await database.execute(`update jobs.job set heartbeat_on = now() - interval '2 minutes' where state = 'active'`)
+}
+
+/** Runs a worker until it has done with one job; gives what it told. */
+async function workOnce(token = operator.token): Promise<WorkerEvent[]> {
+  const events: WorkerEvent[] = []
+  const stop = new AbortController()
+  const onEvent = (event: WorkerEvent) => {
+    events.push(event)
+    if (['finished', 'lost', 'failed'].includes(event.event)) stop.abort()
+  }
+  // Uploads go to one server, workers ask the other.
+  await runCheckWorker({ server: replica.url, token, signal: stop.signal, onEvent, pollMs: 100 })
+  return events
+}
+
+describe('a published scenario', () => {
+  it('is checked by a worker, and listed for others once it has passed', async () => {
+    const packed = await packScenario('cart-pole', { name: '@acme/cart-pole' })
+    const progress: number[] = []
+    const published = await publishPackage(author.client, { ...packed, onProgress: (sent) => progress.push(sent) })
+    expect(published).toMatchObject({ name: '@acme/cart-pole', version: '1.0.0', state: 'checking' })
+    expect(progress.at(-1)).toBe(packed.tarball.length)
+    const stranger = (await server.signUp('stranger')).client
+    await expect(versionOf(stranger, packed)).rejects.toMatchObject({ code: expect.stringMatching(/_not_found$/) })
+
+    const events = await workOnce()
+    expect(events.map(({ event }) => event)).toContain('leased')
+    expect(events.at(-1)).toMatchObject({ package: '@acme/cart-pole@1.0.0', ok: true, failed: [] })
+    const version = await versionOf(stranger, packed)
+    expect(version.state).toBe('published')
+    const messages = Object.fromEntries(version.checks.map(({ id, message }) => [id, message]))
+    expect(messages.baselines).toMatch(/random actions return \d+/)
+    expect(messages.speed).toMatch(/environment steps a second/)
+  })
+
+  it('is rejected with the failed check, and how to mend it, and stays unseen', async () => {
+    const broken = await packScenario('cart-pole', {
+      name: '@acme/unsteady',
+      change: (source) =>
+        `let calls = 0\n${source.replace(/observe\(([^)]*)\) \{/, 'observe($1) { if (++calls > 50) return [NaN, 0, 0, 0];')}`,
+    })
+    await publishPackage(author.client, broken)
+    expect((await workOnce()).at(-1)).toMatchObject({
+      event: 'finished',
+      ok: false,
+      failed: expect.arrayContaining(['observations']),
+    })
+    const version = await versionOf(author.client, broken)
+    expect(version.state).toBe('rejected')
+    expect(version.checks.find(({ id }) => id === 'observations')?.message).toMatch(/NaN/)
+    await expect(versionOf((await server.signUp('onlooker')).client, broken)).rejects.toThrow()
+    await expect(
+      publishPackage(author.client, await packScenario('cart-pole', { name: '@acme/unsteady' })),
+    ).rejects.toMatchObject({
+      code: 'version_exists',
+    })
+  })
+
+  it('is checked by another worker where one has gone, and the first one’s result is refused', async () => {
+    const packed = await packScenario('cart-pole', { name: '@acme/second-chance' })
+    await publishPackage(author.client, packed)
+    const zombie = (await leaseJob(operator.client, ['check'])) as LeasedJob
+    expect(zombie.package).toMatchObject({ name: packed.name, version: packed.version })
+    expect((await sendHeartbeat(operator.client, zombie)).getTime()).toBeGreaterThan(Date.now())
+    expect(await leaseJob(operator.client, ['check'])).toBeUndefined()
+
+    await expireLeases()
+    expect((await workOnce()).at(-1)).toMatchObject({ event: 'finished', ok: true })
+    const report = {
+      ok: false,
+      name: packed.name,
+      version: packed.version,
+      checks: [{ id: 'steps', ok: false, message: 'late' }],
+    }
+    await expect(sendResult(operator.client, zombie, report)).rejects.toMatchObject({ code: 'lease_lost' })
+    await expect(sendHeartbeat(operator.client, zombie)).rejects.toMatchObject({ code: 'lease_lost' })
+    expect((await versionOf(author.client, packed)).state).toBe('published')
+  })
+})
+
+describe('a worker', () => {
+  it('killed at work loses nothing: another does the job', async () => {
+    const packed = await packScenario('cart-pole', { name: '@acme/survivor' })
+    await publishPackage(author.client, packed)
+    const script = path.join(import.meta.dirname, 'worker-process.ts')
+    const child = spawn(process.execPath, [script, server.url, operator.token], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    for await (const line of createInterface(child.stdout)) if (line.includes('"leased"')) break
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect((await versionOf(author.client, packed)).state).toBe('checking')
+    await expireLeases()
+    expect((await workOnce()).at(-1)).toMatchObject({ event: 'finished', package: '@acme/survivor@1.0.0', ok: true })
+    expect((await versionOf(author.client, packed)).state).toBe('published')
+  })
+
+  it('needs a token of a worker', async () => {
+    await expect(workOnce(author.token)).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(workOnce('agt_unknown')).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+
+  it('waits where nobody answers, and ends when told to', async () => {
+    const stop = new AbortController()
+    const seen: string[] = []
+    await runCheckWorker({
+      server: 'http://127.0.0.1:9',
+      token: 'agt_any',
+      signal: stop.signal,
+      onEvent: ({ event }) => {
+        seen.push(event)
+        stop.abort()
+      },
+    })
+    expect(seen).toEqual(['unreachable'])
+  })
+})
