@@ -4,7 +4,7 @@ import assert from 'node:assert'
 const oid = { int8: 20, int8Array: 1016, date: 1082, dateArray: 1182, interval: 1186 } as const
 
 /** int8 as a JavaScript number. Amounts and counts here are far below 2^53; one that is not must never be rounded silently. */
-export function parseSafeInteger(text: string): number {
+function parseSafeInteger(text: string): number {
   const value = Number(text)
   assert(Number.isSafeInteger(value), `bigint ${text} does not fit into a JavaScript number`)
   return value

@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline'
 import type { S3Address } from '../storage/s3/s3-object-store.ts'
 import { runFolder } from './run-folder.ts'
 
-const s3rver = createRequire(import.meta.url).resolve('s3rver/bin/s3rver.js')
+const require = createRequire(import.meta.url)
+const s3rver = require.resolve('s3rver/bin/s3rver.js')
 
 /** Starts an S3-compatible server, a process of its own, with one empty bucket. */
 export async function startS3(): Promise<{ address: S3Address & { endpoint: string }; stop(): Promise<void> }> {
