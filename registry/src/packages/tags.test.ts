@@ -1,0 +1,310 @@
+import fc from 'fast-check'
+import semver from 'semver'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { goodEntries } from '../../../testdata/tarballs/good-package.ts'
+import { archive, gzip } from '../../../testdata/tarballs/tar-writer.ts'
+import type { Actor } from '../auth/actor.ts'
+import type { Database } from '../database/database.ts'
+import { testDatabases } from '../testing/test-databases.ts'
+import { type TestServices, testServices } from '../testing/test-services.ts'
+import { deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
+import { describeTags, describeVersion, describeVersions } from './describe-versions.ts'
+import { closeJobQueue } from './job-queue.ts'
+import { packumentOf } from './packument.ts'
+import { resolveVersion } from './resolve-version.ts'
+import { parseTag } from './tag-rules.ts'
+import { checkAll, createActor, publish, upload } from './testing/publishing.ts'
+
+describe.each(await testDatabases())('tags, yanks and deprecations on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let ada: Actor
+  let name: string
+  let change: { actor: Actor; name: string; ip: string }
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+  })
+  beforeEach(async () => {
+    ada = await createActor(database)
+    name = `@${ada.username}/maze`
+    change = { actor: ada, name, ip: '192.0.2.1' }
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    await database.close()
+    await services.remove()
+  })
+
+  const tags = async () => (await describeTags(database.query, ada, name)).tags
+  const publishAll = async (...versions: string[]) => {
+    for (const version of versions) await publish(services, ada, version)
+  }
+  const resolved = async (wanted: string, actor: Actor | null = null) =>
+    (await resolveVersion(services, actor, name, wanted)).version
+
+  it('neither a prerelease nor a backport moves latest (B26)', async () => {
+    await publishAll('1.0.0', '2.0.0', '2.1.0-rc.1', '1.0.1')
+    expect(await tags()).toEqual({ latest: '2.0.0', rc: '2.1.0-rc.1', 'backport-1': '1.0.1' })
+    expect(await resolved('latest')).toBe('2.0.0')
+    const found = await database.query
+      .selectFrom('packages')
+      .select(['latest_version', 'title'])
+      .where('name', '=', name)
+      .executeTakeFirstOrThrow()
+    expect(found).toEqual({ latest_version: '2.0.0', title: 'Maze' })
+  })
+
+  it('a tag that was named is honoured, also latest for a prerelease', async () => {
+    await publishAll('1.0.0')
+    await publish(services, ada, '1.1.0-rc.1', { tag: 'latest' })
+    await publish(services, ada, '0.9.0', { tag: 'old' })
+    expect(await tags()).toEqual({ latest: '1.1.0-rc.1', old: '0.9.0' })
+  })
+
+  it('a first version that is a prerelease leaves latest to a stable one', async () => {
+    await publishAll('1.0.0-beta.1')
+    expect(await tags()).toEqual({ beta: '1.0.0-beta.1' })
+    await publishAll('1.0.0')
+    expect(await tags()).toMatchObject({ latest: '1.0.0' })
+  })
+
+  it('checks that end in another order than the uploads came give the same tags', async () => {
+    const order = ['2.0.0', '1.0.0', '1.0.1', '3.0.0-rc.2', '3.0.0-rc.1']
+    for (const version of order) await upload(services, ada, version)
+    await checkAll(services)
+    expect(await tags()).toMatchObject({ latest: '2.0.0', rc: '3.0.0-rc.2' })
+  })
+
+  it('a rejected version gets no tag', async () => {
+    await publishAll('1.0.0')
+    await upload(services, ada, '2.0.0', { tag: 'next' })
+    await checkAll(services, false)
+    expect(await tags()).toEqual({ latest: '1.0.0' })
+  })
+
+  it('tags are set and removed by hand, within the rules', async () => {
+    await publishAll('1.0.0', '2.0.0')
+    await setTag(services, change, 'stable', '1.0.0')
+    await setTag(services, change, 'latest', '1.0.0')
+    expect(await tags()).toMatchObject({ latest: '1.0.0', stable: '1.0.0' })
+    await deleteTag(services, change, 'stable')
+    await expect(deleteTag(services, change, 'stable')).rejects.toMatchObject({ code: 'tag_not_found' })
+    await expect(deleteTag(services, change, 'latest')).rejects.toMatchObject({ code: 'tag_protected' })
+    await expect(setTag(services, change, 'x', '1.0.0')).rejects.toMatchObject({ code: 'tag_invalid' })
+    await expect(setTag(services, change, 'next', '9.0.0')).rejects.toMatchObject({ code: 'version_not_found' })
+    await upload(services, ada, '3.0.0')
+    await expect(setTag(services, change, 'next', '3.0.0')).rejects.toMatchObject({ code: 'version_not_published' })
+    await checkAll(services)
+  })
+
+  it('a yanked version leaves ranges and tags, and can still be had exactly', async () => {
+    await publishAll('1.0.0', '1.1.0', '2.0.0-rc.1')
+    await setTag(services, change, 'stable', '1.1.0')
+    await yankVersion(services, change, '1.1.0')
+    await yankVersion(services, change, '1.1.0')
+    expect(await tags()).toEqual({ latest: '1.0.0', rc: '2.0.0-rc.1' })
+    expect(await resolved('^1')).toBe('1.0.0')
+    expect(await resolved('1.1.0')).toBe('1.1.0')
+    expect(await resolveVersion(services, null, name, '1.1.0')).toMatchObject({ yanked: true })
+    await expect(resolved('~1.1.0')).rejects.toMatchObject({ code: 'version_not_found' })
+    await expect(setTag(services, change, 'stable', '1.1.0')).rejects.toMatchObject({ code: 'version_yanked' })
+    const packument = await packumentOf(services, null, name)
+    expect(packument.versions['1.1.0'].deprecated).toMatch(/yanked/)
+    expect(packument.versions['1.0.0']).not.toHaveProperty('deprecated')
+    await unyankVersion(services, change, '1.1.0')
+    expect(await tags()).toMatchObject({ latest: '1.1.0' })
+  })
+
+  it('yanking the only stable version leaves no latest, and never makes a prerelease of it', async () => {
+    await publishAll('1.0.0', '2.0.0-rc.1')
+    await yankVersion(services, change, '1.0.0')
+    expect(await tags()).toEqual({ rc: '2.0.0-rc.1' })
+    await expect(resolved('latest')).rejects.toMatchObject({ code: 'version_not_found' })
+    await unyankVersion(services, change, '1.0.0')
+    expect(await tags()).toMatchObject({ latest: '1.0.0' })
+  })
+
+  it('a deprecated version warns, and ranges take another one if there is one', async () => {
+    await publishAll('1.0.0', '1.1.0')
+    await setTag(services, change, 'latest', '1.0.0')
+    await deprecateVersions(services, change, new Map([['1.0.0', 'Use 1.1.0.']]))
+    expect(await resolveVersion(services, null, name, '1.0.0')).toMatchObject({ deprecated: 'Use 1.1.0.' })
+    expect(await resolved('^1')).toBe('1.1.0')
+    await deprecateVersions(services, change, new Map([['1.0.0', '']]))
+    expect(await resolved('^1')).toBe('1.0.0')
+    expect((await packumentOf(services, null, name)).versions['1.0.0']).not.toHaveProperty('deprecated')
+  })
+
+  it('a `deprecated` in package.json means nothing, and loses no older version', async () => {
+    await publishAll('1.0.0')
+    await publish(services, ada, '1.1.0', { manifest: { deprecated: 'by itself' } })
+    const { versions, 'dist-tags': distTags } = await packumentOf(services, null, name)
+    expect(Object.keys(versions)).toEqual(['1.0.0', '1.1.0'])
+    expect(versions['1.1.0']).not.toHaveProperty('deprecated')
+    expect(distTags.latest).toBe('1.1.0')
+  })
+
+  it('strangers neither see nor get what is not published, and no casing changes that', async () => {
+    const stranger = await createActor(database)
+    await upload(services, ada, '1.0.0')
+    for (const actor of [null, stranger])
+      for (const asked of [name, name.toUpperCase()])
+        await expect(resolveVersion(services, actor, asked, '1.0.0')).rejects.toMatchObject({
+          code: 'package_not_found',
+        })
+    expect(await resolved('1.0.0', ada)).toBe('1.0.0')
+    expect((await resolveVersion(services, ada, name.toUpperCase(), '1.0.0')).name).toBe(name)
+    await expect(resolved('*', ada)).rejects.toMatchObject({ code: 'version_not_found' })
+    await checkAll(services)
+    await upload(services, ada, '1.1.0')
+    await checkAll(services, false)
+    expect((await describeVersions(database.query, stranger, name)).versions.map(({ version }) => version)).toEqual([
+      '1.0.0',
+    ])
+    await expect(describeVersion(services, stranger, name, '1.1.0')).rejects.toMatchObject({
+      code: 'version_not_found',
+    })
+    expect(await describeVersion(services, ada, name, '1.1.0')).toMatchObject({
+      state: 'rejected',
+      checks: [{ ok: false }],
+    })
+    expect(Object.keys((await packumentOf(services, null, name)).versions)).toEqual(['1.0.0'])
+    expect((await packumentOf(services, ada, name)).versions['1.1.0'].deprecated).toMatch(/rejected/)
+    for (const wanted of ['1.1.0', '^1.1.0'])
+      await expect(resolved(wanted)).rejects.toMatchObject({ code: 'version_not_found' })
+  })
+
+  it('a private package is not there for strangers, in any casing (B29)', async () => {
+    const stranger = await createActor(database)
+    await publish(services, ada, '1.0.0', { visibility: 'private' })
+    for (const actor of [null, stranger, { ...ada, scopes: new Set<never>() }])
+      for (const asked of [name, name.toUpperCase(), name.replace('maze', 'Maze')])
+        await expect(packumentOf(services, actor, asked)).rejects.toMatchObject({ code: 'package_not_found' })
+    await expect(yankVersion(services, { ...change, actor: stranger }, '1.0.0')).rejects.toMatchObject({
+      code: 'package_not_found',
+    })
+    expect((await packumentOf(services, ada, name.toUpperCase())).name).toBe(name)
+  })
+
+  it('nobody changes the packages of others', async () => {
+    await publishAll('1.0.0')
+    const by = { ...change, actor: await createActor(database) }
+    const refused = { code: 'forbidden' }
+    await expect(setTag(services, by, 'next', '1.0.0')).rejects.toMatchObject(refused)
+    await expect(deleteTag(services, by, 'latest')).rejects.toMatchObject(refused)
+    await expect(yankVersion(services, by, '1.0.0')).rejects.toMatchObject(refused)
+    await expect(deprecateVersions(services, by, new Map([['1.0.0', 'x']]))).rejects.toMatchObject(refused)
+    await expect(
+      yankVersion(services, { ...change, actor: { ...ada, scopes: new Set(['packages:publish']) } }, '1.0.0'),
+    ).rejects.toMatchObject(refused)
+  })
+
+  it('each version keeps its own README, whatever came later (B30)', async () => {
+    const text = '# 迷宫\n\ncafé 🧭 متاهة <script>alert(1)</script>\n'
+    const withReadme = (version: string, body: string) =>
+      gzip(
+        archive(
+          goodEntries({ name, version }).map((entry) =>
+            entry.path === 'package/README.md' ? { ...entry, body } : entry,
+          ),
+        ),
+      )
+    await publish(services, ada, '1.0.0', { tarball: withReadme('1.0.0', text) })
+    await publish(services, ada, '2.0.0', { tarball: withReadme('2.0.0', '# Two\n') })
+    expect((await describeVersion(services, null, name, '1.0.0')).readme).toBe(text)
+    expect((await describeVersion(services, null, name, '2.0.0')).readme).toBe('# Two\n')
+  })
+
+  it('any sequence of publishing, tagging and yanking keeps the rules', async () => {
+    const version = fc.constantFrom(
+      '1.0.0',
+      '1.1.0',
+      '2.0.0',
+      '2.0.1',
+      '3.0.0-rc.1',
+      '3.0.0-rc.2',
+      '0.1.0',
+      '1.2.0-latest.1',
+    )
+    const action = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), version }) },
+      fc.record({ do: fc.constant('reject' as const), version }),
+      fc.record({ do: fc.constant('yank' as const), version }),
+      fc.record({ do: fc.constant('unyank' as const), version }),
+      fc.record({ do: fc.constant('tag' as const), version, tag: fc.constantFrom('latest', 'next', 'stable') }),
+    )
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 14 }), async (actions) => {
+        const base = `run-${run++}`
+        const by = { ...change, name: `@${ada.username}/${base}` }
+        let before: Record<string, string> = {}
+        for (const step of actions) {
+          await attempt(async () => {
+            if (step.do === 'publish' || step.do === 'reject') {
+              await upload(services, ada, step.version, { base })
+              await checkAll(services, step.do === 'publish')
+            } else if (step.do === 'yank') await yankVersion(services, by, step.version)
+            else if (step.do === 'unyank') await unyankVersion(services, by, step.version)
+            else await setTag(services, by, step.tag, step.version)
+          })
+          before = await holds(by.name, before, step)
+        }
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  async function holds(
+    wanted: string,
+    before: Record<string, string>,
+    step: { do: string; version: string; tag?: string },
+  ) {
+    const list = await describeVersions(database.query, ada, wanted).catch(() => undefined)
+    if (list === undefined) return {}
+    const of = (version: string) => list.versions.find((candidate) => candidate.version === version)
+    for (const [tag, version] of Object.entries(list.tags))
+      expect(of(version), `${tag} names ${version}`).toMatchObject({ state: 'published', yanked: false })
+    const { latest } = list.tags
+    const byName = step.do === 'tag' && step.tag === 'latest'
+    if (latest !== before.latest && !byName) {
+      expect(latest === undefined || semver.prerelease(latest) === null, `latest went to ${latest}`).toBe(true)
+      if (step.do !== 'yank' && before.latest !== undefined)
+        expect(semver.gt(latest ?? '0.0.0', before.latest), `latest went from ${before.latest} to ${latest}`).toBe(true)
+    }
+    for (const range of ['*', '^1', '>=1.0.0', '^3.0.0-rc.0']) {
+      const found = await resolveVersion(services, ada, wanted, range).catch(() => undefined)
+      if (found !== undefined) expect(of(found.version), range).toMatchObject({ state: 'published', yanked: false })
+    }
+    const { latest_version } = await database.query
+      .selectFrom('packages')
+      .select('latest_version')
+      .where('name', '=', wanted)
+      .executeTakeFirstOrThrow()
+    expect(latest_version).toBe(latest ?? null)
+    return list.tags
+  }
+})
+
+/** What the rules forbid is refused by a code of ours; that is part of the sequence. */
+async function attempt(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    expect(error).toHaveProperty('code', expect.stringMatching(/^(version_|package_not_found|tag_)/))
+  }
+}
+
+describe('parseTag', () => {
+  it.each(['latest', 'next', 'beta', 'backport-1', 'rc', 'v1-legacy'])('takes %s', (tag) => {
+    expect(parseTag(tag)).toBe(tag)
+  })
+  it.each(['', 'v1', '1', '1.x', 'x', 'Next', '__proto__', 'a/b', '*', '>=1', 'a b', `a${'b'.repeat(80)}`])(
+    'refuses %j',
+    (tag) => {
+      expect(() => parseTag(tag)).toThrowError(expect.objectContaining({ code: 'tag_invalid' }))
+    },
+  )
+})
