@@ -8,12 +8,16 @@ import { devicePageRoutes } from './device-page.routes.ts'
 import { mailLinkRoutes } from './mail-links.routes.ts'
 import { mailPageRoutes } from './mail-pages.routes.ts'
 import { oauthRoutes } from './oauth.routes.ts'
+import { oauthProviders, type Providers } from './oauth-providers.ts'
 import { organisationRoutes } from './organisations.routes.ts'
 import { sessionRoutes } from './sessions.routes.ts'
 import { tokenRoutes } from './tokens.routes.ts'
 
-/** Every route about accounts; mount it behind `authenticate`. */
-export function accountRoutes(services: Services): OpenAPIHono<Env> {
+/** Every route about accounts; mount it behind `authenticate`. `providers`: through whom else one can log in. */
+export function accountRoutes(
+  services: Services,
+  providers: Providers = oauthProviders(services.config),
+): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.route('/', ownAccountRoutes(services))
   routes.route('/', sessionRoutes(services))
@@ -21,8 +25,8 @@ export function accountRoutes(services: Services): OpenAPIHono<Env> {
   routes.route('/', organisationRoutes(services))
   routes.route('/', mailLinkRoutes(services))
   routes.route('/', deviceCodeRoutes(services))
-  routes.route('/', oauthRoutes(services))
-  routes.route('/', devicePageRoutes(services))
+  routes.route('/', oauthRoutes(services, providers))
+  routes.route('/', devicePageRoutes(services, Object.keys(providers)))
   routes.route('/', mailPageRoutes(services))
   return routes
 }

@@ -29,9 +29,8 @@ const lookUps = { limit: 30, windowSeconds: 600 }
 const logInPurpose = 'device log-in'
 
 /** `/device`: log in, compare the code, approve or deny. Pages without script; failures are shown in them. */
-export function devicePageRoutes(services: Services): Hono<Env> {
+export function devicePageRoutes(services: Services, providers: string[]): Hono<Env> {
   const { config } = services
-  const providers = Object.keys(config.oauth)
   const routes = new Hono<Env>()
 
   const showLogIn = (c: Context<Env>, userCode: string, rest: { username?: string; failure?: string } = {}) =>

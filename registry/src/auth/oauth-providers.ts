@@ -19,8 +19,10 @@ export type OauthProvider = {
   identify(code: string, codeVerifier: string): Promise<Identity>
 }
 
+export type Providers = Partial<Record<ProviderName, OauthProvider>>
+
 /** Those that the configuration has a client for. */
-export function oauthProviders(config: ServerConfig): Partial<Record<ProviderName, OauthProvider>> {
+export function oauthProviders(config: ServerConfig): Providers {
   const { github, google } = config.oauth
   const callback = (name: ProviderName) => `${config.publicUrl}/v1/oauth/${name}/callback`
   return {

@@ -10,9 +10,7 @@ import { failures } from '../server/failures.ts'
 import type { ServerConfig, Services } from '../server/services.ts'
 import { type ProviderName, providerNames } from './oauth-identities.store.ts'
 import { logInByOauth } from './oauth-log-in.ts'
-import { type Identity, type OauthProvider, oauthProviders } from './oauth-providers.ts'
-
-type Providers = Partial<Record<ProviderName, OauthProvider>>
+import type { Identity, OauthProvider, Providers } from './oauth-providers.ts'
 
 const providerParam = z.object({ provider: z.string().max(40) })
 /** A path of this site and nothing else: `//evil.example` and `/\evil.example` are addresses to a browser. */
@@ -55,10 +53,7 @@ const pendingSchema = z.object({
   returnTo,
 })
 
-export function oauthRoutes(
-  services: Services,
-  providers: Providers = oauthProviders(services.config),
-): OpenAPIHono<Env> {
+export function oauthRoutes(services: Services, providers: Providers): OpenAPIHono<Env> {
   const { config, log } = services
   const routes = createRoutes()
 
