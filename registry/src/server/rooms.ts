@@ -1,6 +1,9 @@
 import type { Hono } from 'hono'
 import { accountRoutes } from '../auth/account-routes.ts'
 import { accountUpkeep } from '../auth/account-upkeep.ts'
+import { catalogRoutes } from '../catalog/catalog.routes.ts'
+import { catalogUpkeep } from '../catalog/catalog-upkeep.ts'
+import { flushDownloads } from '../catalog/record-download.ts'
 import { closeJobQueue, jobQueue } from '../packages/job-queue.ts'
 import { jobRoutes } from '../packages/jobs.routes.ts'
 import { npmRoutes } from '../packages/npm/npm.routes.ts'
@@ -16,8 +19,17 @@ export type Rooms = { routes: Hono<Env>[]; upkeep: UpkeepTask[]; close(): Promis
 export async function openRooms(services: Services): Promise<Rooms> {
   await jobQueue(services)
   return {
-    routes: [accountRoutes(services), packageRoutes(services), jobRoutes(services), npmRoutes(services)],
-    upkeep: [...accountUpkeep(services), ...packageUpkeep(services)],
-    close: () => closeJobQueue(services.database),
+    routes: [
+      accountRoutes(services),
+      catalogRoutes(services),
+      packageRoutes(services),
+      jobRoutes(services),
+      npmRoutes(services),
+    ],
+    upkeep: [...accountUpkeep(services), ...catalogUpkeep(services), ...packageUpkeep(services)],
+    close: async () => {
+      await flushDownloads(services)
+      await closeJobQueue(services.database)
+    },
   }
 }
