@@ -49,7 +49,8 @@ export class JobQueue {
       monitorVacuum: false,
     })
     boss.on('error', (error) => log.error('the job queue failed', { error: error.message }))
-    await boss.start()
+    // Replicas that start together on a new database all make the queue's schema, which PostgreSQL lets one of them do.
+    await boss.start({ attempts: 5 })
     await boss.createQueue(failedQueue, { retentionSeconds: tenYears, retryLimit: 0 })
     await boss.createQueue(checkQueue, {
       retryLimit: maxAttempts - 1,

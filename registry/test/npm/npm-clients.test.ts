@@ -78,7 +78,7 @@ describe('an author with npm', () => {
       /is published already.* Raise the version/,
     )
     expect(failed(await publish(npm, '@nobody/maze', '1.0.0'))).toMatch(/no account "nobody".* Publish under @bea/)
-    expect(failed(await publish(npm, '@bea/Maze', '1.0.0'))).toMatch(/lower case/i)
+    expect(failed(await publish(npm, '@bea/Other', '1.0.0'))).toMatch(/lower case/i)
   })
 
   it('views, tags and deprecates', async () => {
