@@ -1,0 +1,46 @@
+import type { Queries } from '../database/database.ts'
+import { qualityInput } from './index-package.ts'
+import { manifestFacts } from './manifest-facts.ts'
+import { packageQuality } from './package-quality.ts'
+
+const batchSize = 200
+
+/**
+ * Scores every package again, for its maintenance fades with time and the rules change with the program. In batches by
+ * id; bears being cut off and done twice, and publishing in between.
+ */
+export async function refreshQuality(query: Queries, now: Date): Promise<void> {
+  let after = '00000000-0000-0000-0000-000000000000'
+  for (;;) {
+    const batch = await query
+      .selectFrom('packages')
+      .innerJoin('versions', (join) =>
+        join.onRef('versions.package_id', '=', 'packages.id').onRef('versions.version', '=', 'packages.latest_version'),
+      )
+      .select(['packages.id', 'packages.name', 'packages.kind', 'packages.quality', 'packages.latest_version'])
+      .select([
+        'versions.manifest',
+        'versions.readme',
+        'versions.checks',
+        'versions.deprecated',
+        'versions.published_at',
+      ])
+      .where('packages.id', '>', after)
+      .orderBy('packages.id')
+      .limit(batchSize)
+      .execute()
+    for (const row of batch) {
+      const facts = manifestFacts(row.name, row.manifest)
+      const quality = packageQuality(qualityInput(row.kind, facts, row, now)).score
+      if (quality === row.quality) continue
+      await query
+        .updateTable('packages')
+        .set({ quality })
+        .where('id', '=', row.id)
+        .where('latest_version', '=', row.latest_version)
+        .execute()
+    }
+    if (batch.length < batchSize) return
+    after = batch[batch.length - 1].id
+  }
+}
