@@ -22,7 +22,6 @@ export const catalog: Migration = {
     'alter table packages alter column search_rank set storage main',
     'alter table packages alter column keywords set storage main',
     'alter table packages alter column summary set storage main',
-    'alter table packages set (toast_tuple_target = 256)',
     // Without the list of pending entries, which every search would have to read through. Writes are rare and off the
     // path of requests.
     'alter index packages_search_idx set (fastupdate = off)',
