@@ -5,7 +5,6 @@ import { installedPackages, type LockedFolder } from '../packages/installed-pack
 import { builtInScenarios, unscopedName } from '../targets/built-in-scenarios.ts'
 import { findAgents } from '../targets/find-agents.ts'
 import { agentsFolder } from '../targets/resolve-agent.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { fitText } from '../terminal/fit-text.ts'
 import { formatCount, formatTarget, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
@@ -98,12 +97,17 @@ function summaryLine(summary: string, terminal: Terminal): string {
 }
 
 function installedLines(installed: LockedFolder[], terminal: Terminal): string[] {
-  const columns = [{ title: 'Installed' }, { title: 'Version' }, { title: 'Range' }, { title: 'Folder', shrink: true }]
-  const rows = installed.map(({ name, version, range, folder }) => [
+  const columns = [
+    { title: 'Installed' },
+    { title: 'Version' },
+    { title: 'Range' },
+    { title: 'Integrity', shrink: true },
+  ]
+  const rows = installed.map(({ name, version, range, folder, integrity }) => [
     safeText(name, 214),
     safeText(version, 64),
     safeText(range, 60),
-    folder === null ? 'not on this machine: agentgym install' : safeText(displayPath(folder), 300),
+    folder === null ? 'not on this machine: agentgym install' : safeText(integrity, 100),
   ])
   return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? terminal.paint.bold(text) : text))
 }

@@ -1,0 +1,349 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { evaluationSchema, packageListSchema, resultEventSchema } from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CliResult, runCli } from './run-cli.ts'
+import { startServer, type TestServer } from './start-server.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'agentgym-registry-'))
+const password = 'a password for tests'
+let server: TestServer
+/** Every token that was handed out: none may appear in any output. */
+const tokens: string[] = []
+const outputs: string[] = []
+
+/** A person with a machine of their own: a home, a working folder, an .npmrc. */
+function person(username: string) {
+  const root = join(folder, username)
+  const work = join(root, 'work')
+  mkdirSync(work, { recursive: true })
+  const home = join(root, 'home')
+  const npmrc = join(root, '.npmrc')
+  return {
+    username,
+    work,
+    home,
+    npmrc,
+    async run(words: string[], environment: Record<string, string> = {}): Promise<CliResult> {
+      const own = {
+        AGENTGYM_HOME: home,
+        AGENTGYM_SERVER: server.url,
+        AGENTGYM_PASSWORD: password,
+        npm_config_userconfig: npmrc,
+      }
+      const result = await runCli(words, { cwd: work, environment: { ...own, ...environment } })
+      outputs.push(result.stdout, result.stderr)
+      return result
+    },
+    async join(): Promise<void> {
+      const signup = await this.run(['signup', '--username', username, '--email', `${username}@example.com`, '--json'])
+      expect(signup.lines[0]).toMatchObject({ username, server: server.url })
+      const login = await this.run(['login', '--username', username, '--json'])
+      expect(login.lines[0]).toMatchObject({ username, npmrc, npm_scopes: [username] })
+      tokens.push(storedToken(home))
+    },
+  }
+}
+
+function storedToken(home: string): string {
+  return JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8')).logins[server.url].token
+}
+
+const author = person('ann')
+const builder = person('bob')
+const scenario = join(author.work, 'puck')
+
+function setVersion(version: string): void {
+  const path = join(scenario, 'package.json')
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), version }, null, 2))
+}
+
+async function publish(version: string, ...words: string[]): Promise<CliResult> {
+  setVersion(version)
+  return author.run(['scenario', 'publish', 'puck', '--json', ...words])
+}
+
+beforeAll(async () => {
+  server = await startServer(join(folder, 'data'), join(folder, 'server-home'))
+}, 120_000)
+afterAll(async () => {
+  await server?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('log-in', () => {
+  it('stores a token that only its owner can read, and leaves the rest of .npmrc as it was', async () => {
+    const before = '; mine\nsave-exact=true\n//other.example/:_authToken=secret\n@ann:registry=https://old.example/\n'
+    writeFileSync(author.npmrc, before)
+    await author.join()
+    await builder.join()
+    expect(statSync(join(author.home, 'credentials.json')).mode & 0o777).toBe(0o600)
+    const registry = `${server.url}/npm/`
+    const key = `//${new URL(server.url).host}/npm/:_authToken`
+    expect(readFileSync(author.npmrc, 'utf8')).toBe(
+      `; mine\nsave-exact=true\n//other.example/:_authToken=secret\n@ann:registry=${registry}\n${key}=${tokens[0]}\n`,
+    )
+    expect(statSync(builder.npmrc).mode & 0o777).toBe(0o600)
+  })
+
+  it('is what whoami and npm know', async () => {
+    const { lines } = await author.run(['whoami', '--json'])
+    expect(lines[0]).toMatchObject({ username: 'ann', server: server.url, operator: true })
+    const npm = await promisify(execFile)('npm', ['whoami', '--registry', `${server.url}/npm/`], {
+      env: { ...process.env, npm_config_userconfig: author.npmrc },
+    })
+    expect(npm.stdout.trim()).toBe('ann')
+  })
+
+  it('says what is wrong with a password, a token or a server, and what to do', async () => {
+    const wrong = await author.run(['login', '--username', 'ann', '--json'], { AGENTGYM_PASSWORD: 'not the password' })
+    expect(wrong).toMatchObject({ status: 1, lines: [{ error: { code: 'credentials_invalid' } }] })
+    const token = await author.run(['whoami', '--json'], { AGENTGYM_TOKEN: 'agt_wrong' })
+    expect(token.lines).toMatchObject([
+      { error: { code: 'unauthenticated', hint: expect.stringContaining('AGENTGYM_TOKEN') } },
+    ])
+    const silent = await author.run(['whoami', '--json'], { AGENTGYM_SERVER: 'http://localhost:9' })
+    expect(silent.lines).toMatchObject([
+      { error: { code: 'server_unreachable', hint: expect.stringContaining('agentgym serve') } },
+    ])
+    const stranger = await runCli(['whoami', '--json'], {
+      environment: { AGENTGYM_HOME: join(folder, 'nobody'), AGENTGYM_SERVER: server.url },
+    })
+    expect(stranger.lines).toMatchObject([
+      { error: { code: 'unauthenticated', hint: expect.stringContaining('agentgym login') } },
+    ])
+  })
+
+  it('a token from the environment is stored by --token, once it has proved good', async () => {
+    const elsewhere = { AGENTGYM_HOME: join(folder, 'elsewhere') }
+    const made = await author.run(['token', 'create', 'ci', '--username', 'ann', '--scope', 'packages:read'])
+    const token = made.stdout.trim()
+    // Printed on purpose, this one time.
+    outputs.pop()
+    outputs.pop()
+    tokens.push(token)
+    const bad = await author.run(['login', '--token', '--no-npmrc'], { ...elsewhere, AGENTGYM_TOKEN: 'agt_wrong' })
+    expect(bad.status).toBe(1)
+    expect(existsSync(join(folder, 'elsewhere', 'credentials.json'))).toBe(false)
+    const good = await author.run(['login', '--token', '--no-npmrc', '--json'], { ...elsewhere, AGENTGYM_TOKEN: token })
+    expect(good.lines[0]).toMatchObject({ username: 'ann', scopes: ['packages:read'], npmrc: null })
+    const stored = await author.run(['whoami', '--json'], elsewhere)
+    expect(stored.lines[0]).toMatchObject({ username: 'ann' })
+  })
+})
+
+describe('from one account to the other', () => {
+  it('publish refuses what cannot be published, before anything is sent', async () => {
+    await author.run(['scenario', 'init', 'puck', '--yes'])
+    const { status, lines } = await author.run(['scenario', 'publish', 'puck', '--dry-run', '--json'])
+    expect(status).toBe(2)
+    expect(lines).toMatchObject([{ error: { code: 'name_invalid' } }])
+    rmSync(scenario, { recursive: true })
+    await author.run(['scenario', 'init', 'puck', '--yes', '--name', '@ann/puck'])
+  })
+
+  it('a dry run shows exactly what would go, and sends nothing', async () => {
+    const first = await author.run(['scenario', 'publish', 'puck', '--dry-run', '--json'])
+    expect(first.lines[0]).toMatchObject({ dry_run: true, name: '@ann/puck', version: '0.1.0', visibility: 'public' })
+    const { files, integrity } = first.lines[0] as { files: { path: string; bytes: number }[]; integrity: string }
+    expect(files.map(({ path }) => path)).toEqual(['package.json', 'README.md', 'dist/scenario.js', 'src/index.ts'])
+    const again = await author.run(['scenario', 'publish', 'puck', '--dry-run', '--json'])
+    expect((again.lines[0] as { integrity: string }).integrity).toBe(integrity)
+    expect(existsSync(join(scenario, 'dist'))).toBe(false)
+    const none = await author.run(['versions', '@ann/puck', '--json'])
+    expect(none.lines).toMatchObject([{ error: { code: 'package_not_found' } }])
+    const human = await author.run(['scenario', 'publish', 'puck', '--dry-run'])
+    expect(human.stdout).toContain(integrity)
+    expect(human.stdout).toMatch(/^ {2}dist\/scenario\.js +[\d.]+ kB$/m)
+  })
+
+  it('publish waits for the worker and gives the page; the same again is no error', async () => {
+    const dry = await publish('1.0.0', '--dry-run')
+    const { integrity } = dry.lines[0] as { integrity: string }
+    const first = await publish('1.0.0')
+    expect(first.status).toBe(0)
+    expect(first.lines).toMatchObject([
+      {
+        ok: true,
+        name: '@ann/puck',
+        version: '1.0.0',
+        state: 'published',
+        integrity,
+        url: expect.stringContaining('@ann/puck'),
+      },
+    ])
+    const again = await publish('1.0.0')
+    expect(again.lines).toMatchObject([{ ok: true, state: 'published', integrity }])
+    writeFileSync(join(scenario, 'README.md'), '# Puck, otherwise\n')
+    const other = await publish('1.0.0')
+    expect(other).toMatchObject({ status: 1, lines: [{ error: { code: 'version_exists' } }] })
+  })
+
+  it('the builder finds it', async () => {
+    const { status, lines } = await builder.run(['search', 'puck', '--kind', 'scenario', '--json'])
+    expect(status).toBe(0)
+    expect(packageListSchema.parse(lines[0]).packages).toMatchObject([{ name: '@ann/puck', latest_version: '1.0.0' }])
+    const human = await builder.run(['search', 'puck'])
+    expect(human.stdout).toContain('@ann/puck')
+    expect(human.stdout).toMatch(/→ Look closer: agentgym info @ann\/puck\n$/)
+    const nothing = await builder.run(['search', 'nothing-of-that-name'])
+    expect(nothing).toMatchObject({ status: 0, stdout: expect.stringContaining('Nothing fits') })
+    const info = await builder.run(['info', '@ann/puck', '--json'])
+    expect(info.lines[0]).toMatchObject({ name: '@ann/puck', latest_version: '1.0.0' })
+  })
+
+  it('the builder installs it, locked by its integrity, and nothing of it runs', async () => {
+    const { status, lines } = await builder.run(['install', '@ann/puck@^1.0.0', '--json'])
+    expect(status).toBe(0)
+    const [installed] = (lines[0] as { packages: { folder: string; integrity: string }[] }).packages
+    expect(installed).toMatchObject({ name: '@ann/puck', version: '1.0.0', range: '^1.0.0', cached: false })
+    expect(existsSync(join(installed.folder, 'dist', 'scenario.js'))).toBe(true)
+    expect(existsSync(join(installed.folder, 'src'))).toBe(false)
+    expect(JSON.parse(readFileSync(join(builder.work, 'agentgym.lock'), 'utf8'))).toEqual({
+      lock_version: 1,
+      packages: {
+        '@ann/puck': {
+          version: '1.0.0',
+          range: '^1.0.0',
+          resolved: `${server.url}/npm/@ann/puck/-/puck-1.0.0.tgz`,
+          integrity: installed.integrity,
+        },
+      },
+    })
+    const list = await builder.run(['list', '--json'])
+    expect(list.lines[0]).toMatchObject({
+      installed: [{ name: '@ann/puck', version: '1.0.0', folder: installed.folder }],
+    })
+  })
+
+  it('the builder trains on it by its name and evaluates the agent', async () => {
+    const words = ['--steps', '6000', '--set', 'evaluation_episodes=20', '--json']
+    const trained = await builder.run(['train', '@ann/puck', ...words])
+    expect(resultEventSchema.parse(trained.lines.at(-1))).toMatchObject({ ok: true })
+    const evaluated = await builder.run(['eval', 'puck', '--episodes', '5', '--json'])
+    expect(evaluationSchema.parse(evaluated.lines[0])).toMatchObject({ scenario: '@ann/puck@1.0.0', episodes: 5 })
+    // On a machine that has never seen the scenario, the registry has the version that the agent was trained on.
+    const elsewhere = await builder.run(['eval', 'puck', '--episodes', '5', '--json'], {
+      AGENTGYM_HOME: join(folder, 'third-machine'),
+    })
+    expect(elsewhere.lines).toEqual(evaluated.lines)
+  })
+
+  it('train with a name installs it first', async () => {
+    const empty = join(folder, 'empty')
+    mkdirSync(empty)
+    const environment = { AGENTGYM_HOME: join(folder, 'fourth-machine'), AGENTGYM_SERVER: server.url }
+    const words = ['train', '@ann/puck@1', '--steps', '3000', '--set', 'evaluation_episodes=5']
+    const trained = await runCli(words, { cwd: empty, environment })
+    expect(trained.stdout).toContain('Installed @ann/puck@1.0.0')
+    expect(trained.status).toBe(0)
+    expect(existsSync(join(empty, 'agentgym.lock'))).toBe(true)
+  })
+})
+
+describe('versions', () => {
+  it('a prerelease or a backport does not move latest (B26)', async () => {
+    for (const version of ['2.0.0', '2.1.0-rc.1', '1.0.1']) {
+      const { status, stdout } = await publish(version)
+      expect(status, stdout).toBe(0)
+    }
+    const { lines } = await author.run(['versions', '@ann/puck', '--json'])
+    expect(lines[0]).toMatchObject({ tags: { latest: '2.0.0' } })
+    const explicit = await publish('2.1.0-rc.2', '--tag', 'next')
+    expect(explicit.status).toBe(0)
+    const tagged = await author.run(['versions', '@ann/puck', '--json'])
+    expect(tagged.lines[0]).toMatchObject({ tags: { latest: '2.0.0', next: '2.1.0-rc.2' } })
+    const info = await builder.run(['info', '@ann/puck', '--json'])
+    expect(info.lines[0]).toMatchObject({ latest_version: '2.0.0' })
+  })
+
+  it('a range, a tag and an exact version install what npm would choose', async () => {
+    const cases = { '^1.0.0': '1.0.1', latest: '2.0.0', next: '2.1.0-rc.2', '2.1.0-rc.1': '2.1.0-rc.1' }
+    for (const [range, version] of Object.entries(cases)) {
+      const { lines } = await builder.run(['install', `@ann/puck@${range}`, '--json'])
+      expect(lines[0]).toMatchObject({ packages: [{ version, range }] })
+    }
+    const none = await builder.run(['install', '@ann/puck@^7', '--json'])
+    expect(none).toMatchObject({ status: 1, lines: [{ error: { code: 'version_not_found' } }] })
+  })
+
+  it('outdated names what is newer; deprecated and yanked say so', async () => {
+    await builder.run(['install', '@ann/puck@1.0.1'])
+    expect((await author.run(['deprecate', '@ann/puck@1.0.1', 'use 2.0.0'])).status).toBe(0)
+    const { lines } = await builder.run(['outdated', '--json'])
+    expect(lines[0]).toMatchObject({
+      packages: [{ name: '@ann/puck', installed: '1.0.1', latest: '2.0.0', deprecated: 'use 2.0.0' }],
+    })
+    expect((await author.run(['yank', '@ann/puck@1.0.1'])).status).toBe(0)
+    const older = await builder.run(['install', '@ann/puck@^1.0.0', '--json'])
+    expect(older.lines[0]).toMatchObject({ packages: [{ version: '1.0.0' }] })
+    const exact = await builder.run(['install', '@ann/puck@1.0.1'])
+    expect(exact.stdout).toContain('! Yanked')
+    expect(exact.stdout).toContain('! Deprecated: use 2.0.0')
+  })
+
+  it('only the author may change them', async () => {
+    const { status, lines } = await builder.run(['yank', '@ann/puck@2.0.0', '--json'])
+    expect(status).toBe(1)
+    expect(lines).toMatchObject([{ error: { code: 'forbidden' } }])
+  })
+})
+
+describe('what goes wrong', () => {
+  it('another account cannot publish to the scope', async () => {
+    const { status, lines } = await builder.run(['scenario', 'publish', scenario, '--json'])
+    expect(status).toBe(1)
+    expect(lines).toMatchObject([{ error: { code: 'forbidden' } }])
+  })
+
+  it('a failing scenario is not uploaded', async () => {
+    const entry = join(scenario, 'src', 'index.ts')
+    const source = readFileSync(entry, 'utf8')
+    writeFileSync(entry, source.replace('reward: 1 - distance', 'reward: Number.NaN'))
+    const { status, lines } = await publish('3.0.0')
+    writeFileSync(entry, source)
+    expect(status).toBe(1)
+    expect(lines).toMatchObject([{ ok: false, state: 'not_uploaded' }])
+    const info = await author.run(['info', '@ann/puck@3.0.0', '--json'])
+    expect(info.lines).toMatchObject([{ error: { code: 'version_not_found' } }])
+  })
+
+  it('install refuses a tarball that is not what the lock names', async () => {
+    const path = join(builder.work, 'agentgym.lock')
+    const before = readFileSync(path, 'utf8')
+    const other = `sha512-${Buffer.alloc(64, 7).toString('base64')}`
+    writeFileSync(path, before.replace(/sha512-[^"]+/, other))
+    const { status, lines } = await builder.run(['install', '--json'])
+    expect(status).toBe(1)
+    expect(lines).toMatchObject([{ error: { code: 'integrity_mismatch' } }])
+    writeFileSync(path, before)
+    expect((await builder.run(['install'])).status).toBe(0)
+  })
+})
+
+describe('the end', () => {
+  it('logout revokes the token and takes it out of .npmrc', async () => {
+    const token = storedToken(builder.home)
+    const { lines } = await builder.run(['logout', '--json'])
+    expect(lines[0]).toEqual({ server: server.url, username: 'bob', revoked: true })
+    expect(readFileSync(builder.npmrc, 'utf8')).toBe(`@bob:registry=${server.url}/npm/\n`)
+    const after = await builder.run(['whoami', '--json'], { AGENTGYM_TOKEN: token })
+    expect(after.lines).toMatchObject([{ error: { code: 'unauthenticated' } }])
+  })
+
+  it('no token and no password was ever printed or logged', () => {
+    const everything = [...outputs, server.output()].join('\n')
+    for (const secret of [...tokens, password]) expect(everything).not.toContain(secret)
+    expect(everything).not.toMatch(/agt_[0-9A-Za-z]{20}/)
+  })
+
+  it('serve ends on Ctrl-C with its worker, and starts again where it was', async () => {
+    expect(await server.stop()).toBe(0)
+    server = await startServer(join(folder, 'data'), join(folder, 'server-home'), ['--no-worker'])
+    const { lines } = await author.run(['versions', '@ann/puck', '--json'], { AGENTGYM_TOKEN: tokens[0] })
+    expect(lines[0]).toMatchObject({ tags: { latest: '2.0.0' } })
+  })
+})
