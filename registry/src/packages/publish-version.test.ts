@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { goodTarball } from '../../../testdata/tarballs/good-package.ts'
+import { goodEntries, goodTarball } from '../../../testdata/tarballs/good-package.ts'
 import type { Actor } from '../auth/actor.ts'
 import { putMember } from '../auth/memberships.store.ts'
 import type { Database } from '../database/database.ts'
@@ -152,6 +152,36 @@ describe.each(await testDatabases())('publishing on $kind', ({ open }) => {
     expect(await rows()).toEqual(before)
     const named = await database.query.selectFrom('packages').select('id').where('name', 'like', '%/nothing').execute()
     expect(named).toEqual([])
+  })
+
+  it('what is said beside the tarball has to be what is in it', async () => {
+    const name = `@${ada.username}/declared`
+    const manifest = { name, version: '1.0.0', scripts: { test: 'x' }, optionalDependencies: { a: '^1.0.0' } }
+    const tarball = goodTarball(manifest)
+    const { agentgym } = JSON.parse(String(goodEntries()[0].body))
+    const declared = {
+      ...manifest,
+      agentgym,
+      dependencies: { a: '^1.0.0' },
+      readme: '# Maze',
+      _id: name,
+      gitHead: 'abc',
+    }
+    const say = (change: Record<string, unknown>) =>
+      upload(services, ada, '1.0.0', { name, tarball, declared: { ...declared, ...change } })
+    for (const change of [
+      { scripts: { postinstall: 'x' } },
+      { dependencies: { a: '^1.0.0', b: '*' } },
+      { version: '1.0.1' },
+      { bin: { x: 'x' } },
+      { agentgym: undefined },
+    ])
+      await expect(say(change)).rejects.toMatchObject({
+        code: 'package_manifest_mismatch',
+        data: { field: Object.keys(change)[0] },
+      })
+    await expect(say({})).resolves.toMatchObject({ state: 'checking' })
+    await checkAll(services)
   })
 
   it('many versions of one package at once: all are there, with their own bytes', async () => {

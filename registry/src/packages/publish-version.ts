@@ -14,6 +14,7 @@ import { type PackageName, parsePackageName } from './package-name.ts'
 import { findPackage, findVersion, type PackageRow } from './packages.store.ts'
 import { readTarball, type Tarball } from './read-tarball.ts'
 import { parseTag } from './tag-rules.ts'
+import { vetDeclaredManifest } from './vet-declared-manifest.ts'
 import { parseVersion, type VettedManifest, vetManifest } from './vet-manifest.ts'
 
 export type Upload = {
@@ -23,6 +24,8 @@ export type Upload = {
   version: string
   /** The bytes, or how to get them: they are asked for once it is clear that the actor may publish there. */
   tarball: Uint8Array | (() => Promise<Uint8Array>)
+  /** package.json as the request has it beside the tarball, where it does. */
+  declared?: Record<string, unknown>
   /** Only where somebody asked for a tag by name: what clients send unasked (npm's `latest`) is left out. */
   tag?: string
   /** Of a new package; a package that exists keeps its own. Public unless told. */
@@ -54,6 +57,7 @@ export async function publishVersion(services: Services, upload: Upload): Promis
   const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
   const tarball = await readTarball(bytes, config.limits)
   const manifest = vetManifest(tarball, name.full, upload.version)
+  if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, tarball.manifest)
   const queue = await jobQueue(services)
   const objectKey = await objects.put(bytes)
   return database.transaction(async (query) => {
