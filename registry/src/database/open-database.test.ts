@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabases } from '../testing/test-databases.ts'
-import type { Database } from './database.ts'
+import type { Database, Queries } from './database.ts'
 
 describe.each(await testDatabases())('Database on $kind', ({ kind, open }) => {
   let database: Database
@@ -121,6 +121,22 @@ describe.each(await testDatabases())('Database on $kind', ({ kind, open }) => {
       later = delay(20).then(() => database.execute('select 1'))
     })
     await later
+  })
+
+  it('takes no query for a transaction that is over', async () => {
+    let over: Queries = database.query
+    await database.transaction(async (query) => {
+      over = query
+    })
+    await expect(sql`insert into notes values (8, 'late')`.execute(over)).rejects.toThrow('already committed')
+    await expect(
+      database.transaction(async (query) => {
+        over = query
+        throw new Error('no')
+      }),
+    ).rejects.toThrow('no')
+    await expect(sql`insert into notes values (8, 'late')`.execute(over)).rejects.toThrow('already rolled back')
+    expect(await notes()).not.toContain('8 late')
   })
 
   it('counts right when many add at once', async () => {

@@ -2,6 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../database/database.ts'
 import { type DatabaseAddress, openDatabase } from '../database/open-database.ts'
+import { pgliteTemplate } from './pglite-template.ts'
 import { onceARun, runFolder } from './run-folder.ts'
 import { createPostgresqlDatabase } from './test-postgresql.ts'
 
@@ -23,13 +24,8 @@ export async function testDatabases(): Promise<TestDatabase[]> {
   ]
 }
 
-/** PGlite takes seconds to make a database, and a moment to copy one. */
 export async function createPgliteFolder(): Promise<{ folder: string }> {
-  const template = await onceARun('pglite', async (folder) => {
-    const made = join(folder, 'pglite-template')
-    await (await openDatabase({ folder: made })).close()
-    return made
-  })
+  const template = await onceARun('pglite', pgliteTemplate)
   const folder = await mkdtemp(join(runFolder(), 'pglite-'))
   await cp(template, folder, { recursive: true })
   return { folder }

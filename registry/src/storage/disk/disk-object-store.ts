@@ -58,7 +58,7 @@ async function refresh(path: string, bytes: Uint8Array): Promise<boolean> {
 
 async function write(bytes: Uint8Array, temporary: string, path: string): Promise<void> {
   try {
-    const file = await open(temporary, 'wx', 0o640)
+    const file = await open(temporary, 'wx', 0o600)
     try {
       await file.writeFile(bytes)
       await file.sync()
@@ -73,9 +73,9 @@ async function write(bytes: Uint8Array, temporary: string, path: string): Promis
   }
 }
 
-/** Makes a folder and those above it that are missing; they last even if the power goes. */
+/** Makes a folder and those above it that are missing, for their owner alone; they last even if the power goes. */
 async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true })
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
