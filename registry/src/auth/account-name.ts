@@ -54,6 +54,12 @@ export function checkUsername(username: string, { operator }: { operator: boolea
   return username
 }
 
+/** The name that a text means in any casing; null where no account can have it, so that nobody needs to look. */
+export function findableUsername(text: string): string | null {
+  const username = text.toLowerCase()
+  return username.length <= maxLength && pattern.test(username) ? username : null
+}
+
 function nameInvalid(username: string, why: string): AgentGymError {
   return new AgentGymError({
     code: 'name_invalid',

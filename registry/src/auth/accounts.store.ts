@@ -2,6 +2,7 @@ import { AgentGymError } from '@agentgym/contract'
 import type { Selectable, Transaction } from 'kysely'
 import type { Database, Queries } from '../database/database.ts'
 import type { AccountTable, Schema } from '../database/schema.ts'
+import { findableUsername } from './account-name.ts'
 import { canonicalName } from './canonical-name.ts'
 
 export type Account = Selectable<AccountTable>
@@ -50,9 +51,10 @@ export async function insertAccount(query: Transaction<Schema>, account: NewAcco
   })
 }
 
-/** By its exact name in any casing; null for what no name can be. */
-export function findAccount(query: Queries, username: string): Promise<Account | undefined> {
-  return findBy(query, 'username', username.toLowerCase())
+/** By its name, in any casing. */
+export async function findAccount(query: Queries, username: string): Promise<Account | undefined> {
+  const findable = findableUsername(username)
+  return findable === null ? undefined : findBy(query, 'username', findable)
 }
 
 export function findAccountById(query: Queries, id: string): Promise<Account | undefined> {

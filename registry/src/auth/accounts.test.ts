@@ -182,6 +182,34 @@ describe.each(await testDatabases())('accounts on $kind', ({ open }) => {
     for (let times = 0; times < 12; times++) expect((await guess('GUESSED', password, '198.51.100.1')).status).toBe(200)
   })
 
+  it('takes whatever comes for what it is, and never fails at it', async () => {
+    const odd = ['\u0000', 'a\u0000b', '\ud800', '%00', '../..', '__proto__', 'ﬀ', '\u202e', 'x'.repeat(254)]
+    for (const text of odd) {
+      const typed = { json: { username: text, password: text }, ip: 'odd' }
+      expect((await server.call('POST', '/v1/sessions', typed)).code).toBe('credentials_invalid')
+      expect((await signUp('odd', { username: text })).status).toBe(422)
+      for (const path of [
+        `/v1/organisations/${encodeURIComponent(text.toWellFormed())}`,
+        `/device?user_code=${encodeURIComponent(text.toWellFormed())}`,
+      ])
+        expect((await server.call('GET', path)).status).toBeLessThan(500)
+    }
+    const { cookie } = await newUser(server, 'odd-one')
+    for (const name of ['a\u0000b', '\ud800', '\u001b[31m', ' '])
+      expect(
+        (await server.call('POST', '/v1/tokens', { cookie, json: { name, scopes: ['packages:read'] } })).code,
+      ).toBe('request_invalid')
+    for (const cookie of [
+      'agentgym_session=%',
+      'agentgym_session=%00',
+      'agentgym_session=',
+      'agentgym_session',
+      ';;=',
+      'agentgym_session=%E0%A4%A',
+    ])
+      expect((await server.call('GET', '/v1/account', { cookie })).code).toBe('unauthenticated')
+  })
+
   it('limits guesses at many names from one network', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 65 }, (_, index) =>

@@ -1,5 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Services } from '../server/services.ts'
+import { findableUsername } from './account-name.ts'
 import { type Account, findAccount } from './accounts.store.ts'
 import { recordAudit } from './audit.ts'
 import { clientNetwork } from './client-network.ts'
@@ -67,7 +68,8 @@ export async function logIn(services: Services, request: LogIn): Promise<{ accou
 }
 
 function limitsOf({ username, ip }: LogIn): [key: string, limit: RateLimit][] {
-  const name = username.toLowerCase()
+  // What nobody can be called has one count: it never succeeds, and may hold what no database takes.
+  const name = findableUsername(username) ?? '?'
   const network = clientNetwork(ip)
   return [
     [`log-in:${network}`, perNetwork],

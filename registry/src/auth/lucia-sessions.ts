@@ -19,7 +19,7 @@ export type Sessions = {
   create(userId: string): Promise<{ cookie: string }>
   /** Whose session the Cookie header names, or null; `cookie` is set once its expiry has been put off. */
   read(cookieHeader: string): Promise<{ user: SessionUser; cookie: string | null } | null>
-  /** Whether a Cookie header names a session at all, valid or not. */
+  /** Whether a Cookie header holds what may be a session. */
   names(cookieHeader: string): boolean
   /** Ends the session that the Cookie header names; the cookie that forgets it. */
   end(cookieHeader: string): Promise<{ cookie: string }>
@@ -32,11 +32,12 @@ export type Sessions = {
  * who reads the database cannot become anybody. A session lasts 30 days, put off once half of them are over.
  */
 export function luciaSessions(query: Queries, { secure }: { secure: boolean }): Sessions {
+  // Browsers take a cookie of this prefix only over TLS, for this very host and for all paths.
+  const name = secure ? '__Host-agentgym_session' : 'agentgym_session'
   const lucia = new Lucia(sessionAdapter(query), {
     sessionExpiresIn: new TimeSpan(30, 'd'),
     sessionCookie: {
-      // Browsers take a cookie of this prefix only over TLS, for this very host and for all paths.
-      name: secure ? '__Host-agentgym_session' : 'agentgym_session',
+      name,
       attributes: { secure, sameSite: 'lax', path: '/' },
     },
     getUserAttributes: (attributes) => attributes,
@@ -47,21 +48,30 @@ export function luciaSessions(query: Queries, { secure }: { secure: boolean }): 
       return { cookie: lucia.createSessionCookie(session.id).serialize() }
     },
     read: async (cookieHeader) => {
-      const id = lucia.readSessionCookie(cookieHeader)
+      const id = sessionIdIn(cookieHeader, name)
       if (id === null) return null
       const { session, user } = await lucia.validateSession(id)
       if (session === null) return null
       return { user, cookie: session.fresh ? lucia.createSessionCookie(session.id).serialize() : null }
     },
-    names: (cookieHeader) => lucia.readSessionCookie(cookieHeader) !== null,
+    names: (cookieHeader) => sessionIdIn(cookieHeader, name) !== null,
     end: async (cookieHeader) => {
-      const id = lucia.readSessionCookie(cookieHeader)
+      const id = sessionIdIn(cookieHeader, name)
       if (id !== null) await lucia.invalidateSession(id)
       return { cookie: lucia.createBlankSessionCookie().serialize() }
     },
     endAllOf: (userId) => lucia.invalidateUserSessions(userId),
     deleteExpired: () => lucia.deleteExpiredSessions(),
   }
+}
+
+/** Lucia's own reading of the header fails at any cookie, of whomever, that is encoded wrongly. */
+function sessionIdIn(cookieHeader: string, name: string): string | null {
+  for (const cookie of cookieHeader.split(';')) {
+    const [key, value = ''] = cookie.trim().split('=')
+    if (key === name && /^[a-z2-7]{40}$/.test(value)) return value
+  }
+  return null
 }
 
 function sessionAdapter(query: Queries): Adapter {

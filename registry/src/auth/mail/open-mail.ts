@@ -18,7 +18,7 @@ export type MailConfig = {
 export function openMail({ transport, from, folder, log }: MailConfig): Mail {
   if (transport === 'file') return fileMail(folder, from)
   if (transport === 'console') return consoleMail(log)
-  if (/^smtps?:\/\//.test(transport) && URL.canParse(transport)) return smtpMail(transport, from)
+  if (/^smtps?:\/\/[^/]/.test(transport) && URL.canParse(transport)) return smtpMail(transport, from)
   throw new AgentGymError({
     code: 'config_invalid',
     // Not the value: it may hold a password.

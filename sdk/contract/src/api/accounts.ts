@@ -12,12 +12,16 @@ export type TokenScope = z.infer<typeof tokenScopeSchema>
 
 export const roleSchema = z.enum(['owner', 'admin', 'member', 'viewer'])
 
+/** What people write on one line: no control characters, no halves of letters, which no database takes. */
+const line = (schema: z.ZodString) =>
+  schema.refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must not contain control characters')
+
 /** Its rules are the server's: it answers `name_invalid`, which says more than a pattern that did not match. */
 const usernameField = z.string().min(1).max(100)
 const emailField = z.email().max(254)
 /** Length in UTF-16 units. Capped, for hashing is meant to be slow. */
 const newPasswordField = z.string().min(10).max(200)
-const tokenNameField = z.string().trim().min(1).max(80)
+const tokenNameField = line(z.string().trim().min(1).max(80))
 const scopesField = z.array(tokenScopeSchema).min(1).max(8)
 
 export const signUpRequestSchema = z.strictObject({
@@ -86,7 +90,7 @@ export const tokenListSchema = z.object({ tokens: z.array(tokenSchema) })
 
 export const createOrganisationRequestSchema = z.strictObject({
   username: usernameField,
-  display_name: z.string().trim().min(1).max(80).optional(),
+  display_name: line(z.string().trim().min(1).max(80)).optional(),
 })
 
 export const organisationSchema = z
