@@ -89,10 +89,14 @@ function securityOf(path: string, responses: object | undefined): Record<string,
   return path.startsWith('/v1/') ? [{}, { token: [] }] : []
 }
 
-/** `get_packages_by_scope_by_name` where a route gives itself no name. */
+/** `getOrganisationsByName` where a route gives itself no name. */
 function operationIdOf(method: string, path: string): string {
-  const parts = path.split('/').filter((part) => part !== '' && part !== 'v1')
-  return [method, ...parts.map((part) => part.replace(/^\{(\w+).*\}$/, 'by_$1').replaceAll(/\W+/g, '_'))].join('_')
+  const words = path
+    .split(/[/._-]/)
+    .filter((part) => part !== '' && part !== 'v1')
+    .map((part) => part.replace(/^\{(\w+).*\}$/, 'by-$1'))
+    .flatMap((part) => part.split('-'))
+  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
 /** The catalogue by status, for the page of errors. */

@@ -16,6 +16,8 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
     c.set('actor', null)
     await next()
     c.res.headers.set('x-request-id', c.get('requestId'))
+    // Refused before all of its body was there: nobody reads the rest, so the connection is of no further use.
+    if (c.res.status >= 400 && c.env?.incoming?.complete === false) c.res.headers.set('connection', 'close')
     if (isProbe(c.req.path) && c.res.status < 400) return
     log.info('request', {
       request_id: c.get('requestId'),
