@@ -3,6 +3,9 @@ import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ServerType, serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { scopes } from '../../src/auth/actor.ts'
+import { findPendingCode } from '../../src/auth/device-codes.store.ts'
+import { decideDeviceCode } from '../../src/auth/device-log-in.ts'
 import type { Database } from '../../src/database/database.ts'
 import { unyankVersion, yankVersion } from '../../src/packages/change-versions.ts'
 import { closeJobQueue } from '../../src/packages/job-queue.ts'
@@ -342,7 +345,9 @@ describe.each(await testDatabases())('npm registry on $kind', ({ open }) => {
       ['GET', '/lodash', 404],
       ['GET', '/@acme/forms/9.9.9', 404],
       ['PUT', '/-/user/org.couchdb.user:mallory', 401],
-      ['POST', '/-/v1/login', 401],
+      ['GET', '/-/v1/done?code=agd_nonsense', 400],
+      ['DELETE', '/-/user/token/agt_nonsense', 401],
+      ['GET', '/-/user/token/agt_nonsense', 401],
       ['GET', '/-/whoami', 401],
       ['DELETE', '/@acme/forms/-rev/1-a', 405],
       ['DELETE', '/@acme/forms/-/forms-1.0.0.tgz/-rev/1-a', 405],
@@ -368,6 +373,22 @@ describe.each(await testDatabases())('npm registry on $kind', ({ open }) => {
       )
       if (response !== undefined) expect(response.status).toBe(413)
     })
+  })
+
+  it('logs in by a page of the browser, and out again', async () => {
+    const { loginUrl, doneUrl } = (await json('/-/v1/login', { method: 'POST', body: '{}' })) as Record<string, string>
+    const pending = await fetch(doneUrl)
+    expect([pending.status, pending.headers.get('retry-after')]).toEqual([202, '5'])
+    const code = await findPendingCode(database.query, new URL(loginUrl).searchParams.get('user_code') ?? '')
+    if (code === undefined) throw new Error('the code is not there')
+    await decideDeviceCode(services, { ...change('').actor, scopes: new Set(scopes) }, code, 'approved', '127.0.0.1')
+    await database.query.updateTable('device_codes').set({ polled_at: null }).execute()
+    const { token } = (await (await fetch(doneUrl)).json()) as { token: string }
+    tokens.set('logged in', token)
+    expect(await json('/-/whoami', { as: 'logged in' })).toEqual({ username: 'acme' })
+    expect((await ask(`/-/user/token/${token}`, { as: 'logged in', method: 'DELETE' })).status).toBe(200)
+    expect((await ask('/-/whoami', { as: 'logged in' })).status).toBe(401)
+    expect(JSON.stringify(services.logged)).not.toContain(token)
   })
 
   it('tells nothing of how it works', async () => {

@@ -114,14 +114,25 @@ describe('an author with npm', () => {
     expect(JSON.parse(succeeded(await run('view', '@dan/maze', 'versions', '--json')))).toEqual(['1.0.0', '1.1.0'])
   })
 
-  it('asks who they are, and is sent to agentgym to log in', async () => {
+  it('asks who they are', async () => {
     const { npm } = await author('eve')
     const run = npm(freshFolder())
     expect(succeeded(await run('whoami')).trim()).toBe('eve')
     succeeded(await run('ping'))
     const stranger = await clientsIn(join(folder, 'home-wrong'), { url: registry.url, token: `agt_${'x'.repeat(27)}` })
     expect(failed(await stranger.npm(freshFolder())('whoami'))).toMatch(/The token is unknown\. Run `agentgym login`/)
-    expect(failed(await run('login', '--auth-type=legacy'))).not.toBe('')
+  })
+
+  it('logs in with `npm login` through a page in the browser, and out', async () => {
+    const { accountId } = await registry.signUp('kim')
+    const { npm } = await clientsIn(join(folder, 'home-kim'), { url: registry.url, token: null })
+    const run = npm(freshFolder())
+    const login = run('login', '--auth-type=web')
+    await registry.approveLogin({ accountId, username: 'kim' })
+    succeeded(await login)
+    expect(succeeded(await run('whoami')).trim()).toBe('kim')
+    succeeded(await run('logout'))
+    expect(failed(await run('whoami'))).toMatch(/ENEEDAUTH|E401/)
   })
 })
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { insertAccount } from '../../src/auth/accounts.store.ts'
-import type { Scope } from '../../src/auth/actor.ts'
+import { type Scope, scopes } from '../../src/auth/actor.ts'
+import { decideDeviceCode } from '../../src/auth/device-log-in.ts'
 import { createToken } from '../../src/auth/tokens.store.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { finishCheck } from '../../src/packages/finish-check.ts'
@@ -24,6 +26,8 @@ export type TestRegistry = {
   /** Versions that wait for a check that nobody will do. */
   versionsWithoutJob(name: string): Promise<string[]>
   recordedIntegrity(name: string, version: string): Promise<string>
+  /** Waits for a log-in that somebody has started, and approves it as its page does. */
+  approveLogin(by: { accountId: string; username: string }): Promise<void>
   close(): Promise<void>
 }
 
@@ -61,6 +65,7 @@ export async function openTestRegistry(): Promise<TestRegistry> {
       return (await versions(name)).filter(({ id }) => !known.has(id)).map(({ version }) => version)
     },
     recordedIntegrity: async (name, version) => (await find(name, version)).integrity,
+    approveLogin: (by) => approveLogin(services, by),
     close: async () => {
       await server.stop()
       await closeJobQueue(database)
@@ -103,4 +108,14 @@ export async function passCheck(
   leased.delete(versionId)
   const report = { ok: true, name, version, checks: [{ id: 'loads', ok: true, message: 'It loads.' }] }
   assert.equal(await finishCheck(services, attempt, report), 'published')
+}
+
+async function approveLogin(services: TestServices, by: { accountId: string; username: string }): Promise<void> {
+  const actor = { ...by, emailVerified: true, operator: false, tokenId: null, scopes: new Set(scopes) }
+  for (;;) {
+    const codes = services.database.query.selectFrom('device_codes').selectAll().where('state', '=', 'pending')
+    const code = await codes.executeTakeFirst()
+    if (code !== undefined) return decideDeviceCode(services, actor, code, 'approved', '127.0.0.1')
+    await sleep(50)
+  }
 }

@@ -27,14 +27,6 @@ export function nothingHere(c: Context<Env>): AgentGymError {
   })
 }
 
-export function loginElsewhere(publicUrl: string): AgentGymError {
-  return new AgentGymError({
-    code: 'unauthenticated',
-    message: 'Accounts are not made or opened through npm.',
-    hint: `Run \`agentgym login --server ${publicUrl}\`: it writes the token for npm and pnpm into .npmrc.`,
-  })
-}
-
 /** A session cookie belongs to the site's pages; what writes through npm brings a token. */
 export function tokenNeeded(): AgentGymError {
   return new AgentGymError({

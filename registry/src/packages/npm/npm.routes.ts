@@ -7,7 +7,8 @@ import type { Services } from '../../server/services.ts'
 import { deleteTag, setTag } from '../change-versions.ts'
 import { findReadablePackage, tagsOf } from '../packages.store.ts'
 import { publishVersion } from '../publish-version.ts'
-import { immutable, loginElsewhere, nothingHere, tokenNeeded } from './npm-errors.ts'
+import { immutable, nothingHere, tokenNeeded } from './npm-errors.ts'
+import { finishLogin, logOut, passwordLogin, startLogin } from './npm-login.ts'
 import { deprecateByDocument, packageSource } from './npm-packages.ts'
 import { type NpmTarget, parseNpmPath, type ReadTarget } from './npm-path.ts'
 import { npmSearch } from './npm-search.ts'
@@ -28,13 +29,16 @@ export function npmRoutes(services: Services): Hono<Env> {
   const routes = new Hono<Env>()
   routes.all('/npm', (c) => c.json({ registry: 'AgentGym' }))
   // The path is read as it came: who routes has decoded parts of it, and the difference is what matters here.
-  routes.all('/npm/*', (c) => {
+  const answerNpm = (c: NpmContext) => {
     const path = new URL(c.req.url).pathname.slice('/npm'.length)
     const target = parseNpmPath(path)
     if (path === '/') return c.json({ registry: 'AgentGym' })
     if (target === undefined) throw nothingHere(c)
     return answerTarget(npm, c, target)
-  })
+  }
+  // By name, so that the log has this pattern and not the token.
+  routes.all('/npm/-/user/token/:token', answerNpm)
+  routes.all('/npm/:path{(?!-/user/token/).*}', answerNpm)
   return routes
 }
 
@@ -112,7 +116,10 @@ function answerService({ services }: Npm, c: NpmContext, path: string): Response
     return c.json({ username: actor.username })
   }
   if (method === 'GET' && path === '-/v1/search') return npmSearch(services, c)
-  if (path === '-/v1/login' || path.startsWith('-/user/')) throw loginElsewhere(services.config.publicUrl)
+  if (method === 'POST' && path === '-/v1/login') return startLogin(services, c)
+  if (method === 'GET' && path === '-/v1/done') return finishLogin(services, c)
+  if (method === 'DELETE' && path.startsWith('-/user/token/')) return logOut(services, c)
+  if (path.startsWith('-/user/')) throw passwordLogin(services.config.publicUrl)
   throw nothingHere(c)
 }
 
