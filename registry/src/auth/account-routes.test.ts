@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { accountRoutes } from './account-routes.ts'
 import { hashSecret, makeSecret } from './secret.ts'
-import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './testing/auth-server.ts'
+import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
 /**
  * Whoever may ask, by what they bring. A status by caller, in this order; the callers' ranks are those in `acme`.

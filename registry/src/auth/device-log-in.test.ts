@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { normaliseUserCode } from './device-codes.store.ts'
 import { hashSecret } from './secret.ts'
-import { type Answer, type AuthServer, newToken, newUser, password, startAuthServer } from './testing/auth-server.ts'
+import { type Answer, type AuthServer, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
 
 describe.each(await testDatabases())('device log-in on $kind', ({ open }) => {
   let database: Database

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { backgroundSettled } from './in-background.ts'
 import { linkIdentity } from './oauth-identities.store.ts'
-import { type AuthServer, newToken, newUser, password, startAuthServer } from './testing/auth-server.ts'
+import { type AuthServer, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
 
 describe.each(await testDatabases())('links in mails on $kind', ({ open }) => {
   let database: Database

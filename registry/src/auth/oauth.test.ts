@@ -5,7 +5,7 @@ import { testDatabases } from '../testing/test-databases.ts'
 import { insertAccount } from './accounts.store.ts'
 import { logInByOauth, usernamesFrom } from './oauth-log-in.ts'
 import type { Identity, OauthProvider } from './oauth-providers.ts'
-import { type AuthServer, newUser, startAuthServer } from './testing/auth-server.ts'
+import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
 
 /** A provider in memory: a code stands for an identity, once, and only with the verifier that its log-in began with. */
 function providerInMemory() {

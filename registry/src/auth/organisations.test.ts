@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { testDatabases } from '../testing/test-databases.ts'
-import { type AuthServer, newUser, startAuthServer } from './testing/auth-server.ts'
+import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
 
 describe.each(await testDatabases())('organisations on $kind', ({ open }) => {
   let database: Database

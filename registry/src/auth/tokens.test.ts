@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { hashSecret, makeSecret } from './secret.ts'
-import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './testing/auth-server.ts'
+import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
 describe.each(await testDatabases())('tokens on $kind', ({ open }) => {
   let database: Database
