@@ -15,7 +15,7 @@ const checkQueue = 'check'
 /** Where jobs go whose attempts are used up. */
 const failedQueue = 'check-failed'
 /** How long a worker may be silent. */
-export const leaseSeconds = 60
+const leaseSeconds = 60
 /** How long one attempt may take in all, heartbeats or not. */
 const attemptSeconds = 30 * 60
 export const maxAttempts = 3

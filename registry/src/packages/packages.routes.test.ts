@@ -58,11 +58,7 @@ describe.each(await testDatabases())('packages over HTTP on $kind', ({ open }) =
     })
     return made.token
   }
-  async function ask(
-    method: string,
-    path: string,
-    { as = token, body }: { as?: string | null; body?: object } = {},
-  ) {
+  async function ask(method: string, path: string, { as = token, body }: { as?: string | null; body?: object } = {}) {
     const headers: Record<string, string> = as === null ? {} : { authorization: `Bearer ${as}` }
     const isBytes = body instanceof Uint8Array
     if (body !== undefined) headers['content-type'] = isBytes ? 'application/octet-stream' : 'application/json'

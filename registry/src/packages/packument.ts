@@ -21,23 +21,6 @@ export type Packument = {
   readme?: string
 }
 
-/** Fields of package.json that `application/vnd.npm.install-v1+json` has: what an installation needs. */
-const installFields = [
-  'name',
-  'version',
-  'dependencies',
-  'optionalDependencies',
-  'devDependencies',
-  'peerDependencies',
-  'peerDependenciesMeta',
-  'engines',
-  'os',
-  'cpu',
-  'libc',
-  'deprecated',
-  'dist',
-]
-
 /**
  * The packument, made of our rows alone: each version's package.json as it is in the tarball, with `dist` and `deprecated`
  * as the database has them, whatever package.json says in their place.
@@ -69,15 +52,6 @@ export async function packumentOf(
     modified: modified.toISOString(),
     ...(latest === undefined ? {} : { description: descriptionOf(latest), readme: latest.readme }),
   }
-}
-
-/** The short form, which installing clients ask for. */
-export function abbreviatePackument({ name, 'dist-tags': tags, versions, modified }: Packument): Packument {
-  const short = Object.entries(versions).map(([version, manifest]) => [
-    version,
-    Object.fromEntries(Object.entries(manifest).filter(([field]) => installFields.includes(field))),
-  ])
-  return { name, 'dist-tags': tags, versions: Object.fromEntries(short), modified } as Packument
 }
 
 export type OpenTarball = { body: Readable; size: number; integrity: string; versionId: string }

@@ -30,7 +30,7 @@ export type Tarball = {
   bundleHash: string | null
 }
 
-export const maxReadmeBytes = 512 * 1024
+const maxReadmeBytes = 512 * 1024
 /** Small archives of text pack very well: below this the ratio says nothing. */
 const ratioFreeBytes = 1024 * 1024
 const manifestPath = 'package.json'

@@ -1,14 +1,10 @@
-import fc from 'fast-check'
-import semver from 'semver'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { goodEntries } from '../../../testdata/tarballs/good-package.ts'
-import { archive, gzip } from '../../../testdata/tarballs/tar-writer.ts'
 import type { Actor } from '../auth/actor.ts'
 import type { Database } from '../database/database.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { type TestServices, testServices } from '../testing/test-services.ts'
 import { deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
-import { describeTags, describeVersion, describeVersions } from './describe-versions.ts'
+import { describeTags } from './describe-versions.ts'
 import { closeJobQueue } from './job-queue.ts'
 import { packumentOf } from './packument.ts'
 import { resolveVersion } from './resolve-version.ts'
@@ -145,157 +141,7 @@ describe.each(await testDatabases())('tags, yanks and deprecations on $kind', ({
     expect(versions['1.1.0']).not.toHaveProperty('deprecated')
     expect(distTags.latest).toBe('1.1.0')
   })
-
-  it('strangers neither see nor get what is not published, and no casing changes that', async () => {
-    const stranger = await createActor(database)
-    await upload(services, ada, '1.0.0')
-    for (const actor of [null, stranger])
-      for (const asked of [name, name.toUpperCase()])
-        await expect(resolveVersion(services, actor, asked, '1.0.0')).rejects.toMatchObject({
-          code: 'package_not_found',
-        })
-    expect(await resolved('1.0.0', ada)).toBe('1.0.0')
-    expect((await resolveVersion(services, ada, name.toUpperCase(), '1.0.0')).name).toBe(name)
-    await expect(resolved('*', ada)).rejects.toMatchObject({ code: 'version_not_found' })
-    await checkAll(services)
-    await upload(services, ada, '1.1.0')
-    await checkAll(services, false)
-    expect((await describeVersions(database.query, stranger, name)).versions.map(({ version }) => version)).toEqual([
-      '1.0.0',
-    ])
-    await expect(describeVersion(services, stranger, name, '1.1.0')).rejects.toMatchObject({
-      code: 'version_not_found',
-    })
-    expect(await describeVersion(services, ada, name, '1.1.0')).toMatchObject({
-      state: 'rejected',
-      checks: [{ ok: false }],
-    })
-    expect(Object.keys((await packumentOf(services, null, name)).versions)).toEqual(['1.0.0'])
-    expect((await packumentOf(services, ada, name)).versions['1.1.0'].deprecated).toMatch(/rejected/)
-    for (const wanted of ['1.1.0', '^1.1.0'])
-      await expect(resolved(wanted)).rejects.toMatchObject({ code: 'version_not_found' })
-  })
-
-  it('a private package is not there for strangers, in any casing (B29)', async () => {
-    const stranger = await createActor(database)
-    await publish(services, ada, '1.0.0', { visibility: 'private' })
-    for (const actor of [null, stranger, { ...ada, scopes: new Set<never>() }])
-      for (const asked of [name, name.toUpperCase(), name.replace('maze', 'Maze')])
-        await expect(packumentOf(services, actor, asked)).rejects.toMatchObject({ code: 'package_not_found' })
-    await expect(yankVersion(services, { ...change, actor: stranger }, '1.0.0')).rejects.toMatchObject({
-      code: 'package_not_found',
-    })
-    expect((await packumentOf(services, ada, name.toUpperCase())).name).toBe(name)
-  })
-
-  it('nobody changes the packages of others', async () => {
-    await publishAll('1.0.0')
-    const by = { ...change, actor: await createActor(database) }
-    const refused = { code: 'forbidden' }
-    await expect(setTag(services, by, 'next', '1.0.0')).rejects.toMatchObject(refused)
-    await expect(deleteTag(services, by, 'latest')).rejects.toMatchObject(refused)
-    await expect(yankVersion(services, by, '1.0.0')).rejects.toMatchObject(refused)
-    await expect(deprecateVersions(services, by, new Map([['1.0.0', 'x']]))).rejects.toMatchObject(refused)
-    await expect(
-      yankVersion(services, { ...change, actor: { ...ada, scopes: new Set(['packages:publish']) } }, '1.0.0'),
-    ).rejects.toMatchObject(refused)
-  })
-
-  it('each version keeps its own README, whatever came later (B30)', async () => {
-    const text = '# 迷宫\n\ncafé 🧭 متاهة <script>alert(1)</script>\n'
-    const withReadme = (version: string, body: string) =>
-      gzip(
-        archive(
-          goodEntries({ name, version }).map((entry) =>
-            entry.path === 'package/README.md' ? { ...entry, body } : entry,
-          ),
-        ),
-      )
-    await publish(services, ada, '1.0.0', { tarball: withReadme('1.0.0', text) })
-    await publish(services, ada, '2.0.0', { tarball: withReadme('2.0.0', '# Two\n') })
-    expect((await describeVersion(services, null, name, '1.0.0')).readme).toBe(text)
-    expect((await describeVersion(services, null, name, '2.0.0')).readme).toBe('# Two\n')
-  })
-
-  it('any sequence of publishing, tagging and yanking keeps the rules', async () => {
-    const version = fc.constantFrom(
-      '1.0.0',
-      '1.1.0',
-      '2.0.0',
-      '2.0.1',
-      '3.0.0-rc.1',
-      '3.0.0-rc.2',
-      '0.1.0',
-      '1.2.0-latest.1',
-    )
-    const action = fc.oneof(
-      { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), version }) },
-      fc.record({ do: fc.constant('reject' as const), version }),
-      fc.record({ do: fc.constant('yank' as const), version }),
-      fc.record({ do: fc.constant('unyank' as const), version }),
-      fc.record({ do: fc.constant('tag' as const), version, tag: fc.constantFrom('latest', 'next', 'stable') }),
-    )
-    let run = 0
-    await fc.assert(
-      fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 14 }), async (actions) => {
-        const base = `run-${run++}`
-        const by = { ...change, name: `@${ada.username}/${base}` }
-        let before: Record<string, string> = {}
-        for (const step of actions) {
-          await attempt(async () => {
-            if (step.do === 'publish' || step.do === 'reject') {
-              await upload(services, ada, step.version, { base })
-              await checkAll(services, step.do === 'publish')
-            } else if (step.do === 'yank') await yankVersion(services, by, step.version)
-            else if (step.do === 'unyank') await unyankVersion(services, by, step.version)
-            else await setTag(services, by, step.tag, step.version)
-          })
-          before = await holds(by.name, before, step)
-        }
-      }),
-      { numRuns: 12 },
-    )
-  })
-
-  async function holds(
-    wanted: string,
-    before: Record<string, string>,
-    step: { do: string; version: string; tag?: string },
-  ) {
-    const list = await describeVersions(database.query, ada, wanted).catch(() => undefined)
-    if (list === undefined) return {}
-    const of = (version: string) => list.versions.find((candidate) => candidate.version === version)
-    for (const [tag, version] of Object.entries(list.tags))
-      expect(of(version), `${tag} names ${version}`).toMatchObject({ state: 'published', yanked: false })
-    const { latest } = list.tags
-    const byName = step.do === 'tag' && step.tag === 'latest'
-    if (latest !== before.latest && !byName) {
-      expect(latest === undefined || semver.prerelease(latest) === null, `latest went to ${latest}`).toBe(true)
-      if (step.do !== 'yank' && before.latest !== undefined)
-        expect(semver.gt(latest ?? '0.0.0', before.latest), `latest went from ${before.latest} to ${latest}`).toBe(true)
-    }
-    for (const range of ['*', '^1', '>=1.0.0', '^3.0.0-rc.0']) {
-      const found = await resolveVersion(services, ada, wanted, range).catch(() => undefined)
-      if (found !== undefined) expect(of(found.version), range).toMatchObject({ state: 'published', yanked: false })
-    }
-    const { latest_version } = await database.query
-      .selectFrom('packages')
-      .select('latest_version')
-      .where('name', '=', wanted)
-      .executeTakeFirstOrThrow()
-    expect(latest_version).toBe(latest ?? null)
-    return list.tags
-  }
 })
-
-/** What the rules forbid is refused by a code of ours; that is part of the sequence. */
-async function attempt(work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    expect(error).toHaveProperty('code', expect.stringMatching(/^(version_|package_not_found|tag_)/))
-  }
-}
 
 describe('parseTag', () => {
   it.each(['latest', 'next', 'beta', 'backport-1', 'rc', 'v1-legacy'])('takes %s', (tag) => {

@@ -1,6 +1,6 @@
 import { shownPath, tarballFailure } from './tarball-failure.ts'
 
-export const maxPathBytes = 240
+const maxPathBytes = 240
 const root = 'package/'
 /** Names that Windows keeps for devices, with any extension. */
 const deviceName = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i
