@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import pickManifest from 'npm-pick-manifest'
 import semver from 'semver'
 import { describe, expect, it } from 'vitest'
 import { type Candidate, selectVersion } from './select-version.ts'
@@ -39,6 +40,45 @@ describe('selectVersion', () => {
     expect(selectVersion(candidates, tags, wanted)?.version).toBe(version)
   })
 
+  it('is what npm takes from the packument, but for versions that are yanked', () => {
+    const version = fc
+      .tuple(fc.nat(2), fc.nat(2), fc.nat(2), fc.constantFrom('', '', '-rc.1', '-rc.2'))
+      .map(([major, minor, patch, pre]) => `${major}.${minor}.${patch}${pre}`)
+    const candidate = fc.record({
+      version,
+      deprecated: fc.constantFrom(null, 'old'),
+      yanked: fc.constantFrom(false, false, true),
+    })
+    const part = fc.tuple(fc.constantFrom('^', '~', '>=', '<', '', 'v', '= '), version).map((parts) => parts.join(''))
+    const wanted = fc.oneof(
+      part,
+      fc.tuple(part, part).map((parts) => parts.join(' || ')),
+      fc.constantFrom('', '*', 'x', '1', '1.x', '0 - 1.1', 'latest', 'next', 'none'),
+    )
+    const packages = fc.record({
+      all: fc.uniqueArray(candidate, { selector: (one) => one.version, minLength: 1, maxLength: 8 }),
+      latest: fc.nat(20),
+      next: fc.nat(20),
+    })
+    fc.assert(
+      fc.property(packages, wanted, ({ all, latest, next }, text) => {
+        const tagged = [
+          ['latest', all[latest]],
+          ['next', all[next]],
+        ] as const
+        const named = tagged.flatMap(([tag, one]) =>
+          one === undefined || one.yanked ? [] : [[tag, one.version] as const],
+        )
+        const ours = selectVersion(all, new Map(named), text)?.version
+        const theirs = npmTakes(all, Object.fromEntries(named), text)
+        const yanked = all.find((one) => one.version === theirs)?.yanked === true
+        if (!yanked || semver.valid(text, true)) expect(ours).toBe(theirs)
+        else expect(all.find((one) => one.version === ours)).not.toMatchObject({ deprecated: null })
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
   it('a range never gives a yanked version, nor one that it does not hold', () => {
     const version = fc
       .tuple(fc.nat(2), fc.nat(2), fc.nat(2), fc.constantFrom('', '-rc.1'))
@@ -61,3 +101,17 @@ describe('selectVersion', () => {
     )
   })
 })
+
+/** The choice of npm's own code; a yanked version says in the packument that it is deprecated. */
+function npmTakes(all: Candidate[], tags: Record<string, string>, wanted: string): string | undefined {
+  const versions = all.map(({ version, deprecated, yanked }) => {
+    const text = yanked ? 'yanked' : deprecated
+    return [version, { name: 'maze', version, ...(text === null ? {} : { deprecated: text }) }]
+  })
+  try {
+    return pickManifest({ name: 'maze', 'dist-tags': tags, versions: Object.fromEntries(versions) }, wanted).version
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ETARGET') return undefined
+    throw error
+  }
+}

@@ -5,7 +5,8 @@ export type Candidate = { version: string; deprecated: string | null; yanked: bo
 
 export type Tags = ReadonlyMap<string, string>
 
-const byNameOnly = { loose: false, includePrerelease: false }
+/** As npm reads what people type. */
+const loose = { loose: true }
 
 /**
  * The version that an exact version, a tag or a range means, as npm and pnpm choose it: an exact one whatever became of
@@ -14,9 +15,9 @@ const byNameOnly = { loose: false, includePrerelease: false }
  */
 export function selectVersion(candidates: readonly Candidate[], tags: Tags, wanted: string): Candidate | undefined {
   const text = wanted.trim()
-  const exact = semver.valid(text)
+  const exact = semver.clean(text, loose)
   if (exact !== null) return candidates.find(({ version }) => version === exact)
-  const range = semver.validRange(text, byNameOnly)
+  const range = semver.validRange(text, loose)
   if (range === null) return byVersion(candidates, tags.get(text))
   const open = candidates.filter(({ yanked }) => !yanked)
   const latest = byVersion(open, tags.get('latest'))
@@ -32,7 +33,7 @@ export function selectVersion(candidates: readonly Candidate[], tags: Tags, want
 }
 
 function fits({ version }: Candidate, range: string): boolean {
-  return semver.satisfies(version, range, byNameOnly)
+  return semver.satisfies(version, range, loose)
 }
 
 function byVersion(candidates: readonly Candidate[], version: string | undefined): Candidate | undefined {

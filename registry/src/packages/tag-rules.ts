@@ -9,7 +9,7 @@ const tagPattern = /^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/
 
 /** A tag that nobody can take for a version or a range. Throws `tag_invalid`. */
 export function parseTag(text: string): string {
-  if (text.length > 64 || !tagPattern.test(text) || semver.validRange(text) !== null)
+  if (!isTag(text))
     throw new AgentGymError({
       code: 'tag_invalid',
       message: `${JSON.stringify(text.slice(0, 80))} cannot be a tag.`,
@@ -17,6 +17,14 @@ export function parseTag(text: string): string {
       data: { field: 'tag' },
     })
   return text
+}
+
+/** npm takes for a tag what is neither version nor range, and reads both loosely. */
+function isTag(text: string): boolean {
+  const loose = { loose: true }
+  return (
+    text.length <= 64 && tagPattern.test(text) && !semver.valid(text, loose) && semver.validRange(text, loose) === null
+  )
 }
 
 /**
@@ -57,8 +65,7 @@ export function isPrerelease(version: string): boolean {
 
 function prereleaseTag(version: string): string {
   const [kind] = semver.prerelease(version) ?? []
-  const usable = typeof kind === 'string' && tagPattern.test(kind) && semver.validRange(kind) === null
-  return usable && kind !== 'latest' && !kind.startsWith('backport-') ? kind : 'next'
+  return typeof kind === 'string' && isTag(kind) && kind !== 'latest' && !kind.startsWith('backport-') ? kind : 'next'
 }
 
 function forwardOnly(tag: string, version: string, tags: Tags): string | null {

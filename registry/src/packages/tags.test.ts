@@ -144,13 +144,25 @@ describe.each(await testDatabases())('tags, yanks and deprecations on $kind', ({
 })
 
 describe('parseTag', () => {
-  it.each(['latest', 'next', 'beta', 'backport-1', 'rc', 'v1-legacy'])('takes %s', (tag) => {
+  it.each(['latest', 'next', 'beta', 'backport-1', 'rc', 'stable-2024'])('takes %s', (tag) => {
     expect(parseTag(tag)).toBe(tag)
   })
-  it.each(['', 'v1', '1', '1.x', 'x', 'Next', '__proto__', 'a/b', '*', '>=1', 'a b', `a${'b'.repeat(80)}`])(
-    'refuses %j',
-    (tag) => {
-      expect(() => parseTag(tag)).toThrowError(expect.objectContaining({ code: 'tag_invalid' }))
-    },
-  )
+  it.each([
+    '',
+    'v1',
+    'v1.0.0beta',
+    'v1-legacy',
+    '1',
+    '1.x',
+    'x',
+    'Next',
+    '__proto__',
+    'a/b',
+    '*',
+    '>=1',
+    'a b',
+    `a${'b'.repeat(80)}`,
+  ])('refuses %j', (tag) => {
+    expect(() => parseTag(tag)).toThrowError(expect.objectContaining({ code: 'tag_invalid' }))
+  })
 })
