@@ -1,10 +1,11 @@
 import { makeSecret } from '../auth/secret.ts'
 import { createApp } from './app.ts'
-import { listenHttp } from './http-listener.ts'
+import { type HttpListener, listenHttp } from './http-listener.ts'
 import { jsonLog } from './json-log.ts'
 import { openServices } from './open-services.ts'
 import { readSettings, type ServeOptions } from './read-settings.ts'
 import { openRooms } from './rooms.ts'
+import type { Services } from './services.ts'
 import { startUpkeep } from './upkeep.ts'
 
 export type RunningServer = {
@@ -33,34 +34,39 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   const url = `http://${shownHost(settings.host)}:${listener.port}`
   try {
     const services = await openServices(settings, settings.publicUrl ?? url, log)
-    const workerToken = makeSecret('agt_')
-    services.config.embeddedWorkerToken = workerToken
-    const rooms = await openRooms(services)
-    const stopping = new AbortController()
-    const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted })
-    listener.answerWith(app.fetch)
-    const upkeep = startUpkeep(services, rooms.upkeep, stopping.signal)
-    log.info('serving', { url, database: services.database.kind, start_ms: Math.round(performance.now() - startedMs) })
-    const shutDown = async () => {
-      stopping.abort()
-      await listener.drain(GRACE_MS)
-      await upkeep
-      await rooms.close()
+    const close = await start(services, listener).catch(async (error) => {
       await services.database.close()
-      log.info('stopped')
-    }
+      throw error
+    })
+    log.info('serving', { url, database: services.database.kind, start_ms: Math.round(performance.now() - startedMs) })
     let closing: Promise<void> | undefined
     return {
       url,
-      workerToken,
       close: () => {
-        closing ??= shutDown()
+        closing ??= close()
         return closing
       },
     }
   } catch (error) {
     await listener.drain(0)
     throw error
+  }
+}
+
+/** Puts the rooms behind the listener; gives what ends all of it in order. */
+async function start(services: Services, listener: HttpListener): Promise<() => Promise<void>> {
+  const rooms = await openRooms(services)
+  const stopping = new AbortController()
+  const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted })
+  listener.answerWith(app.fetch)
+  const upkeep = startUpkeep(services, rooms.upkeep, stopping.signal)
+  return async () => {
+    stopping.abort()
+    await listener.drain(GRACE_MS)
+    await upkeep
+    await rooms.close()
+    await services.database.close()
+    services.log.info('stopped')
   }
 }
 

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { readSettings } from './read-settings.ts'
+
+const read = (environment: NodeJS.ProcessEnv = {}, options = {}) => readSettings({ environment, ...options })
+
+describe('readSettings', () => {
+  it('needs nothing: everything lies in one folder', () => {
+    const settings = read({ AGENTGYM_HOME: '/home/ada/.agentgym' })
+    expect(settings).toMatchObject({
+      host: '127.0.0.1',
+      port: 4477,
+      publicUrl: null,
+      database: { folder: '/home/ada/.agentgym/server/database' },
+      objects: { folder: '/home/ada/.agentgym/server/objects' },
+      mail: { transport: 'file', folder: '/home/ada/.agentgym/server/mail' },
+      secret: null,
+      config: { data: '/home/ada/.agentgym/server', trustedProxies: 0, oauth: {} },
+    })
+  })
+
+  it('options come before the environment, and a variable set to nothing is not set', () => {
+    const environment = {
+      AGENTGYM_PORT: '1',
+      AGENTGYM_DATA: '/a',
+      AGENTGYM_PUBLIC_URL: 'https://a.example/',
+      DATABASE_URL: '',
+    }
+    expect(read(environment)).toMatchObject({ port: 1, publicUrl: 'https://a.example', config: { data: '/a' } })
+    const options = { port: 2, data: '/b', publicUrl: 'https://b.example' }
+    expect(read(environment, options)).toMatchObject({
+      port: 2,
+      publicUrl: 'https://b.example',
+      config: { data: '/b' },
+    })
+  })
+
+  it('with PostgreSQL and a bucket nothing lies in a folder', () => {
+    const settings = read({ DATABASE_URL: 'postgresql://db.example/gym', AGENTGYM_S3_BUCKET: 'gym' })
+    expect(settings).toMatchObject({
+      database: { url: 'postgresql://db.example/gym' },
+      objects: { bucket: 'gym' },
+      mail: { transport: 'console' },
+      config: { data: null },
+    })
+  })
+
+  it.each<[string, string, RegExp]>([
+    ['AGENTGYM_PORT', 'http', /a whole number/],
+    ['AGENTGYM_PORT', '70000', /from 0 to 65535/],
+    ['AGENTGYM_PUBLIC_URL', 'gym.example.com', /an address with http: or https:/],
+    ['AGENTGYM_TRUSTED_PROXIES', '-1', /a whole number/],
+    ['AGENTGYM_SECRET', 'password', /32 bytes in hexadecimal/],
+    ['AGENTGYM_LOG_LEVEL', 'verbose', /info, warn or error/],
+    ['AGENTGYM_MAIL', 'sendmail', /"file", "console"/],
+    ['DATABASE_URL', 'mysql://db.example/gym', /postgresql:/],
+    ['AGENTGYM_S3_PATH_STYLE', 'maybe', /1 or 0/],
+  ])('refuses %s=%s by name', (variable, value, message) => {
+    const environment = { [variable]: value, AGENTGYM_S3_BUCKET: 'gym' }
+    const failure = expect.objectContaining({
+      code: 'config_invalid',
+      message: expect.stringMatching(message),
+      data: expect.objectContaining({ field: variable }),
+    })
+    expect(() => read(environment)).toThrow(failure)
+  })
+
+  it('never shows the value of one that may hold a password', () => {
+    for (const variable of ['AGENTGYM_SECRET', 'AGENTGYM_MAIL', 'DATABASE_URL'])
+      expect(() => read({ [variable]: 'hunter2' })).toThrow(expect.not.stringContaining('hunter2'))
+  })
+
+  it('takes OAuth by pairs', () => {
+    const github = { AGENTGYM_GITHUB_CLIENT_ID: 'id', AGENTGYM_GITHUB_CLIENT_SECRET: 'secret' }
+    expect(read(github).config.oauth).toEqual({ github: { clientId: 'id', clientSecret: 'secret' } })
+    expect(() => read({ AGENTGYM_GOOGLE_CLIENT_ID: 'id' })).toThrow(/AGENTGYM_GOOGLE_CLIENT_SECRET is missing/)
+  })
+})
