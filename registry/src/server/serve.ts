@@ -34,6 +34,8 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   const url = `http://${shownHost(settings.host)}:${listener.port}`
   try {
     const services = await openServices(settings, settings.publicUrl ?? url, log)
+    const workerToken = makeSecret('agt_')
+    services.config.embeddedWorkerToken = workerToken
     const close = await start(services, listener).catch(async (error) => {
       await services.database.close()
       throw error
@@ -42,6 +44,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     let closing: Promise<void> | undefined
     return {
       url,
+      workerToken,
       close: () => {
         closing ??= close()
         return closing
