@@ -49,6 +49,12 @@ describe.each(await testDatabases())('accounts on $kind', ({ open }) => {
     expect((await signUp('sharer', { email: 'Looper@EXAMPLE.com' })).code).toBe('email_taken')
     const atOnce = await Promise.all(['racer', 'rac-er'].map((name) => signUp(name)))
     expect(atOnce.map(({ status }) => status).sort()).toEqual([201, 409])
+    const recorded = await database.query
+      .selectFrom('audit')
+      .select('id')
+      .where('subject', 'like', 'account:rac%')
+      .execute()
+    expect(recorded).toHaveLength(1)
   })
 
   it('refuses names and passwords that break the rules, unknown fields, and what is no JSON', async () => {

@@ -87,7 +87,7 @@ function isOperatorByConfig({ operator }: ServerConfig, username: string): boole
 }
 
 /** Who may manage packages may publish them, and who may publish may read. */
-export function withImplied(granted: readonly Scope[]): ReadonlySet<Scope> {
+function withImplied(granted: readonly Scope[]): ReadonlySet<Scope> {
   const all = new Set(granted)
   if (all.has('packages:manage')) all.add('packages:publish')
   if (all.has('packages:publish')) all.add('packages:read')

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { AgentGymError } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
@@ -5,8 +6,9 @@ import type { Role } from '../database/schema.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { insertAccount } from './accounts.store.ts'
 import type { Actor, Permission, Scope } from './actor.ts'
+import { recordAudit } from './audit.ts'
 import { authorise, requireActor, requireOperator } from './authorise.ts'
-import { putMember } from './memberships.store.ts'
+import { putMember, removeMember } from './memberships.store.ts'
 
 const roles: Role[] = ['viewer', 'member', 'admin', 'owner']
 const permissions: Permission[] = ['read', 'publish', 'manage', 'own']
@@ -97,6 +99,26 @@ describe.each(await testDatabases())('authorise on $kind', ({ open }) => {
     expect(await ask(leaver, 'manage')).toBe('allowed')
     await putMember(database.query, organisationId, id, 'viewer')
     expect(await ask(leaver, 'manage')).toBe('forbidden')
+  })
+
+  it('holds the membership until the write that it permits is done', async () => {
+    const { id } = await database.transaction((query) => insertAccount(query, { kind: 'user', username: 'writer' }))
+    await putMember(database.query, organisationId, id, 'member')
+    const order: string[] = []
+    const held = Promise.withResolvers<void>()
+    const write = database.transaction(async (query) => {
+      await authorise(query, actor(id, 'writer'), 'publish', organisationId, { scope: 'packages:publish' })
+      held.resolve()
+      // Long enough for the removal to come in between if nothing kept it.
+      await setTimeout(100)
+      await recordAudit(query, { actor: null, action: 'test.write', subject: 'x', ip: null })
+      order.push('written')
+    })
+    await held.promise
+    await removeMember(database.query, organisationId, id)
+    order.push('removed')
+    await write
+    expect(order).toEqual(['written', 'removed'])
   })
 
   it('knows what concerns nobody but the actor', async () => {

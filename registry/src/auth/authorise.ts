@@ -23,7 +23,8 @@ const rank: Record<Role, number> = { viewer: 1, member: 2, admin: 3, owner: 4 }
  * actor, now known to be somebody. Throws `unauthenticated`, `forbidden`, or `package_not_found` where `hidden`.
  *
  * Users own what is theirs; for organisations the role decides. Operators have no way around it. Give it the transaction
- * of the write that it permits, so that a membership taken away meanwhile counts.
+ * of the write that it permits: a membership that was taken away counts, and one that holds cannot go before the write is
+ * done.
  */
 export async function authorise(
   query: Queries,
@@ -33,7 +34,8 @@ export async function authorise(
   { scope, hidden }: AuthoriseOptions,
 ): Promise<Actor> {
   if (actor === null) throw hidden === undefined ? unauthenticated() : packageNotFound(hidden)
-  const role = actor.accountId === ownerId ? 'owner' : await roleIn(query, ownerId, actor.accountId)
+  const hold = permission !== 'read'
+  const role = actor.accountId === ownerId ? 'owner' : await roleIn(query, ownerId, actor.accountId, { hold })
   if (hidden !== undefined && (role === null || !actor.scopes.has('packages:read'))) throw packageNotFound(hidden)
   requireScope(actor, scope)
   if (role === null || rank[role] < rank[roleFor[permission]])

@@ -1,13 +1,22 @@
 import type { Queries } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
 
-/** Null for those who are no member. */
-export async function roleIn(query: Queries, organisationId: string, userId: string): Promise<Role | null> {
+/**
+ * Null for those who are no member. `hold` keeps the membership as it is until the transaction ends: whoever wants to
+ * take it away waits.
+ */
+export async function roleIn(
+  query: Queries,
+  organisationId: string,
+  userId: string,
+  { hold = false }: { hold?: boolean } = {},
+): Promise<Role | null> {
   const row = await query
     .selectFrom('memberships')
     .select('role')
     .where('organisation_id', '=', organisationId)
     .where('user_id', '=', userId)
+    .$if(hold, (select) => select.forShare())
     .executeTakeFirst()
   return row?.role ?? null
 }

@@ -3,7 +3,7 @@ import { rateLimited } from './rate-limit.ts'
 
 /** OWASP's first choice for Argon2id, the library's default variant: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-export const maxPasswordLength = 200
+const maxPasswordLength = 200
 
 /** Of a random password that nobody knows: what an unknown user's password is compared with, so that it takes as long. */
 const dummyHash = '$argon2id$v=19$m=19456,t=2,p=1$0wiPlofgPCQoV0BTgTPBXA$ravyiAIk9y4mmF9Lq7B7UqQWyvhvJWg/KjxOjK/1Hwg'
