@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { accountRoutes } from '../auth/account-routes.ts'
 import { accountUpkeep } from '../auth/account-upkeep.ts'
+import { backgroundSettled } from '../auth/in-background.ts'
 import { catalogRoutes } from '../catalog/catalog.routes.ts'
 import { catalogUpkeep } from '../catalog/catalog-upkeep.ts'
 import { flushDownloads } from '../catalog/record-download.ts'
@@ -28,6 +29,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
     ],
     upkeep: [...accountUpkeep(services), ...catalogUpkeep(services), ...packageUpkeep(services)],
     close: async () => {
+      await backgroundSettled()
       await flushDownloads(services)
       await closeJobQueue(services.database)
     },
