@@ -11,7 +11,10 @@ import { createPgliteFolder } from '../../src/testing/test-databases.ts'
 
 const writer = fileURLToPath(new URL('./folder-writer.ts', import.meta.url))
 
-describe('a PGlite folder and several processes', () => {
+const kills = process.env.AGENTGYM_TEST_LONG ? 50 : 3
+
+// Making and opening databases takes seconds, more so on a busy machine.
+describe('a PGlite folder and several processes', { timeout: 120_000 + kills * 10_000 }, () => {
   let folder: string
   let acknowledged: string
   let running: ChildProcess | undefined
@@ -64,7 +67,6 @@ describe('a PGlite folder and several processes', () => {
   })
 
   it('keeps every acknowledged transaction, whole, through kill -9, and lets the next process in at once', async () => {
-    const kills = process.env.AGENTGYM_TEST_LONG ? 50 : 3
     for (let round = 1; round <= kills; round++) {
       const child = await startWriter()
       const before = acknowledgements().length

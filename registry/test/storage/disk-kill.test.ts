@@ -11,10 +11,15 @@ import { runFolder } from '../../src/testing/run-folder.ts'
 
 const writer = fileURLToPath(new URL('./object-writer.ts', import.meta.url))
 
-it('a process killed while it writes objects leaves whole ones only, every acknowledged one among them', async () => {
+const kills = process.env.AGENTGYM_TEST_LONG ? 50 : 8
+const timeout = 60_000 + kills * 5_000
+
+it('a process killed while it writes objects leaves whole ones only, every acknowledged one among them', {
+  timeout,
+}, async () => {
   const folder = await mkdtemp(join(runFolder(), 'objects-'))
   const acknowledged = join(folder, 'acknowledged.txt')
-  for (let round = 0; round < (process.env.AGENTGYM_TEST_LONG ? 50 : 8); round++) {
+  for (let round = 0; round < kills; round++) {
     const child = fork(writer, [folder, acknowledged], { execArgv: [], stdio: 'inherit' })
     await once(child, 'message')
     await delay(Math.random() * 150)
