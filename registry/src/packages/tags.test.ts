@@ -144,14 +144,13 @@ describe.each(await testDatabases())('tags, yanks and deprecations on $kind', ({
 })
 
 describe('parseTag', () => {
-  it.each(['latest', 'next', 'beta', 'backport-1', 'rc', 'stable-2024'])('takes %s', (tag) => {
+  it.each(['latest', 'next', 'beta', 'backport-1', 'rc', 'v1-legacy'])('takes %s', (tag) => {
     expect(parseTag(tag)).toBe(tag)
   })
   it.each([
     '',
     'v1',
     'v1.0.0beta',
-    'v1-legacy',
     '1',
     '1.x',
     'x',

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AgentGymError } from '@agentgym/contract'
+import { installScripts } from './vet-manifest.ts'
 
 type Manifest = Record<string, unknown>
 
@@ -7,7 +8,8 @@ type Manifest = Record<string, unknown>
 const compared: Record<string, (manifest: Manifest) => unknown> = {
   name: ({ name }) => name,
   version: ({ version }) => version,
-  scripts: ({ scripts }) => scripts ?? {},
+  // npm adds scripts of its own (`start` where there is a server.js) to what it declares.
+  scripts: ({ scripts }) => Object.keys(asObject(scripts)).filter((script) => installScripts.includes(script)),
   bin: ({ bin }) => bin ?? {},
   // npm moves optional dependencies between the two fields.
   dependencies: ({ dependencies, optionalDependencies }) => ({

@@ -34,7 +34,7 @@ const packageFieldsSchema = z.looseObject({
 })
 
 /** Scripts that npm or pnpm runs while installing, from the registry or from a folder or Git address. */
-const installScripts = [
+export const installScripts = [
   'preinstall',
   'install',
   'postinstall',

@@ -27,10 +27,16 @@ function document(changes: Record<string, unknown> = {}): Record<string, unknown
 
 const parse = (changes?: Record<string, unknown>) => parsePutDocument('@t/s', JSON.stringify(document(changes)))
 
-it('takes from a publish the tarball, its version, tag and visibility, and nothing of its manifest', () => {
+it('takes from a publish the tarball, its version, tag and visibility, and its manifest only to compare', () => {
   expect(parse()).toEqual({
     kind: 'publish',
-    publish: { version: '1.0.0', tag: undefined, visibility: undefined, tarball },
+    publish: {
+      version: '1.0.0',
+      tag: undefined,
+      visibility: undefined,
+      declared: expect.objectContaining({ name: '@t/s', version: '1.0.0' }),
+      tarball,
+    },
   })
   expect(parse({ 'dist-tags': { next: '1.0.0' }, access: 'restricted' })).toMatchObject({
     publish: { tag: 'next', visibility: 'private' },

@@ -15,6 +15,8 @@ export type PublishRequest = {
   /** Undefined for `latest`, which npm sends unasked: a version gets it by the rules for it. */
   tag: string | undefined
   visibility: 'public' | 'private' | undefined
+  /** The manifest in the document: has to agree with the package.json within the tarball. */
+  declared: Record<string, unknown>
   tarball: Uint8Array
 }
 
@@ -22,7 +24,7 @@ const documentSchema = z.object({
   name: z.string(),
   _rev: z.string().optional(),
   'dist-tags': z.record(z.string(), z.string()).optional(),
-  versions: z.record(z.string(), z.object({ deprecated: z.unknown(), dist: z.unknown() }).partial()).optional(),
+  versions: z.record(z.string(), z.looseObject({ deprecated: z.unknown(), dist: z.unknown() }).partial()).optional(),
   access: z.enum(['public', 'restricted']).nullish(),
   _attachments: z.record(z.string(), z.object({ data: z.string(), length: z.number().optional() })).optional(),
 })
@@ -30,7 +32,8 @@ type Document = z.infer<typeof documentSchema>
 
 /**
  * Reads the JSON document of a PUT. Of a document that publishes we take the tarball, the version's number, the tag and
- * who may see it; the manifest in it is not used, for what is served comes from the package.json within the tarball.
+ * who may see it; its manifest is compared with the package.json within the tarball, which is where what is served comes
+ * from.
  * Throws `request_invalid`, saying what to do where npm would print nothing that helps.
  */
 export function parsePutDocument(name: string, text: string): PutRequest {
@@ -81,6 +84,7 @@ function parsePublish(document: Document, attachments: [string, { data: string; 
     version,
     tag: tagged[0]?.[0] === 'latest' ? undefined : tagged[0]?.[0],
     visibility: document.access === 'restricted' ? 'private' : (document.access ?? undefined),
+    declared: manifest,
     tarball,
   }
 }
