@@ -1,32 +1,32 @@
-// node infra/setup/demo-summary.ts AGENT…: how good each agent is against its scenario's own criteria, and where it lies.
-// Exit 1 when one of them misses a target.
+// How good each agent is against its scenario's own criteria, and where it lies.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
 import { type AgentManifest, agentManifestSchema } from '@agentgym/contract'
 
 const figure = new Intl.NumberFormat('en', { maximumFractionDigits: 3 })
-const agents = process.argv.slice(2).map((folder) => ({ folder, manifest: readAgent(folder) }))
 
-console.log(`\n${styleText('bold', 'What you have now')}\n`)
-for (const { folder, manifest } of agents) {
-  const { evaluation, steps } = manifest
-  console.log(`${styleText('bold', evaluation.scenario)}: ${figure.format(steps)} steps trained`)
-  for (const { metric, target, value, ok } of evaluation.success.criteria) {
-    const reached = value === null ? 'none' : figure.format(value)
-    const mark = ok ? styleText('green', '✓') : styleText('red', '✗')
-    console.log(`  ${mark} ${metric.padEnd(18)} ${reached.padStart(8)}  target ${figure.format(target)} or more`)
+/** Prints what became of each agent; false when one of them misses a target. */
+export function printSummary(folders: readonly string[]): boolean {
+  const agents = folders.map((folder) => ({ folder, manifest: readAgent(folder) }))
+  console.log(`\n${styleText('bold', 'What you have now')}\n`)
+  for (const { folder, manifest } of agents) {
+    const { evaluation, steps } = manifest
+    console.log(`${styleText('bold', evaluation.scenario)}: ${figure.format(steps)} steps trained`)
+    for (const { metric, target, value, ok } of evaluation.success.criteria) {
+      const reached = value === null ? 'none' : figure.format(value)
+      const mark = ok ? styleText('green', '✓') : styleText('red', '✗')
+      console.log(`  ${mark} ${metric.padEnd(18)} ${reached.padStart(8)}  target ${figure.format(target)} or more`)
+    }
+    console.log(`  over ${evaluation.episodes} held-out episodes; the agent is in ${folder}\n`)
   }
-  console.log(`  over ${evaluation.episodes} held-out episodes; the agent is in ${folder}\n`)
-}
-
-const short = agents.filter(({ manifest }) => manifest.evaluation.success.ok !== true)
-if (short.length > 0) {
-  console.log(`✗ Below target: ${short.map(({ folder }) => folder).join(', ')}`)
-  process.exitCode = 1
-} else {
-  console.log('✓ Every agent meets its scenario’s targets')
-  console.log('→ Next: ./agentgym train plugins/acrobot --watch')
+  const short = agents.filter(({ manifest }) => manifest.evaluation.success.ok !== true)
+  if (short.length > 0) console.log(`✗ Below target: ${short.map(({ folder }) => folder).join(', ')}`)
+  else {
+    console.log('✓ Every agent meets its scenario’s targets')
+    console.log('→ Next: ./agentgym serve, a registry of your own, or ./agentgym train acrobot --watch')
+  }
+  return short.length === 0
 }
 
 function readAgent(folder: string): AgentManifest {

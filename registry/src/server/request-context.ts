@@ -18,7 +18,7 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
     c.res.headers.set('x-request-id', c.get('requestId'))
     // Refused before all of its body was there: nobody reads the rest, so the connection is of no further use.
     if (c.res.status >= 400 && c.env?.incoming?.complete === false) c.res.headers.set('connection', 'close')
-    if (isProbe(c.req.path) && c.res.status < 400) return
+    if (isRoutine(c.req.path, c.res.status)) return
     log.info('request', {
       request_id: c.get('requestId'),
       method: c.req.method,
@@ -35,6 +35,11 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
 function requestIdOf(c: Context<Env>, trustedProxies: number): string {
   const given = trustedProxies > 0 ? c.req.header('x-request-id') : undefined
   return given !== undefined && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID()
+}
+
+/** Probes that find all well, and idle workers that find nothing to do: several a second, and no news. */
+function isRoutine(path: string, status: number): boolean {
+  return (isProbe(path) && status < 400) || (path === '/v1/jobs/lease' && status === 204)
 }
 
 function isProbe(path: string): boolean {

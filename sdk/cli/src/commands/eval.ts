@@ -3,7 +3,7 @@ import type { BuiltScenario } from '@agentgym/runtime'
 import { createLogUpdate } from 'log-update'
 import type { CommandContext, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
-import { findBuiltIn } from '../targets/built-in-scenarios.ts'
+import { findBuiltIn, unscopedName } from '../targets/built-in-scenarios.ts'
 import { installExact, obtainScenarioFolder } from '../targets/obtain-scenario.ts'
 import { resolveAgentFolder } from '../targets/resolve-agent.ts'
 import { displayPath } from '../terminal/display-path.ts'
@@ -86,7 +86,8 @@ async function scenarioOf(
   context: CommandContext,
 ): Promise<BuiltScenario | undefined> {
   if (target !== undefined) return runtime.loadScenario(await obtainScenarioFolder(target, context))
-  const builtIn = await findBuiltIn(name)
+  // A built-in that somebody has published under another scope is the same scenario when its bundle is.
+  const builtIn = (await findBuiltIn(name)) ?? (await findBuiltIn(unscopedName(name)))
   const built = builtIn && (await runtime.buildScenario(builtIn.folder))
   return built?.hash === hash ? built : undefined
 }

@@ -8,6 +8,8 @@ import { formatDuration } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
+const besidePollMs = 500
+
 export type WorkerFlags = { server?: string }
 
 /** `agentgym worker`: checks what authors upload to a server, until Ctrl-C. */
@@ -36,6 +38,8 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
         server,
         token: String(token),
         signal: interrupt.signal,
+        // Next door, asking costs nothing, and an author waits.
+        ...(beside ? { pollMs: besidePollMs } : {}),
         onEvent: (event) => {
           context.sayJson(event)
           const line = eventLine(event, context.terminal, beside)

@@ -1,0 +1,182 @@
+// npm run demo: a registry of its own, an author who publishes two scenarios, a builder who installs and trains them.
+// Everything but the agents lies in a temporary folder and is gone afterwards.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { cpSync, createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { styleText } from 'node:util'
+import { printSummary } from './demo-summary.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const command = join(root, 'agentgym')
+const scenarios = ['cart-pole', 'customer-support']
+
+type Person = { name: string; folder: string; environment: Record<string, string> }
+type Server = { url: string; stop(): Promise<void> }
+
+// Ctrl-C reaches everything that runs here: the command under way ends, and with it, in order, the demo.
+process.on('SIGINT', () => {})
+
+const folder = mkdtempSync(join(tmpdir(), 'agentgym-demo-'))
+const log = join(folder, 'server.log')
+let server: Server | undefined
+try {
+  process.exitCode = (await demo()) ? 0 : 1
+} catch (error) {
+  console.error(`✗ ${error instanceof Error ? error.message : error}`)
+  console.error(readFileSync(log, { encoding: 'utf8', flag: 'a+' }).split('\n').slice(-20).join('\n'))
+  process.exitCode = 1
+} finally {
+  await server?.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function demo(): Promise<boolean> {
+  headline('A registry', 'API, npm registry and a worker that checks packages, in one process on a temporary folder')
+  server = await startServer()
+  console.log(`✓ Serves at ${server.url}`)
+  const author = makePerson('author', server.url)
+  const builder = makePerson('builder', server.url)
+
+  headline('The author', 'publishes two of the built-in scenarios under a name of their own')
+  await signUp(author)
+  for (const name of scenarios) copyScenario(name, author)
+  await publish(author)
+
+  headline('The builder', 'finds them, installs one by its range, and trains on both')
+  await signUp(builder)
+  await run(builder, ['search'])
+  await run(builder, ['install', '@author/cart-pole@^1.0.0'])
+  const agents = scenarios.map((name) => join('agents', name))
+  for (const agent of agents) {
+    const out = join(root, agent)
+    // --force: a second demo trains anew and moves the first one's agent aside.
+    await run(builder, ['train', `@author/${basename(agent)}`, '--out', out, '--force'])
+    await run(builder, ['eval', out])
+  }
+  process.chdir(root)
+  return printSummary(agents)
+}
+
+async function startServer(): Promise<Server> {
+  const data = join(folder, 'data')
+  const child = spawn(command, ['serve', '--port', '0', '--data', data, '--json'], {
+    env: { ...plainEnvironment(), AGENTGYM_HOME: join(folder, 'server') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stderr.pipe(createWriteStream(log))
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const stop = () => {
+    child.kill('SIGINT')
+    return ended
+  }
+  return { url: await servingUrl(child), stop }
+}
+
+function servingUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      const line = /^\{"event":"serving".*$/m.exec(output)?.[0]
+      if (line !== undefined) resolve(JSON.parse(line).url)
+    })
+    child.once('error', reject)
+    child.once('exit', () => reject(new Error(`the server did not start: ${output}`)))
+  })
+}
+
+/** Somebody with a machine of their own: nothing of this machine's user is read or written. */
+function makePerson(name: string, url: string): Person {
+  const own = join(folder, name)
+  mkdirSync(join(own, 'work'), { recursive: true })
+  return {
+    name,
+    folder: join(own, 'work'),
+    environment: {
+      AGENTGYM_SERVER: url,
+      AGENTGYM_HOME: join(own, 'home'),
+      AGENTGYM_PASSWORD: randomBytes(18).toString('base64url'),
+      npm_config_userconfig: join(own, '.npmrc'),
+    },
+  }
+}
+
+async function signUp(person: Person): Promise<void> {
+  await run(person, ['signup', '--username', person.name, '--email', `${person.name}@example.com`])
+  await run(person, ['login', '--username', person.name])
+}
+
+/** A package carries its publisher's scope: the copy is named after the author, and is otherwise the same. */
+function copyScenario(name: string, author: Person): void {
+  const target = join(author.folder, name)
+  cpSync(join(root, 'plugins', name), target, {
+    recursive: true,
+    filter: (path) => !['node_modules', 'dist', 'testdata'].includes(basename(path)),
+  })
+  const path = join(target, 'package.json')
+  const manifest = { ...JSON.parse(readFileSync(path, 'utf8')), name: `@${author.name}/${name}` }
+  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+/** Side by side, as each waits for the server's checks; what the later ones say comes after the first. */
+async function publish(author: Person): Promise<void> {
+  const [first, ...others] = scenarios
+  const later = others.map((name) => runQuietly(author, ['scenario', 'publish', name]))
+  const shown = run(author, ['scenario', 'publish', first])
+  // All are over before a failure ends the demo: none is left running behind it.
+  const ended = await Promise.allSettled([shown, ...later])
+  for (const one of ended) if (one.status === 'rejected') throw one.reason
+  others.forEach((name, index) => {
+    sayCommand(author, ['scenario', 'publish', name])
+    const { value } = ended[index + 1] as PromiseFulfilledResult<string>
+    process.stdout.write(value)
+  })
+}
+
+function headline(title: string, what: string): void {
+  console.log(`\n── ${styleText('bold', title)}: ${what} ──\n`)
+}
+
+function sayCommand(person: Person, words: string[]): void {
+  const shown = words.map((word) => (word.startsWith(root) ? word.slice(root.length + 1) : word)).join(' ')
+  console.log(styleText('dim', `${person.name} $ agentgym ${shown}`))
+}
+
+/** Runs a command for somebody, shown as they would see it. */
+async function run(person: Person, words: string[]): Promise<void> {
+  sayCommand(person, words)
+  const child = start(person, words, 'inherit')
+  await success(child, words)
+}
+
+async function runQuietly(person: Person, words: string[]): Promise<string> {
+  const child = start(person, words, 'pipe')
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  await success(child, words, () => output)
+  return output
+}
+
+function start(person: Person, words: string[], stdio: 'inherit' | 'pipe'): ChildProcess {
+  return spawn(command, words, { cwd: person.folder, env: { ...plainEnvironment(), ...person.environment }, stdio })
+}
+
+/** Ours without what would lead anybody to another server, database or bucket. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(AGENTGYM_|DATABASE_URL$|AWS_)/.test(name))
+  return Object.fromEntries(kept)
+}
+
+async function success(child: ChildProcess, words: string[], output = () => ''): Promise<void> {
+  const status = await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve(code ?? signal))
+  })
+  if (status !== 0) throw new Error(`agentgym ${words.join(' ')} ended with ${status}\n${output()}`)
+}
