@@ -9,16 +9,15 @@ const wanted = new Map([
   ['package/package.json', 2 ** 20],
   ['package/dist/scenario.js', 32 * 2 ** 20],
 ])
-const UNPACKED_BYTES = 1024 * 2 ** 20
-const ENTRIES = 100_000
+const usualLimits = { unpackedBytes: 1024 * 2 ** 20, entries: 100_000 }
 
 /**
  * Writes package.json and dist/scenario.js of a published tarball into an empty folder. No path that the tarball names
  * is used, links are passed over, and reading stops at the limits: the registry has looked at the tarball, and this does
  * not rely on it. Throws `integrity_mismatch` for what cannot be read.
  */
-export async function unpackScenario(tarball: Uint8Array, folder: string): Promise<void> {
-  const found = await readWanted(tarball)
+export async function unpackScenario(tarball: Uint8Array, folder: string, limits = usualLimits): Promise<void> {
+  const found = await readWanted(tarball, limits)
   for (const [name, bytes] of found) {
     const file = path.join(folder, name.slice('package/'.length))
     await mkdir(path.dirname(file), { recursive: true })
@@ -26,7 +25,7 @@ export async function unpackScenario(tarball: Uint8Array, folder: string): Promi
   }
 }
 
-async function readWanted(tarball: Uint8Array): Promise<Map<string, Buffer>> {
+async function readWanted(tarball: Uint8Array, limits: typeof usualLimits): Promise<Map<string, Buffer>> {
   const archive = extract()
   const gunzip = createGunzip()
   gunzip.on('error', (error) => archive.destroy(error))
@@ -45,14 +44,14 @@ async function readWanted(tarball: Uint8Array): Promise<Map<string, Buffer>> {
       for await (const chunk of entry as AsyncIterable<Buffer>) {
         unpacked += chunk.length
         size += chunk.length
-        if (unpacked > UNPACKED_BYTES) throw new Error(`it unpacks to more than ${UNPACKED_BYTES} bytes`)
+        if (unpacked > limits.unpackedBytes) throw new Error(`it unpacks to more than ${limits.unpackedBytes} bytes`)
         if (limit === undefined) continue
         if (size > limit) throw new Error(`${name} is larger than ${limit} bytes`)
         chunks.push(chunk)
       }
       if (limit !== undefined) found.set(name, Buffer.concat(chunks))
       entries += 1
-      if (entries > ENTRIES) throw new Error(`it has more than ${ENTRIES} entries`)
+      if (entries > limits.entries) throw new Error(`it has more than ${limits.entries} entries`)
     }
   } catch (error) {
     throw unreadable(error instanceof Error ? error.message : String(error))

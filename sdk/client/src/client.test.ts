@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from './create-client.ts'
+import { downloadPackage } from './download-package.ts'
+import { integrityOf } from './integrity.ts'
+import { packagePath, versionPath } from './package-path.ts'
+import { publishPackage } from './publish-package.ts'
+
+const tarball = new Uint8Array(300_000).map((_, index) => index * 7)
+const sha512 = (bytes: Uint8Array) => `sha512-${createHash('sha512').update(bytes).digest('base64')}`
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void
+const failure = (status: number, code: string, extra: object = {}): Answer => {
+  const error = { code, message: 'It failed.', ...extra }
+  return (_, response) => void response.writeHead(status, { 'x-request-id': 'r-1' }).end(JSON.stringify({ error }))
+}
+const json = (body: unknown): Answer => {
+  return (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+const routes: Record<string, Answer> = {
+  'GET /v1/account': ({ headers }, response) =>
+    void response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ username: 'ada', authorization: headers.authorization ?? null })),
+  'GET /v1/packages': failure(429, 'rate_limited', { hint: 'Wait.', data: { retry_after_seconds: 3 } }),
+  'GET /new': failure(409, 'a_code_of_the_future', { hint: 'Update.' }),
+  'GET /proxy': (_, response) => void response.writeHead(502).end('<html>bad gateway</html>'),
+  'GET /proxy-login': (_, response) => void response.writeHead(403).end('nope'),
+  'GET /whole.tgz': (_, response) => void response.end(tarball),
+  'GET /damaged.tgz': (_, response) => void response.end(tarball.with(1000, 255 - tarball[1000])),
+  'GET /cut.tgz': (_, response) => void response.end(tarball.subarray(1)),
+  'GET /token': ({ headers }, response) => void response.end(headers.authorization ?? 'none'),
+  'PUT /v1/packages/@acme/maze/versions/1.0.0': (request, response, body) =>
+    json({
+      name: '@acme/maze',
+      version: '1.0.0',
+      state: 'checking',
+      url: request.url,
+      integrity: sha512(body),
+    })(request, response, body),
+  'PUT /v1/packages/@acme/altered/versions/1.0.0': json({ integrity: sha512(new Uint8Array(1)) }),
+}
+
+let listener: Server
+let server: string
+beforeAll(async () => {
+  listener = createServer(async (request, response) => {
+    const body = await buffer(request)
+    const path = request.url?.split('?')[0]
+    const answer = routes[`${request.method} ${path}`] ?? failure(404, 'endpoint_not_found')
+    answer(request, response, body)
+  })
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  server = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
+})
+afterAll(() => void listener.close())
+
+describe('createClient', () => {
+  it('calls what the description names, with the token', async () => {
+    const { data } = await createClient({ server: `${server}/`, token: 'agt_ada' }).GET('/v1/account')
+    expect(data).toEqual({ username: 'ada', authorization: 'Bearer agt_ada' })
+    expect((await createClient({ server }).GET('/v1/account')).data).toMatchObject({ authorization: null })
+  })
+
+  it('throws what the server threw', async () => {
+    await expect(createClient({ server }).GET('/v1/packages')).rejects.toMatchObject({
+      name: 'AgentGymError',
+      code: 'rate_limited',
+      message: 'It failed.',
+      hint: 'Wait.',
+      data: { retry_after_seconds: 3, request_id: 'r-1', status: 429 },
+    })
+  })
+
+  it.each([
+    ['/new', 'request_invalid', 'It failed.'],
+    ['/proxy', 'internal_error', 'The server answered 502 Bad Gateway to /proxy.'],
+    ['/proxy-login', 'forbidden', 'The server answered 403 Forbidden to /proxy-login.'],
+  ])('%s, a failure that is not of our catalogue, is %s by its status', async (path, code, message) => {
+    await expect(createClient({ server }).send(path)).rejects.toMatchObject({ code, message })
+  })
+
+  it('says that nobody answers, and why', async () => {
+    const gone = createServer()
+    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve))
+    const address = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`
+    await new Promise((resolve) => gone.close(resolve))
+    await expect(createClient({ server: address }).send('/')).rejects.toMatchObject({
+      code: 'server_unreachable',
+      message: `The server ${address} did not answer (ECONNREFUSED).`,
+    })
+  })
+
+  it('an abort stays an abort', async () => {
+    await expect(createClient({ server }).send('/whole.tgz', { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: 'AbortError',
+    })
+  })
+
+  it('gives the token to its own server only', async () => {
+    const client = createClient({ server, token: 'agt_ada' })
+    expect(await (await client.send('/token')).text()).toBe('Bearer agt_ada')
+    const elsewhere = server.replace('127.0.0.1', 'localhost')
+    expect(await (await client.send(`${elsewhere}/token`)).text()).toBe('none')
+  })
+})
+
+describe('packages', () => {
+  const download = (path: string, limitBytes?: number) =>
+    downloadPackage(createClient({ server }), {
+      what: '@acme/maze@1.0.0',
+      tarball: server + path,
+      integrity: sha512(tarball),
+      limitBytes,
+    })
+
+  it('downloads what was published', async () => {
+    expect(Buffer.compare(await download('/whole.tgz'), tarball)).toBe(0)
+  })
+
+  it.each(['/damaged.tgz', '/cut.tgz'])('refuses %s', async (path) => {
+    await expect(download(path)).rejects.toMatchObject({
+      code: 'integrity_mismatch',
+      message: expect.stringContaining('@acme/maze@1.0.0'),
+    })
+  })
+
+  it('reads no more than its limit', async () => {
+    await expect(download('/whole.tgz', 1_000)).rejects.toMatchObject({ data: { limit_bytes: 1_000 } })
+  })
+
+  it.each([undefined, (_sent: number, _total: number) => {}])(
+    'uploads a tarball whole, streamed or not',
+    async (onProgress) => {
+      const client = createClient({ server, token: 'agt_ada' })
+      const request = { name: '@acme/maze', version: '1.0.0', tarball, tag: 'next', visibility: 'private' as const }
+      expect(await publishPackage(client, { ...request, onProgress })).toEqual({
+        name: '@acme/maze',
+        version: '1.0.0',
+        state: 'checking',
+        url: '/v1/packages/@acme/maze/versions/1.0.0?tag=next&visibility=private',
+        integrity: sha512(tarball),
+      })
+    },
+  )
+
+  it('tells how much is sent, up to all of it', async () => {
+    const sent: number[] = []
+    const onProgress = (bytes: number, total: number) => {
+      expect(total).toBe(tarball.length)
+      sent.push(bytes)
+    }
+    await publishPackage(createClient({ server }), { name: '@acme/maze', version: '1.0.0', tarball, onProgress })
+    expect(sent).toEqual([...sent].sort((a, b) => a - b))
+    expect(sent.at(-1)).toBe(tarball.length)
+  })
+
+  it('notices that the server received something else', async () => {
+    const request = { name: '@acme/altered', version: '1.0.0', tarball }
+    await expect(publishPackage(createClient({ server }), request)).rejects.toMatchObject({
+      code: 'integrity_mismatch',
+    })
+  })
+})
+
+describe('paths and hashes', () => {
+  it('keep a name in its two parts, and whatever else stands in it inside them', () => {
+    expect(packagePath('@acme/cart-pole')).toBe('/v1/packages/@acme/cart-pole')
+    expect(versionPath('@acme/maze', '1.0.0-rc.1+b')).toBe('/v1/packages/@acme/maze/versions/1.0.0-rc.1%2Bb')
+    expect(packagePath('@acme/a?b#c%2f')).toBe('/v1/packages/@acme/a%3Fb%23c%252f')
+  })
+
+  it('are those of Node’s own hash', async () => {
+    const property = fc.asyncProperty(fc.uint8Array({ maxLength: 5_000 }), async (bytes) => {
+      expect(await integrityOf(bytes)).toBe(sha512(bytes))
+    })
+    await fc.assert(property)
+  })
+})
