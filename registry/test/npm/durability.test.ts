@@ -18,7 +18,12 @@ type Upload = { name: string; version: string; document: string; integrity: stri
 
 async function upload(name: string, version: string, readme?: string): Promise<Upload> {
   const tarball = await packScenario({ name, version, readme })
-  return { name, version, document: publishDocument({ name, version }, tarball), integrity: integrityOf(tarball) }
+  return {
+    name,
+    version,
+    document: publishDocument({ name, version, readme }, tarball),
+    integrity: integrityOf(tarball),
+  }
 }
 
 /** The status of the answer, or 0 where none came. */

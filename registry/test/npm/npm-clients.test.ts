@@ -155,6 +155,27 @@ describe('an author with pnpm', () => {
     expect(await readFile(join(project, 'node_modules/@fay/maze/dist/scenario.js'), 'utf8')).toContain('1.0.0')
   })
 
+  it('views, tags, deprecates, searches, and cannot unpublish', async () => {
+    const { npm, pnpm } = await author('lea')
+    const run = pnpm(freshFolder())
+    for (const version of ['1.0.0', '1.1.0']) {
+      succeeded(await publish(npm, '@lea/maze', version))
+      await registry.pass('@lea/maze', version)
+    }
+    expect(succeeded(await run('view', '@lea/maze', 'version')).trim()).toBe('1.1.0')
+    succeeded(await run('dist-tag', 'add', '@lea/maze@1.0.0', 'stable'))
+    expect(succeeded(await run('dist-tag', 'ls', '@lea/maze'))).toContain('stable: 1.0.0')
+    succeeded(await run('dist-tag', 'rm', '@lea/maze', 'stable'))
+    succeeded(await run('deprecate', '@lea/maze@1.0.0', 'walls were missing'))
+    expect(succeeded(await run('view', '@lea/maze@1.0.0', 'deprecated')).trim()).toBe('walls were missing')
+    succeeded(await run('undeprecate', '@lea/maze@1.0.0'))
+    expect(succeeded(await run('view', '@lea/maze@1.0.0', 'deprecated')).trim()).toBe('')
+    expect(failed(await run('unpublish', '@lea/maze@1.0.0', '--force'))).toMatch(/agentgym yank/)
+    expect(succeeded(await run('whoami')).trim()).toBe('lea')
+    succeeded(await run('ping'))
+    expect(succeeded(await run('search', 'lea'))).toContain('@lea/maze')
+  })
+
   it('cannot publish a dependency on a workspace that nobody else has', async () => {
     const { npm, pnpm } = await author('gus')
     const cwd = freshFolder()

@@ -12,9 +12,8 @@ export type ScenarioPackage = {
   fields?: Record<string, unknown>
 }
 
-/** The files of a small scenario package that passes every check at the door. */
-export function scenarioFiles({ name, version, readme, fields }: ScenarioPackage): Record<string, string> {
-  const manifest = {
+function scenarioManifest({ name, version, fields }: ScenarioPackage): Record<string, unknown> {
+  return {
     name,
     version,
     description: 'Balance nothing at all.',
@@ -34,8 +33,13 @@ export function scenarioFiles({ name, version, readme, fields }: ScenarioPackage
       training: { algorithm: 'ppo', steps: 1000 },
     },
   }
+}
+
+/** The files of a small scenario package that passes every check at the door. */
+function scenarioFiles(scenario: ScenarioPackage): Record<string, string> {
+  const { name, version, readme } = scenario
   return {
-    'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
+    'package.json': `${JSON.stringify(scenarioManifest(scenario), null, 2)}\n`,
     'README.md': readme ?? `# ${name} ${version}\n`,
     LICENSE: 'MIT\n',
     'src/index.ts': `export default '${version}'\n`,
@@ -65,18 +69,15 @@ export const integrityOf = (bytes: Uint8Array): string =>
   `sha512-${createHash('sha512').update(bytes).digest('base64')}`
 
 /** The document that `npm publish` sends. */
-export function publishDocument(
-  { name, version, fields }: ScenarioPackage,
-  tarball: Uint8Array,
-  tag = 'latest',
-): string {
+export function publishDocument(scenario: ScenarioPackage, tarball: Uint8Array, tag = 'latest'): string {
+  const { name, version } = scenario
   const base = Buffer.from(tarball)
   const dist = { integrity: integrityOf(tarball), shasum: createHash('sha1').update(tarball).digest('hex') }
   return JSON.stringify({
     _id: name,
     name,
     'dist-tags': { [tag]: version },
-    versions: { [version]: { ...fields, name, version, dist } },
+    versions: { [version]: { ...scenarioManifest(scenario), _id: `${name}@${version}`, dist } },
     access: null,
     _attachments: {
       [`${name}-${version}.tgz`]: {

@@ -60,6 +60,8 @@ export async function openTestRegistry(): Promise<TestRegistry> {
     pass: async (name, version) => passCheck(services, (await find(name, version)).id, { name, version }),
     versions,
     versionsWithoutJob: async (name) => {
+      // A server that was killed early may not have made the queue yet.
+      await jobQueue(services)
       const jobs = await sql<{ id: string }>`select id from jobs.job`.execute(database.query)
       const known = new Set(jobs.rows.map(({ id }) => id))
       return (await versions(name)).filter(({ id }) => !known.has(id)).map(({ version }) => version)

@@ -25,13 +25,14 @@ export async function askNodeListener(
   asked: BridgedRequest,
   signal?: AbortSignal,
 ): Promise<Response> {
+  if (signal?.aborted) throw clientGone()
   const request = new IncomingMessage(new Socket())
   Object.assign(request, { method: asked.method, url: asked.path, headers: asked.headers })
   Object.assign(request, { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 })
   request.push(null)
   const bridged = bridgeResponse(request)
   const { body, head } = bridged
-  const abort = () => bridged.fail(new Error('the client went away'))
+  const abort = () => bridged.fail(clientGone())
   signal?.addEventListener('abort', abort, { once: true })
   body.once('close', () => signal?.removeEventListener('abort', abort))
   listener(request, bridged)
@@ -58,6 +59,8 @@ function webStream(readable: Readable): ReadableStream<Uint8Array> {
     { highWaterMark: 0 },
   )
 }
+
+const clientGone = () => new Error('the client went away')
 
 function hasBody({ method }: IncomingMessage, status: number): boolean {
   return method !== 'HEAD' && status !== 204 && status !== 304

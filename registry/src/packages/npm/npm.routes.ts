@@ -52,11 +52,18 @@ function answerTarget(npm: Npm, c: NpmContext, target: NpmTarget): Response | Pr
   throw nothingHere(c)
 }
 
-function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: ReadTarget): Promise<Response> {
+async function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: ReadTarget): Promise<Response> {
   const userAgent = c.req.header('user-agent') ?? ''
   const source = packageSource(services, target, { actor: c.get('actor'), ip: c.get('ip'), userAgent })
   const method = c.req.method === 'HEAD' ? 'HEAD' : 'GET'
-  return verdaccio.read(target, { method, header: (name) => c.req.header(name), signal: c.req.raw.signal }, source)
+  const { signal } = c.req.raw
+  try {
+    return await verdaccio.read(target, { method, header: (name) => c.req.header(name), signal }, source)
+  } catch (error) {
+    // Nobody is there to hear of it, and it is not the registry's failure: the status is for the log.
+    if (signal.aborted) return new Response(null, { status: 499 })
+    throw error
+  }
 }
 
 async function putPackage({ services }: Npm, c: NpmContext, name: string): Promise<Response> {

