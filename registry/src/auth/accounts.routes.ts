@@ -85,7 +85,7 @@ export function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(changePasswordRoute, async (c) => {
     const actor = requireActor(c.get('actor'), 'account:manage')
     const { cookie } = await changePassword(services, actor, { ...c.req.valid('json'), ip: c.get('ip') })
-    if (actor.tokenId === null) c.header('set-cookie', cookie)
+    if (cookie !== null) c.header('set-cookie', cookie)
     return c.body(null, 204)
   })
 

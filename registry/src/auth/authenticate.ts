@@ -1,24 +1,25 @@
 import type { MiddlewareHandler } from 'hono'
 import type { Env } from '../server/env.ts'
 import type { ServerConfig, Services } from '../server/services.ts'
-import { type Actor, type Scope, scopes } from './actor.ts'
+import { type Actor, scopes as allScopes, type Scope } from './actor.ts'
 import { unauthenticated } from './authorise.ts'
 import { refuseCrossSiteWrite } from './cross-site.ts'
 import { luciaSessions } from './lucia-sessions.ts'
 import { hashSecret, isSecret } from './secret.ts'
 import { findToken, touchToken } from './tokens.store.ts'
 
+const nobody = '00000000-0000-0000-0000-000000000000'
+
 /** The worker that a server runs beside itself: no account stands behind it, and jobs are all that it may touch. */
 const embeddedWorker: Actor = {
-  accountId: '00000000-0000-0000-0000-000000000000',
+  accountId: nobody,
   username: '(embedded worker)',
   emailVerified: false,
   operator: true,
-  tokenId: null,
+  // Not null: it is no session.
+  tokenId: nobody,
   scopes: new Set<Scope>(['worker']),
 }
-
-const allScopes: ReadonlySet<Scope> = new Set(scopes)
 
 /**
  * Finds out who makes a request: `Authorization: Bearer agt_…`, or else the session cookie. Sets `actor`, null for
@@ -39,15 +40,10 @@ export function authenticate({ database, config }: Services): MiddlewareHandler<
     refuseCrossSiteWrite(request, config.publicUrl, { cookie: sessions.names(cookieHeader) })
     const session = sessions.names(cookieHeader) ? await sessions.read(cookieHeader) : null
     if (session === null || session.user.disabled) return next()
-    const { id, username, emailVerified, operator } = session.user
-    c.set('actor', {
-      accountId: id,
-      username,
-      emailVerified,
-      operator: operator || isOperatorByConfig(config, username),
-      tokenId: null,
-      scopes: allScopes,
-    })
+    const { id, username, emailVerified } = session.user
+    const operator = session.user.operator || isOperatorByConfig(config, username)
+    const scopes = holdable(allScopes, { operator })
+    c.set('actor', { accountId: id, username, emailVerified, operator, tokenId: null, scopes })
     await next()
     if (session.cookie !== null) c.header('set-cookie', session.cookie, { append: true })
   }
@@ -77,8 +73,7 @@ async function actorOfToken(
     emailVerified: token.email_verified_at !== null,
     operator,
     tokenId: token.id,
-    // Who is no longer an operator leaves no worker behind.
-    scopes: withImplied(operator ? token.scopes : token.scopes.filter((scope) => scope !== 'worker')),
+    scopes: holdable(token.scopes, { operator }),
   }
 }
 
@@ -86,10 +81,14 @@ function isOperatorByConfig({ operator }: ServerConfig, username: string): boole
   return operator !== undefined && operator === username
 }
 
-/** Who may manage packages may publish them, and who may publish may read. */
-function withImplied(granted: readonly Scope[]): ReadonlySet<Scope> {
+/**
+ * What these scopes let somebody do: who may manage packages may publish them, and who may publish may read. Workers are
+ * the operators' own; who is no longer one leaves no worker behind.
+ */
+function holdable(granted: readonly Scope[], { operator }: { operator: boolean }): ReadonlySet<Scope> {
   const all = new Set(granted)
   if (all.has('packages:manage')) all.add('packages:publish')
   if (all.has('packages:publish')) all.add('packages:read')
+  if (!operator) all.delete('worker')
   return all
 }

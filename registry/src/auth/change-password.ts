@@ -17,14 +17,15 @@ import { revokeAllTokens } from './tokens.store.ts'
 const guesses = { limit: 10, windowSeconds: 15 * 60 }
 
 /**
- * Changes a password that is known. Every session ends; `cookie` is a new one's. Tokens stay: each has its own secret.
+ * Changes a password that is known. Every session ends; whoever came with one gets the cookie of a new one. Tokens stay:
+ * each has its own secret.
  * Throws `credentials_invalid`, `rate_limited`.
  */
 export async function changePassword(
   services: Services,
   actor: Actor,
   change: { current_password: string; password: string; ip: string },
-): Promise<{ cookie: string }> {
+): Promise<{ cookie: string | null }> {
   const { database, config } = services
   // Whoever has found an open session must not be able to find the password as well.
   await limitRate(database, `change-password:${actor.accountId}`, guesses)
@@ -36,7 +37,7 @@ export async function changePassword(
     await replacePassword(query, actor.accountId, passwordHash, config.secure)
     const subject = `account:${actor.username}`
     await recordAudit(query, { actor, action: 'password.change', subject, ip: change.ip })
-    return luciaSessions(query, config).create(actor.accountId)
+    return actor.tokenId === null ? luciaSessions(query, config).create(actor.accountId) : { cookie: null }
   })
 }
 

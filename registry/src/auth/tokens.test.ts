@@ -103,6 +103,32 @@ describe.each(await testDatabases())('tokens on $kind', ({ open }) => {
     expect((await create(operator, { name: 'x', scopes: ['worker'] })).status).toBe(201)
   })
 
+  it('makes no user a worker, whatever they log in with', async () => {
+    const scopesBy = async (call: Call) => (await server.call('GET', '/v1/account', call)).body.scopes
+    expect(await scopesBy(user)).toEqual(['packages:read', 'packages:publish', 'packages:manage', 'account:manage'])
+    expect(await scopesBy(operator)).toContain('worker')
+    const token = await newToken(server, user.cookie, ['packages:read'])
+    await change(token, { scopes: JSON.stringify(['packages:read', 'worker']) })
+    expect(await scopesBy({ token })).toEqual(['packages:read'])
+  })
+
+  it('knows the worker beside the server, who touches jobs and nothing else', async () => {
+    const embeddedWorkerToken = makeSecret('agt_')
+    const beside = await startAuthServer(database, { embeddedWorkerToken })
+    try {
+      const token = embeddedWorkerToken
+      const form = { step: 'deny', user_code: 'BCDF-GHJK' }
+      expect((await beside.call('GET', '/v1/account', { token })).status).toBe(401)
+      expect((await beside.call('GET', '/v1/tokens', { token })).status).toBe(403)
+      expect((await beside.call('DELETE', '/v1/sessions/current', { token })).status).toBe(401)
+      expect((await beside.call('POST', '/device', { token, form })).status).toBe(401)
+      expect((await beside.call('POST', '/v1/organisations', { token, json: { username: 'acme' } })).status).toBe(403)
+    } finally {
+      await beside.close()
+    }
+    expect((await whoAmI(embeddedWorkerToken)).code).toBe('unauthenticated')
+  })
+
   it('takes the workers of an operator away with the office', async () => {
     const token = await newToken(server, operator.cookie, ['worker'])
     const setOperator = (value: boolean) =>
