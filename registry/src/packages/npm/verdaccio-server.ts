@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as verdaccio from 'verdaccio'
 import { askNodeListener, type BridgedRequest } from './node-bridge.ts'
@@ -69,7 +70,7 @@ async function startVerdaccio({ pathname }: URL): Promise<Server> {
   const settings = {
     // Verdaccio insists on the path of a configuration file, which it would resolve relative paths against.
     configPath: '/nonexistent',
-    plugins: fileURLToPath(new URL('plugins', import.meta.url)),
+    plugins: dirname(fileURLToPath(new URL('./plugins/verdaccio-agentgym.ts', import.meta.url))),
     auth: plugin(verdaccioAuth),
     store: plugin(() => verdaccioStorage(randomBytes(16).toString('hex'))),
     middlewares: {},
