@@ -1,60 +1,28 @@
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { createClient, publishPackage } from '@agentgym/client'
 import { evaluationSchema, packageListSchema, resultEventSchema } from '@agentgym/contract'
+import { writeBuild } from '@agentgym/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packScenario } from '../src/packages/pack-scenario.ts'
+import { startChangingProxy } from './changing-proxy.ts'
+import { openRegistry, type Person, type Registry } from './registry-people.ts'
 import { type CliResult, runCli } from './run-cli.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { startServer } from './start-server.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'agentgym-registry-'))
-const password = 'a password for tests'
-let server: TestServer
-/** Every token that was handed out: none may appear in any output. */
-const tokens: string[] = []
-const outputs: string[] = []
-
-/** A person with a machine of their own: a home, a working folder, an .npmrc. */
-function person(username: string) {
-  const root = join(folder, username)
-  const work = join(root, 'work')
-  mkdirSync(work, { recursive: true })
-  const home = join(root, 'home')
-  const npmrc = join(root, '.npmrc')
-  return {
-    username,
-    work,
-    home,
-    npmrc,
-    async run(words: string[], environment: Record<string, string> = {}): Promise<CliResult> {
-      const own = {
-        AGENTGYM_HOME: home,
-        AGENTGYM_SERVER: server.url,
-        AGENTGYM_PASSWORD: password,
-        npm_config_userconfig: npmrc,
-      }
-      const result = await runCli(words, { cwd: work, environment: { ...own, ...environment } })
-      outputs.push(result.stdout, result.stderr)
-      return result
-    },
-    async join(): Promise<void> {
-      const signup = await this.run(['signup', '--username', username, '--email', `${username}@example.com`, '--json'])
-      expect(signup.lines[0]).toMatchObject({ username, server: server.url })
-      const login = await this.run(['login', '--username', username, '--json'])
-      expect(login.lines[0]).toMatchObject({ username, npmrc, npm_scopes: [username] })
-      tokens.push(storedToken(home))
-    },
-  }
-}
-
-function storedToken(home: string): string {
-  return JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8')).logins[server.url].token
-}
-
-const author = person('ann')
-const builder = person('bob')
-const scenario = join(author.work, 'puck')
+let registry: Registry
+let author: Person
+let builder: Person
+let scenario: string
+beforeAll(async () => {
+  registry = await openRegistry()
+  author = registry.person('ann')
+  builder = registry.person('bob')
+  scenario = join(author.work, 'puck')
+  await author.join()
+  await builder.join()
+}, 180_000)
+afterAll(() => registry?.close())
 
 function setVersion(version: string): void {
   const path = join(scenario, 'package.json')
@@ -65,75 +33,6 @@ async function publish(version: string, ...words: string[]): Promise<CliResult> 
   setVersion(version)
   return author.run(['scenario', 'publish', 'puck', '--json', ...words])
 }
-
-beforeAll(async () => {
-  server = await startServer(join(folder, 'data'), join(folder, 'server-home'))
-}, 120_000)
-afterAll(async () => {
-  await server?.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-describe('log-in', () => {
-  it('stores a token that only its owner can read, and leaves the rest of .npmrc as it was', async () => {
-    const before = '; mine\nsave-exact=true\n//other.example/:_authToken=secret\n@ann:registry=https://old.example/\n'
-    writeFileSync(author.npmrc, before)
-    await author.join()
-    await builder.join()
-    expect(statSync(join(author.home, 'credentials.json')).mode & 0o777).toBe(0o600)
-    const registry = `${server.url}/npm/`
-    const key = `//${new URL(server.url).host}/npm/:_authToken`
-    expect(readFileSync(author.npmrc, 'utf8')).toBe(
-      `; mine\nsave-exact=true\n//other.example/:_authToken=secret\n@ann:registry=${registry}\n${key}=${tokens[0]}\n`,
-    )
-    expect(statSync(builder.npmrc).mode & 0o777).toBe(0o600)
-  })
-
-  it('is what whoami and npm know', async () => {
-    const { lines } = await author.run(['whoami', '--json'])
-    expect(lines[0]).toMatchObject({ username: 'ann', server: server.url, operator: true })
-    const npm = await promisify(execFile)('npm', ['whoami', '--registry', `${server.url}/npm/`], {
-      env: { ...process.env, npm_config_userconfig: author.npmrc },
-    })
-    expect(npm.stdout.trim()).toBe('ann')
-  })
-
-  it('says what is wrong with a password, a token or a server, and what to do', async () => {
-    const wrong = await author.run(['login', '--username', 'ann', '--json'], { AGENTGYM_PASSWORD: 'not the password' })
-    expect(wrong).toMatchObject({ status: 1, lines: [{ error: { code: 'credentials_invalid' } }] })
-    const token = await author.run(['whoami', '--json'], { AGENTGYM_TOKEN: 'agt_wrong' })
-    expect(token.lines).toMatchObject([
-      { error: { code: 'unauthenticated', hint: expect.stringContaining('AGENTGYM_TOKEN') } },
-    ])
-    const silent = await author.run(['whoami', '--json'], { AGENTGYM_SERVER: 'http://localhost:9' })
-    expect(silent.lines).toMatchObject([
-      { error: { code: 'server_unreachable', hint: expect.stringContaining('agentgym serve') } },
-    ])
-    const stranger = await runCli(['whoami', '--json'], {
-      environment: { AGENTGYM_HOME: join(folder, 'nobody'), AGENTGYM_SERVER: server.url },
-    })
-    expect(stranger.lines).toMatchObject([
-      { error: { code: 'unauthenticated', hint: expect.stringContaining('agentgym login') } },
-    ])
-  })
-
-  it('a token from the environment is stored by --token, once it has proved good', async () => {
-    const elsewhere = { AGENTGYM_HOME: join(folder, 'elsewhere') }
-    const made = await author.run(['token', 'create', 'ci', '--username', 'ann', '--scope', 'packages:read'])
-    const token = made.stdout.trim()
-    // Printed on purpose, this one time.
-    outputs.pop()
-    outputs.pop()
-    tokens.push(token)
-    const bad = await author.run(['login', '--token', '--no-npmrc'], { ...elsewhere, AGENTGYM_TOKEN: 'agt_wrong' })
-    expect(bad.status).toBe(1)
-    expect(existsSync(join(folder, 'elsewhere', 'credentials.json'))).toBe(false)
-    const good = await author.run(['login', '--token', '--no-npmrc', '--json'], { ...elsewhere, AGENTGYM_TOKEN: token })
-    expect(good.lines[0]).toMatchObject({ username: 'ann', scopes: ['packages:read'], npmrc: null })
-    const stored = await author.run(['whoami', '--json'], elsewhere)
-    expect(stored.lines[0]).toMatchObject({ username: 'ann' })
-  })
-})
 
 describe('from one account to the other', () => {
   it('publish refuses what cannot be published, before anything is sent', async () => {
@@ -208,7 +107,7 @@ describe('from one account to the other', () => {
         '@ann/puck': {
           version: '1.0.0',
           range: '^1.0.0',
-          resolved: `${server.url}/npm/@ann/puck/-/puck-1.0.0.tgz`,
+          resolved: `${registry.server.url}/npm/@ann/puck/-/puck-1.0.0.tgz`,
           integrity: installed.integrity,
         },
       },
@@ -227,15 +126,15 @@ describe('from one account to the other', () => {
     expect(evaluationSchema.parse(evaluated.lines[0])).toMatchObject({ scenario: '@ann/puck@1.0.0', episodes: 5 })
     // On a machine that has never seen the scenario, the registry has the version that the agent was trained on.
     const elsewhere = await builder.run(['eval', 'puck', '--episodes', '5', '--json'], {
-      AGENTGYM_HOME: join(folder, 'third-machine'),
+      AGENTGYM_HOME: join(registry.folder, 'third-machine'),
     })
     expect(elsewhere.lines).toEqual(evaluated.lines)
   })
 
   it('train with a name installs it first', async () => {
-    const empty = join(folder, 'empty')
+    const empty = join(registry.folder, 'empty')
     mkdirSync(empty)
-    const environment = { AGENTGYM_HOME: join(folder, 'fourth-machine'), AGENTGYM_SERVER: server.url }
+    const environment = { AGENTGYM_HOME: join(registry.folder, 'fourth-machine'), AGENTGYM_SERVER: registry.server.url }
     const words = ['train', '@ann/puck@1', '--steps', '3000', '--set', 'evaluation_episodes=5']
     const trained = await runCli(words, { cwd: empty, environment })
     expect(trained.stdout).toContain('Installed @ann/puck@1.0.0')
@@ -311,6 +210,40 @@ describe('what goes wrong', () => {
     expect(info.lines).toMatchObject([{ error: { code: 'version_not_found' } }])
   })
 
+  it('what the server rejects is reported to its author, and is nobody else’s to see', async () => {
+    const entry = join(scenario, 'src', 'index.ts')
+    const source = readFileSync(entry, 'utf8')
+    setVersion('3.0.1')
+    writeFileSync(entry, source.replace('reward: 1 - distance', 'reward: Number.NaN'))
+    // As another client would: ours checks before it uploads.
+    const packed = await packScenario(await writeBuild(scenario))
+    writeFileSync(entry, source)
+    const client = createClient({ server: registry.server.url, token: author.storedToken() })
+    await publishPackage(client, { name: '@ann/puck', version: '3.0.1', tarball: packed.bytes })
+    await expect
+      .poll(async () => (await author.run(['info', '@ann/puck@3.0.1', '--json'])).lines[0], { timeout: 60_000 })
+      .toMatchObject({ state: 'rejected', checks: expect.arrayContaining([expect.objectContaining({ ok: false })]) })
+    const report = await author.run(['info', '@ann/puck@3.0.1'])
+    expect(report.stdout).toMatch(/^ {2}✗ rewards/m)
+    expect(report.stdout).toContain('Mend what failed, raise the version')
+    const others = await builder.run(['install', '@ann/puck@3.0.1', '--json'])
+    expect(others).toMatchObject({ status: 1, lines: [{ error: { code: 'version_not_found' } }] })
+  })
+
+  it('install refuses a tarball that was changed on its way, and leaves nothing of it', async () => {
+    const proxy = await startChangingProxy(registry.server.url)
+    const home = join(registry.folder, 'behind-proxy')
+    const work = join(registry.folder, 'behind-proxy-work')
+    mkdirSync(work)
+    const environment = { AGENTGYM_HOME: home, AGENTGYM_SERVER: proxy.url }
+    const { status, lines } = await runCli(['install', '@ann/puck', '--json'], { cwd: work, environment })
+    await proxy.close()
+    expect(status).toBe(1)
+    expect(lines).toMatchObject([{ error: { code: 'integrity_mismatch' } }])
+    expect(readdirSync(work)).toEqual([])
+    expect(existsSync(join(home, 'packages'))).toBe(false)
+  })
+
   it('install refuses a tarball that is not what the lock names', async () => {
     const path = join(builder.work, 'agentgym.lock')
     const before = readFileSync(path, 'utf8')
@@ -324,26 +257,14 @@ describe('what goes wrong', () => {
   })
 })
 
-describe('the end', () => {
-  it('logout revokes the token and takes it out of .npmrc', async () => {
-    const token = storedToken(builder.home)
-    const { lines } = await builder.run(['logout', '--json'])
-    expect(lines[0]).toEqual({ server: server.url, username: 'bob', revoked: true })
-    expect(readFileSync(builder.npmrc, 'utf8')).toBe(`@bob:registry=${server.url}/npm/\n`)
-    const after = await builder.run(['whoami', '--json'], { AGENTGYM_TOKEN: token })
-    expect(after.lines).toMatchObject([{ error: { code: 'unauthenticated' } }])
-  })
-
-  it('no token and no password was ever printed or logged', () => {
-    const everything = [...outputs, server.output()].join('\n')
-    for (const secret of [...tokens, password]) expect(everything).not.toContain(secret)
-    expect(everything).not.toMatch(/agt_[0-9A-Za-z]{20}/)
-  })
-
-  it('serve ends on Ctrl-C with its worker, and starts again where it was', async () => {
-    expect(await server.stop()).toBe(0)
-    server = await startServer(join(folder, 'data'), join(folder, 'server-home'), ['--no-worker'])
-    const { lines } = await author.run(['versions', '@ann/puck', '--json'], { AGENTGYM_TOKEN: tokens[0] })
+describe('serve', () => {
+  it('ends on Ctrl-C with its worker, and starts again where it was', async () => {
+    expect(await registry.server.stop()).toBe(0)
+    const token = author.storedToken()
+    registry.server = await startServer(join(registry.folder, 'data'), join(registry.folder, 'server-home'), [
+      '--no-worker',
+    ])
+    const { lines } = await author.run(['versions', '@ann/puck', '--json'], { AGENTGYM_TOKEN: token })
     expect(lines[0]).toMatchObject({ tags: { latest: '2.0.0' } })
   })
 })

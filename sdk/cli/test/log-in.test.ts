@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openRegistry, type Person, password, type Registry } from './registry-people.ts'
+import { runCli } from './run-cli.ts'
+
+let registry: Registry
+let ann: Person
+let bob: Person
+beforeAll(async () => {
+  registry = await openRegistry()
+  ann = registry.person('ann')
+  bob = registry.person('bob')
+}, 120_000)
+afterAll(() => registry?.close())
+
+describe('log-in by password', () => {
+  it('stores a token that only its owner can read, and leaves the rest of .npmrc as it was', async () => {
+    const before = '; mine\nsave-exact=true\n//other.example/:_authToken=secret\n@ann:registry=https://old.example/\n'
+    writeFileSync(ann.npmrc, before)
+    const token = await ann.join()
+    await bob.join()
+    expect(statSync(join(ann.home, 'credentials.json')).mode & 0o777).toBe(0o600)
+    const { url } = registry.server
+    expect(readFileSync(ann.npmrc, 'utf8')).toBe(
+      `${before.replace('https://old.example/', `${url}/npm/`)}//${new URL(url).host}/npm/:_authToken=${token}\n`,
+    )
+    expect(statSync(bob.npmrc).mode & 0o777).toBe(0o600)
+  })
+
+  it('is what whoami and npm know', async () => {
+    const { lines } = await ann.run(['whoami', '--json'])
+    expect(lines[0]).toMatchObject({ username: 'ann', server: registry.server.url, operator: true })
+    const npm = await promisify(execFile)('npm', ['whoami', '--registry', `${registry.server.url}/npm/`], {
+      env: { ...process.env, npm_config_userconfig: ann.npmrc },
+    })
+    expect(npm.stdout.trim()).toBe('ann')
+  })
+
+  it('says what is wrong with a password, a token or a server, and what to do', async () => {
+    const wrong = await ann.run(['login', '--username', 'ann', '--json'], { AGENTGYM_PASSWORD: 'not the password' })
+    expect(wrong).toMatchObject({ status: 1, lines: [{ error: { code: 'credentials_invalid' } }] })
+    const none = await ann.run(['login', '--username', 'ann', '--json'], { AGENTGYM_PASSWORD: '' })
+    expect(none).toMatchObject({ status: 2, lines: [{ error: { code: 'usage_invalid' } }] })
+    const token = await ann.run(['whoami', '--json'], { AGENTGYM_TOKEN: 'agt_wrong' })
+    expect(token.lines).toMatchObject([
+      { error: { code: 'unauthenticated', hint: expect.stringContaining('AGENTGYM_TOKEN') } },
+    ])
+    const silent = await ann.run(['whoami', '--json'], { AGENTGYM_SERVER: 'http://localhost:9' })
+    expect(silent.lines).toMatchObject([
+      { error: { code: 'server_unreachable', hint: expect.stringContaining('agentgym serve') } },
+    ])
+    const environment = { AGENTGYM_HOME: join(registry.folder, 'nobody'), AGENTGYM_SERVER: registry.server.url }
+    const stranger = await runCli(['whoami', '--json'], { environment })
+    expect(stranger.lines).toMatchObject([
+      { error: { code: 'unauthenticated', hint: expect.stringContaining('agentgym login') } },
+    ])
+  })
+})
+
+describe('a token from the environment', () => {
+  it('is stored by --token, once it has proved good', async () => {
+    const elsewhere = { AGENTGYM_HOME: join(registry.folder, 'elsewhere') }
+    const made = await ann.run(['token', 'create', 'ci', '--username', 'ann', '--scope', 'packages:read'])
+    const token = made.stdout.trim()
+    registry.secrets.push(token)
+    const bad = await ann.run(['login', '--token', '--no-npmrc'], { ...elsewhere, AGENTGYM_TOKEN: 'agt_wrong' })
+    expect(bad.status).toBe(1)
+    expect(existsSync(join(registry.folder, 'elsewhere', 'credentials.json'))).toBe(false)
+    const good = await ann.run(['login', '--token', '--no-npmrc', '--json'], { ...elsewhere, AGENTGYM_TOKEN: token })
+    expect(good.lines[0]).toMatchObject({ username: 'ann', scopes: ['packages:read'], npmrc: null })
+    const stored = await ann.run(['whoami', '--json'], elsewhere)
+    expect(stored.lines[0]).toMatchObject({ username: 'ann' })
+  })
+
+  it('of a worker is the operator’s to make, and a worker needs one', async () => {
+    const refused = await bob.run(['token', 'create', 'w', '--username', 'bob', '--scope', 'worker', '--json'])
+    expect(refused.lines).toMatchObject([{ error: { code: 'forbidden' } }])
+    const worker = await bob.run(['worker', '--json'])
+    expect(worker).toMatchObject({ status: 1, lines: [{ error: { code: 'forbidden' } }] })
+  })
+})
+
+describe('log-in in the browser', () => {
+  it('waits for the page to be approved', async () => {
+    const home = join(registry.folder, 'laptop')
+    const environment = { AGENTGYM_HOME: home, AGENTGYM_SERVER: registry.server.url }
+    let approval: Promise<number> | undefined
+    const { status, lines, stdout } = await runCli(['login', '--no-npmrc', '--json'], {
+      environment,
+      onLine: (line) => {
+        const said = JSON.parse(line)
+        if (said.event === 'device_code') approval = approve(said.verification_uri_complete)
+      },
+    })
+    expect(await approval).toBe(200)
+    registry.outputs.push(stdout)
+    expect(status).toBe(0)
+    expect(lines).toMatchObject([
+      { event: 'device_code', user_code: expect.stringMatching(/^[A-Z]{4}-[A-Z]{4}$/) },
+      { username: 'bob', scopes: ['packages:read', 'packages:publish', 'packages:manage'] },
+    ])
+    const stored = await runCli(['whoami', '--json'], { environment })
+    expect(stored.lines[0]).toMatchObject({ username: 'bob' })
+  })
+
+  /** What bob does in a browser: he is logged in there, opens the page and presses the button. */
+  async function approve(address: string): Promise<number> {
+    const { url } = registry.server
+    const session = await fetch(`${url}/v1/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'bob', password }),
+    })
+    const page = await fetch(address, { headers: { cookie: cookiesOf(session) } })
+    const text = await page.text()
+    const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? ''
+    const decided = await fetch(`${url}/device`, {
+      method: 'POST',
+      headers: { cookie: `${cookiesOf(session)}; ${cookiesOf(page)}`, origin: url },
+      body: new URLSearchParams({
+        step: 'approve',
+        form_token: field('form_token'),
+        user_code: field('user_code'),
+      }),
+    })
+    return decided.status
+  }
+
+  function cookiesOf(response: Response): string {
+    return response.headers
+      .getSetCookie()
+      .map((line) => line.split(';')[0])
+      .join('; ')
+  }
+})
+
+describe('log-out', () => {
+  it('revokes the token and takes it out of .npmrc', async () => {
+    const token = bob.storedToken()
+    const { lines } = await bob.run(['logout', '--json'])
+    expect(lines[0]).toEqual({ server: registry.server.url, username: 'bob', revoked: true })
+    expect(readFileSync(bob.npmrc, 'utf8')).toBe(`@bob:registry=${registry.server.url}/npm/\n`)
+    const after = await bob.run(['whoami', '--json'], { AGENTGYM_TOKEN: token })
+    expect(after.lines).toMatchObject([{ error: { code: 'unauthenticated' } }])
+    const again = await bob.run(['logout', '--json'])
+    expect(again.lines[0]).toMatchObject({ username: null, revoked: false })
+  })
+
+  it('no token and no password was ever printed or logged', () => {
+    const everything = [...registry.outputs, registry.server.output()].join('\n')
+    for (const secret of registry.secrets) expect(everything).not.toContain(secret)
+    expect(everything).not.toMatch(/agt_[0-9A-Za-z]{20}/)
+  })
+})

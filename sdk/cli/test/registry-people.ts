@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CliResult, runCli } from './run-cli.ts'
+import { startServer, type TestServer } from './start-server.ts'
+
+/** A real registry with its worker, and people who use it through the real command. */
+export type Registry = {
+  folder: string
+  server: TestServer
+  /** What any command printed, apart from what was meant to show a secret. */
+  outputs: string[]
+  secrets: string[]
+  person(username: string): Person
+  close(): Promise<void>
+}
+
+/** Somebody with a machine of their own: home, working folder and .npmrc. */
+export type Person = {
+  username: string
+  root: string
+  work: string
+  home: string
+  npmrc: string
+  run(words: string[], environment?: Record<string, string>): Promise<CliResult>
+  /** Signs up and logs in; resolves to the token. */
+  join(): Promise<string>
+  storedToken(): string
+}
+
+export const password = 'a password for tests'
+
+export async function openRegistry(): Promise<Registry> {
+  const folder = mkdtempSync(join(tmpdir(), 'agentgym-registry-'))
+  const registry: Registry = {
+    folder,
+    server: await startServer(join(folder, 'data'), join(folder, 'server-home')),
+    outputs: [],
+    secrets: [password],
+    person: (username) => makePerson(registry, username),
+    close: async () => {
+      await registry.server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  return registry
+}
+
+function makePerson(registry: Registry, username: string): Person {
+  const root = join(registry.folder, username)
+  const work = join(root, 'work')
+  const home = join(root, 'home')
+  const npmrc = join(root, '.npmrc')
+  mkdirSync(work, { recursive: true })
+  const person: Person = {
+    username,
+    root,
+    work,
+    home,
+    npmrc,
+    run: async (words, environment) => {
+      const own = {
+        AGENTGYM_HOME: home,
+        AGENTGYM_SERVER: registry.server.url,
+        AGENTGYM_PASSWORD: password,
+        npm_config_userconfig: npmrc,
+      }
+      const result = await runCli(words, { cwd: work, environment: { ...own, ...environment } })
+      if (words[0] !== 'token') registry.outputs.push(result.stdout, result.stderr)
+      return result
+    },
+    join: async () => {
+      await succeed(person, ['signup', '--username', username, '--email', `${username}@example.com`])
+      await succeed(person, ['login', '--username', username])
+      registry.secrets.push(person.storedToken())
+      return person.storedToken()
+    },
+    storedToken: () =>
+      JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8')).logins[registry.server.url].token,
+  }
+  return person
+}
+
+async function succeed(person: Person, words: string[]): Promise<void> {
+  const { status, stderr } = await person.run(words)
+  if (status !== 0) throw new Error(`agentgym ${words.join(' ')} ended with ${status}: ${stderr}`)
+}
