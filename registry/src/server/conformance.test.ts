@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { goodTarball } from '../../../testdata/tarballs/good-package.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
+import { type RunningServer, serve } from './serve.ts'
+import { type Call, conformingCalls } from './testing/conforming-calls.ts'
+import { dataFolder } from './testing/data-folder.ts'
+
+let server: RunningServer
+let calls: ReturnType<typeof conformingCalls>
+beforeAll(async () => {
+  server = await serve({ data: await dataFolder(), port: 0, environment: { AGENTGYM_LOG_LEVEL: 'error' } })
+  const document = (await (await fetch(`${server.url}/v1/openapi.json`)).json()) as OpenApiDocument
+  calls = conformingCalls(server.url, document)
+})
+afterAll(() => server.close())
+
+const password = 'correct horse battery'
+type Body = Record<string, unknown>
+const call = async (address: string, given: Call = {}) => {
+  const { status, headers, body } = await calls.call(address, given)
+  return { status, headers, body: body as Body }
+}
+const post = (address: string, body: unknown, more: Call = {}) => call(address, { method: 'POST', body, ...more })
+
+async function signUp(username: string, scopes: string[]) {
+  expect((await post('/v1/accounts', { username, email: `${username}@example.com`, password })).status).toBe(201)
+  const session = await post('/v1/sessions', { username, password })
+  const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const made = await post('/v1/tokens', { name: 'all', scopes }, { headers: { cookie } })
+  expect(made.status).toBe(201)
+  return { cookie, token: made.body.token as string, tokenId: made.body.id as string }
+}
+
+/** Every answer is held to the document by the calls themselves; what is asserted here is the way through. */
+describe('answers are as the OpenAPI document describes them', () => {
+  let operator: { token: string }
+  let author: Awaited<ReturnType<typeof signUp>>
+  const versions = '/v1/packages/@acme/maze/versions'
+
+  it('accounts, sessions, tokens', async () => {
+    operator = await signUp('operator', ['worker'])
+    author = await signUp('acme', ['packages:read', 'packages:publish', 'packages:manage', 'account:manage'])
+    const { token, cookie } = author
+    expect((await call('/v1/account', { token })).body).toMatchObject({ username: 'acme', operator: false })
+    expect((await call('/v1/account')).status).toBe(401)
+    expect((await call('/v1/tokens', { token })).status).toBe(200)
+    const spare = await post('/v1/tokens', { name: 'spare', scopes: ['packages:read'] }, { headers: { cookie } })
+    expect(
+      (await call(`/v1/tokens/${spare.body.id}`, { method: 'DELETE', headers: { cookie, origin: server.url } })).status,
+    ).toBe(204)
+    expect((await post('/v1/accounts', { username: 'acme', email: 'b@example.com', password })).status).toBe(409)
+    expect((await post('/v1/accounts', { username: 'x' })).status).toBe(422)
+    expect((await post('/v1/sessions', { username: 'acme', password: 'wrong' })).status).toBe(401)
+    expect((await post('/v1/password-resets', { email: 'acme@example.com' })).status).toBe(202)
+    expect((await post('/v1/email-verifications', { token: 'unknown' })).status).toBe(400)
+  })
+
+  it('organisations', async () => {
+    const { cookie } = author
+    const headers = { cookie, origin: server.url }
+    expect((await post('/v1/organisations', { username: 'acme-lab' }, { headers })).status).toBe(201)
+    expect((await call('/v1/organisations/acme-lab', { headers })).status).toBe(200)
+    const member = '/v1/organisations/acme-lab/members/operator'
+    await call(member, { method: 'PUT', body: { role: 'member' }, headers })
+    await call(member, { method: 'DELETE', headers })
+    expect((await call('/v1/organisations/nobody', { headers })).status).toBe(404)
+  })
+
+  it('device log-in', async () => {
+    const { body } = await post('/v1/device-codes', { name: 'laptop', scopes: ['packages:read'] })
+    const polled = await post('/v1/device-codes/token', { device_code: body.device_code })
+    expect(polled).toMatchObject({ status: 400, body: { error: { code: 'authorization_pending' } } })
+  })
+
+  it('publishing and checking', async () => {
+    const { token } = author
+    const body = new Uint8Array(goodTarball({ name: '@acme/maze' }))
+    const published = await call(`${versions}/1.0.0?tag=latest`, { method: 'PUT', body, token })
+    expect(published).toMatchObject({ status: 202, body: { state: 'checking' } })
+    expect((await call(`${versions}/1.0.0`, { method: 'PUT', body })).status).toBe(401)
+    expect((await call(`${versions}/1.0.0`)).status).toBe(404)
+
+    const worker = { token: operator.token }
+    const { body: job } = await post('/v1/jobs/lease', { kinds: ['check'] }, worker)
+    const { lease } = job
+    const ofJob = `/v1/jobs/${job.id}`
+    expect((await post('/v1/jobs/lease', { kinds: ['check'] }, worker)).status).toBe(204)
+    expect((await post('/v1/jobs/lease', { kinds: ['check'] }, { token })).status).toBe(403)
+    expect((await post(`${ofJob}/heartbeat`, { lease }, worker)).status).toBe(200)
+    expect((await post(`${ofJob}/heartbeat`, { lease: '0.stolen' }, worker)).status).toBe(409)
+    expect((await call(`${ofJob}/tarball?lease=${lease}`)).status).toBe(200)
+    const checks = [{ id: 'loads', ok: true, message: 'loads in 3 ms' }]
+    const report = { ok: true, name: '@acme/maze', version: '1.0.0', checks }
+    expect(await post(`${ofJob}/result`, { lease, report }, worker)).toMatchObject({ body: { state: 'published' } })
+    expect((await post(`${ofJob}/result`, { lease, report }, worker)).status).toBe(409)
+  })
+
+  it('packages, versions, tags', async () => {
+    const { token } = author
+    expect((await call('/v1/packages?q=maze&sort=newest&limit=5')).body.packages).toHaveLength(1)
+    expect((await call('/v1/packages?sort=colour')).status).toBe(422)
+    expect((await call('/v1/packages/@acme/maze')).status).toBe(200)
+    expect((await call('/v1/packages/@acme/nothing')).status).toBe(404)
+    expect((await call(versions)).status).toBe(200)
+    expect((await call(`${versions}/1.0.0`)).body).toMatchObject({ state: 'published' })
+    expect((await call(`${versions}/9.0.0`)).status).toBe(404)
+    expect((await call(`${versions}/1.0.0/readme`)).status).toBe(200)
+    expect((await call('/v1/packages/@acme/maze/resolve?range=^1')).body).toMatchObject({ version: '1.0.0' })
+    expect((await call('/v1/packages/@acme/maze/resolve?range=^2')).status).toBe(404)
+    expect((await call('/v1/packages/@acme/maze/tags')).status).toBe(200)
+    const tag = '/v1/packages/@acme/maze/tags/stable'
+    expect((await call(tag, { method: 'PUT', body: { version: '1.0.0' }, token })).status).toBe(204)
+    expect((await call(tag, { method: 'DELETE', token })).status).toBe(204)
+    const version = `${versions}/1.0.0`
+    const message = 'Use 2.0.0.'
+    expect((await call(`${version}/deprecation`, { method: 'PUT', body: { message }, token })).status).toBe(204)
+    expect((await call(`${version}/yank`, { method: 'PUT', token })).status).toBe(204)
+    expect((await call(`${version}/yank`, { method: 'DELETE', token })).status).toBe(204)
+    expect((await call(`${version}/yank`, { method: 'DELETE' })).status).toBe(401)
+  })
+
+  it('and an answer that is not would be noticed', async () => {
+    const document = await (await fetch(`${server.url}/v1/openapi.json`)).text()
+    const wrong = (from: string, to: string) => {
+      expect(document).toContain(from)
+      return conformingCalls(server.url, JSON.parse(document.replaceAll(from, to))).call('/v1/account', author)
+    }
+    await expect(wrong('"username":{"type":"string"}', '"username":{"type":"integer"}')).rejects.toThrow(
+      /not as described/,
+    )
+    await expect(wrong('"/v1/account"', '"/v1/acount"')).rejects.toThrow(/not described/)
+  })
+
+  it('and most operations were asked', () => {
+    const asked = new Set([...calls.seen].map((seen) => seen.replace(/ \d+$/, '')))
+    expect(asked.size).toBeGreaterThanOrEqual(28)
+  })
+})
