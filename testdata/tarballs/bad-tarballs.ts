@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@agentgym/contract'
-import { goodEntries, goodTarball } from './good-package.ts'
+import { agentEntries, agentTarball } from './good-agent.ts'
+import { goodEntries, goodName, goodTarball, goodVersion } from './good-package.ts'
 import { archive, gzip, paxEntry, type RawEntry, rawEntry } from './tar-writer.ts'
 
 /** A tarball with one thing wrong, and the code that it has to be refused with. */
@@ -127,4 +128,13 @@ const manifests: BadTarball[] = [
   bad('dependencies-carried', 'package_dependencies_bundled', 'a node_modules folder', goodTarball({}, [{ path: 'package/node_modules/x/index.js', body: 'x' }])),
 ]
 
-export const badTarballs: BadTarball[] = [...compression, ...archiveForm, ...entryTypes, ...paths, ...manifests]
+const asGood = { name: goodName, version: goodVersion }
+const agents: BadTarball[] = [
+  bad('agent-without-model', 'agent_invalid', 'no model.onnx', gzip(archive(agentEntries(asGood).filter(({ path }) => path !== 'package/model.onnx')))),
+  bad('agent-without-manifest', 'agent_invalid', 'no agent.json', gzip(archive(agentEntries(asGood).filter(({ path }) => path !== 'package/agent.json')))),
+  bad('agent-other-model', 'agent_invalid', 'another model than agent.json names', agentTarball(asGood, { model_hash: 'c'.repeat(64) })),
+  bad('agent-unknown-field', 'agent_invalid', 'a field that agent.json has not', agentTarball(asGood, { verified: true })),
+  bad('agent-duplicate-key', 'agent_invalid', 'a key twice in agent.json', gzip(archive(agentEntries(asGood).map((entry) => (entry.path === 'package/agent.json' ? { ...entry, body: String(entry.body).replace('{', '{"seed":7,') } : entry))))),
+]
+
+export const badTarballs: BadTarball[] = [...compression, ...archiveForm, ...entryTypes, ...paths, ...manifests, ...agents]

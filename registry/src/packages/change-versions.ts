@@ -69,8 +69,12 @@ export async function deprecateVersions(
   await changePackage(services, change, 'publish', async (query, found, audit) => {
     for (const [version, message] of messages) {
       const row = await requirePublished(query, found, version)
-      const text = message.trim().slice(0, maxMessage)
-      const deprecated = text === '' ? null : text.replaceAll('\0', '')
+      // Terminals print it: no control characters, nor such as turn what follows.
+      const text = message
+        .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+        .trim()
+        .slice(0, maxMessage)
+      const deprecated = text === '' ? null : text
       if (deprecated === row.deprecated) continue
       await query.updateTable('versions').set({ deprecated }).where('id', '=', row.id).execute()
       await audit('package.deprecate', `${found.name}@${version}`, { message: deprecated })

@@ -1,14 +1,10 @@
 import { AgentGymError, type CheckReport } from '@agentgym/contract'
-import { sql, type Transaction } from 'kysely'
-import { recordAudit } from '../auth/audit.ts'
-import type { Schema } from '../database/schema.ts'
+import type { Transaction } from 'kysely'
+import type { Schema, VersionState } from '../database/schema.ts'
 import type { Services } from '../server/services.ts'
+import { decideVersion, type UndecidedVersion } from './decide-version.ts'
 import { type CheckAttempt, jobQueue, maxAttempts } from './job-queue.ts'
 import { lockPackage } from './lock-package.ts'
-import { putTag } from './move-tags.ts'
-import { tagsOf } from './packages.store.ts'
-import { tagOnPublish } from './tag-rules.ts'
-import { taggedVersions } from './tagged-versions.ts'
 
 /**
  * Takes a worker's report: the version becomes `published`, with the tags and the package's description that follow from
@@ -30,7 +26,7 @@ export async function finishCheck(
         message: `The report is about ${report.name}@${report.version}, the job about ${version.name}@${version.version}.`,
         data: { field: 'report' },
       })
-    return decide(query, version, report.ok && report.checks.every(({ ok }) => ok), report.checks)
+    return decideVersion(query, version, report.ok && report.checks.every(({ ok }) => ok), report.checks)
   })
 }
 
@@ -47,14 +43,16 @@ export async function rejectExhausted(services: Services): Promise<void> {
   await queue.settleExhausted((versionId) =>
     services.database.transaction(async (query) => {
       const version = await lockVersion(services, query, versionId)
-      if (version.state === 'checking') await decide(query, version, false, checks)
+      if (version.state === 'checking') await decideVersion(query, version, false, checks)
     }),
   )
 }
 
-type CheckedVersion = Awaited<ReturnType<typeof lockVersion>>
-
-async function lockVersion({ database }: Services, query: Transaction<Schema>, versionId: string) {
+async function lockVersion(
+  { database }: Services,
+  query: Transaction<Schema>,
+  versionId: string,
+): Promise<UndecidedVersion & { state: VersionState }> {
   const select = () =>
     query
       .selectFrom('versions')
@@ -65,37 +63,4 @@ async function lockVersion({ database }: Services, query: Transaction<Schema>, v
       .executeTakeFirstOrThrow()
   await lockPackage(database, query, (await select()).name)
   return select()
-}
-
-async function decide(
-  query: Transaction<Schema>,
-  version: CheckedVersion,
-  ok: boolean,
-  checks: CheckReport['checks'],
-): Promise<'published' | 'rejected'> {
-  const state = ok ? 'published' : 'rejected'
-  await query
-    .updateTable('versions')
-    .set({ state, checks: JSON.stringify(checks), published_at: ok ? sql<Date>`now()` : null })
-    .where('id', '=', version.id)
-    .execute()
-  const tag = ok ? await tagPublished(query, version) : null
-  await recordAudit(query, {
-    actor: null,
-    action: ok ? 'package.published' : 'package.rejected',
-    subject: `${version.name}@${version.version}`,
-    ip: null,
-    data: ok ? { tag } : { failed: checks.filter((check) => !check.ok).map(({ id }) => id) },
-  })
-  return state
-}
-
-async function tagPublished(query: Transaction<Schema>, version: CheckedVersion): Promise<string | null> {
-  const versions = await taggedVersions(query, version.package_id)
-  const published = versions.find((candidate) => candidate.version === version.version)
-  const intended = version.intended_tag === '' ? null : version.intended_tag
-  const tags = await tagsOf(query, version.package_id)
-  const tag = published === undefined ? null : tagOnPublish(published, intended, tags, versions)
-  if (tag !== null) await putTag(query, version.package_id, tag, version.version)
-  return tag
 }

@@ -51,7 +51,7 @@ export class JobQueue {
     boss.on('error', (error) => log.error('the job queue failed', { error: error.message }))
     // Replicas that start together on a new database all make the queue's schema, which PostgreSQL lets one of them do.
     await boss.start({ attempts: 5 })
-    await boss.createQueue(failedQueue, { retentionSeconds: tenYears, retryLimit: 0 })
+    await boss.createQueue(failedQueue, { retentionSeconds: tenYears, retryLimit: 1_000_000 })
     await boss.createQueue(checkQueue, {
       retryLimit: maxAttempts - 1,
       retryDelay: 0,
@@ -103,13 +103,18 @@ export class JobQueue {
     return job?.state === 'active' && job.retryCount === attempt
   }
 
-  /** Whether the queue has a job for that version, in whatever state. */
-  async isKnown(versionId: string): Promise<boolean> {
-    const [[job], [exhausted]] = await Promise.all([
-      this.#boss.findJobs(checkQueue, { id: versionId }),
-      this.#boss.findJobs(failedQueue, { data: { version_id: versionId } }),
-    ])
-    return job !== undefined || exhausted !== undefined
+  /**
+   * Gives a version that is being checked a job, where the queue has none that will come to a result: it was lost, say, when
+   * the database was restored without it. Tells whether it had to.
+   */
+  async recover(versionId: string): Promise<boolean> {
+    // In this order: a job goes from the one queue to the other in one statement.
+    const jobs = await this.#boss.findJobs(checkQueue, { id: versionId })
+    const exhausted = await this.#boss.findJobs(failedQueue, { data: { version_id: versionId } })
+    if ([...jobs, ...exhausted].some(({ state }) => ['created', 'retry', 'active'].includes(state))) return false
+    if (jobs.length > 0) await this.#boss.deleteJob(checkQueue, versionId)
+    await this.#boss.send(checkQueue, { version_id: versionId }, { id: versionId })
+    return true
   }
 
   /** Takes jobs from workers that have gone silent; pg-boss does it by itself every 15 s. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentTarball } from '../../../testdata/tarballs/good-agent.ts'
 import { goodEntries, goodTarball } from '../../../testdata/tarballs/good-package.ts'
 import type { Actor } from '../auth/actor.ts'
 import { putMember } from '../auth/memberships.store.ts'
@@ -132,13 +133,26 @@ describe.each(await testDatabases())('publishing on $kind', ({ open }) => {
       code: 'package_visibility_fixed',
     })
     const name = `@${ada.username}/pole-1`
-    const tarball = goodTarball({ name, version: '1.1.0', agentgym: { kind: 'agent' } }, [
-      { path: 'package/agent.json', body: '{}' },
-      { path: 'package/model.onnx', body: 'x' },
-    ])
+    const tarball = agentTarball({ name, version: '1.1.0' })
     await expect(upload(services, ada, '1.1.0', { name, tarball })).rejects.toMatchObject({
       code: 'package_kind_changed',
     })
+  })
+
+  it('an agent whose structure holds is published at once', async () => {
+    const name = `@${ada.username}/maze-ppo`
+    const tarball = agentTarball({ name })
+    const answer = await upload(services, ada, '0.1.0', { name, tarball })
+    expect(answer).toMatchObject({ name, version: '0.1.0', state: 'published' })
+    expect(await upload(services, ada, '0.1.0', { name, tarball })).toEqual(answer)
+    expect(await checkAll(services)).toEqual([])
+    const found = await database.query
+      .selectFrom('packages')
+      .selectAll()
+      .where('name', '=', name)
+      .executeTakeFirstOrThrow()
+    expect(found).toMatchObject({ kind: 'agent', latest_version: '0.1.0' })
+    expect(await audits(`${name}@0.1.0`)).toEqual([{ action: 'package.publish' }, { action: 'package.published' }])
   })
 
   it('leaves nothing of an upload that is refused', async () => {

@@ -8,6 +8,7 @@ import type { Queries } from '../database/database.ts'
 import type { Schema, VersionState } from '../database/schema.ts'
 import { violatedConstraint } from '../database/violated-constraint.ts'
 import type { Services } from '../server/services.ts'
+import { decideVersion } from './decide-version.ts'
 import { type JobQueue, jobQueue } from './job-queue.ts'
 import { lockObject, lockPackage } from './lock-package.ts'
 import { type PackageName, parsePackageName } from './package-name.ts'
@@ -73,8 +74,8 @@ export async function publishVersion(services: Services, upload: Upload): Promis
     await lockObject(database, query, objectKey)
     // The sweeper may have come between: writing again what is there costs nothing.
     if (!(await objects.has(objectKey))) await objects.put(bytes)
-    await insertVersion(query, queue, { actor, found, tarball, manifest, objectKey, upload })
-    return { name: name.full, version: upload.version, state: 'checking', integrity: tarball.integrity }
+    const state = await insertVersion(query, queue, { actor, found, tarball, manifest, objectKey, upload })
+    return { name: name.full, version: upload.version, state, integrity: tarball.integrity }
   })
 }
 
@@ -148,8 +149,9 @@ type NewVersion = {
   upload: Upload
 }
 
-async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added: NewVersion): Promise<void> {
+async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added: NewVersion): Promise<VersionState> {
   const { actor, found, tarball, manifest, objectKey, upload } = added
+  const tag = upload.tag ?? ''
   const { id } = await query
     .insertInto('versions')
     .values({
@@ -169,12 +171,12 @@ async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added:
       deprecated: null,
       yanked_at: null,
       published_by: actor.accountId,
-      intended_tag: upload.tag ?? '',
+      intended_tag: tag,
       published_at: null,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await queue.enqueue(query, id)
+  if (manifest.kind === 'scenario') await queue.enqueue(query, id)
   await recordAudit(query, {
     actor,
     action: 'package.publish',
@@ -182,7 +184,15 @@ async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added:
     ip: upload.ip,
     data: { integrity: tarball.integrity, tag: upload.tag ?? null },
   })
+  if (manifest.kind === 'scenario') return 'checking'
+  // Nothing of an agent's package runs when it is installed, and its model is another room's to verify.
+  const undecided = { id, package_id: found.id, name: manifest.name, version: manifest.version, intended_tag: tag }
+  return decideVersion(query, undecided, true, agentChecks)
 }
+
+const agentChecks = [
+  { id: 'structure', ok: true, message: 'agent.json fits its schema, and model.onnx is the model that it names.' },
+]
 
 function versionExists(name: string, version: string, state: VersionState): AgentGymError {
   const became = { checking: 'is being checked', published: 'is published', rejected: 'was rejected' }[state]

@@ -28,13 +28,18 @@ export type Tarball = {
   shasum: string
   /** SHA-256 (hex) of dist/scenario.js; null without one. */
   bundleHash: string | null
+  /** agent.json, not parsed, and the SHA-256 (hex) of model.onnx; null without them. */
+  agentJson: Buffer | null
+  modelHash: string | null
 }
 
 const maxReadmeBytes = 512 * 1024
 /** Small archives of text pack very well: below this the ratio says nothing. */
 const ratioFreeBytes = 1024 * 1024
 const manifestPath = 'package.json'
-const bundlePath = 'dist/scenario.js'
+const agentPath = 'agent.json'
+/** Hashed in passing. */
+const hashedPaths = ['dist/scenario.js', 'model.onnx'] as const
 const readmePath = /^readme(?:\.(?:md|markdown|txt))?$/i
 
 /**
@@ -102,7 +107,8 @@ class TarballReader {
   #unpackedSize = 0
   #manifest: Buffer[] | undefined
   #readme: { path: string; pieces: Buffer[] } | undefined
-  #bundle: Hash | undefined
+  #agent: Buffer[] | undefined
+  readonly #hashes = new Map<string, Hash>()
   #sink: (bytes: Buffer) => void = ignore
 
   constructor(limits: TarballLimits) {
@@ -133,7 +139,7 @@ class TarballReader {
     this.#sink(bytes)
   }
 
-  finish(): Pick<Tarball, 'manifest' | 'readme' | 'files' | 'unpackedSize' | 'bundleHash'> {
+  finish(): Pick<Tarball, 'manifest' | 'readme' | 'files' | 'unpackedSize' | 'bundleHash' | 'agentJson' | 'modelHash'> {
     if (this.#manifest === undefined)
       throw tarballFailure('package_manifest_missing', 'The tarball holds no package/package.json.')
     return {
@@ -141,28 +147,24 @@ class TarballReader {
       readme: this.#readme === undefined ? null : decodeReadme(this.#readme),
       files: this.#files,
       unpackedSize: this.#unpackedSize,
-      bundleHash: this.#bundle?.digest('hex') ?? null,
+      bundleHash: this.#hashes.get('dist/scenario.js')?.digest('hex') ?? null,
+      agentJson: this.#agent === undefined ? null : Buffer.concat(this.#agent),
+      modelHash: this.#hashes.get('model.onnx')?.digest('hex') ?? null,
     }
   }
 
   #sinkFor(path: string, size: number): (bytes: Buffer) => void {
     if (path === manifestPath) {
-      if (size > maxManifestBytes) {
-        const message = `package.json has ${size} bytes; at most ${maxManifestBytes} are taken.`
-        throw tarballFailure(
-          'package_manifest_too_large',
-          message,
-          { limit: maxManifestBytes },
-          'Keep data in a module.',
-        )
-      }
-      const pieces: Buffer[] = []
-      this.#manifest = pieces
-      return (bytes) => pieces.push(bytes)
+      this.#manifest = []
+      return keep(this.#manifest, path, size)
     }
-    if (path === bundlePath) {
+    if (path === agentPath) {
+      this.#agent = []
+      return keep(this.#agent, path, size)
+    }
+    if (hashedPaths.some((hashed) => hashed === path)) {
       const hash = createHash('sha256')
-      this.#bundle = hash
+      this.#hashes.set(path, hash)
       return (bytes) => hash.update(bytes)
     }
     // README.md before any other spelling: npm shows that one too.
@@ -174,6 +176,15 @@ class TarballReader {
     }
     return ignore
   }
+}
+
+function keep(pieces: Buffer[], path: string, size: number): (bytes: Buffer) => void {
+  if (size > maxManifestBytes) {
+    const message = `${path} has ${size} bytes; at most ${maxManifestBytes} are taken.`
+    const hint = 'Keep data in a module of its own.'
+    throw tarballFailure('package_manifest_too_large', message, { limit: maxManifestBytes }, hint)
+  }
+  return (bytes) => pieces.push(bytes)
 }
 
 function decodeReadme({ path, pieces }: { path: string; pieces: Buffer[] }): string {

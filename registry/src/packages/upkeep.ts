@@ -26,8 +26,6 @@ export async function enqueueLostChecks(services: Services): Promise<void> {
     .limit(10_000)
     .execute()
   for (const { id } of checking) {
-    if (await queue.isKnown(id)) continue
-    await services.database.transaction((query) => queue.enqueue(query, id))
-    services.log.warn('a version that was being checked had no job', { version_id: id })
+    if (await queue.recover(id)) services.log.warn('a version that was being checked had no job', { version_id: id })
   }
 }

@@ -3,6 +3,7 @@ import semver from 'semver'
 import { z } from 'zod'
 import { parsePackageName } from './package-name.ts'
 import type { Tarball } from './read-tarball.ts'
+import { vetAgent } from './vet-agent.ts'
 import { vetDependencies } from './vet-dependencies.ts'
 
 /** What the registry takes from a package.json that has passed. */
@@ -24,7 +25,6 @@ const agentFieldSchema = z.looseObject({
   title: z.string().min(1).max(80).optional(),
   summary: z.string().min(1).max(280).optional(),
   category: z.string().max(80).optional(),
-  algorithm: z.string().max(40).optional(),
 })
 const packageFieldsSchema = z.looseObject({
   name: z.string(),
@@ -135,19 +135,17 @@ function describe(tarball: Tarball, fields: z.infer<typeof packageFieldsSchema>)
   }
 }
 
-/** Structure only: whether the model does what agent.json claims is for the verification to say. */
 function describeAgent(tarball: Tarball, fields: z.infer<typeof packageFieldsSchema>): Described {
-  const agent = parse(agentFieldSchema, tarball.manifest.agentgym, 'agentgym')
-  const missing = ['agent.json', 'model.onnx'].find((path) => !tarball.files.some((file) => file.path === path))
-  if (missing !== undefined) throw refused('agent_invalid', `The tarball holds no ${missing}.`, 'files')
+  const field = parse(agentFieldSchema, tarball.manifest.agentgym, 'agentgym')
+  const agent = vetAgent(tarball)
   const base = fields.name.slice(fields.name.indexOf('/') + 1)
   return {
     kind: 'agent',
-    title: agent.title ?? base,
-    summary: agent.summary ?? fields.description?.slice(0, 280) ?? '',
-    category: agent.category ?? null,
+    title: field.title ?? base,
+    summary: field.summary ?? fields.description?.slice(0, 280) ?? '',
+    category: field.category ?? null,
     difficulty: null,
-    algorithm: agent.algorithm ?? null,
+    algorithm: agent.algorithm,
   }
 }
 
@@ -174,5 +172,4 @@ const hints: Partial<Record<ErrorCode, string>> = {
   package_executable: 'Publish commands as a package of their own.',
   package_native_code: 'Leave it out: a scenario is JavaScript.',
   package_bundle_missing: 'Run `agentgym scenario build` before packing and list "dist" under `files`.',
-  agent_invalid: 'Publish the whole folder that training wrote.',
 }
