@@ -40,29 +40,105 @@ const compression: BadTarball[] = [
   bad('gzip-without-trailer', 'tarball_truncated', 'the checksum at the end is gone', good.subarray(0, -4)),
   bad('gzip-wrong-checksum', 'tarball_corrupt', 'CRC-32 of other data', flipped(good, good.length - 8)),
   bad('gzip-wrong-length', 'tarball_corrupt', 'length of other data', flipped(good, good.length - 4)),
-  bad('gzip-trailing-garbage', 'tarball_trailing_data', 'text after the end', Buffer.concat([good, Buffer.from('more')])),
+  bad(
+    'gzip-trailing-garbage',
+    'tarball_trailing_data',
+    'text after the end',
+    Buffer.concat([good, Buffer.from('more')]),
+  ),
   bad('gzip-second-member', 'tarball_trailing_data', 'two gzip files joined', Buffer.concat([good, good])),
 ]
 
 const archiveForm: BadTarball[] = [
   bad('tar-without-end', 'tarball_truncated', 'no blocks of zeros', gzip(archive(goodEntries(), Buffer.alloc(0)))),
   bad('tar-cut-file', 'tarball_truncated', 'ends within a file', gzip(archive(goodEntries()).subarray(0, 700))),
-  bad('tar-after-end', 'tarball_trailing_data', 'a second archive after the end', gzip(Buffer.concat([archive(goodEntries()), archive(goodEntries())]))),
-  bad('tar-lone-zero-block', 'tarball_trailing_data', 'a file behind one block of zeros', withEntries(Buffer.alloc(512), rawEntry({ path: 'package/hidden.js', body: 'x' }))),
-  bad('tar-padding', 'tarball_trailing_data', 'data where a block is filled up', withEntries({ path: 'package/a.txt', body: 'a', padding: 7 })),
-  bad('tar-checksum', 'tarball_corrupt', 'wrong checksum of a header', withEntries({ path: 'package/a.txt', checksum: '000001\0 ' })),
-  bad('tar-old-format', 'tarball_entry_unsupported', 'a header without ustar', withEntries({ path: 'package/a.txt', magic: '' })),
-  bad('tar-base-256-size', 'tarball_entry_unsupported', "GNU's binary size", withEntries({ path: 'package/a.txt', size: '\x80\0\0\0\0\0\0\0\0\0\0\0' })),
-  bad('tar-gnu-long-name', 'tarball_entry_unsupported', "GNU's long name", withEntries({ path: '././@LongLink', type: 'L', body: 'package/a.txt\0' })),
-  bad('tar-pax-size', 'tarball_entry_unsupported', 'a pax size that only some readers take', withEntries(paxEntry([['size', '3']]), { path: 'package/a.txt', body: 'abc' })),
-  bad('tar-pax-two-paths', 'tarball_entry_unsupported', 'a pax header with two paths', withEntries(paxEntry([['path', 'package/a'], ['path', 'package/b']]), { path: 'package/a' })),
-  bad('tar-pax-global', 'tarball_entry_unsupported', 'a header for all entries', withEntries({ path: 'pax_global_header', type: 'g', body: '19 path=package/a.js\n' })),
-  bad('tar-sparse', 'tarball_entry_unsupported', "GNU's sparse file", withEntries({ path: 'package/a.txt', type: 'S' })),
+  bad(
+    'tar-after-end',
+    'tarball_trailing_data',
+    'a second archive after the end',
+    gzip(Buffer.concat([archive(goodEntries()), archive(goodEntries())])),
+  ),
+  bad(
+    'tar-lone-zero-block',
+    'tarball_trailing_data',
+    'a file behind one block of zeros',
+    withEntries(Buffer.alloc(512), rawEntry({ path: 'package/hidden.js', body: 'x' })),
+  ),
+  bad(
+    'tar-padding',
+    'tarball_trailing_data',
+    'data where a block is filled up',
+    withEntries({ path: 'package/a.txt', body: 'a', padding: 7 }),
+  ),
+  bad(
+    'tar-checksum',
+    'tarball_corrupt',
+    'wrong checksum of a header',
+    withEntries({ path: 'package/a.txt', checksum: '000001\0 ' }),
+  ),
+  bad(
+    'tar-old-format',
+    'tarball_entry_unsupported',
+    'a header without ustar',
+    withEntries({ path: 'package/a.txt', magic: '' }),
+  ),
+  bad(
+    'tar-base-256-size',
+    'tarball_entry_unsupported',
+    "GNU's binary size",
+    withEntries({ path: 'package/a.txt', size: '\x80\0\0\0\0\0\0\0\0\0\0\0' }),
+  ),
+  bad(
+    'tar-gnu-long-name',
+    'tarball_entry_unsupported',
+    "GNU's long name",
+    withEntries({ path: '././@LongLink', type: 'L', body: 'package/a.txt\0' }),
+  ),
+  bad(
+    'tar-pax-size',
+    'tarball_entry_unsupported',
+    'a pax size that only some readers take',
+    withEntries(paxEntry([['size', '3']]), { path: 'package/a.txt', body: 'abc' }),
+  ),
+  bad(
+    'tar-pax-two-paths',
+    'tarball_entry_unsupported',
+    'a pax header with two paths',
+    withEntries(
+      paxEntry([
+        ['path', 'package/a'],
+        ['path', 'package/b'],
+      ]),
+      { path: 'package/a' },
+    ),
+  ),
+  bad(
+    'tar-pax-global',
+    'tarball_entry_unsupported',
+    'a header for all entries',
+    withEntries({ path: 'pax_global_header', type: 'g', body: '19 path=package/a.js\n' }),
+  ),
+  bad(
+    'tar-sparse',
+    'tarball_entry_unsupported',
+    "GNU's sparse file",
+    withEntries({ path: 'package/a.txt', type: 'S' }),
+  ),
 ]
 
 const entryTypes: BadTarball[] = [
-  bad('symbolic-link', 'tarball_link', 'a symbolic link', withEntries({ path: 'package/a', type: '2', link: '/etc/passwd' })),
-  bad('hard-link', 'tarball_link', 'a hard link', withEntries({ path: 'package/a', type: '1', link: 'package/README.md' })),
+  bad(
+    'symbolic-link',
+    'tarball_link',
+    'a symbolic link',
+    withEntries({ path: 'package/a', type: '2', link: '/etc/passwd' }),
+  ),
+  bad(
+    'hard-link',
+    'tarball_link',
+    'a hard link',
+    withEntries({ path: 'package/a', type: '1', link: 'package/README.md' }),
+  ),
   bad('character-device', 'tarball_special_file', 'a device', withEntries({ path: 'package/null', type: '3' })),
   bad('fifo', 'tarball_special_file', 'a FIFO', withEntries({ path: 'package/pipe', type: '6' })),
 ]
@@ -71,70 +147,257 @@ const paths: BadTarball[] = [
   bad('path-absolute', 'tarball_path_absolute', '/etc/cron.d/x', withEntries({ path: '/etc/cron.d/x' })),
   bad('path-drive', 'tarball_path_absolute', 'C:/x', withEntries({ path: 'C:/x' })),
   bad('path-parent', 'tarball_path_traversal', 'package/../../x', withEntries({ path: 'package/../../x' })),
-  bad('path-pax-parent', 'tarball_path_traversal', '.. in a pax header', withEntries(paxEntry([['path', 'package/../x']]), { path: 'package/a' })),
-  bad('path-dot', 'tarball_path_traversal', 'package/./package.json', withEntries({ path: 'package/./package.json', body: '{}' })),
+  bad(
+    'path-pax-parent',
+    'tarball_path_traversal',
+    '.. in a pax header',
+    withEntries(paxEntry([['path', 'package/../x']]), { path: 'package/a' }),
+  ),
+  bad(
+    'path-dot',
+    'tarball_path_traversal',
+    'package/./package.json',
+    withEntries({ path: 'package/./package.json', body: '{}' }),
+  ),
   bad('path-empty-segment', 'tarball_path_traversal', 'package//a', withEntries({ path: 'package//a' })),
-  bad('path-file-as-folder', 'tarball_path_traversal', 'a file whose path ends in /', withEntries({ path: 'package/a/', body: 'x' })),
+  bad(
+    'path-file-as-folder',
+    'tarball_path_traversal',
+    'a file whose path ends in /',
+    withEntries({ path: 'package/a/', body: 'x' }),
+  ),
   bad('path-outside', 'tarball_path_outside_package', 'other/a', withEntries({ path: 'other/a' })),
   bad('path-nul', 'tarball_path_nul', 'a NUL in the middle', withEntries({ path: 'package/a.txt\0.js' })),
-  bad('path-pax-nul', 'tarball_path_nul', 'a NUL in a pax header', withEntries(paxEntry([['path', 'package/a\0b']]), { path: 'package/a' })),
+  bad(
+    'path-pax-nul',
+    'tarball_path_nul',
+    'a NUL in a pax header',
+    withEntries(paxEntry([['path', 'package/a\0b']]), { path: 'package/a' }),
+  ),
   bad('path-backslash', 'tarball_path_backslash', 'package\\..\\x', withEntries({ path: 'package\\..\\x' })),
-  bad('path-not-utf-8', 'tarball_path_encoding', 'Latin-1', withEntries({ path: Buffer.from('package/caf\xe9', 'latin1') })),
-  bad('path-too-long', 'tarball_path_too_long', '250 bytes', withEntries(paxEntry([['path', `package/${'a'.repeat(250)}`]]), { path: 'package/a' })),
-  bad('path-colon', 'tarball_path_not_portable', 'a stream of another file on Windows', withEntries({ path: 'package/README.md:x' })),
+  bad(
+    'path-not-utf-8',
+    'tarball_path_encoding',
+    'Latin-1',
+    withEntries({ path: Buffer.from('package/caf\xe9', 'latin1') }),
+  ),
+  bad(
+    'path-too-long',
+    'tarball_path_too_long',
+    '250 bytes',
+    withEntries(paxEntry([['path', `package/${'a'.repeat(250)}`]]), { path: 'package/a' }),
+  ),
+  bad(
+    'path-colon',
+    'tarball_path_not_portable',
+    'a stream of another file on Windows',
+    withEntries({ path: 'package/README.md:x' }),
+  ),
   bad('path-device-name', 'tarball_path_not_portable', 'a device on Windows', withEntries({ path: 'package/con.js' })),
-  bad('path-trailing-dot', 'tarball_path_not_portable', 'Windows drops the dot', withEntries({ path: 'package/README.md.' })),
-  bad('path-right-to-left', 'tarball_path_not_portable', 'shown as another name', withEntries({ path: 'package/a\u202egnp.js' })),
-  bad('path-duplicate', 'tarball_path_duplicate', 'README.md twice', withEntries({ path: 'package/README.md', body: '#' })),
-  bad('path-two-manifests', 'tarball_path_duplicate', 'package.json twice', withEntries({ path: 'package/package.json', body: '{}' })),
+  bad(
+    'path-trailing-dot',
+    'tarball_path_not_portable',
+    'Windows drops the dot',
+    withEntries({ path: 'package/README.md.' }),
+  ),
+  bad(
+    'path-right-to-left',
+    'tarball_path_not_portable',
+    'shown as another name',
+    withEntries({ path: 'package/a\u202egnp.js' }),
+  ),
+  bad(
+    'path-duplicate',
+    'tarball_path_duplicate',
+    'README.md twice',
+    withEntries({ path: 'package/README.md', body: '#' }),
+  ),
+  bad(
+    'path-two-manifests',
+    'tarball_path_duplicate',
+    'package.json twice',
+    withEntries({ path: 'package/package.json', body: '{}' }),
+  ),
   bad('path-case', 'tarball_path_collision', 'README.md and ReadMe.md', withEntries({ path: 'package/ReadMe.md' })),
-  bad('path-accent', 'tarball_path_collision', 'é as one and as two characters', withEntries({ path: 'package/caf\u00e9' }, { path: 'package/cafe\u0301' })),
-  bad('path-file-and-folder', 'tarball_path_collision', 'src is a folder and a file', withEntries({ path: 'package/src', body: 'x' })),
+  bad(
+    'path-accent',
+    'tarball_path_collision',
+    'é as one and as two characters',
+    withEntries({ path: 'package/caf\u00e9' }, { path: 'package/cafe\u0301' }),
+  ),
+  bad(
+    'path-file-and-folder',
+    'tarball_path_collision',
+    'src is a folder and a file',
+    withEntries({ path: 'package/src', body: 'x' }),
+  ),
   bad('path-folder-case', 'tarball_path_collision', 'src/ and SRC/', withEntries({ path: 'package/SRC/a.js' })),
 ]
 
 const manifests: BadTarball[] = [
   bad('manifest-missing', 'package_manifest_missing', 'no package.json', withoutFile('package/package.json')),
-  bad('manifest-too-large', 'package_manifest_too_large', '300 KiB', withManifestText(manifestText + ' '.repeat(300 * 1024))),
+  bad(
+    'manifest-too-large',
+    'package_manifest_too_large',
+    '300 KiB',
+    withManifestText(manifestText + ' '.repeat(300 * 1024)),
+  ),
   bad('manifest-not-json', 'package_manifest_not_json', 'a trailing comma', withManifestText('{"name":"@t/maze",}')),
-  bad('manifest-not-utf-8', 'package_manifest_not_json', 'Latin-1', withManifestText(Buffer.from('{"name":"caf\xe9"}', 'latin1'))),
-  bad('manifest-byte-order-mark', 'package_manifest_not_json', 'a byte order mark', withManifestText(`\ufeff${manifestText}`)),
+  bad(
+    'manifest-not-utf-8',
+    'package_manifest_not_json',
+    'Latin-1',
+    withManifestText(Buffer.from('{"name":"caf\xe9"}', 'latin1')),
+  ),
+  bad(
+    'manifest-byte-order-mark',
+    'package_manifest_not_json',
+    'a byte order mark',
+    withManifestText(`\ufeff${manifestText}`),
+  ),
   bad('manifest-array', 'package_manifest_not_json', 'a list', withManifestText('[]')),
-  bad('manifest-nul', 'package_manifest_not_json', 'a NUL in a text', withManifestText(manifestText.replace('Maze', 'Ma\\u0000ze'))),
-  bad('manifest-duplicate-key', 'package_manifest_duplicate_key', 'scripts twice', withManifestText(manifestText.replace('{', '{"scripts":{"postinstall":"x"},"\\u0073cripts":{},'))),
-  bad('manifest-proto', 'package_manifest_forbidden_key', '__proto__', withManifestText(manifestText.replace('{', '{"__proto__":{"a":1},'))),
+  bad(
+    'manifest-nul',
+    'package_manifest_not_json',
+    'a NUL in a text',
+    withManifestText(manifestText.replace('Maze', 'Ma\\u0000ze')),
+  ),
+  bad(
+    'manifest-duplicate-key',
+    'package_manifest_duplicate_key',
+    'scripts twice',
+    withManifestText(manifestText.replace('{', '{"scripts":{"postinstall":"x"},"\\u0073cripts":{},')),
+  ),
+  bad(
+    'manifest-proto',
+    'package_manifest_forbidden_key',
+    '__proto__',
+    withManifestText(manifestText.replace('{', '{"__proto__":{"a":1},')),
+  ),
   bad('name-other', 'package_name_mismatch', 'another name', goodTarball({ name: '@t/other' })),
   bad('version-other', 'package_version_mismatch', 'another version', goodTarball({ version: '1.0.1' })),
   bad('manifest-without-agentgym', 'manifest_invalid', 'no field agentgym', goodTarball({ agentgym: undefined })),
   bad('marked-private', 'package_marked_private', 'private: true', goodTarball({ private: true })),
   bad('license-missing', 'package_license_missing', 'no licence', goodTarball({ license: undefined })),
   bad('readme-missing', 'package_readme_missing', 'no README', withoutFile('package/README.md')),
-  bad('readme-binary', 'package_readme_invalid', 'a README that is not text', gzip(archive(goodEntries().map((entry) => (entry.path === 'package/README.md' ? { ...entry, body: Buffer.from([0xff, 0xfe]) } : entry))))),
+  bad(
+    'readme-binary',
+    'package_readme_invalid',
+    'a README that is not text',
+    gzip(
+      archive(
+        goodEntries().map((entry) =>
+          entry.path === 'package/README.md' ? { ...entry, body: Buffer.from([0xff, 0xfe]) } : entry,
+        ),
+      ),
+    ),
+  ),
   bad('bundle-missing', 'package_bundle_missing', 'no dist/scenario.js', withoutFile('package/dist/scenario.js')),
   ...['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'].map((script) =>
-    bad(`script-${script}`, 'package_install_script', `a script ${script}`, goodTarball({ scripts: { [script]: 'node x.js' } })),
+    bad(
+      `script-${script}`,
+      'package_install_script',
+      `a script ${script}`,
+      goodTarball({ scripts: { [script]: 'node x.js' } }),
+    ),
   ),
   bad('executable', 'package_executable', 'bin', goodTarball({ bin: { maze: 'src/index.ts' } })),
   bad('executable-folder', 'package_executable', 'directories.bin', goodTarball({ directories: { bin: './bin' } })),
-  bad('native-gyp', 'package_native_code', 'binding.gyp', goodTarball({}, [{ path: 'package/binding.gyp', body: '{}' }])),
-  bad('native-module', 'package_native_code', 'a .node file', goodTarball({}, [{ path: 'package/lib/a.node', body: 'x' }])),
-  bad('native-field', 'package_native_code', 'gypfile: true', goodTarball({ gypfile: true })),
-  ...['workspace:*', 'file:../x', 'link:../x', 'git+https://example.org/x.git', 'https://example.org/x.tgz', 'acme/x'].map(
-    (wanted, index) =>
-      bad(`dependency-${index + 1}`, 'package_dependency_forbidden', wanted, goodTarball({ dependencies: { x: wanted } })),
+  bad(
+    'native-gyp',
+    'package_native_code',
+    'binding.gyp',
+    goodTarball({}, [{ path: 'package/binding.gyp', body: '{}' }]),
   ),
-  bad('dependency-development', 'package_dependency_forbidden', 'workspace: in devDependencies', goodTarball({ devDependencies: { x: 'workspace:^' } })),
-  bad('dependencies-bundled', 'package_dependencies_bundled', 'bundleDependencies', goodTarball({ bundleDependencies: ['x'] })),
-  bad('dependencies-carried', 'package_dependencies_bundled', 'a node_modules folder', goodTarball({}, [{ path: 'package/node_modules/x/index.js', body: 'x' }])),
+  bad(
+    'native-module',
+    'package_native_code',
+    'a .node file',
+    goodTarball({}, [{ path: 'package/lib/a.node', body: 'x' }]),
+  ),
+  bad('native-field', 'package_native_code', 'gypfile: true', goodTarball({ gypfile: true })),
+  ...[
+    'workspace:*',
+    'file:../x',
+    'link:../x',
+    'git+https://example.org/x.git',
+    'https://example.org/x.tgz',
+    'acme/x',
+  ].map((wanted, index) =>
+    bad(
+      `dependency-${index + 1}`,
+      'package_dependency_forbidden',
+      wanted,
+      goodTarball({ dependencies: { x: wanted } }),
+    ),
+  ),
+  bad(
+    'dependency-development',
+    'package_dependency_forbidden',
+    'workspace: in devDependencies',
+    goodTarball({ devDependencies: { x: 'workspace:^' } }),
+  ),
+  bad(
+    'dependencies-bundled',
+    'package_dependencies_bundled',
+    'bundleDependencies',
+    goodTarball({ bundleDependencies: ['x'] }),
+  ),
+  bad(
+    'dependencies-carried',
+    'package_dependencies_bundled',
+    'a node_modules folder',
+    goodTarball({}, [{ path: 'package/node_modules/x/index.js', body: 'x' }]),
+  ),
 ]
 
 const asGood = { name: goodName, version: goodVersion }
 const agents: BadTarball[] = [
-  bad('agent-without-model', 'agent_invalid', 'no model.onnx', gzip(archive(agentEntries(asGood).filter(({ path }) => path !== 'package/model.onnx')))),
-  bad('agent-without-manifest', 'agent_invalid', 'no agent.json', gzip(archive(agentEntries(asGood).filter(({ path }) => path !== 'package/agent.json')))),
-  bad('agent-other-model', 'agent_invalid', 'another model than agent.json names', agentTarball(asGood, { model_hash: 'c'.repeat(64) })),
-  bad('agent-unknown-field', 'agent_invalid', 'a field that agent.json has not', agentTarball(asGood, { verified: true })),
-  bad('agent-duplicate-key', 'agent_invalid', 'a key twice in agent.json', gzip(archive(agentEntries(asGood).map((entry) => (entry.path === 'package/agent.json' ? { ...entry, body: String(entry.body).replace('{', '{"seed":7,') } : entry))))),
+  bad(
+    'agent-without-model',
+    'agent_invalid',
+    'no model.onnx',
+    gzip(archive(agentEntries(asGood).filter(({ path }) => path !== 'package/model.onnx'))),
+  ),
+  bad(
+    'agent-without-manifest',
+    'agent_invalid',
+    'no agent.json',
+    gzip(archive(agentEntries(asGood).filter(({ path }) => path !== 'package/agent.json'))),
+  ),
+  bad(
+    'agent-other-model',
+    'agent_invalid',
+    'another model than agent.json names',
+    agentTarball(asGood, { model_hash: 'c'.repeat(64) }),
+  ),
+  bad(
+    'agent-unknown-field',
+    'agent_invalid',
+    'a field that agent.json has not',
+    agentTarball(asGood, { verified: true }),
+  ),
+  bad(
+    'agent-duplicate-key',
+    'agent_invalid',
+    'a key twice in agent.json',
+    gzip(
+      archive(
+        agentEntries(asGood).map((entry) =>
+          entry.path === 'package/agent.json'
+            ? { ...entry, body: String(entry.body).replace('{', '{"seed":7,') }
+            : entry,
+        ),
+      ),
+    ),
+  ),
 ]
 
-export const badTarballs: BadTarball[] = [...compression, ...archiveForm, ...entryTypes, ...paths, ...manifests, ...agents]
+export const badTarballs: BadTarball[] = [
+  ...compression,
+  ...archiveForm,
+  ...entryTypes,
+  ...paths,
+  ...manifests,
+  ...agents,
+]

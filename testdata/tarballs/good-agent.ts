@@ -60,7 +60,13 @@ export const goodAgent: AgentManifest = {
 
 /** Files of a trained agent's package as training writes it; `agent` replaces fields of its agent.json. */
 export function agentEntries(manifest: Record<string, unknown> = {}, agent: Record<string, unknown> = {}): RawEntry[] {
-  const fields = { name: '@t/maze-ppo', version: '0.1.0', license: 'UNLICENSED', agentgym: { kind: 'agent' }, ...manifest }
+  const fields = {
+    name: '@t/maze-ppo',
+    version: '0.1.0',
+    license: 'UNLICENSED',
+    agentgym: { kind: 'agent' },
+    ...manifest,
+  }
   return [
     { path: 'package/package.json', body: JSON.stringify(fields) },
     { path: 'package/README.md', body: '# Maze, PPO\n' },
