@@ -24,14 +24,15 @@ export function filters({ kind, category, difficulty, algorithm, price }: Packag
 }
 
 /**
- * Where the words stand (ts_rank, less for long texts), far more for a package of that very name, a little more for what
- * is used and good. READMEs find but do not rank: repeating a word gains nothing. An integer, so that a page's end is
- * exactly what it was.
+ * Where the words stand (ts_rank: names, then titles and keywords, then summaries), before all a package of that very
+ * name; among those alike, what is used and good. That share is smaller than the step from one place to the next, so no
+ * download makes up for words. READMEs find but do not rank: repeating a word there gains nothing. An integer, so that a
+ * page's end is exactly what it was.
  */
 export function relevance({ tsquery, name }: SearchQuery): RawBuilder<number> {
-  const words = sql`ts_rank('{0, 0.2, 0.5, 1}', packages.search_rank, ${searchExpression(tsquery)}, 1)`
+  const words = sql`ts_rank('{0, 0.2, 0.5, 1}', packages.search_rank, ${searchExpression(tsquery)})`
   const named = sql`case when packages.name = ${name} or split_part(packages.name, '/', 2) = ${name} then 1 else 0 end`
-  const used = sql`0.05 * least(1, ln(1 + packages.downloads) / 14)`
-  const good = sql`0.05 * packages.quality / 100.0`
+  const used = sql`0.05::float8 * least(1, ln(1::float8 + packages.downloads) / 14)`
+  const good = sql`0.05::float8 * packages.quality / 100`
   return sql<number>`(1000000 * (${words} + ${named} + ${used} + ${good}))::bigint`
 }

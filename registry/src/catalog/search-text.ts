@@ -2,6 +2,8 @@ const word = /[\p{L}\p{N}\p{M}]+/gu
 /** Scripts that put no spaces between words: each character counts as one. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/gu
 const latinMarks = /[\u0300-\u036f]/g
+/** Control characters, NUL above all, which PostgreSQL does not take. */
+const notInNames = /\p{C}/gu
 const maxQueryWords = 12
 
 /**
@@ -31,7 +33,7 @@ export type SearchQuery = {
 export function searchQuery(text: string): SearchQuery | null {
   const words = searchWords(text).slice(0, maxQueryWords)
   if (words.length === 0) return null
-  const name = text.trim().toLowerCase().replace(/\s+/g, '-')
+  const name = text.trim().toLowerCase().replace(/\s+/g, '-').replace(notInNames, '')
   return {
     tsquery: `${words.join(' & ')}:*`,
     name: name.includes('/') && !name.startsWith('@') ? `@${name}` : name,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 
 const packageKindSchema = z.enum(['scenario', 'agent'])
 const difficultySchema = z.enum(['beginner', 'intermediate', 'advanced', 'expert'])
+const printable = /^\P{C}+$/u
 const timeSchema = z.iso.datetime()
 
 /** What the catalogue can be asked for: the query of `GET /v1/packages`. */
@@ -12,9 +13,9 @@ export const searchRequestSchema = z.object({
     .optional()
     .describe('Words; the last one may be a beginning. A name is found with and without its scope.'),
   kind: packageKindSchema.optional(),
-  category: z.string().min(1).max(80).optional(),
+  category: z.string().max(80).regex(printable).optional(),
   difficulty: difficultySchema.optional(),
-  algorithm: z.string().min(1).max(40).optional(),
+  algorithm: z.string().max(40).regex(printable).optional(),
   price: z.enum(['free', 'paid']).optional(),
   sort: z
     .enum(['relevance', 'downloads', 'newest', 'quality'])
