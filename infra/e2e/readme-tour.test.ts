@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeBlocks } from '../checks/markdown.ts'
 import { readRepositoryFile, repositoryRoot } from '../checks/repository-files.ts'
 
@@ -15,17 +16,52 @@ function tourCommands(): string[] {
     .filter((line) => line !== '')
 }
 
+/** Where `agentgym serve --json` says that it serves. What else it says is read and let go. */
+async function servingUrl(server: ChildProcess): Promise<string> {
+  server.stderr?.resume()
+  let output = ''
+  return new Promise((resolve, reject) => {
+    server.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      const line = /^\{"event":"serving".*$/m.exec(output)?.[0]
+      if (line !== undefined) resolve(JSON.parse(line).url)
+    })
+    server.once('exit', (status) => reject(new Error(`serve ended with status ${status}: ${output}`)))
+  })
+}
+
 // Typed in a folder of its own, where only what the tour uses of the clone is there: what it writes stays out of ours.
 describe("the README's tour, typed from top to bottom", () => {
   const folder = mkdtempSync(join(tmpdir(), 'readme-tour-'))
   for (const name of ['agentgym', 'plugins']) symlinkSync(join(repositoryRoot, name), join(folder, name))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  // What the tour tells of a second terminal: on a free port here, and with a home that is nobody's.
+  const environment: NodeJS.ProcessEnv = {
+    ...process.env,
+    AGENTGYM_HOME: join(folder, 'home'),
+    AGENTGYM_PASSWORD: 'the password of the tour',
+    npm_config_userconfig: join(folder, '.npmrc'),
+  }
+  let server: ChildProcess | undefined
+  beforeAll(async () => {
+    server = spawn('./agentgym', ['serve', '--port', '0', '--json'], { cwd: folder, env: environment })
+    environment.AGENTGYM_SERVER = await servingUrl(server)
+  }, 120_000)
+  afterAll(async () => {
+    const ended = server && once(server, 'exit')
+    server?.kill('SIGINT')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  })
 
   const commands = tourCommands()
   it('has commands to type', () => expect(commands.length).toBeGreaterThan(5))
 
   it.each(commands)('%s', { timeout: 300_000 }, (command) => {
-    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: folder, encoding: 'utf8' })
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
+      cwd: folder,
+      env: environment,
+      encoding: 'utf8',
+    })
     expect(status, `${stdout}\n${stderr}`).toBe(0)
   })
 })
