@@ -33,7 +33,8 @@ describe('openMail', () => {
       const text = await readFile(join(mails, name), 'utf8')
       expect(text).toContain('To: ann@example.com')
       expect(text).toContain('From: AgentGym <no-reply@gym.example>')
-      expect(text).toContain('https://gym.example/x?token')
+      expect(text).toContain('Subject: Grüße\n')
+      expect(text.endsWith(`\n\n${message.text}\n`)).toBe(true)
     }
   })
 
@@ -62,11 +63,16 @@ describe('openMail', () => {
     expect(received).not.toContain('AUTH')
   })
 
-  it('refuses a message that would add a header or a recipient', async () => {
+  it('lets nothing in a message add a header or a recipient', async () => {
     const received = await withSmtpServer(async (port) => {
       const mail = openMail({ transport: `smtp://127.0.0.1:${port}`, from, folder, log: silent })
       await mail.send({ ...message, subject: 'Hello\r\nBcc: everybody@example.com' })
     })
+    const mails = join(folder, 'headers')
+    const mail = openMail({ transport: 'file', from, folder: mails, log: silent })
+    await mail.send({ ...message, subject: 'Hello\r\nBcc: everybody@example.com' })
+    const [name] = await readdir(mails)
+    expect(await readFile(join(mails, name), 'utf8')).toContain('\nSubject: Hello Bcc: everybody@example.com\n')
     expect(received).not.toMatch(/^Bcc:/m)
     expect(received.match(/RCPT TO/g)).toHaveLength(1)
   })
