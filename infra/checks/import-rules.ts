@@ -55,31 +55,6 @@ export function importRules(root: string): IForbiddenRuleType[] {
       to: { path: '^(runtime|registry)/', pathNot: '^$1/' },
     },
     {
-      name: 'client-imports-only-contract',
-      comment: 'It runs wherever somebody talks to a server, in browsers too.',
-      from: { path: '^sdk/client/src/', pathNot: tests },
-      to: { path: [packages, '^(node:|fs$|path$|crypto$)'], pathNot: ['^sdk/client/src/', '^sdk/contract/'] },
-    },
-    {
-      name: 'registry-imports-only-client-and-contract',
-      comment: 'The service holds keys and money: what it is made of is read.',
-      from: { path: '^registry/', pathNot: tests },
-      to: { path: packages, pathNot: ['^registry/', '^sdk/(client|contract)/'] },
-    },
-    {
-      name: 'rooms-do-not-know-the-server',
-      comment:
-        'The server puts the rooms together. They take from it what a route is made of, and nothing that runs it.',
-      from: {
-        path: '^registry/src/',
-        pathNot: ['^registry/src/(server|testing)/', '^registry/src/index[.]ts$', tests],
-      },
-      to: {
-        path: '^registry/src/server/',
-        pathNot: '^registry/src/server/((env|services|create-routes|failures|answer-error|upkeep)|pages/page)[.]ts$',
-      },
-    },
-    {
       name: 'web-imports-only-client-and-contract',
       from: { path: '^web/', pathNot: tests },
       to: { path: packages, pathNot: ['^web/', '^sdk/(client|contract)/'] },
@@ -113,8 +88,36 @@ export function importRules(root: string): IForbiddenRuleType[] {
       to: { couldNotResolve: true },
     },
   ]
-  return [...rules, ...confined.map(confinedTo)].map((rule) => ({ ...rule, severity: 'error' }))
+  return [...rules, ...serviceRules, ...confined.map(confinedTo)].map((rule) => ({ ...rule, severity: 'error' }))
 }
+
+// Of the client and the service.
+const serviceRules: IForbiddenRuleType[] = [
+  {
+    name: 'client-imports-only-contract',
+    comment: 'It runs wherever somebody talks to a server, in browsers too.',
+    from: { path: '^sdk/client/src/', pathNot: tests },
+    to: { path: [packages, '^(node:|fs$|path$|crypto$)'], pathNot: ['^sdk/client/src/', '^sdk/contract/'] },
+  },
+  {
+    name: 'registry-imports-only-client-and-contract',
+    comment: 'The service holds keys and money: what it is made of is read.',
+    from: { path: '^registry/', pathNot: tests },
+    to: { path: packages, pathNot: ['^registry/', '^sdk/(client|contract)/'] },
+  },
+  {
+    name: 'rooms-do-not-know-the-server',
+    comment: 'The server puts the rooms together. They take from it what a route is made of, and nothing that runs it.',
+    from: {
+      path: '^registry/src/',
+      pathNot: ['^registry/src/(server|testing)/', '^registry/src/index[.]ts$', tests],
+    },
+    to: {
+      path: '^registry/src/server/',
+      pathNot: '^registry/src/server/((env|services|create-routes|failures|answer-error|upkeep)|pages/page)[.]ts$',
+    },
+  },
+]
 
 // Libraries that only one room may touch.
 const confined: [rule: string, room: string, library: string][] = [

@@ -14,7 +14,7 @@ export async function clientTypes(): Promise<string> {
 }
 
 /** The OpenAPI document, from a server on an empty folder: there is no other place that puts all routes together. */
-export async function servedDocument(): Promise<object> {
+async function servedDocument(): Promise<object> {
   const data = mkdtempSync(join(tmpdir(), 'agentgym-document-'))
   const server = await serve({ data, port: 0, environment: { AGENTGYM_LOG_LEVEL: 'error' } })
   try {

@@ -5,16 +5,16 @@ const read = (environment: NodeJS.ProcessEnv = {}, options = {}) => readSettings
 
 describe('readSettings', () => {
   it('needs nothing: everything lies in one folder', () => {
-    const settings = read({ AGENTGYM_HOME: '/home/ada/.agentgym' })
+    const settings = read({ AGENTGYM_HOME: '/srv/gym' })
     expect(settings).toMatchObject({
       host: '127.0.0.1',
       port: 4477,
       publicUrl: null,
-      database: { folder: '/home/ada/.agentgym/server/database' },
-      objects: { folder: '/home/ada/.agentgym/server/objects' },
-      mail: { transport: 'file', folder: '/home/ada/.agentgym/server/mail' },
+      database: { folder: '/srv/gym/server/database' },
+      objects: { folder: '/srv/gym/server/objects' },
+      mail: { transport: 'file', folder: '/srv/gym/server/mail' },
       secret: null,
-      config: { data: '/home/ada/.agentgym/server', trustedProxies: 0, oauth: {} },
+      config: { data: '/srv/gym/server', trustedProxies: 0, oauth: {} },
     })
   })
 

@@ -8,7 +8,7 @@ const MEBIBYTE = 2 ** 20
 const USUAL_BYTES = MEBIBYTE
 
 /** How large a body may be at this path. npm's clients send tarballs as base64 within JSON: a third more, and a manifest. */
-export function bodyLimitOf(path: string, { tarballBytes }: ServerConfig['limits']): number {
+function bodyLimitOf(path: string, { tarballBytes }: ServerConfig['limits']): number {
   if (path.startsWith('/npm/')) return Math.ceil((tarballBytes * 4) / 3) + 4 * MEBIBYTE
   if (/^\/v1\/packages\/.+\/versions\/[^/]+$/.test(path)) return tarballBytes
   return USUAL_BYTES

@@ -47,7 +47,7 @@ export interface paths {
     get?: never
     put?: never
     /** Sign up */
-    post: operations['post_accounts']
+    post: operations['postAccounts']
     delete?: never
     options?: never
     head?: never
@@ -62,7 +62,7 @@ export interface paths {
       cookie?: never
     }
     /** Who am I */
-    get: operations['get_account']
+    get: operations['getAccount']
     put?: never
     post?: never
     delete?: never
@@ -83,7 +83,7 @@ export interface paths {
      * Change the password
      * @description Ends every session of the account; the answer sets the cookie of a new one.
      */
-    put: operations['put_account_password']
+    put: operations['putAccountPassword']
     post?: never
     delete?: never
     options?: never
@@ -101,7 +101,7 @@ export interface paths {
     get?: never
     put?: never
     /** Send the mail that confirms the address again */
-    post: operations['post_account_verification_mail']
+    post: operations['postAccountVerificationMail']
     delete?: never
     options?: never
     head?: never
@@ -121,7 +121,7 @@ export interface paths {
      * Log in by password
      * @description Sets the cookie of a new session. An unknown user and a wrong password get the same answer.
      */
-    post: operations['post_sessions']
+    post: operations['postSessions']
     delete?: never
     options?: never
     head?: never
@@ -139,7 +139,7 @@ export interface paths {
     put?: never
     post?: never
     /** Log out */
-    delete: operations['delete_sessions_current']
+    delete: operations['deleteSessionsCurrent']
     options?: never
     head?: never
     patch?: never
@@ -153,13 +153,13 @@ export interface paths {
       cookie?: never
     }
     /** List tokens */
-    get: operations['get_tokens']
+    get: operations['getTokens']
     put?: never
     /**
      * Make a token
      * @description The only time that the token is shown. A token can make others, but none that may do more than itself.
      */
-    post: operations['post_tokens']
+    post: operations['postTokens']
     delete?: never
     options?: never
     head?: never
@@ -177,7 +177,7 @@ export interface paths {
     put?: never
     post?: never
     /** Revoke a token */
-    delete: operations['delete_tokens_by_id']
+    delete: operations['deleteTokensById']
     options?: never
     head?: never
     patch?: never
@@ -196,7 +196,7 @@ export interface paths {
      * Make an organisation
      * @description Whoever makes it is its owner. Users and organisations share one space of names.
      */
-    post: operations['post_organisations']
+    post: operations['postOrganisations']
     delete?: never
     options?: never
     head?: never
@@ -214,7 +214,7 @@ export interface paths {
      * Show an organisation
      * @description Members see the list of members.
      */
-    get: operations['get_organisations_by_organisation']
+    get: operations['getOrganisationsByOrganisation']
     put?: never
     post?: never
     delete?: never
@@ -235,10 +235,10 @@ export interface paths {
      * Add a member, or change a role
      * @description Takes an admin; giving or taking the role of owner takes an owner.
      */
-    put: operations['put_organisations_by_organisation_members_by_username']
+    put: operations['putOrganisationsByOrganisationMembersByUsername']
     post?: never
     /** Remove a member, or leave */
-    delete: operations['delete_organisations_by_organisation_members_by_username']
+    delete: operations['deleteOrganisationsByOrganisationMembersByUsername']
     options?: never
     head?: never
     patch?: never
@@ -257,7 +257,7 @@ export interface paths {
      * Confirm an e-mail address
      * @description With what the mailed link holds as `token`.
      */
-    post: operations['post_email_verifications']
+    post: operations['postEmailVerifications']
     delete?: never
     options?: never
     head?: never
@@ -277,7 +277,7 @@ export interface paths {
      * Ask for a new password by mail
      * @description The answer is the same whether an account has the address or not.
      */
-    post: operations['post_password_resets']
+    post: operations['postPasswordResets']
     delete?: never
     options?: never
     head?: never
@@ -296,7 +296,7 @@ export interface paths {
      * Set a new password
      * @description With what the mailed link holds as `token`. Ends every session of the account.
      */
-    put: operations['put_password_resets_by_token']
+    put: operations['putPasswordResetsByToken']
     post?: never
     delete?: never
     options?: never
@@ -317,7 +317,7 @@ export interface paths {
      * Start a log-in that is approved in a browser
      * @description RFC 8628 in JSON: show `user_code` and `verification_uri`, then ask for the token every `interval` s.
      */
-    post: operations['post_device_codes']
+    post: operations['postDeviceCodes']
     delete?: never
     options?: never
     head?: never
@@ -334,7 +334,7 @@ export interface paths {
     get?: never
     put?: never
     /** Ask whether the log-in was approved */
-    post: operations['post_device_codes_token']
+    post: operations['postDeviceCodesToken']
     delete?: never
     options?: never
     head?: never
@@ -352,7 +352,7 @@ export interface paths {
      * Log in through GitHub or Google
      * @description For browsers. `return_to` is a path of this site to come back to.
      */
-    get: operations['get_oauth_by_provider']
+    get: operations['getOauthByProvider']
     put?: never
     post?: never
     delete?: never
@@ -369,7 +369,7 @@ export interface paths {
       cookie?: never
     }
     /** Where the provider sends the browser back to */
-    get: operations['get_oauth_by_provider_callback']
+    get: operations['getOauthByProviderCallback']
     put?: never
     post?: never
     delete?: never
@@ -443,12 +443,12 @@ export interface paths {
       cookie?: never
     }
     /** One version: state, checks, manifest, README */
-    get: operations['get_packages_by_scope_by_name_versions_by_version']
+    get: operations['getPackagesByScopeByNameVersionsByVersion']
     /**
      * Publish a version
      * @description The body is the tarball, as `npm pack` makes it. The version is `checking` then; `GET` it to see what becomes of it. Repeating an upload with the same bytes gives the same answer.
      */
-    put: operations['put_packages_by_scope_by_name_versions_by_version']
+    put: operations['putPackagesByScopeByNameVersionsByVersion']
     post?: never
     delete?: never
     options?: never
@@ -464,7 +464,7 @@ export interface paths {
       cookie?: never
     }
     /** Versions and tags of a package */
-    get: operations['get_packages_by_scope_by_name_versions']
+    get: operations['getPackagesByScopeByNameVersions']
     put?: never
     post?: never
     delete?: never
@@ -484,7 +484,7 @@ export interface paths {
      * The version that a range, a tag or an exact version means
      * @description Chooses as npm does. A range never gives a yanked version.
      */
-    get: operations['get_packages_by_scope_by_name_resolve']
+    get: operations['getPackagesByScopeByNameResolve']
     put?: never
     post?: never
     delete?: never
@@ -501,7 +501,7 @@ export interface paths {
       cookie?: never
     }
     /** Tags of a package */
-    get: operations['get_packages_by_scope_by_name_tags']
+    get: operations['getPackagesByScopeByNameTags']
     put?: never
     post?: never
     delete?: never
@@ -522,10 +522,10 @@ export interface paths {
      * Point a tag at a version
      * @description Asked for by name, `latest` goes anywhere: back, and to a prerelease.
      */
-    put: operations['put_packages_by_scope_by_name_tags_by_tag']
+    put: operations['putPackagesByScopeByNameTagsByTag']
     post?: never
     /** Remove a tag */
-    delete: operations['delete_packages_by_scope_by_name_tags_by_tag']
+    delete: operations['deletePackagesByScopeByNameTagsByTag']
     options?: never
     head?: never
     patch?: never
@@ -540,7 +540,7 @@ export interface paths {
     }
     get?: never
     /** Deprecate a version, or take that back */
-    put: operations['put_packages_by_scope_by_name_versions_by_version_deprecation']
+    put: operations['putPackagesByScopeByNameVersionsByVersionDeprecation']
     post?: never
     delete?: never
     options?: never
@@ -560,10 +560,10 @@ export interface paths {
      * Yank a version
      * @description Hides it from ranges and tags; who names it exactly still gets it.
      */
-    put: operations['put_packages_by_scope_by_name_versions_by_version_yank']
+    put: operations['putPackagesByScopeByNameVersionsByVersionYank']
     post?: never
     /** Take a yank back */
-    delete: operations['delete_packages_by_scope_by_name_versions_by_version_yank']
+    delete: operations['deletePackagesByScopeByNameVersionsByVersionYank']
     options?: never
     head?: never
     patch?: never
@@ -582,7 +582,7 @@ export interface paths {
      * Lease a job
      * @description For workers: a token with the scope `worker`. The lease holds until `expires_at`; each heartbeat prolongs it. A worker that goes silent loses the job to the next one.
      */
-    post: operations['post_jobs_lease']
+    post: operations['postJobsLease']
     delete?: never
     options?: never
     head?: never
@@ -599,7 +599,7 @@ export interface paths {
     get?: never
     put?: never
     /** Keep a lease */
-    post: operations['post_jobs_by_id_heartbeat']
+    post: operations['postJobsByIdHeartbeat']
     delete?: never
     options?: never
     head?: never
@@ -616,7 +616,7 @@ export interface paths {
     get?: never
     put?: never
     /** Give the result of a job */
-    post: operations['post_jobs_by_id_result']
+    post: operations['postJobsByIdResult']
     delete?: never
     options?: never
     head?: never
@@ -634,7 +634,7 @@ export interface paths {
      * The tarball that a job is about
      * @description The lease in the query is the permission: it is good for this tarball and as long as the lease holds.
      */
-    get: operations['get_jobs_by_id_tarball']
+    get: operations['getJobsByIdTarball']
     put?: never
     post?: never
     delete?: never
@@ -1149,7 +1149,7 @@ export interface operations {
       }
     }
   }
-  post_accounts: {
+  postAccounts: {
     parameters: {
       query?: never
       header?: never
@@ -1214,7 +1214,7 @@ export interface operations {
       }
     }
   }
-  get_account: {
+  getAccount: {
     parameters: {
       query?: never
       header?: never
@@ -1261,7 +1261,7 @@ export interface operations {
       }
     }
   }
-  put_account_password: {
+  putAccountPassword: {
     parameters: {
       query?: never
       header?: never
@@ -1331,7 +1331,7 @@ export interface operations {
       }
     }
   }
-  post_account_verification_mail: {
+  postAccountVerificationMail: {
     parameters: {
       query?: never
       header?: never
@@ -1394,7 +1394,7 @@ export interface operations {
       }
     }
   }
-  post_sessions: {
+  postSessions: {
     parameters: {
       query?: never
       header?: never
@@ -1457,7 +1457,7 @@ export interface operations {
       }
     }
   }
-  delete_sessions_current: {
+  deleteSessionsCurrent: {
     parameters: {
       query?: never
       header?: never
@@ -1511,7 +1511,7 @@ export interface operations {
       }
     }
   }
-  get_tokens: {
+  getTokens: {
     parameters: {
       query?: never
       header?: never
@@ -1569,7 +1569,7 @@ export interface operations {
       }
     }
   }
-  post_tokens: {
+  postTokens: {
     parameters: {
       query?: never
       header?: never
@@ -1642,7 +1642,7 @@ export interface operations {
       }
     }
   }
-  delete_tokens_by_id: {
+  deleteTokensById: {
     parameters: {
       query?: never
       header?: never
@@ -1707,7 +1707,7 @@ export interface operations {
       }
     }
   }
-  post_organisations: {
+  postOrganisations: {
     parameters: {
       query?: never
       header?: never
@@ -1788,7 +1788,7 @@ export interface operations {
       }
     }
   }
-  get_organisations_by_organisation: {
+  getOrganisationsByOrganisation: {
     parameters: {
       query?: never
       header?: never
@@ -1837,7 +1837,7 @@ export interface operations {
       }
     }
   }
-  put_organisations_by_organisation_members_by_username: {
+  putOrganisationsByOrganisationMembersByUsername: {
     parameters: {
       query?: never
       header?: never
@@ -1921,7 +1921,7 @@ export interface operations {
       }
     }
   }
-  delete_organisations_by_organisation_members_by_username: {
+  deleteOrganisationsByOrganisationMembersByUsername: {
     parameters: {
       query?: never
       header?: never
@@ -1996,7 +1996,7 @@ export interface operations {
       }
     }
   }
-  post_email_verifications: {
+  postEmailVerifications: {
     parameters: {
       query?: never
       header?: never
@@ -2056,7 +2056,7 @@ export interface operations {
       }
     }
   }
-  post_password_resets: {
+  postPasswordResets: {
     parameters: {
       query?: never
       header?: never
@@ -2108,7 +2108,7 @@ export interface operations {
       }
     }
   }
-  put_password_resets_by_token: {
+  putPasswordResetsByToken: {
     parameters: {
       query?: never
       header?: never
@@ -2170,7 +2170,7 @@ export interface operations {
       }
     }
   }
-  post_device_codes: {
+  postDeviceCodes: {
     parameters: {
       query?: never
       header?: never
@@ -2224,7 +2224,7 @@ export interface operations {
       }
     }
   }
-  post_device_codes_token: {
+  postDeviceCodesToken: {
     parameters: {
       query?: never
       header?: never
@@ -2277,7 +2277,7 @@ export interface operations {
       }
     }
   }
-  get_oauth_by_provider: {
+  getOauthByProvider: {
     parameters: {
       query?: {
         return_to?: string
@@ -2326,7 +2326,7 @@ export interface operations {
       }
     }
   }
-  get_oauth_by_provider_callback: {
+  getOauthByProviderCallback: {
     parameters: {
       query?: {
         code?: string
@@ -2540,7 +2540,7 @@ export interface operations {
       }
     }
   }
-  get_packages_by_scope_by_name_versions_by_version: {
+  getPackagesByScopeByNameVersionsByVersion: {
     parameters: {
       query?: never
       header?: never
@@ -2592,7 +2592,7 @@ export interface operations {
       }
     }
   }
-  put_packages_by_scope_by_name_versions_by_version: {
+  putPackagesByScopeByNameVersionsByVersion: {
     parameters: {
       query?: {
         /** @description Tag that the version gets once it is published. Left out, a stable version above `latest` becomes it, and any other gets a tag of its own kind. */
@@ -2707,7 +2707,7 @@ export interface operations {
       }
     }
   }
-  get_packages_by_scope_by_name_versions: {
+  getPackagesByScopeByNameVersions: {
     parameters: {
       query?: never
       header?: never
@@ -2758,7 +2758,7 @@ export interface operations {
       }
     }
   }
-  get_packages_by_scope_by_name_resolve: {
+  getPackagesByScopeByNameResolve: {
     parameters: {
       query?: {
         /** @description A tag, a range or an exact version, as npm takes them: `latest`, `^1.2.0`, `1.2.3`. */
@@ -2812,7 +2812,7 @@ export interface operations {
       }
     }
   }
-  get_packages_by_scope_by_name_tags: {
+  getPackagesByScopeByNameTags: {
     parameters: {
       query?: never
       header?: never
@@ -2863,7 +2863,7 @@ export interface operations {
       }
     }
   }
-  put_packages_by_scope_by_name_tags_by_tag: {
+  putPackagesByScopeByNameTagsByTag: {
     parameters: {
       query?: never
       header?: never
@@ -2946,7 +2946,7 @@ export interface operations {
       }
     }
   }
-  delete_packages_by_scope_by_name_tags_by_tag: {
+  deletePackagesByScopeByNameTagsByTag: {
     parameters: {
       query?: never
       header?: never
@@ -3023,7 +3023,7 @@ export interface operations {
       }
     }
   }
-  put_packages_by_scope_by_name_versions_by_version_deprecation: {
+  putPackagesByScopeByNameVersionsByVersionDeprecation: {
     parameters: {
       query?: never
       header?: never
@@ -3107,7 +3107,7 @@ export interface operations {
       }
     }
   }
-  put_packages_by_scope_by_name_versions_by_version_yank: {
+  putPackagesByScopeByNameVersionsByVersionYank: {
     parameters: {
       query?: never
       header?: never
@@ -3184,7 +3184,7 @@ export interface operations {
       }
     }
   }
-  delete_packages_by_scope_by_name_versions_by_version_yank: {
+  deletePackagesByScopeByNameVersionsByVersionYank: {
     parameters: {
       query?: never
       header?: never
@@ -3261,7 +3261,7 @@ export interface operations {
       }
     }
   }
-  post_jobs_lease: {
+  postJobsLease: {
     parameters: {
       query?: never
       header?: never
@@ -3330,7 +3330,7 @@ export interface operations {
       }
     }
   }
-  post_jobs_by_id_heartbeat: {
+  postJobsByIdHeartbeat: {
     parameters: {
       query?: never
       header?: never
@@ -3406,7 +3406,7 @@ export interface operations {
       }
     }
   }
-  post_jobs_by_id_result: {
+  postJobsByIdResult: {
     parameters: {
       query?: never
       header?: never
@@ -3492,7 +3492,7 @@ export interface operations {
       }
     }
   }
-  get_jobs_by_id_tarball: {
+  getJobsByIdTarball: {
     parameters: {
       query: {
         lease: string

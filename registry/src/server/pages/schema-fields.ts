@@ -50,7 +50,7 @@ export function fieldRows(schema: JsonSchema, components: SchemaComponents, pref
 }
 
 /** Follows a reference, and the one alternative of several that is not null. */
-export function resolve(schema: JsonSchema, components: SchemaComponents): JsonSchema {
+function resolve(schema: JsonSchema, components: SchemaComponents): JsonSchema {
   if (schema.$ref !== undefined) return resolve(components[schema.$ref.split('/').at(-1) ?? ''] ?? {}, components)
   const real = alternatives(schema).filter(({ type }) => type !== 'null')
   if (real.length === 1) return { ...resolve(real[0], components), description: schema.description }

@@ -41,7 +41,7 @@ function fillFirstLegal(
 ): void {
   let column = mask
   leaf.counts.forEach((count, component) => {
-    // Without a mask there is nothing to find, and the first choice is as legal as any.
+    // Without a mask there is nothing to find, and every choice is legal.
     const first = masks.subarray(column, column + count).indexOf(1)
     actions[offset + component] = Math.max(0, first)
     column += count
