@@ -5,6 +5,7 @@ import { insertAccount } from '../../src/auth/accounts.store.ts'
 import { type Scope, scopes } from '../../src/auth/actor.ts'
 import { decideDeviceCode } from '../../src/auth/device-log-in.ts'
 import { createToken } from '../../src/auth/tokens.store.ts'
+import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { finishCheck } from '../../src/packages/finish-check.ts'
 import { type CheckAttempt, closeJobQueue, jobQueue } from '../../src/packages/job-queue.ts'
@@ -23,8 +24,6 @@ export type TestRegistry = {
   /** What a worker's good report does: the version is published. */
   pass(name: string, version: string): Promise<void>
   versions(name: string): Promise<{ version: string; integrity: string; state: string }[]>
-  /** Versions that wait for a check that nobody will do. */
-  versionsWithoutJob(name: string): Promise<string[]>
   recordedIntegrity(name: string, version: string): Promise<string>
   /** Waits for a log-in that somebody has started, and approves it as its page does. */
   approveLogin(by: { accountId: string; username: string }): Promise<void>
@@ -39,16 +38,8 @@ export async function openTestRegistry(): Promise<TestRegistry> {
   const secret = Buffer.from(services.config.secret).toString('hex')
   const options = { database: address, folder: services.folder, secret }
   const server = await startRegistry(options)
-  const versions = (name: string) =>
-    database.query
-      .selectFrom('versions')
-      .innerJoin('packages', 'packages.id', 'versions.package_id')
-      .select(['versions.id', 'versions.version', 'versions.integrity', 'versions.state'])
-      .where('packages.name', '=', name)
-      .orderBy('versions.version')
-      .execute()
   const find = async (name: string, version: string) => {
-    const row = (await versions(name)).find((candidate) => candidate.version === version)
+    const row = (await versionsOf(database, name)).find((candidate) => candidate.version === version)
     assert(row !== undefined, `${name}@${version} is not there`)
     return row
   }
@@ -58,14 +49,7 @@ export async function openTestRegistry(): Promise<TestRegistry> {
     options,
     signUp: (username, scopes = ['packages:manage']) => signUp(services, username, scopes),
     pass: async (name, version) => passCheck(services, (await find(name, version)).id, { name, version }),
-    versions,
-    versionsWithoutJob: async (name) => {
-      // A server that was killed early may not have made the queue yet.
-      await jobQueue(services)
-      const jobs = await sql<{ id: string }>`select id from jobs.job`.execute(database.query)
-      const known = new Set(jobs.rows.map(({ id }) => id))
-      return (await versions(name)).filter(({ id }) => !known.has(id)).map(({ version }) => version)
-    },
+    versions: (name) => versionsOf(database, name),
     recordedIntegrity: async (name, version) => (await find(name, version)).integrity,
     approveLogin: (by) => approveLogin(services, by),
     close: async () => {
@@ -76,6 +60,23 @@ export async function openTestRegistry(): Promise<TestRegistry> {
       assert.equal(server.errors(), '', 'the server logged errors')
     },
   }
+}
+
+export function versionsOf({ query }: Database, name: string) {
+  return query
+    .selectFrom('versions')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select(['versions.id', 'versions.version', 'versions.integrity', 'versions.state'])
+    .where('packages.name', '=', name)
+    .orderBy('versions.version')
+    .execute()
+}
+
+/** Versions that wait for a check that nobody will do. */
+export async function versionsWithoutJob(database: Database, name: string): Promise<string[]> {
+  const jobs = await sql<{ id: string }>`select id from jobs.job`.execute(database.query)
+  const known = new Set(jobs.rows.map(({ id }) => id))
+  return (await versionsOf(database, name)).filter(({ id }) => !known.has(id)).map(({ version }) => version)
 }
 
 export async function signUp({ database }: TestServices, username: string, scopes: Scope[]) {

@@ -62,6 +62,20 @@ it('serves the packument, whole and abbreviated, with tarballs at the public add
   expect(await brief.json()).not.toHaveProperty('readme')
 })
 
+it('takes the name of another host for its own only where both mean this machine', async () => {
+  const local = verdaccioReader('http://localhost:4477', (error) => reported.push(error))
+  const tarballHost = async (from: typeof local, host: string) => {
+    const response = await from.read(packageTarget, { method: 'GET', header: () => host }, source())
+    const { versions } = (await response.json()) as Packument
+    return new URL((versions['1.0.0'].dist as { tarball: string }).tarball).host
+  }
+  expect(await tarballHost(reader, 'evil.test')).toBe('gym.test')
+  expect(await tarballHost(reader, '127.0.0.1:443')).toBe('gym.test')
+  expect(await tarballHost(local, '127.0.0.1:4477')).toBe('127.0.0.1:4477')
+  expect(await tarballHost(local, '127.0.0.1:9999')).toBe('localhost:4477')
+  expect(await tarballHost(local, 'evil.test:4477')).toBe('localhost:4477')
+})
+
 it('answers 304 to who has it already, for packument and tarball', async () => {
   for (const target of [packageTarget, tarballTarget]) {
     const first = await read(target)

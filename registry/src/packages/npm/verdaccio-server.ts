@@ -37,9 +37,8 @@ export function verdaccioReader(publicUrl: string, report: (error: unknown) => v
   return {
     async read(target, { method, header, signal }, source) {
       const running = await started()
-      // Tarballs are addressed as users reach this server, whatever a client calls it.
       const headers: Record<string, string> = {
-        host: address.host,
+        host: addressedHost(address, header('host')),
         'x-forwarded-proto': address.protocol.replace(':', ''),
       }
       for (const name of passedHeaders) {
@@ -62,6 +61,17 @@ export function verdaccioReader(publicUrl: string, report: (error: unknown) => v
       return response
     },
   }
+}
+
+const loopback = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
+
+/**
+ * The host in the addresses of tarballs: as users reach this server, whatever a client calls it. Only names of this machine
+ * stand for each other, for a token in .npmrc is sent to the name that it was written for.
+ */
+function addressedHost({ host, port }: URL, asked: string | undefined): string {
+  const isAlias = asked !== undefined && loopback.test(host) && loopback.test(asked)
+  return isAlias && asked.endsWith(`:${port}`) ? asked : host
 }
 
 async function startVerdaccio({ pathname }: URL): Promise<Server> {
