@@ -8,10 +8,11 @@ import { findReadablePackage, findReadableVersion, listVersions, tagsOf, type Ve
 /** Versions of a package, as far as whoever asks may see them. Throws `package_not_found`. */
 export async function describeVersions(query: Queries, actor: Actor | null, name: string): Promise<VersionList> {
   const found = await findReadablePackage(query, actor, name)
+  const tags = await tagsOf(query, found.id)
   const rows = await listVersions(query, found)
   return {
     name: found.name,
-    tags: Object.fromEntries(await tagsOf(query, found.id)),
+    tags: Object.fromEntries(tags),
     versions: rows.reverse().map(versionFields),
   }
 }

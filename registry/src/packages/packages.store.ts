@@ -93,11 +93,16 @@ export async function listVersions(query: Queries, { id, member }: ReadablePacka
   return versions.orderBy('created_at').orderBy('id').execute()
 }
 
-/** The same with manifests and READMEs. */
-export async function listVersionDetails(query: Queries, { id, member }: ReadablePackage): Promise<VersionDetails[]> {
+export type VersionManifest = VersionRow & Pick<Selectable<VersionTable>, 'manifest'>
+
+/** The same with their manifests. */
+export async function listVersionManifests(
+  query: Queries,
+  { id, member }: ReadablePackage,
+): Promise<VersionManifest[]> {
   let versions = query
     .selectFrom('versions')
-    .select([...versionColumns, 'checks', 'manifest', 'readme'])
+    .select([...versionColumns, 'manifest'])
     .where('package_id', '=', id)
   if (!member) versions = versions.where('state', '=', 'published')
   return versions.orderBy('created_at').orderBy('id').execute()

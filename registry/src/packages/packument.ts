@@ -5,9 +5,9 @@ import { tarballPath } from './package-path.ts'
 import {
   findReadablePackage,
   findReadableVersion,
-  listVersionDetails,
+  listVersionManifests,
   tagsOf,
-  type VersionDetails,
+  type VersionManifest,
 } from './packages.store.ts'
 
 /** What npm's clients read of a package. */
@@ -34,9 +34,11 @@ export async function packumentOf(
   name: string,
 ): Promise<Packument> {
   const found = await findReadablePackage(database.query, actor, name)
-  const rows = await listVersionDetails(database.query, found)
+  // Tags first: whatever they name is there already, while a version that comes meanwhile has no tag yet.
   const tags = await tagsOf(database.query, found.id)
-  const latest = rows.find(({ version }) => version === found.latest_version)
+  const rows = await listVersionManifests(database.query, found)
+  const latest =
+    found.latest_version === null ? undefined : await findReadableVersion(database.query, found, found.latest_version)
   const modified = new Date(Math.max(...[found.updated_at, ...rows.map((row) => row.created_at)].map(Number)))
   return {
     name: found.name,
@@ -70,7 +72,7 @@ export async function openTarball(
   return { ...object, integrity: row.integrity, versionId: row.id }
 }
 
-function publishedManifest(name: string, row: VersionDetails, publicUrl: string): Record<string, unknown> {
+function publishedManifest(name: string, row: VersionManifest, publicUrl: string): Record<string, unknown> {
   const { deprecated: _, ...manifest } = row.manifest
   const deprecated = deprecationOf(row)
   return {
@@ -89,13 +91,13 @@ function publishedManifest(name: string, row: VersionDetails, publicUrl: string)
   }
 }
 
-function deprecationOf({ state, yanked_at, deprecated }: VersionDetails): string | null {
+function deprecationOf({ state, yanked_at, deprecated }: VersionManifest): string | null {
   if (state === 'checking') return 'This version is still being checked.'
   if (state === 'rejected') return 'This version was rejected.'
   if (yanked_at !== null) return `This version was yanked.${deprecated === null ? '' : ` ${deprecated}`}`
   return deprecated
 }
 
-function descriptionOf({ manifest }: VersionDetails): string {
+function descriptionOf({ manifest }: VersionManifest): string {
   return typeof manifest.description === 'string' ? manifest.description : ''
 }

@@ -26,8 +26,9 @@ export async function resolveVersion(
   wanted: string,
 ): Promise<ResolvedVersion> {
   const found = await findReadablePackage(database.query, actor, name)
-  const rows = await listVersions(database.query, found)
+  // Tags first, as for the packument: whatever they name is there already.
   const tags = await tagsOf(database.query, found.id)
+  const rows = await listVersions(database.query, found)
   const candidates = rows.map((row) => ({ ...row, yanked: row.yanked_at !== null || row.state !== 'published' }))
   const chosen = selectVersion(candidates, tags, wanted)
   const row = rows.find(({ version }) => version === chosen?.version)
