@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { buildScenario } from '@agentgym/runtime'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { packScenario } from './pack-scenario.ts'
-import { unpackPackage } from './unpack-package.ts'
+import { readPackage } from './read-package.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'agentgym-pack-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -82,16 +82,10 @@ describe('a packed scenario', () => {
     write('package.json', JSON.stringify({ ...manifest, dependencies, devDependencies: { near: 'link:../near' } }))
     const packed = await pack()
     expect(packed.bundledDependencies).toEqual(['@agentgym/scenario', 'near'])
-    const target = join(root, 'unpacked')
-    mkdirSync(target)
-    expect((await unpackPackage(packed.bytes, target)).sort()).toEqual([
-      'LICENSE',
-      'README.md',
-      'dist/scenario.js',
-      'package.json',
-    ])
-    const published = await import(join(target, 'package.json'), { with: { type: 'json' } })
-    expect(published.default).toEqual({ ...manifest, dependencies: { semver: '^7.0.0' } })
+    const files = await readPackage(packed.bytes)
+    expect([...files.keys()].sort()).toEqual(['LICENSE', 'README.md', 'dist/scenario.js', 'package.json'])
+    const published = JSON.parse(String(files.get('package.json')))
+    expect(published).toEqual({ ...manifest, dependencies: { semver: '^7.0.0' } })
   })
 
   it.each([

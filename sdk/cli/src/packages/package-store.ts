@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { integrityOf } from '@agentgym/client'
 import { agentGymHome } from '../account/agentgym-home.ts'
-import { unpackPackage } from './unpack-package.ts'
+import { readPackage } from './read-package.ts'
 
 const tarballName = 'package.tgz'
 
@@ -14,29 +14,53 @@ export function storedFolder(integrity: string): string {
   return join(agentGymHome(), 'packages', hex)
 }
 
-/** The folder of a package that lies here whole; null where it does not, or where somebody has changed its tarball. */
+/** The folder of a package that lies here whole and unchanged, file by file; null otherwise. */
 export async function findStored(integrity: string): Promise<string | null> {
   const folder = storedFolder(integrity)
-  if (!existsSync(folder)) return null
-  const bytes = await readFile(join(folder, tarballName)).catch(() => undefined)
-  return bytes && (await integrityOf(bytes)) === integrity ? folder : null
+  const tarball = await readFile(join(folder, tarballName)).catch(() => undefined)
+  if (tarball === undefined || (await integrityOf(tarball)) !== integrity) return null
+  for (const [path, bytes] of await readPackage(tarball)) {
+    const present = await readFile(join(folder, path)).catch(() => undefined)
+    if (present === undefined || !present.equals(bytes)) return null
+  }
+  return folder
 }
 
 /** Puts a package whose integrity has been checked into the store, whole or not at all. */
 export async function storePackage(tarball: Uint8Array, integrity: string): Promise<string> {
   const folder = storedFolder(integrity)
   const temporary = `${folder}.${randomUUID()}.tmp`
+  const files = await readPackage(tarball)
   await mkdir(temporary, { recursive: true, mode: 0o700 })
   try {
-    await unpackPackage(tarball, temporary)
+    for (const [path, bytes] of files) {
+      await mkdir(dirname(join(temporary, path)), { recursive: true })
+      await writeFile(join(temporary, path), bytes)
+    }
     await writeFile(join(temporary, tarballName), tarball)
-    if ((await findStored(integrity)) === null) await rm(folder, { recursive: true, force: true })
-    await rename(temporary, folder).catch(async (error) => {
-      // Another install put it there first: the name is its content.
-      if ((await findStored(integrity)) === null) throw error
-    })
+    await putInPlace(temporary, folder, integrity)
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
   return folder
+}
+
+/** By renaming alone, which is whole or not at all: other installs do the same at the same time. */
+async function putInPlace(temporary: string, folder: string, integrity: string): Promise<void> {
+  const moved = async () => {
+    try {
+      await rename(temporary, folder)
+      return true
+    } catch (error) {
+      // Another install was first; the name is the content, so theirs is ours, unless it was damaged since.
+      if ((await findStored(integrity)) !== null) return true
+      if (!existsSync(folder)) throw error
+      return false
+    }
+  }
+  if (await moved()) return
+  const damaged = `${folder}.${randomUUID()}.tmp`
+  await rename(folder, damaged)
+  await rm(damaged, { recursive: true, force: true })
+  if (!(await moved())) throw new Error(`${folder} cannot be replaced`)
 }

@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { AgentGymError } from '@agentgym/contract'
 import { extract } from 'tar-stream'
@@ -11,41 +9,42 @@ const unpackedLimitBytes = 512 * 2 ** 20
 const filesLimit = 20_000
 
 /**
- * Unpacks the few known files of a package into an empty folder. No path of the tarball is ever used that is not one of
- * them, nothing is executed, and reading stops at the limits. Throws `integrity_mismatch` for what is no tarball.
+ * The few known files of a package's tarball, by path. No path of the tarball is ever used that is not one of them, links
+ * are passed over, and reading stops at the limits. Throws `integrity_mismatch` for what is no package.
  */
-export async function unpackPackage(tarball: Uint8Array, folder: string): Promise<string[]> {
+export async function readPackage(tarball: Uint8Array): Promise<Map<string, Buffer>> {
   const archive = extract()
   const gunzip = createGunzip()
   gunzip.on('error', (error) => archive.destroy(error))
   gunzip.pipe(archive)
   gunzip.end(tarball)
-  const written: string[] = []
+  const found = new Map<string, Buffer>()
   let bytes = 0
   let entries = 0
   try {
     for await (const entry of archive) {
-      entries += 1
+      const { name, type } = entry.header
+      const path = type === 'file' && wanted.test(name) ? name.slice('package/'.length) : undefined
       const pieces: Buffer[] = []
-      const keep = entry.header.type === 'file' && wanted.test(entry.header.name)
       for await (const piece of entry as AsyncIterable<Buffer>) {
         bytes += piece.length
         if (bytes > unpackedLimitBytes) throw new Error(`it unpacks to more than ${unpackedLimitBytes} bytes`)
-        if (keep) pieces.push(piece)
+        if (path !== undefined) pieces.push(piece)
       }
+      entries += 1
       if (entries > filesLimit) throw new Error(`it holds more than ${filesLimit} files`)
-      if (!keep) continue
-      const path = entry.header.name.slice('package/'.length)
-      await mkdir(dirname(join(folder, path)), { recursive: true })
-      // A path that occurs twice is an error, not a choice.
-      await writeFile(join(folder, path), Buffer.concat(pieces), { flag: 'wx' })
-      written.push(path)
+      if (path === undefined) continue
+      // Which of the two is meant would be a choice.
+      if (found.has(path)) throw new Error(`${path} is there twice`)
+      found.set(path, Buffer.concat(pieces))
     }
   } catch (error) {
     throw damaged(error instanceof Error ? error.message : String(error))
+  } finally {
+    gunzip.destroy()
   }
-  if (!written.includes('package.json')) throw damaged('it holds no package.json')
-  return written
+  if (!found.has('package.json')) throw damaged('it holds no package.json')
+  return found
 }
 
 function damaged(reason: string): AgentGymError {

@@ -1,0 +1,47 @@
+import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import { type Header, pack } from 'tar-stream'
+import { describe, expect, it } from 'vitest'
+import { readPackage } from './read-package.ts'
+
+async function tarball(entries: [header: Partial<Header> & { name: string }, text?: string][]): Promise<Buffer> {
+  const archive = pack()
+  const bytes = buffer(archive)
+  for (const [header, text] of entries) archive.entry(header, text ?? '')
+  archive.finalize()
+  return gzipSync(await bytes)
+}
+
+const manifest: [{ name: string }, string] = [{ name: 'package/package.json' }, '{}']
+
+describe('reading a package', () => {
+  it('takes the known files and no other, wherever their paths lead', async () => {
+    const files = await readPackage(
+      await tarball([
+        manifest,
+        [{ name: 'package/dist/scenario.js' }, 'code'],
+        [{ name: 'package/dist/other.js' }, 'x'],
+        [{ name: 'package/src/index.ts' }, 'x'],
+        [{ name: 'package/../../outside' }, 'x'],
+        [{ name: 'package/dist/../../package.json' }, 'x'],
+        [{ name: '/tmp/absolute' }, 'x'],
+        [{ name: 'package/README.md', type: 'symlink', linkname: '/etc/passwd' }],
+        [{ name: 'package/LICENSE', type: 'link', linkname: 'package/package.json' }],
+        [{ name: 'package/model.onnx', type: 'directory' }],
+      ]),
+    )
+    expect([...files.keys()]).toEqual(['package.json', 'dist/scenario.js'])
+    expect(files.get('dist/scenario.js')?.toString()).toBe('code')
+  })
+
+  it('refuses a path that is there twice', async () => {
+    await expect(readPackage(await tarball([manifest, manifest]))).rejects.toMatchObject({ code: 'integrity_mismatch' })
+  })
+
+  it('refuses what is no package', async () => {
+    const noManifest = await tarball([[{ name: 'package/README.md' }, 'x']])
+    for (const bytes of [noManifest, Buffer.from('no gzip'), gzipSync(Buffer.alloc(5000, 7)), Buffer.alloc(0)]) {
+      await expect(readPackage(bytes)).rejects.toMatchObject({ code: 'integrity_mismatch' })
+    }
+  })
+})
