@@ -10,3 +10,4 @@ parentPort?.on('message', (markdown: string) => {
   }
   parentPort?.postMessage(html)
 })
+parentPort?.postMessage('ready')

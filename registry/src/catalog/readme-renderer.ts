@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 /** What is longer is cut: Markdown has constructs that take time by the square of their length. */
@@ -13,7 +14,7 @@ export class ReadmeRenderer {
   readonly #cache = new Map<string, string>()
   #cachedCharacters = 0
   readonly #underWay = new Map<string, Promise<string>>()
-  #worker: Worker | undefined
+  #worker: Promise<Worker> | undefined
   #last: Promise<unknown> = Promise.resolve()
 
   /** HTML of the README of the version with this id. */
@@ -36,17 +37,23 @@ export class ReadmeRenderer {
   }
 
   async close(): Promise<void> {
-    await this.#worker?.terminate()
+    const worker = await this.#worker
     this.#worker = undefined
+    await worker?.terminate()
   }
 
   async #renderNow(markdown: string): Promise<string> {
     this.#worker ??= startWorker()
-    const worker = this.#worker
-    const html = await ask(worker, markdown)
-    if (html !== undefined) return html ?? plainText(markdown)
-    this.#worker = undefined
-    await worker.terminate()
+    try {
+      const worker = await this.#worker
+      const html = await ask(worker, markdown)
+      if (html !== undefined) return html ?? plainText(markdown)
+      this.#worker = undefined
+      await worker.terminate()
+    } catch {
+      // The thread did not start: the next README tries again.
+      this.#worker = undefined
+    }
     return plainText(markdown)
   }
 
@@ -62,11 +69,13 @@ export class ReadmeRenderer {
   }
 }
 
-function startWorker(): Worker {
+/** Resolves once it has loaded what it needs, for that is no README's fault. */
+async function startWorker(): Promise<Worker> {
   const worker = new Worker(new URL('./markdown.worker.ts', import.meta.url), {
     // A README needs a few megabytes; the thread, not the server, dies of one that needs hundreds.
     resourceLimits: { maxOldGenerationSizeMb: 192 },
   })
+  await once(worker, 'message')
   worker.unref()
   return worker
 }

@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { markdownHtml } from './markdown-html.ts'
+
+/** Element names and attributes that the HTML has, taken from its tags. */
+function elements(html: string): { name: string; attributes: string }[] {
+  return [...html.matchAll(/<([a-z][a-z0-9]*)([^>]*)>/gi)].map(([, name, attributes]) => ({ name, attributes }))
+}
+
+const attacks = [
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '<iframe src="https://example.org"></iframe>',
+  '<svg onload=alert(1)>',
+  '<a href="javascript:alert(1)">x</a>',
+  '<style>body{display:none}</style>',
+  '<form action=https://example.org><input name=password></form>',
+  '[x](javascript:alert(1))',
+  '[x](JaVaScRiPt:alert(1))',
+  '[x](java&#10;script:alert(1))',
+  '[x](&#x6A;avascript:alert(1))',
+  '[x](data:text/html;base64,PHNjcmlwdD4=)',
+  '[x](vbscript:x)',
+  '[x](file:///etc/passwd)',
+  '<javascript:alert(1)>',
+  '![x](javascript:alert(1))',
+  '![x](https://example.org/pixel.gif)',
+  '[x]: javascript:alert(1)\n\n[x]',
+  '[x](https://example.org "\\" onmouseover=alert(1)")',
+  '```"onload=alert(1)\nx\n```',
+  '# x {#id onclick=alert(1)}',
+  '| <script> |\n|-|\n| <img onerror=x> |',
+  '[^1]\n\n[^1]: <script>x</script>',
+]
+
+describe('HTML of Markdown', () => {
+  it('keeps what Markdown means', () => {
+    const html = markdownHtml(
+      '# Maze\n\nA **maze**, `x < 1`:\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n- [x] done\n\n```ts\nlet a\n```\n',
+    )
+    for (const part of [
+      '<h1 dir="auto">Maze</h1>',
+      '<strong>',
+      '<code>x &#x3C; 1</code>',
+      '<table>',
+      'checkbox',
+      'language-ts',
+    ])
+      expect(html).toContain(part)
+  })
+
+  it('keeps every script of the world', () => {
+    const text = '你好 · crème brûlée · 🚗👩‍🔬 · مرحبا'
+    expect(markdownHtml(text)).toBe(`<p dir="auto">${text}</p>`)
+  })
+
+  it.each(attacks)('is inert: %j', (attack) => {
+    for (const markdown of [attack, `text ${attack} text`, `> - ${attack}`]) expectInert(markdownHtml(markdown))
+  })
+
+  it('is inert whatever the attacks are put together to', () => {
+    const parts = fc.oneof(
+      fc.constantFrom(...attacks),
+      fc.constantFrom('\n', '>', '`', '"', "'", '](', '<!--', '-->', ' '),
+    )
+    fc.assert(fc.property(fc.array(parts, { maxLength: 8 }), (list) => expectInert(markdownHtml(list.join('')))))
+  })
+
+  it('links to the web and to mail, for people and not for search engines', () => {
+    expect(markdownHtml('[a](https://example.org)')).toContain(
+      '<a href="https://example.org" rel="nofollow noopener noreferrer">a</a>',
+    )
+    expect(markdownHtml('[a](mailto:a@example.org)')).toContain('href="mailto:a@example.org"')
+    expect(markdownHtml('[a](docs/x.md) [b](//example.org) [c](/x)')).toBe(
+      '<p dir="auto"><a>a</a> <a>b</a> <a>c</a></p>',
+    )
+    expect(markdownHtml('[a](#rules)')).toContain('href="#rules"')
+  })
+
+  it('links pictures instead of loading them', () => {
+    expect(markdownHtml('![A curve](https://example.org/curve.png)')).toBe(
+      '<p dir="auto"><a href="https://example.org/curve.png" rel="nofollow noopener noreferrer">A curve</a></p>',
+    )
+  })
+})
+
+function expectInert(html: string): void {
+  for (const { name, attributes } of elements(html)) {
+    expect([
+      'script',
+      'style',
+      'iframe',
+      'img',
+      'svg',
+      'form',
+      'object',
+      'embed',
+      'base',
+      'meta',
+      'link',
+    ]).not.toContain(name.toLowerCase())
+    const outside = attributes.replace(/"[^"]*"/g, '""')
+    expect(outside).not.toMatch(/\son\w+\s*=|style\s*=|srcdoc/i)
+    const href = /href="([^"]*)"/.exec(attributes)?.[1]
+    if (href !== undefined) expect(href).toMatch(/^(?:https?:\/\/|mailto:|#)/i)
+  }
+}

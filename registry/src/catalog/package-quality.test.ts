@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { packageQuality, type QualityInput, stepsPerSecond } from './package-quality.ts'
+
+const speedMessage = '1.2 M environment steps a second, sandboxed, on one core'
+const sandboxed = ['determinism', 'independence', 'replay', 'reward_varies', 'held_out', 'loads']
+const best: QualityInput = {
+  kind: 'scenario',
+  readme: `# Maze\n\n## Rules\n\n## Use\n\n\`\`\`sh\nagentgym train .\n\`\`\`\n\n${'word '.repeat(250)}`,
+  summary: 'Find the way out of a maze that changes.',
+  keywords: ['maze', 'grid', 'navigation'],
+  linked: true,
+  checks: [
+    ...sandboxed.map((id) => ({ id, ok: true, message: 'as it should be' })),
+    { id: 'speed', ok: true, message: speedMessage },
+  ],
+  successCriteria: 1,
+  deprecated: false,
+  daysSincePublish: 3,
+}
+const worst: QualityInput = {
+  kind: 'scenario',
+  readme: '',
+  summary: '',
+  keywords: [],
+  linked: false,
+  checks: [],
+  successCriteria: 0,
+  deprecated: true,
+  daysSincePublish: 10_000,
+}
+
+const check = fc.record({
+  id: fc.constantFrom(...sandboxed, 'speed', 'other'),
+  ok: fc.boolean(),
+  message: fc.constantFrom(speedMessage, '48,123 environment steps a second, sandboxed', 'no figure'),
+})
+const input: fc.Arbitrary<QualityInput> = fc.record({
+  kind: fc.constantFrom('scenario', 'agent'),
+  readme: fc.oneof(fc.string(), fc.constant(best.readme)),
+  summary: fc.string(),
+  keywords: fc.array(fc.string(), { maxLength: 5 }),
+  linked: fc.boolean(),
+  checks: fc.uniqueArray(check, { selector: ({ id }) => id }),
+  successCriteria: fc.nat(3),
+  deprecated: fc.boolean(),
+  daysSincePublish: fc.double({ min: -2, max: 5_000, noNaN: true }),
+})
+
+/** Ways to make a package better, or leave it as it is. */
+const betterments: ((before: QualityInput) => QualityInput)[] = [
+  (before) => ({ ...before, readme: `${before.readme}\n\n${best.readme}` }),
+  (before) => ({ ...before, summary: before.summary + best.summary }),
+  (before) => ({ ...before, keywords: [...before.keywords, 'more', 'and', 'more'] }),
+  (before) => ({ ...before, linked: true }),
+  (before) => ({ ...before, checks: before.checks.map((item) => ({ ...item, ok: true })) }),
+  (before) => ({ ...before, checks: [...before.checks, { id: 'another', ok: true, message: '' }] }),
+  (before) => ({ ...before, successCriteria: before.successCriteria + 1 }),
+  (before) => ({ ...before, deprecated: false }),
+  (before) => ({ ...before, daysSincePublish: before.daysSincePublish - 100 }),
+]
+
+describe('the quality score', () => {
+  it('reaches both ends', () => {
+    expect(packageQuality(best).score).toBe(100)
+    expect(packageQuality({ ...best, kind: 'agent' }).score).toBe(100)
+    expect(packageQuality(worst).score).toBe(0)
+  })
+
+  it('is a whole number from 0 to 100, made of parts that are within theirs and say why', () => {
+    fc.assert(
+      fc.property(input, (given) => {
+        const { score, parts } = packageQuality(given)
+        expect(Number.isInteger(score) && score >= 0 && score <= 100).toBe(true)
+        for (const { points, of, why } of parts) {
+          expect(Number.isInteger(points) && points >= 0 && points <= of).toBe(true)
+          expect(why).not.toBe('')
+        }
+        if (given.kind === 'scenario') {
+          expect(parts.reduce((sum, { of }) => sum + of, 0)).toBe(100)
+          expect(parts.reduce((sum, { points }) => sum + points, 0)).toBe(score)
+        }
+      }),
+    )
+  })
+
+  it('never falls when something gets better', () => {
+    fc.assert(
+      fc.property(input, fc.constantFrom(...betterments), (given, improve) => {
+        expect(packageQuality(improve(given)).score).toBeGreaterThanOrEqual(packageQuality(given).score)
+      }),
+    )
+  })
+
+  it('names what is missing', () => {
+    const { parts } = packageQuality({ ...best, linked: false, checks: [{ id: 'loads', ok: false, message: '' }] })
+    expect(parts.map(({ id, points, of }) => `${id} ${points}/${of}`)).toEqual([
+      'docs 23/25',
+      'checks 0/25',
+      'determinism 0/15',
+      'baselines 6/15',
+      'speed 0/10',
+      'maintenance 10/10',
+    ])
+    expect(parts[0].why).toBe('Missing: a repository or home page in package.json (2).')
+    expect(parts[1].why).toBe('Failed: loads; 0 of 1 passed.')
+  })
+
+  it('reads the speed that the check measured', () => {
+    const measured = (message: string, ok = true) => stepsPerSecond([{ id: 'speed', ok, message }])
+    expect(measured(speedMessage)).toBe(1_200_000)
+    expect(measured('48,123 environment steps a second, sandboxed, on one core')).toBe(48_123)
+    expect(measured(speedMessage, false)).toBeNull()
+    expect(measured('fast')).toBeNull()
+    expect(measured('... environment steps a second')).toBeNull()
+  })
+})
