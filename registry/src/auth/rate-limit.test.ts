@@ -1,7 +1,9 @@
 import { AgentGymError } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
+import { openDatabase } from '../database/open-database.ts'
 import { testDatabases } from '../testing/test-databases.ts'
+import { createPostgresqlDatabase } from '../testing/test-postgresql.ts'
 import { limitRate, refundRate } from './rate-limit.ts'
 
 // A window that does not end during the test.
@@ -56,4 +58,14 @@ describe.each(await testDatabases())('limitRate on $kind', ({ open }) => {
     await expect(limitRate(database, 'e', limit)).rejects.toThrow()
     await refundRate(database, 'nobody', limit)
   })
+})
+
+it('counts for all replicas on one PostgreSQL together', async () => {
+  const address = await createPostgresqlDatabase()
+  const replicas = await Promise.all([openDatabase({ url: address }), openDatabase({ url: address })])
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, index) => limitRate(replicas[index % 2], 'f', { limit: 7, windowSeconds })),
+  )
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(7)
+  await Promise.all(replicas.map((replica) => replica.close()))
 })
