@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { serve } from '@hono/node-server'
 import { expect } from 'vitest'
 import { type Actor, scopes } from '../../src/auth/actor.ts'
+import { flushDownloads } from '../../src/catalog/record-download.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Change } from '../../src/packages/change-versions.ts'
 import { closeJobQueue } from '../../src/packages/job-queue.ts'
@@ -82,6 +83,7 @@ export async function openHttpRegistry(database: Database): Promise<HttpRegistry
     change: (name) => ({ actor: { ...actor, scopes: new Set(scopes) }, name, ip: null }),
     close: async () => {
       server.close()
+      await flushDownloads(services)
       await closeJobQueue(database)
       await services.remove()
     },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPendingCode } from '../../src/auth/device-codes.store.ts'
 import { decideDeviceCode } from '../../src/auth/device-log-in.ts'
+import { flushDownloads } from '../../src/catalog/record-download.ts'
 import type { Database } from '../../src/database/database.ts'
 import { testDatabases } from '../../src/testing/test-databases.ts'
 import { type HttpRegistry, type Json, openHttpRegistry } from './http-registry.ts'
@@ -178,6 +179,22 @@ describe.each(await testDatabases())('the npm protocol on $kind', ({ open }) => 
     expect((await registry.ask(`/-/user/token/${token}`, { as: 'logged in', method: 'DELETE' })).status).toBe(200)
     expect((await registry.ask('/-/whoami', { as: 'logged in' })).status).toBe(401)
     expect(JSON.stringify(registry.services.logged)).not.toContain(token)
+  })
+
+  it('counts downloads: whole tarballs, and one client once', async () => {
+    const name = '@acme/counted'
+    await registry.publish({ name, version: '1.0.0' })
+    const tarball = `/${name}/-/counted-1.0.0.tgz`
+    const downloads = async () => {
+      await flushDownloads(registry.services)
+      const packages = registry.services.database.query.selectFrom('packages').select('downloads')
+      return (await packages.where('name', '=', name).executeTakeFirstOrThrow()).downloads
+    }
+    await registry.ask(tarball, { method: 'HEAD' })
+    await registry.packument(name)
+    expect(await downloads()).toBe(0)
+    for (let round = 0; round < 3; round++) await (await registry.ask(tarball)).arrayBuffer()
+    expect(await downloads()).toBe(1)
   })
 
   it('tells nothing of how it works', async () => {

@@ -68,6 +68,7 @@ function settle<Value>(current: Reading, promise: Promise<Value>, callback: Call
 function asHttpError(current: Reading, error: unknown): Error {
   if (error instanceof AgentGymError) {
     const { status } = errorCatalogue[error.code]
+    if (status >= 500) current.report(error)
     return Object.assign(new Error([error.message, error.hint].filter(Boolean).join(' ')), { status, code: status })
   }
   current.report(error)
