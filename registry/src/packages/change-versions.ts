@@ -60,7 +60,10 @@ export async function deleteTag(services: Services, change: Change, tag: string)
   })
 }
 
-/** Sets the message that installing each of these versions shows; an empty one takes it back. */
+/**
+ * Sets the message that installing each of these versions shows; an empty one takes it back. In any state: npm deprecates by
+ * range, and among what a member sees in it are versions that were rejected.
+ */
 export async function deprecateVersions(
   services: Services,
   change: Change,
@@ -68,7 +71,7 @@ export async function deprecateVersions(
 ): Promise<void> {
   await changePackage(services, change, 'publish', async (query, found, audit) => {
     for (const [version, message] of messages) {
-      const row = await requirePublished(query, found, version)
+      const row = await requireVersion(query, found, version)
       // Terminals print it: no control characters, nor such as turn what follows.
       const text = message
         .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -142,13 +145,22 @@ async function requirePublished(
   found: ReadablePackage,
   version: string,
 ): Promise<VersionRow> {
-  const row = await findVersion(query, found.id, version)
-  if (row === undefined) throw versionNotFound(found.name, version)
+  const row = await requireVersion(query, found, version)
   if (row.state !== 'published')
     throw new AgentGymError({
       code: 'version_not_published',
       message: `${found.name}@${version} ${row.state === 'rejected' ? 'was rejected' : 'is still being checked'}.`,
       data: { state: row.state },
     })
+  return row
+}
+
+async function requireVersion(
+  query: Transaction<Schema>,
+  found: ReadablePackage,
+  version: string,
+): Promise<VersionRow> {
+  const row = await findVersion(query, found.id, version)
+  if (row === undefined) throw versionNotFound(found.name, version)
   return row
 }

@@ -138,7 +138,7 @@ const deprecateRoute = createRoute({
   path: `${base}/versions/{version}/deprecation`,
   summary: 'Deprecate a version, or take that back',
   request: { params: versionParams, body: { required: true, content: json(deprecationRequestSchema) } },
-  responses: { ...done, ...failures(...changeCodes, 'version_not_found', 'version_not_published') },
+  responses: { ...done, ...failures(...changeCodes, 'version_not_found') },
 })
 
 const yankRoute = createRoute({

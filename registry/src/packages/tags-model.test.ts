@@ -46,6 +46,8 @@ describe.each(await testDatabases())('tags by any sequence of changes on $kind',
     )
     const action = fc.oneof(
       { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), version }) },
+      { weight: 2, arbitrary: fc.record({ do: fc.constant('upload' as const), version }) },
+      fc.record({ do: fc.constant('settle' as const), version }),
       fc.record({ do: fc.constant('reject' as const), version }),
       fc.record({ do: fc.constant('yank' as const), version }),
       fc.record({ do: fc.constant('unyank' as const), version }),
@@ -59,7 +61,9 @@ describe.each(await testDatabases())('tags by any sequence of changes on $kind',
         let before: Record<string, string> = {}
         for (const step of actions) {
           await attempt(async () => {
-            if (step.do === 'publish' || step.do === 'reject') {
+            if (step.do === 'upload') await upload(services, ada, step.version, { base })
+            else if (step.do === 'settle') await checkAll(services, true, 'last first')
+            else if (step.do === 'publish' || step.do === 'reject') {
               await upload(services, ada, step.version, { base })
               await checkAll(services, step.do === 'publish')
             } else if (step.do === 'yank') await yankVersion(services, by, step.version)

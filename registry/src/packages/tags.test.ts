@@ -133,6 +133,21 @@ describe.each(await testDatabases())('tags, yanks and deprecations on $kind', ({
     expect((await packumentOf(services, null, name)).versions['1.0.0']).not.toHaveProperty('deprecated')
   })
 
+  it('a range that is deprecated may hold a version that was rejected', async () => {
+    await publishAll('1.0.0')
+    await upload(services, ada, '1.1.0')
+    await checkAll(services, false)
+    const both = new Map([
+      ['1.0.0', 'Old.\n\u001b[2J\u202eUse 2.'],
+      ['1.1.0', 'Old.'],
+    ])
+    await deprecateVersions(services, change, both)
+    expect(await resolveVersion(services, null, name, '1.0.0')).toMatchObject({ deprecated: 'Old. [2J Use 2.' })
+    await expect(deprecateVersions(services, change, new Map([['9.0.0', 'x']]))).rejects.toMatchObject({
+      code: 'version_not_found',
+    })
+  })
+
   it('a `deprecated` in package.json means nothing, and loses no older version', async () => {
     await publishAll('1.0.0')
     await publish(services, ada, '1.1.0', { manifest: { deprecated: 'by itself' } })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { LeasedJob } from '@agentgym/contract'
 import { goodTarball } from '../../../../testdata/tarballs/good-package.ts'
 import { type Actor, scopes } from '../../auth/actor.ts'
 import { canonicalName } from '../../auth/canonical-name.ts'
@@ -53,16 +54,23 @@ export async function upload(
 }
 
 /** Does every check that is waiting, with that result; gives what was decided. */
-export async function checkAll(services: Services, ok = true): Promise<string[]> {
+export async function checkAll(
+  services: Services,
+  ok = true,
+  order: 'first first' | 'last first' = 'first first',
+): Promise<string[]> {
+  const jobs: LeasedJob[] = []
+  for (let job = await leaseCheck(services); job !== undefined; job = await leaseCheck(services)) jobs.push(job)
+  if (order === 'last first') jobs.reverse()
+  const queue = await jobQueue(services)
   const decided: string[] = []
-  for (;;) {
-    const job = await leaseCheck(services)
-    if (job === undefined) return decided
-    const { name, version } = job.package
+  for (const { id, lease, package: checked } of jobs) {
+    const { name, version } = checked
     const checks = [{ id: 'loads', ok, message: ok ? 'It loads.' : 'It does not load.' }]
-    const attempt = (await jobQueue(services)).attemptOf(job.id, job.lease)
-    decided.push(`${name}@${version} ${await finishCheck(services, attempt, { ok, name, version, checks })}`)
+    const state = await finishCheck(services, queue.attemptOf(id, lease), { ok, name, version, checks })
+    decided.push(`${name}@${version} ${state}`)
   }
+  return decided
 }
 
 /** Uploads a version and has it published. */
