@@ -3078,15 +3078,6 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
-      /** @description `version_not_published`: The version is still being checked, or was rejected. */
-      409: {
-        headers: {
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': components['schemas']['Error']
-        }
-      }
       /** @description `request_invalid`: A request to the server does not match its schema. */
       422: {
         headers: {
