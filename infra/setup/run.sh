@@ -65,7 +65,7 @@ set_up() {
   if ! packages_ready; then
     step packages 'npm packages and Node 24, from the lockfile' 'the project runs on its own Node' install_packages & packages_job=$!
   fi
-  trap 'kill $debian_job $packages_job 2>/dev/null; exit 130' INT TERM
+  trap 'kill $debian_job $packages_job 2>/dev/null; say "Interrupted. The same command goes on from here."; exit 130' INT TERM
   failed=0
   [ -z "$debian_job" ] || wait "$debian_job" || failed=1
   [ -z "$packages_job" ] || wait "$packages_job" || failed=1

@@ -5,7 +5,7 @@ import type { SupportCase } from './support-case.ts'
  * A tool of the support desk. Arguments are filled in from the case: the sender of the ticket, the customer's last
  * payment, and so on. `tokens` and `seconds` are what one call costs, the model's thinking included.
  */
-export type SupportTool = {
+type SupportTool = {
   description: string
   tokens: number
   seconds: number

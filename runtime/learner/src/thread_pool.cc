@@ -50,25 +50,35 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::Run(int64_t tasks, const std::function<void(int64_t, int)>& body) {
-  body_ = &body;
-  tasks_ = tasks;
-  next_task_.store(0, std::memory_order_relaxed);
   if (tasks == 1 || workers_.empty()) {
-    TakeTasks(0);
+    for (int64_t task = 0; task < tasks; ++task) body(task, 0);
     return;
   }
-  working_.store(static_cast<int32_t>(workers_.size()), std::memory_order_relaxed);
+  // No thread holds a task of the round before, so nobody reads these now.
+  body_ = &body;
+  left_.store(tasks, std::memory_order_relaxed);
+  undone_.store(1, std::memory_order_relaxed);
+  untaken_.store(tasks, std::memory_order_release);
   const int32_t round = round_.load(std::memory_order_relaxed);
   round_.store(round == INT32_MAX ? 0 : round + 1, std::memory_order_release);
   round_.notify_all();
   TakeTasks(0);
-  for (int32_t left = working_.load(std::memory_order_acquire); left > 0;) left = AwaitChange(working_, left);
+  while (undone_.load(std::memory_order_acquire) == 1) AwaitChange(undone_, 1);
 }
 
+/// Whoever lowers `untaken_` holds a task, and with it the round: `body_` stays until that task is done.
 void ThreadPool::TakeTasks(int thread) {
-  for (int64_t task = next_task_.fetch_add(1, std::memory_order_relaxed); task < tasks_;
-       task = next_task_.fetch_add(1, std::memory_order_relaxed)) {
-    (*body_)(task, thread);
+  int64_t untaken = untaken_.load(std::memory_order_acquire);
+  while (untaken > 0) {
+    if (!untaken_.compare_exchange_weak(untaken, untaken - 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      continue;
+    }
+    (*body_)(untaken - 1, thread);
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      undone_.store(0, std::memory_order_release);
+      undone_.notify_all();
+    }
+    untaken = untaken_.load(std::memory_order_acquire);
   }
 }
 
@@ -78,7 +88,6 @@ void ThreadPool::Work(int thread) {
     round = AwaitChange(round_, round);
     if (round < 0) return;
     TakeTasks(thread);
-    if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_all();
   }
 }
 

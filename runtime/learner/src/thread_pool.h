@@ -9,7 +9,8 @@
 namespace agentgym {
 
 /// A few threads that stay. The caller takes part, so a pool of one has no thread of its own. Tasks go to whoever is
-/// free: results must not depend on who computes what.
+/// free: results must not depend on who computes what. The caller waits for tasks, not for threads: on a machine that is
+/// busy with something else, a thread that gets no core costs nothing.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);
@@ -28,10 +29,10 @@ class ThreadPool {
 
   std::vector<std::thread> workers_;
   const std::function<void(int64_t, int)>* body_ = nullptr;
-  int64_t tasks_ = 0;
-  std::atomic<int64_t> next_task_{0};
-  std::atomic<int32_t> round_{0};    // counts calls of Run; -1 ends the threads
-  std::atomic<int32_t> working_{0};  // threads that have not finished this round
+  std::atomic<int64_t> untaken_{0};  // tasks of this round that nobody has taken; the last is taken first
+  std::atomic<int32_t> undone_{0};   // 1 while a task of this round is not done
+  std::atomic<int64_t> left_{0};     // tasks of this round that are not done
+  std::atomic<int32_t> round_{0};    // counts calls of Run, to wake threads; -1 ends them
 };
 
 }  // namespace agentgym

@@ -1,6 +1,11 @@
 import { tokenize } from '@agentgym/scenario'
 import { expect, test } from 'vitest'
-import { apiIntegration, billingInquiry, dataMigration, passwordReset, refundRequest, small } from './phrases.ts'
+import { apiIntegration } from './api-integration.ts'
+import { billingInquiry } from './billing-inquiry.ts'
+import { dataMigration } from './data-migration.ts'
+import { passwordReset } from './password-reset.ts'
+import { refundRequest } from './refund-request.ts'
+import { smallTalk } from './small-talk.ts'
 import { kinds, type Ticket, writeTicket } from './write-ticket.ts'
 
 const TRAIN = 2000
@@ -31,8 +36,8 @@ test('no sentence of the held-out tickets is one of training', () => {
     }
   }
   for (const part of ['greeting', 'aside', 'closing'] as const) {
-    const known: readonly string[] = small.train[part]
-    expect(small.held[part].filter((sentence) => sentence !== '' && known.includes(sentence))).toEqual([])
+    const known: readonly string[] = smallTalk.train[part]
+    expect(smallTalk.held[part].filter((sentence) => sentence !== '' && known.includes(sentence))).toEqual([])
   }
 })
 

@@ -1,18 +1,16 @@
 import { createRng, type Rng } from '@agentgym/scenario'
 import { type Customer, customers } from '../back-end.ts'
-import {
-  apiIntegration,
-  billingInquiry,
-  dataMigration,
-  type Phrases,
-  passwordReset,
-  refundRequest,
-  small,
-} from './phrases.ts'
+import { apiIntegration } from './api-integration.ts'
+import { billingInquiry } from './billing-inquiry.ts'
+import { dataMigration } from './data-migration.ts'
+import { passwordReset } from './password-reset.ts'
+import type { Phrases } from './phrases.ts'
+import { refundRequest } from './refund-request.ts'
+import { smallTalk } from './small-talk.ts'
 
 /** From easy to hard. */
 export const kinds = ['password_reset', 'billing_inquiry', 'api_integration', 'refund', 'data_migration'] as const
-export type Kind = (typeof kinds)[number]
+type Kind = (typeof kinds)[number]
 
 /** `kind` is the truth that the agent has to read out of `text`. */
 export type Ticket = { kind: Kind; text: string; customer: Customer }
@@ -39,7 +37,7 @@ export function writeTicket(split: 'train' | 'eval', index: number): Ticket {
   const part = split === 'train' ? 'train' : 'held'
   const phrases = phrasesOf[kind]
   const { request, detail } = phrases[part]
-  const { greeting, aside, closing } = small[part]
+  const { greeting, aside, closing } = smallTalk[part]
 
   const body = [rng.pick(request), rng() < 0.8 ? rng.pick(detail) : '', rng.pick<string>(aside)]
   if (rng() < 0.3) body.reverse()
