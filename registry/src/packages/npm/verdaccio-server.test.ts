@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
+import { gunzipSync } from 'node:zlib'
 import { AgentGymError } from '@agentgym/contract'
 import { expect, it } from 'vitest'
 import type { ReadTarget } from './npm-path.ts'
@@ -93,6 +95,35 @@ it('serves a tarball, which counts as a download, and its head alone, which does
   expect([head.status, head.headers.get('content-length'), head.body]).toEqual([200, '7', null])
   expect(downloads).toBe(1)
 })
+
+it('compresses a large packument, at the pace of whoever reads it', async () => {
+  const { versions, ...rest } = await source().packument()
+  const many = Array.from({ length: 3_000 }, (_, index) => [`1.0.${index}`, versions['1.0.0']])
+  const packument = async () => ({ ...rest, versions: Object.fromEntries(many) })
+  const plain = await (await read(packageTarget, {}, source({ packument }))).text()
+  const packed = await read(packageTarget, { headers: { 'accept-encoding': 'gzip' } }, source({ packument }))
+  expect(packed.headers.get('content-encoding')).toBe('gzip')
+  expect(packed.headers.get('content-length')).toBeNull()
+  const bytes = new Uint8Array(await packed.arrayBuffer())
+  expect(bytes.byteLength).toBeLessThan(plain.length / 4)
+  expect(gunzipSync(bytes).toString()).toBe(plain)
+})
+
+it('serves a tarball of many chunks byte for byte', async () => {
+  const bytes = randomBytes(3_000_000)
+  const tarball = async () => ({
+    body: Readable.from(chunksOf(bytes)),
+    size: bytes.length,
+    integrity: 'x',
+    downloaded() {},
+  })
+  const response = await read(tarballTarget, {}, source({ tarball }))
+  expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
+})
+
+function* chunksOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
+}
 
 it('serves one version by number or tag', async () => {
   for (const version of ['1.0.0', 'latest'])
