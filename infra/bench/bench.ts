@@ -5,9 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { PpoSettings } from '@agentgym/contract'
 import { loadScenario, resolveSettings, train } from '@agentgym/runtime'
 import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
-
-/** One measured figure with the bar it is held to, if any. */
-type Figure = { id: string; what: string; value: number; unit: string; bar: number | null }
+import type { Figure } from './figure.ts'
+import { registryBenchmark } from './registry-bench.ts'
 
 const cartPole = fileURLToPath(new URL('../../plugins/cart-pole', import.meta.url))
 const json = process.argv.includes('--json')
@@ -16,13 +15,20 @@ async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'agentgym-bench-'))
   process.env.AGENTGYM_HOME = join(folder, 'home')
   try {
-    const figures = [...(await rollouts()), await learner(), await wholeTraining(folder), await secondsTo475(folder)]
+    const figures = await measure(folder)
     const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.versions.node }
     if (json) process.stdout.write(`${JSON.stringify({ machine, figures })}\n`)
     else print(machine, figures)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** `npm run bench` measures training; `-- registry` the registry, on PostgreSQL or, with `--embedded`, on PGlite. */
+async function measure(folder: string): Promise<Figure[]> {
+  if (process.argv.includes('registry'))
+    return registryBenchmark({ packages: 100_000, embedded: process.argv.includes('--embedded'), say })
+  return [...(await rollouts()), await learner(), await wholeTraining(folder), await secondsTo475(folder)]
 }
 
 /** Environments in the sandbox against the same code called directly, and whole rollouts, on one core. */
@@ -128,9 +134,9 @@ function say(line: string): void {
 
 function print(machine: { cpu: string; cores: number; node: string }, figures: Figure[]): void {
   process.stdout.write(`\n${machine.cpu}, ${machine.cores} cores, Node ${machine.node}\n\n`)
-  for (const { what, value, unit, bar } of figures) {
-    const sign = bar === null ? '·' : value >= bar ? '✓' : '✗'
-    const target = bar === null ? '' : ` (≥ ${format(bar)})`
+  for (const { what, value, unit, bar, lower = false } of figures) {
+    const sign = bar === null ? '·' : (lower ? value <= bar : value >= bar) ? '✓' : '✗'
+    const target = bar === null ? '' : ` (${lower ? '≤' : '≥'} ${format(bar)})`
     process.stdout.write(`  ${sign} ${format(value).padStart(10)} ${unit.padEnd(19)} ${what}${target}\n`)
   }
 }

@@ -1,10 +1,10 @@
-import type { Selectable } from 'kysely'
+import assert from 'node:assert'
+import { type Selectable, sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { AccountTable, VersionTable } from '../database/schema.ts'
 import { type ListedRow, listedColumns } from './search-packages.store.ts'
 
 const latestColumns = [
-  'id',
   'version',
   'checks',
   'manifest',
@@ -17,64 +17,89 @@ const latestColumns = [
   'deprecated',
   'yanked_at',
   'published_at',
-  'created_at',
-  'downloads',
 ] as const
+
+export type LatestRow = Pick<Selectable<VersionTable>, (typeof latestColumns)[number]> & {
+  id: string
+  downloads: number
+  publisher: string
+  published_at: Date
+}
+/** Of a published version; times in milliseconds, for they go through JSON. */
+type RecentVersion = {
+  version: string
+  published_at: number
+  downloads: number
+  deprecated: string | null
+  yanked: boolean
+}
 
 export type PageRow = {
   package: ListedRow
   owner: Pick<Selectable<AccountTable>, 'username' | 'kind' | 'display_name'>
   /** The version that `latest` names. */
-  latest: (Pick<Selectable<VersionTable>, (typeof latestColumns)[number]> & { publisher: string }) | null
+  latest: LatestRow | null
+  tags: Record<string, string>
+  /** The last ten published, newest first. */
+  recent: RecentVersion[]
+  published: number
 }
 
-const shownVersions = 10
-
+/** All that a package's page is made of, in one round trip. */
 export async function findPage(query: Queries, packageId: string): Promise<PageRow> {
-  const found = await query
-    .selectFrom('packages')
-    .select([...listedColumns, 'owner_id'])
-    .where('id', '=', packageId)
-    .executeTakeFirstOrThrow()
-  const { owner_id, ...row } = found
-  const owner = query
-    .selectFrom('accounts')
-    .select(['username', 'kind', 'display_name'])
-    .where('id', '=', owner_id)
-    .executeTakeFirstOrThrow()
-  const latest = query
-    .selectFrom('versions')
-    .innerJoin('accounts', 'accounts.id', 'versions.published_by')
-    .select(latestColumns.map((column) => `versions.${column}` as const))
-    .select('accounts.username as publisher')
-    .where('package_id', '=', packageId)
-    .where('version', '=', row.latest_version ?? '')
-    .executeTakeFirst()
-  const [ownerRow, latestRow] = await Promise.all([owner, latest])
-  return { package: row, owner: ownerRow, latest: latestRow ?? null }
-}
-
-export async function recentVersions(
-  query: Queries,
-  packageId: string,
-): Promise<Pick<Selectable<VersionTable>, 'version' | 'published_at' | 'downloads' | 'deprecated' | 'yanked_at'>[]> {
-  return query
-    .selectFrom('versions')
-    .select(['version', 'published_at', 'downloads', 'deprecated', 'yanked_at'])
-    .where('package_id', '=', packageId)
-    .where('state', '=', 'published')
-    .orderBy('published_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(shownVersions)
-    .execute()
-}
-
-export async function countVersions(query: Queries, packageId: string): Promise<number> {
   const row = await query
-    .selectFrom('versions')
-    .select((expression) => expression.fn.countAll<number>().as('count'))
-    .where('package_id', '=', packageId)
-    .where('state', '=', 'published')
+    .selectFrom('packages')
+    .innerJoin('accounts as owner', 'owner.id', 'packages.owner_id')
+    .leftJoin('versions', (join) =>
+      join.onRef('versions.package_id', '=', 'packages.id').onRef('versions.version', '=', 'packages.latest_version'),
+    )
+    .leftJoin('accounts as publisher', 'publisher.id', 'versions.published_by')
+    .select(listedColumns.map((column) => `packages.${column}` as const))
+    .select(['owner.username', 'owner.kind as owner_kind', 'owner.display_name'])
+    .select(['versions.id as version_id', 'versions.downloads as version_downloads'])
+    .select(latestColumns.map((column) => `versions.${column}` as const))
+    .select('publisher.username as publisher')
+    .select([tags.as('tags'), recent.as('recent'), published.as('published')])
+    .where('packages.id', '=', packageId)
     .executeTakeFirstOrThrow()
-  return row.count
+  return {
+    package: pick(row, listedColumns),
+    owner: { username: row.username, kind: row.owner_kind, display_name: row.display_name },
+    latest: latestOf(row),
+    tags: row.tags ?? {},
+    recent: row.recent ?? [],
+    published: row.published,
+  }
+}
+
+const tags = sql<Record<string, string> | null>`(
+  select json_object_agg(tag, version order by tag) from tags where package_id = packages.id)`
+const recent = sql<RecentVersion[] | null>`(select json_agg(recent) from (
+  select version, (1000 * extract(epoch from published_at))::bigint as published_at, downloads, deprecated,
+    yanked_at is not null as yanked
+  from versions where package_id = packages.id and state = 'published'
+  order by versions.published_at desc, id desc limit 10) recent)`
+const published = sql<number>`(
+  select count(*) from versions where package_id = packages.id and state = 'published')`
+
+type JoinedVersion = { [Column in keyof Omit<LatestRow, 'id' | 'downloads'>]: LatestRow[Column] | null } & {
+  version_id: string | null
+  version_downloads: number | null
+}
+
+function latestOf(row: JoinedVersion): LatestRow | null {
+  if (row.version_id === null) return null
+  const { version_id: id, version_downloads: downloads, publisher } = row
+  const latest = { ...pick(row, latestColumns), id, downloads, publisher }
+  assert(isWhole(latest), 'what `latest` names is published')
+  return latest
+}
+
+/** Columns of a left join are null together. */
+function isWhole(row: { version: string | null; published_at: Date | null }): row is LatestRow {
+  return row.version !== null && row.published_at !== null
+}
+
+function pick<Row extends object, Column extends keyof Row>(row: Row, columns: readonly Column[]): Pick<Row, Column> {
+  return Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<Row, Column>
 }

@@ -1,12 +1,12 @@
 import type { PackagePage, Quality } from '@agentgym/contract'
 import type { Actor } from '../auth/actor.ts'
 import { tarballPath } from '../packages/package-path.ts'
-import { findReadablePackage, tagsOf } from '../packages/packages.store.ts'
+import { findReadablePackage } from '../packages/packages.store.ts'
 import type { Services } from '../server/services.ts'
 import { qualityInput } from './index-package.ts'
 import { listedFields } from './listed-package.ts'
 import { manifestFacts } from './manifest-facts.ts'
-import { countVersions, findPage, type PageRow, recentVersions } from './package-page.store.ts'
+import { findPage, type LatestRow, type PageRow } from './package-page.store.ts'
 import { packageQuality } from './package-quality.ts'
 import type { ReadmeRenderer } from './readme-renderer.ts'
 
@@ -17,14 +17,8 @@ export async function packagePage(
   actor: Actor | null,
   name: string,
 ): Promise<PackagePage> {
-  const { query } = database
-  const { id } = await findReadablePackage(query, actor, name)
-  const [page, tags, versions, count] = await Promise.all([
-    findPage(query, id),
-    tagsOf(query, id),
-    recentVersions(query, id),
-    countVersions(query, id),
-  ])
+  const { id } = await findReadablePackage(database.query, actor, name)
+  const page = await findPage(database.query, id)
   const { latest } = page
   const html = latest === null ? null : await renderer.render(latest.id, latest.readme)
   return {
@@ -33,17 +27,14 @@ export async function packagePage(
     latest: latest === null ? null : latestVersion(page.package.name, latest, config.publicUrl),
     readme: latest === null || html === null ? null : { markdown: latest.readme, html },
     quality: latest === null ? { score: 0, parts: [] } : quality(page.package, latest),
-    tags: Object.fromEntries(tags),
-    versions_count: count,
-    versions: versions.map(({ published_at, yanked_at, ...version }) => ({
+    tags: page.tags,
+    versions_count: page.published,
+    versions: page.recent.map((version) => ({
       ...version,
-      published_at: (published_at ?? page.package.updated_at).toISOString(),
-      yanked: yanked_at !== null,
+      published_at: new Date(version.published_at).toISOString(),
     })),
   }
 }
-
-type LatestRow = NonNullable<PageRow['latest']>
 
 function quality({ name, kind }: PageRow['package'], latest: LatestRow): Quality {
   return packageQuality(qualityInput(kind, manifestFacts(name, latest.manifest), latest, new Date()))
@@ -53,7 +44,7 @@ function latestVersion(name: string, row: LatestRow, publicUrl: string): NonNull
   const { license, homepage, repository, agentgym } = manifestFacts(name, row.manifest)
   return {
     version: row.version,
-    published_at: (row.published_at ?? row.created_at).toISOString(),
+    published_at: row.published_at.toISOString(),
     license,
     homepage,
     repository,

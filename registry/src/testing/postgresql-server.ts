@@ -17,8 +17,11 @@ const settings = [
   'listen_addresses=',
 ]
 
-/** Makes and starts a PostgreSQL server in `folder`, reached by a socket in it. Resolves to the address of its `postgres`. */
-export async function startPostgresql(folder: string): Promise<string> {
+/**
+ * Makes and starts a PostgreSQL server in `folder`, reached by a socket in it, with our settings and `more`. Resolves to
+ * the address of its `postgres`.
+ */
+export async function startPostgresql(folder: string, more: string[] = []): Promise<string> {
   const bin = findBinaries()
   const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined
   const data = join(folder, 'data')
@@ -33,7 +36,7 @@ export async function startPostgresql(folder: string): Promise<string> {
     ['-D', data, '-U', 'agentgym', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
     { ...user, cwd: folder },
   )
-  const options = ['-k', folder, ...settings.flatMap((setting) => ['-c', setting])].join(' ')
+  const options = ['-k', folder, ...[...settings, ...more].flatMap((setting) => ['-c', setting])].join(' ')
   // With `-l` the server keeps none of our descriptors, so that pg_ctl's end is seen.
   await run(join(bin, 'pg_ctl'), ['-D', data, '-l', join(folder, 'log'), '-o', options, '-w', '-s', 'start'], {
     ...user,

@@ -1,0 +1,150 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  loadPackages,
+  openDatabase,
+  startPostgresql,
+  stopPostgresql,
+  syntheticPackages,
+  syntheticQueries,
+} from '@agentgym/registry/benchmarks'
+import type { Figure } from './figure.ts'
+
+const seed = 1
+const searches = 400
+const pageRequestsPerSecond = 200
+const pageSeconds = 10
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+
+type Options = { packages: number; embedded: boolean; say: (line: string) => void }
+
+/**
+ * The catalogue over HTTP, from a process of its own: on PostgreSQL, or embedded. Searches come one after another (words,
+ * filters, sort orders and later pages as people use them); pages of packages at a fixed rate whatever the answers take,
+ * each timed from when it was due.
+ */
+export async function registryBenchmark({ packages, embedded, say }: Options): Promise<Figure[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'agentgym-bench-registry-'))
+  const engine = embedded ? 'PGlite' : 'PostgreSQL'
+  const environment = { ...process.env, AGENTGYM_LOG_LEVEL: 'warn' }
+  let server: ChildProcess | undefined
+  try {
+    const postgresql = join(folder, 'postgresql')
+    const address = embedded
+      ? { folder: join(folder, 'data', 'database') }
+      : { url: await startPostgresql(postgresql, ['shared_buffers=512MB']) }
+    say(`registry: ${packages.toLocaleString('en-US')} packages into ${engine} …`)
+    const database = await openDatabase(address)
+    await loadPackages(database, syntheticPackages(packages, seed))
+    await database.close()
+    if ('url' in address) Object.assign(environment, { DATABASE_URL: address.url })
+    server = fork(new URL('./registry-server.process.ts', import.meta.url), [join(folder, 'data')], {
+      env: environment,
+    })
+    const [{ url }] = (await once(server, 'message')) as [{ url: string }]
+    return await measure(url, { packages, engine, say })
+  } finally {
+    agent.destroy()
+    if (server?.exitCode === null) {
+      server.kill('SIGKILL')
+      await once(server, 'exit')
+    }
+    if (!embedded) await stopPostgresql(join(folder, 'postgresql'))
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+type Measured = { packages: number; engine: string; say: (line: string) => void }
+
+async function measure(url: string, { packages, engine, say }: Measured): Promise<Figure[]> {
+  const suffix = engine.toLowerCase()
+  say(`registry: ${searches} searches …`)
+  const searched = await timeSearches(url)
+  say(`registry: pages of packages, ${pageRequestsPerSecond} a second …`)
+  const names = [...syntheticPackages(packages, seed)].filter(({ visibility }) => visibility === 'public')
+  const shown = await timePages(
+    url,
+    names.map(({ name }) => name),
+  )
+  const figure = (id: string, what: string, value: number, bar: number | null): Figure => ({
+    id: `${id}_${suffix}`,
+    what: `${what}, ${packages.toLocaleString('en-US')} packages, ${engine}`,
+    value,
+    unit: 'ms',
+    bar,
+    lower: true,
+  })
+  return [
+    figure('search_p50_ms', 'search with facets over HTTP, median', percentile(searched, 0.5), null),
+    figure('search_p95_ms', 'search with facets over HTTP, 95th percentile', percentile(searched, 0.95), 50),
+    figure('package_page_p50_ms', `package page at ${pageRequestsPerSecond}/s, median`, percentile(shown, 0.5), null),
+    figure(
+      'package_page_p95_ms',
+      `package page at ${pageRequestsPerSecond}/s, 95th percentile`,
+      percentile(shown, 0.95),
+      20,
+    ),
+  ]
+}
+
+async function timeSearches(url: string): Promise<number[]> {
+  const queries = syntheticQueries(seed)
+  const times: number[] = []
+  for (let index = -20; index < searches; index++) {
+    const started = performance.now()
+    await request(`${url}/v1/packages?${searchParameters(index, String(queries.next().value))}`)
+    if (index >= 0) times.push(performance.now() - started)
+  }
+  return times
+}
+
+/** Of ten: six searches by words, one of them in another order, two with a filter; and a look around without words. */
+function searchParameters(index: number, q: string): URLSearchParams {
+  const turn = ((index % 10) + 10) % 10
+  if (turn < 5) return new URLSearchParams({ q })
+  if (turn === 5) return new URLSearchParams({ q, sort: 'downloads' })
+  if (turn < 8) return new URLSearchParams({ q, kind: 'scenario', difficulty: 'beginner' })
+  if (turn === 8) return new URLSearchParams({ sort: 'newest', category: 'robotics' })
+  return new URLSearchParams({ sort: 'quality', price: 'paid', limit: '50' })
+}
+
+/** Popular ones are asked for more often; requests start when they are due, not when the ones before are answered. */
+async function timePages(url: string, names: string[]): Promise<number[]> {
+  const times: number[] = []
+  const requests: Promise<void>[] = []
+  const startMs = performance.now() + 100
+  for (let index = -pageRequestsPerSecond; index < pageRequestsPerSecond * pageSeconds; index++) {
+    const dueMs = startMs + ((index + pageRequestsPerSecond) * 1000) / pageRequestsPerSecond
+    const name = names[Math.floor(((index * 0.618034) % 1) ** 2 * names.length)]
+    await delay(Math.max(0, dueMs - performance.now()))
+    const asked = request(`${url}/v1/packages/${name}`).then(() => {
+      if (index >= 0) times.push(performance.now() - dueMs)
+    })
+    requests.push(asked)
+  }
+  await Promise.all(requests)
+  return times
+}
+
+/** Node's own client on kept connections: less work on our side than `fetch`, where both sides share the cores. */
+function request(url: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const asked = get(url, { agent }, (response) => {
+    response.resume().on('end', () => {
+      if (response.statusCode === 200) resolve()
+      else reject(new Error(`${url} answered ${response.statusCode}`))
+    })
+  })
+  asked.on('error', reject)
+  return promise
+}
+
+function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+}
