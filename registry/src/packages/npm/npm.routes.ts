@@ -7,6 +7,7 @@ import type { Services } from '../../server/services.ts'
 import { deleteTag, setTag } from '../change-versions.ts'
 import { findReadablePackage, tagsOf } from '../packages.store.ts'
 import { publishVersion } from '../publish-version.ts'
+import { documentSlots } from './document-slots.ts'
 import { immutable, nothingHere, tokenNeeded } from './npm-errors.ts'
 import { finishLogin, logOut, passwordLogin, startLogin } from './npm-login.ts'
 import { deprecateByDocument, packageSource } from './npm-packages.ts'
@@ -15,7 +16,7 @@ import { npmSearch } from './npm-search.ts'
 import { type PublishRequest, parsePutDocument } from './publish-document.ts'
 import { type VerdaccioReader, verdaccioReader } from './verdaccio-server.ts'
 
-type Npm = { services: Services; verdaccio: VerdaccioReader }
+type Npm = { services: Services; verdaccio: VerdaccioReader; inSlot: ReturnType<typeof documentSlots> }
 type NpmContext = Context<Env>
 
 /**
@@ -25,7 +26,7 @@ type NpmContext = Context<Env>
 export function npmRoutes(services: Services): Hono<Env> {
   const { config, log } = services
   const report = (error: unknown) => log.error('a request to the npm registry failed', { error: describe(error) })
-  const npm = { services, verdaccio: verdaccioReader(config.publicUrl, report) }
+  const npm = { services, verdaccio: verdaccioReader(config.publicUrl, report), inSlot: documentSlots() }
   const routes = new Hono<Env>()
   routes.all('/npm', (c) => c.json({ registry: 'AgentGym' }))
   // The path is read as it came: who routes has decoded parts of it, and the difference is what matters here.
@@ -66,12 +67,14 @@ async function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: 
   }
 }
 
-async function putPackage({ services }: Npm, c: NpmContext, name: string): Promise<Response> {
+function putPackage({ services, inSlot }: Npm, c: NpmContext, name: string): Promise<Response> {
   const actor = writer(c)
-  const request = parsePutDocument(name, await c.req.text())
-  if (request.kind === 'publish') return publish(services, c, actor, name, request.publish)
-  await deprecateByDocument(services, name, request.deprecations, { actor, ip: c.get('ip') })
-  return c.json({ ok: true, success: true })
+  return inSlot(actor.accountId, async () => {
+    const request = parsePutDocument(name, await c.req.text())
+    if (request.kind === 'publish') return publish(services, c, actor, name, request.publish)
+    await deprecateByDocument(services, name, request.deprecations, { actor, ip: c.get('ip') })
+    return c.json({ ok: true, success: true })
+  })
 }
 
 /** npm prints the header `npm-notice`; that the version cannot be installed yet is not to be found out by a failure. */
