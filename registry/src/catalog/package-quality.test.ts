@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { packageQuality, type QualityInput, stepsPerSecond } from './package-quality.ts'
 
 const speedMessage = '1.2 M environment steps a second, sandboxed, on one core'
-const sandboxed = ['determinism', 'independence', 'replay', 'reward_varies', 'held_out', 'loads']
+const sandboxed = ['determinism', 'independence', 'replay', 'reward_varies', 'baselines', 'held_out', 'loads']
 const best: QualityInput = {
   kind: 'scenario',
   readme: `# Maze\n\n## Rules\n\n## Use\n\n\`\`\`sh\nagentgym train .\n\`\`\`\n\n${'word '.repeat(250)}`,
@@ -98,7 +98,7 @@ describe('the quality score', () => {
       'docs 23/25',
       'checks 0/25',
       'determinism 0/15',
-      'baselines 6/15',
+      'baselines 5/15',
       'speed 0/10',
       'maintenance 10/10',
     ])

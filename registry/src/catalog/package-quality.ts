@@ -69,10 +69,12 @@ function determinism(input: QualityInput): Part {
 }
 
 function baselines(input: QualityInput): Part {
-  return sumUp('baselines', 'Success is defined, the random policy has a return, evaluation is held out.', [
-    { points: 6, got: input.successCriteria > 0, missing: 'agentgym.success in package.json' },
-    { points: 6, got: passed(input, 'reward_varies'), missing: 'the check reward_varies' },
-    { points: 3, got: passed(input, 'held_out'), missing: 'the check held_out' },
+  const complete = 'Success is defined, beyond what comes without learning, and evaluated on what is held out.'
+  return sumUp('baselines', complete, [
+    { points: 5, got: input.successCriteria > 0, missing: 'agentgym.success in package.json' },
+    { points: 4, got: passed(input, 'reward_varies'), missing: 'the check reward_varies' },
+    { points: 4, got: passed(input, 'baselines'), missing: 'the check baselines' },
+    { points: 2, got: passed(input, 'held_out'), missing: 'the check held_out' },
   ])
 }
 

@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Actor } from '../auth/actor.ts'
 import { recordAudit } from '../auth/audit.ts'
 import { authorise } from '../auth/authorise.ts'
+import { indexPackage } from '../catalog/index-package.ts'
 import type { Schema } from '../database/schema.ts'
 import type { Services } from '../server/services.ts'
 import { lockPackage } from './lock-package.ts'
@@ -81,6 +82,7 @@ export async function deprecateVersions(
       if (deprecated === row.deprecated) continue
       await query.updateTable('versions').set({ deprecated }).where('id', '=', row.id).execute()
       await audit('package.deprecate', `${found.name}@${version}`, { message: deprecated })
+      if (version === found.latest_version) await indexPackage(query, found.id)
     }
   })
 }
