@@ -1,10 +1,13 @@
-import type { Element, ElementContent, Root } from 'hast'
 import rehypeSanitize, { defaultSchema, type Options as SanitizeSchema } from 'rehype-sanitize'
 import rehypeStringify from 'rehype-stringify'
 import remarkGfm from 'remark-gfm'
 import remarkParse from 'remark-parse'
 import remarkRehype from 'remark-rehype'
 import { unified } from 'unified'
+
+/** A tree of HTML (hast), as rehype's plugins take it. */
+type Root = ReturnType<ReturnType<typeof rehypeSanitize>>
+type Element = Extract<Root['children'][number], { type: 'element' }>
 
 /**
  * GitHub's list without what could load something from elsewhere: a picture tells its host who reads the page, so it
@@ -64,7 +67,7 @@ function finishElements(tree: Root): void {
 
 /** Without recursion: how deep a text nests is for its author to say. */
 function walk(tree: Root, visit: (element: Element) => void): void {
-  const open: (Root['children'][number] | ElementContent)[] = [...tree.children]
+  const open: (Root['children'][number] | Element['children'][number])[] = [...tree.children]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (node.type !== 'element') continue
     visit(node)

@@ -46,7 +46,7 @@ const difficulties = ['beginner', 'intermediate', 'advanced', 'expert']
 const algorithms = ['ppo', 'grpo', 'a2c', 'dqn']
 
 /** Uniform in [0, 1); the same seed gives the same packages (mulberry32). */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -97,7 +97,7 @@ export function* syntheticPackages(count: number, seed: number): Generator<Synth
   }
 }
 
-export function scopeName(index: number): string {
+function scopeName(index: number): string {
   return `${subjects[index % subjects.length]}-${qualifiers[index % qualifiers.length]}-${index.toString(36)}`
 }
 
