@@ -169,6 +169,48 @@ describe('any change of a good tarball', () => {
     )
   })
 
+  it('of the order of its blocks is refused, or read by tar-stream as we read it', async () => {
+    const pax = paxEntry([['path', 'package/from-pax.md']])
+    const rich = archive([
+      pax,
+      { path: 'package/x.md', body: 'x'.repeat(700) },
+      ...goodEntries(),
+      { path: 'package/y' },
+    ])
+    const blocks = Array.from({ length: rich.length / 512 }, (_, index) =>
+      rich.subarray(index * 512, (index + 1) * 512),
+    )
+    const step = fc.record({
+      do: fc.constantFrom('drop', 'double', 'swap', 'zero'),
+      at: fc.nat(blocks.length - 1),
+      to: fc.nat(blocks.length - 1),
+    })
+    let accepted = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+        const changed = [...blocks]
+        for (const { do: what, ...positions } of steps) {
+          const at = positions.at % changed.length
+          const to = positions.to % changed.length
+          if (what === 'drop' && changed.length > 1) changed.splice(at, 1)
+          else if (what === 'double') changed.splice(to, 0, changed[at])
+          else if (what === 'zero') changed[at] = Buffer.alloc(512)
+          else [changed[at], changed[to]] = [changed[to], changed[at]]
+        }
+        const packed = gzip(Buffer.concat(changed))
+        const tarball = await readTarball(packed, limits).catch((error: unknown) => {
+          if (!(error instanceof AgentGymError)) throw error
+        })
+        if (tarball === undefined) return
+        accepted++
+        const reference = await contentsOf(packed)
+        expect(tarball.files).toEqual(reference.map(({ path, body }) => ({ path, size: body.length })))
+      }),
+      { numRuns: 500 },
+    )
+    expect(accepted).toBeGreaterThan(0)
+  })
+
   it('random bytes never do more than be refused', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 2_048 }), fc.boolean(), async (bytes, packed) => {
