@@ -43,4 +43,6 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
   console.log('listening')
 }
 
+// Ends with the test that started it, however that ends.
+process.stdin.resume().on('end', () => process.exit())
 await main(JSON.parse(process.argv[2]))

@@ -21,7 +21,7 @@ export async function startRegistry(
   const url = `http://127.0.0.1:${port}`
   const argument = JSON.stringify({ publicUrl: url, ...options, port })
   const script = fileURLToPath(new URL('registry-server.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, argument], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [script, argument], { stdio: ['pipe', 'pipe', 'pipe'] })
   let errors = ''
   child.stderr.on('data', (chunk) => {
     errors += chunk
