@@ -143,10 +143,14 @@ export async function tagsOf(query: Queries, packageId: string): Promise<Map<str
   return new Map(rows.map(({ tag, version }) => [tag, version]))
 }
 
-export function versionNotFound(name: string, wanted: string, data: Record<string, unknown> = {}): AgentGymError {
+/** `tags`: what could be asked for instead, where that is known. */
+export function versionNotFound(name: string, wanted: string, tags?: ReadonlyMap<string, string>): AgentGymError {
+  const shown = wanted.slice(0, 100)
+  const named = [...(tags ?? [])].map(([tag, version]) => `${tag} (${version})`).join(', ')
   return new AgentGymError({
     code: 'version_not_found',
-    message: `${name} has no version ${JSON.stringify(wanted.slice(0, 100))}.`,
-    data: { name, wanted: wanted.slice(0, 100), ...data },
+    message: `${name} has no version ${JSON.stringify(shown)}.`,
+    hint: named === '' ? undefined : `Its tags: ${named}.`,
+    data: { name, wanted: shown, ...(tags === undefined ? {} : { tags: Object.fromEntries(tags) }) },
   })
 }

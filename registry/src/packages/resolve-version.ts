@@ -32,7 +32,7 @@ export async function resolveVersion(
   const candidates = rows.map((row) => ({ ...row, yanked: row.yanked_at !== null || row.state !== 'published' }))
   const chosen = selectVersion(candidates, tags, wanted)
   const row = rows.find(({ version }) => version === chosen?.version)
-  if (row === undefined) throw versionNotFound(found.name, wanted, { tags: Object.fromEntries(tags) })
+  if (row === undefined) throw versionNotFound(found.name, wanted, tags)
   return {
     name: found.name,
     version: row.version,

@@ -117,7 +117,10 @@ describe.each(await testDatabases())('tags, yanks and deprecations on $kind', ({
     await publishAll('1.0.0', '2.0.0-rc.1')
     await yankVersion(services, change, '1.0.0')
     expect(await tags()).toEqual({ rc: '2.0.0-rc.1' })
-    await expect(resolved('latest')).rejects.toMatchObject({ code: 'version_not_found' })
+    await expect(resolved('latest')).rejects.toMatchObject({
+      code: 'version_not_found',
+      hint: 'Its tags: rc (2.0.0-rc.1).',
+    })
     await unyankVersion(services, change, '1.0.0')
     expect(await tags()).toMatchObject({ latest: '1.0.0' })
   })
