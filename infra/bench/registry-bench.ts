@@ -120,7 +120,7 @@ async function timePages(url: string, names: string[]): Promise<number[]> {
   const startMs = performance.now() + 100
   for (let index = -pageRequestsPerSecond; index < pageRequestsPerSecond * pageSeconds; index++) {
     const dueMs = startMs + ((index + pageRequestsPerSecond) * 1000) / pageRequestsPerSecond
-    const name = names[Math.floor(((index * 0.618034) % 1) ** 2 * names.length)]
+    const name = names[Math.floor(((index * 0.618034) % 1) ** 4 * names.length)]
     await delay(Math.max(0, dueMs - performance.now()))
     const asked = request(`${url}/v1/packages/${name}`).then(() => {
       if (index >= 0) times.push(performance.now() - dueMs)
