@@ -48,6 +48,7 @@ describe.each(await testDatabases())('words on $kind', ({ open }) => {
     expect(await names('lunar la')).toEqual(['lunar-lander'])
     expect(await names('lunarlander')).toEqual(['lunar-lander'])
     expect(await names('lun')).toEqual(['lunar-lander'])
+    expect(await names('l')).toEqual([])
     expect(await names('@other/')).toEqual(['@other/cart-pole'])
   })
 
@@ -96,8 +97,20 @@ describe.each(await testDatabases())('words on $kind', ({ open }) => {
     )
   })
 
+  it('takes texts that normalising makes many times as long', async () => {
+    // U+FDFA becomes eighteen characters.
+    const long = '\ufdfa'.repeat(60_000)
+    const distinct = Array.from({ length: 20_000 }, (_, index) => `${index}\ufdfa`).join(' ')
+    await loadPackages(database, [
+      listed('@long/one', { title: long.slice(0, 80), summary: long.slice(0, 280), readme: long }),
+      listed('@long/many', { keywords: [distinct.slice(0, 2_500)], readme: distinct }),
+    ])
+    expect((await names(long.slice(0, 200))).sort()).toEqual(['@long/one'])
+    expect(await names('@long/')).toHaveLength(2)
+  })
+
   it('finds nothing where one word is nowhere, and everything without words', async () => {
     expect(await names('cart nowhere')).toEqual([])
-    expect(await searchAll(database, { q: ' ?! ' })).toHaveLength(11)
+    expect(await searchAll(database, { q: ' ?! ' })).toHaveLength(13)
   })
 })

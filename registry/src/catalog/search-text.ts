@@ -4,6 +4,8 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const latinMarks = /[\u0300-\u036f]/g
 /** Control characters, NUL above all, which PostgreSQL does not take. */
 const notInNames = /\p{C}/gu
+/** PostgreSQL takes 2,046 bytes; normalising can make eighteen characters of one. */
+const maxWordCharacters = 80
 const maxQueryWords = 12
 
 /**
@@ -12,7 +14,7 @@ const maxQueryWords = 12
  */
 export function searchWords(text: string): string[] {
   const folded = text.normalize('NFKD').replace(latinMarks, '').toLowerCase()
-  return folded.replace(unspaced, ' $& ').match(word) ?? []
+  return (folded.replace(unspaced, ' $& ').match(word) ?? []).map((found) => found.slice(0, maxWordCharacters))
 }
 
 /** Words of a package's name: scope, parts, and the parts in one, for `cartpole` means `cart-pole`. */
@@ -23,7 +25,10 @@ export function nameWords(name: string): string[] {
 }
 
 export type SearchQuery = {
-  /** For `to_tsquery`: all words, the last as a beginning. Nothing but letters, digits, `&` and `:*` is in it. */
+  /**
+   * For `to_tsquery`: all words, the last as a beginning unless it is a single Latin letter or digit, with which a good part
+   * of all words begins. Nothing but letters, digits, `&` and `:*` is in it.
+   */
   tsquery: string
   /** What the name would be if the query is one: `@acme/cart-pole`, or `cart-pole`, also for `cart pole`. */
   name: string
@@ -35,7 +40,7 @@ export function searchQuery(text: string): SearchQuery | null {
   if (words.length === 0) return null
   const name = text.trim().toLowerCase().replace(/\s+/g, '-').replace(notInNames, '')
   return {
-    tsquery: `${words.join(' & ')}:*`,
+    tsquery: words.join(' & ') + (/^[a-z0-9]$/.test(words[words.length - 1]) ? '' : ':*'),
     name: name.includes('/') && !name.startsWith('@') ? `@${name}` : name,
   }
 }

@@ -13,6 +13,8 @@ export type SearchedTexts = {
 
 /** A README may be long; what it is about stands at its beginning. */
 const maxReadmeCharacters = 50_000
+/** A tsvector holds a megabyte, and normalising can make a text many times as long: what is longer is cut. */
+const maxWordsCharacters = 60_000
 
 /** The same texts as strings of words, ready for `searchVectors`. */
 export function searchedWords(
@@ -20,12 +22,13 @@ export function searchedWords(
 ): Record<'name' | 'title' | 'labels' | 'summary' | 'readme', string> {
   const readme = texts.readme.slice(0, maxReadmeCharacters).replace(/\bhttps?:\/\/\S+/g, ' ')
   const labels = [...texts.keywords, texts.category ?? '', texts.algorithm ?? ''].join(' ')
+  const joined = (words: string[]) => words.join(' ').slice(0, maxWordsCharacters)
   return {
-    name: nameWords(texts.name).join(' '),
-    title: searchWords(texts.title).join(' '),
-    labels: searchWords(labels).join(' '),
-    summary: searchWords(texts.summary).join(' '),
-    readme: searchWords(readme).join(' '),
+    name: joined(nameWords(texts.name)),
+    title: joined(searchWords(texts.title)),
+    labels: joined(searchWords(labels)),
+    summary: joined(searchWords(texts.summary)),
+    readme: joined(searchWords(readme)),
   }
 }
 
