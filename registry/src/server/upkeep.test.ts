@@ -64,6 +64,13 @@ describe.each(await testDatabases())('upkeep on $kind', ({ open }) => {
     expect(runs).toBe(1)
   })
 
+  it('ends at once where it is told to while a task runs, or before any has', async () => {
+    const stop = new AbortController()
+    const task = { name: 'last', everyMs: 24 * 3_600_000, run: async () => stop.abort() }
+    await startUpkeep(services, [task], stop.signal)
+    await startUpkeep(services, [task], stop.signal)
+  })
+
   it('replicas that start together share one secret', async () => {
     const secrets = await Promise.all([1, 2, 3].map(() => installationSecret(database)))
     expect(secrets[0]).toHaveLength(32)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { describe } from './answer-error.ts'
@@ -45,14 +46,7 @@ async function claim({ query }: Database, { name, everyMs }: UpkeepTask): Promis
   return claimed !== undefined
 }
 
-/** Some time, a little more or less each time so that replicas do not march in step; none once the signal aborts. */
-function pause(aboutMs: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, aboutMs * (0.9 + Math.random() * 0.2))
-  const stop = () => {
-    clearTimeout(timer)
-    resolve()
-  }
-  signal.addEventListener('abort', stop, { once: true })
-  return promise.finally(() => signal.removeEventListener('abort', stop))
+/** Some time, a little more or less each time so that replicas do not march in step; none once the signal has aborted. */
+async function pause(aboutMs: number, signal: AbortSignal): Promise<void> {
+  await delay(aboutMs * (0.9 + Math.random() * 0.2), undefined, { signal }).catch(() => {})
 }
