@@ -43,7 +43,7 @@ describe("the README's tour, typed from top to bottom", () => {
   }
   let server: ChildProcess | undefined
   beforeAll(async () => {
-    server = spawn('./agentgym', ['serve', '--port', '0', '--json'], { cwd: folder, env: environment })
+    server = spawn(join(folder, 'agentgym'), ['serve', '--port', '0', '--json'], { cwd: folder, env: environment })
     environment.AGENTGYM_SERVER = await servingUrl(server)
   }, 120_000)
   afterAll(async () => {

@@ -18,7 +18,7 @@ export type CommandContext = GlobalFlags & {
   runtime(): Promise<Runtime>
 }
 
-export function makeContext(flags: GlobalFlags): CommandContext {
+function makeContext(flags: GlobalFlags): CommandContext {
   const { stdout } = process
   return {
     ...flags,

@@ -258,6 +258,15 @@ describe('what goes wrong', () => {
 })
 
 describe('serve', () => {
+  it('starts its worker again when that dies', async () => {
+    const pids = () =>
+      [...registry.server.output().matchAll(/"worker_started","pid":(\d+)/g)].map(([, pid]) => Number(pid))
+    const [first] = pids()
+    process.kill(first, 'SIGKILL')
+    await expect.poll(() => pids().length, { timeout: 30_000 }).toBe(2)
+    expect(() => process.kill(first, 0)).toThrow('ESRCH')
+  })
+
   it('ends on Ctrl-C with its worker, and starts again where it was', async () => {
     expect(await registry.server.stop()).toBe(0)
     const token = author.storedToken()

@@ -25,7 +25,7 @@ export async function findConnection(server?: string): Promise<Connection> {
 }
 
 /** An address as it is compared and stored: `HTTP://Host:80/` is `http://host`. Throws `config_invalid`. */
-export function serverAddress(text: string): string {
+function serverAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '') {
     return `${url.origin}${url.pathname.replace(/\/+$/, '')}`

@@ -14,7 +14,6 @@ const loginSchema = z.object({
   /** The .npmrc that the token stands in as well. */
   npmrc: z.string().nullable(),
 })
-export type Login = z.infer<typeof loginSchema>
 
 const credentialsSchema = z.object({
   /** The server that was logged in to last. */
@@ -24,7 +23,7 @@ const credentialsSchema = z.object({
 })
 export type Credentials = z.infer<typeof credentialsSchema>
 
-export function credentialsPath(): string {
+function credentialsPath(): string {
   return join(agentGymHome(), 'credentials.json')
 }
 

@@ -26,12 +26,12 @@ export async function login(flags: LoginFlags, context: CommandContext): Promise
   sayLogin(server, token, stored, context)
 }
 
-export function npmrcPath(flag: LoginFlags['npmrc']): string | null {
+function npmrcPath(flag: LoginFlags['npmrc']): string | null {
   if (flag === false) return null
   return typeof flag === 'string' ? resolve(flag) : userNpmrc()
 }
 
-export function sayLogin(server: string, token: NewToken, stored: StoredLogin, context: CommandContext): void {
+function sayLogin(server: string, token: NewToken, stored: StoredLogin, context: CommandContext): void {
   const { username, scopes } = stored.account
   context.sayJson({
     server,

@@ -24,6 +24,7 @@ export function superviseWorker(server: string, token: string, context: CommandC
     const startedAt = performance.now()
     const running = startWorker(server, token, context)
     child = running
+    context.sayJson({ event: 'worker_started', pid: running.pid })
     ended = new Promise<void>((resolve) => {
       running.once('error', () => resolve())
       running.once('exit', () => resolve())

@@ -15,7 +15,7 @@ export async function installedPackages(): Promise<LockedFolder[]> {
 }
 
 /** Whether a lock entry answers what was asked for: nothing in particular, the same words, or a range that it lies in. */
-export function satisfies(locked: LockedPackage, range: string | undefined): boolean {
+function satisfies(locked: LockedPackage, range: string | undefined): boolean {
   if (range === undefined || range === locked.range || range === locked.version) return true
   return semver.validRange(range) !== null && semver.satisfies(locked.version, range)
 }

@@ -9,7 +9,7 @@ import { readPackage } from './read-package.ts'
 const tarballName = 'package.tgz'
 
 /** Where a package of that integrity lies on this machine; every project shares it. */
-export function storedFolder(integrity: string): string {
+function storedFolder(integrity: string): string {
   const hex = Buffer.from(integrity.replace(/^sha512-/, ''), 'base64').toString('hex')
   return join(agentGymHome(), 'packages', hex)
 }
