@@ -15,8 +15,11 @@ describe('help', () => {
   it('names every command', async () => {
     const { status, stdout } = await runCli(['--help'])
     expect(status).toBe(0)
-    for (const word of ['scenario', 'train', 'eval', 'list', 'info', '--json', '--verbose', '--no-color'])
-      expect(stdout).toContain(word)
+    const work = ['scenario', 'train', 'eval', 'list', 'info']
+    const registry = ['search', 'install', 'outdated', 'versions', 'tag', 'deprecate', 'yank']
+    const account = ['signup', 'login', 'logout', 'whoami', 'token', 'serve', 'worker']
+    for (const word of [...work, ...registry, ...account]) expect(stdout).toMatch(new RegExp(`^  ${word} `, 'm'))
+    for (const word of ['--json', '--verbose', '--no-color']) expect(stdout).toContain(word)
   })
 
   it('shows itself where no command is given', async () => {
@@ -71,6 +74,17 @@ describe('wrong use ends with status 2', () => {
     { words: ['eval', 'nobody'], code: 'file_not_found' },
     { words: ['eval', 'nobody', '--episodes', 'many'], code: 'config_invalid', field: 'episodes' },
     { words: ['info', 'nothing'], code: 'file_not_found' },
+    { words: ['install', 'cart-pole'], code: 'name_invalid' },
+    { words: ['yank', '@acme/maze@latest'], code: 'version_invalid', field: 'version' },
+    { words: ['signup', '--username', 'ann'], code: 'usage_invalid' },
+    { words: ['serve', '--port', '70000'], code: 'config_invalid', field: 'port' },
+    { words: ['worker', '--server', 'gym'], code: 'config_invalid', field: 'server' },
+    {
+      words: ['token', 'create', 'ci', '--username', 'ann', '--scope', 'packages:red'],
+      code: 'config_invalid',
+      field: 'scope',
+      suggestion: 'packages:read',
+    },
     {
       words: ['scenario', 'init', 'x', '--template', 'tool'],
       code: 'config_invalid',
