@@ -16,7 +16,14 @@ export type SyntheticPackage = {
   readme: string
 }
 
-const subjects =
+const syllables = ['ka', 'ro', 'mi', 'ten', 'lo', 'vu', 'sha', 'per', 'qui', 'zan', 'bel', 'dor']
+/** A word of so many syllables, by its number. */
+const madeWord = (at: number, length: number): string =>
+  Array.from({ length }, (_, digit) => syllables[Math.floor(at / syllables.length ** digit) % syllables.length]).join(
+    '',
+  )
+
+const realSubjects =
   `cart pole maze grid tower drone crane lift ticket support warehouse robot arm walker hopper glider rocket
   lander market auction trader inventory shelf queue elevator traffic signal bus train taxi parking battery solar wind
   turbine grid heater boiler valve reactor pump pipeline network router packet cache compiler database index query
@@ -26,6 +33,11 @@ const subjects =
   tennis table archery dart pendulum acrobot reacher pusher slide gripper welding assembly painting cutting knitting`
     .split(/\s+/)
     .filter(Boolean)
+/** A thousand things that packages are about, the first ones most. */
+const subjects = [
+  ...realSubjects,
+  ...Array.from({ length: 1000 - realSubjects.length }, (_, index) => madeWord(index, 3)),
+]
 const qualifiers =
   `simple classic sparse dense noisy stochastic partial hidden delayed continuous discrete large tiny multi
   hard easy fast slow safe constrained hierarchical cooperative competitive procedural random balanced adaptive robust
@@ -110,7 +122,7 @@ export function* syntheticQueries(seed: number): Generator<string> {
     if (kind < 0.3) yield pick(subjects, 1.2)
     else if (kind < 0.55) yield `${pick(qualifiers)} ${pick(subjects)}`
     else if (kind < 0.7) yield `${pick(subjects)} ${pick(subjects)} ${pick(common)}`
-    else if (kind < 0.85) yield pick([...subjects, ...qualifiers]).slice(0, 3 + Math.floor(random() * 3))
+    else if (kind < 0.85) yield pick([...realSubjects, ...qualifiers]).slice(0, 3 + Math.floor(random() * 3))
     else if (kind < 0.93) yield `@${scopeName(Math.floor(random() ** 3 * 4000))}/`
     else if (kind < 0.98) yield rareWord(random)
     else yield pick(['agent', 'policy', 'reward', 'training'])
@@ -129,9 +141,7 @@ function readme(length: number, word: () => string): string {
 
 /** One of some twenty thousand that look like words. */
 function rareWord(random: () => number): string {
-  const syllables = ['ka', 'ro', 'mi', 'ten', 'lo', 'vu', 'sha', 'per', 'qui', 'zan', 'bel', 'dor']
-  const at = Math.floor(random() ** 2 * syllables.length ** 4)
-  return [0, 1, 2, 3].map((digit) => syllables[Math.floor(at / syllables.length ** digit) % syllables.length]).join('')
+  return madeWord(Math.floor(random() ** 2 * syllables.length ** 4), 4)
 }
 
 function gaussian(random: () => number): number {
