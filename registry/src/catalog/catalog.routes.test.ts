@@ -69,6 +69,19 @@ describe.each(await testDatabases())('the catalogue over HTTP on $kind', ({ open
     return schema.parse(await response.json())
   }
 
+  it('shows people a page at the address that publishing prints', async () => {
+    for (const path of [`/packages/${name}`, `/packages/${name.replace('/', '%2F')}`]) {
+      const response = await get(path)
+      expect(response.status).toBe(200)
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+      const text = await response.text()
+      expect(text).toContain(`agentgym train ${name}`)
+      expect(text).toContain('Keep the pole upright on its cart.')
+      expect(text).not.toContain('<script')
+    }
+    expect((await get('/packages/@nobody/nothing')).status).toBe(404)
+  })
+
   it('lists what was published, as its latest version describes it', async () => {
     const list = await read(packageListSchema, '/v1/packages?q=cart+pole&kind=scenario')
     expect(list).toMatchObject({

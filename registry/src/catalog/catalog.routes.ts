@@ -13,6 +13,7 @@ import { findReadablePackage, findReadableVersion } from '../packages/packages.s
 import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
+import { packageDocument } from '../server/pages/package-document.ts'
 import type { Services } from '../server/services.ts'
 import { facetCounts } from './facet-counts.ts'
 import { listedPackage } from './listed-package.ts'
@@ -79,6 +80,12 @@ export function catalogRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(pageRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
     return c.json(await packagePage(services, renderer, c.get('actor'), `${scope}/${name}`), 200)
+  })
+  // For people, until the marketplace's site stands here. The README in it has passed the sanitiser.
+  routes.get('/packages/:scope/:name', async (c) => {
+    const { scope, name } = c.req.param()
+    const shown = await packagePage(services, renderer, c.get('actor'), `${scope}/${name}`)
+    return c.html(packageDocument(shown, services.config.publicUrl))
   })
   routes.openapi(readmeRoute, async (c) => {
     const { scope, name, version } = c.req.valid('param')
