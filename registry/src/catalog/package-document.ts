@@ -1,6 +1,6 @@
 import type { PackagePage } from '@agentgym/contract'
 import { html, raw } from 'hono/html'
-import { type Html, page } from './page.ts'
+import { type Html, page } from '../server/pages/page.ts'
 
 /** A package as a plain page, at the address that `agentgym scenario publish` prints. */
 export function packageDocument(shown: PackagePage, publicUrl: string): Html {
