@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  type Database,
+  keepReadmeHtml,
   loadPackages,
+  markdownHtml,
   openDatabase,
   startPostgresql,
   stopPostgresql,
@@ -43,13 +46,16 @@ export async function registryBenchmark({ packages, embedded, say }: Options): P
     say(`registry: ${packages.toLocaleString('en-US')} packages into ${engine} …`)
     const database = await openDatabase(address)
     await loadPackages(database, syntheticPackages(packages, seed))
+    const shown = pagesToShow(packages)
+    say(`registry: HTML of ${new Set(shown).size.toLocaleString('en-US')} READMEs, which publishing makes …`)
+    await renderReadmes(database, shown)
     await database.close()
     if ('url' in address) Object.assign(environment, { DATABASE_URL: address.url })
     server = fork(new URL('./registry-server.process.ts', import.meta.url), [join(folder, 'data')], {
       env: environment,
     })
     const [{ url }] = (await once(server, 'message')) as [{ url: string }]
-    return await measure(url, { packages, engine, say })
+    return await measure(url, { packages, engine, shown, say })
   } finally {
     agent.destroy()
     if (server?.exitCode === null) {
@@ -61,18 +67,14 @@ export async function registryBenchmark({ packages, embedded, say }: Options): P
   }
 }
 
-type Measured = { packages: number; engine: string; say: (line: string) => void }
+type Measured = { packages: number; engine: string; shown: string[]; say: (line: string) => void }
 
-async function measure(url: string, { packages, engine, say }: Measured): Promise<Figure[]> {
+async function measure(url: string, { packages, engine, shown, say }: Measured): Promise<Figure[]> {
   const suffix = engine.toLowerCase()
   say(`registry: ${searches} searches …`)
   const searched = await timeSearches(url)
   say(`registry: pages of packages, ${pageRequestsPerSecond} a second …`)
-  const names = [...syntheticPackages(packages, seed)].filter(({ visibility }) => visibility === 'public')
-  const shown = await timePages(
-    url,
-    names.map(({ name }) => name),
-  )
+  const times = await timePages(shown.map((name) => `${url}/v1/packages/${name}`))
   const figure = (id: string, what: string, value: number, bar: number | null): Figure => ({
     id: `${id}_${suffix}`,
     what: `${what}, ${packages.toLocaleString('en-US')} packages, ${engine}`,
@@ -84,11 +86,11 @@ async function measure(url: string, { packages, engine, say }: Measured): Promis
   return [
     figure('search_p50_ms', 'search with facets over HTTP, median', percentile(searched, 0.5), null),
     figure('search_p95_ms', 'search with facets over HTTP, 95th percentile', percentile(searched, 0.95), 50),
-    figure('package_page_p50_ms', `package page at ${pageRequestsPerSecond}/s, median`, percentile(shown, 0.5), null),
+    figure('package_page_p50_ms', `package page at ${pageRequestsPerSecond}/s, median`, percentile(times, 0.5), null),
     figure(
       'package_page_p95_ms',
       `package page at ${pageRequestsPerSecond}/s, 95th percentile`,
-      percentile(shown, 0.95),
+      percentile(times, 0.95),
       20,
     ),
   ]
@@ -115,19 +117,36 @@ function searchParameters(index: number, q: string): URLSearchParams {
   return new URLSearchParams({ sort: 'quality', price: 'paid', limit: '50' })
 }
 
-/** Popular ones are asked for more often; requests start when they are due, not when the ones before are answered. */
-async function timePages(url: string, names: string[]): Promise<number[]> {
-  const address = (index: number) =>
-    `${url}/v1/packages/${names[Math.floor(((index * 0.618034) % 1) ** 4 * names.length)]}`
+/** Names of the pages that are asked for, in order: popular packages more often. */
+function pagesToShow(packages: number): string[] {
+  const names = [...syntheticPackages(packages, seed)].filter(({ visibility }) => visibility === 'public')
+  const requests = warmUpPages + pageRequestsPerSecond * pageSeconds
+  return Array.from({ length: requests }, (_, i) => names[Math.floor(((i * 0.618034) % 1) ** 4 * names.length)].name)
+}
+
+/** The part of publishing that `loadPackages` leaves out, for those packages whose pages will be asked for. */
+async function renderReadmes(database: Database, names: string[]): Promise<void> {
+  const rows = await database.query
+    .selectFrom('packages')
+    .innerJoin('versions', 'versions.package_id', 'packages.id')
+    .whereRef('versions.version', '=', 'packages.latest_version')
+    .where('packages.name', 'in', [...new Set(names)])
+    .select(['versions.id', 'versions.readme'])
+    .execute()
+  for (const { id, readme } of rows) await keepReadmeHtml(database.query, id, markdownHtml(readme))
+}
+
+/** Requests start when they are due, not when the ones before are answered. */
+async function timePages(addresses: string[]): Promise<number[]> {
   // A server that has just started compiles its code: at a fixed rate those requests would queue and be what is measured.
-  for (let index = 0; index < warmUpPages; index++) await request(address(index))
+  for (const address of addresses.slice(0, warmUpPages)) await request(address)
   const times: number[] = []
   const requests: Promise<void>[] = []
   const startMs = performance.now() + 100
   for (let index = 0; index < pageRequestsPerSecond * pageSeconds; index++) {
     const dueMs = startMs + (index * 1000) / pageRequestsPerSecond
     await delay(Math.max(0, dueMs - performance.now()))
-    const asked = request(address(warmUpPages + index)).then(() => {
+    const asked = request(addresses[warmUpPages + index]).then(() => {
       times.push(performance.now() - dueMs)
     })
     requests.push(asked)

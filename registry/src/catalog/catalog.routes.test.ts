@@ -69,6 +69,17 @@ describe.each(await testDatabases())('the catalogue over HTTP on $kind', ({ open
     return schema.parse(await response.json())
   }
 
+  it('has made the HTML of every README when it was published; of another edition of the sanitiser it shows none', async () => {
+    const { query } = database
+    const versions = await query.selectFrom('versions').select('id').execute()
+    const made = await query.selectFrom('readme_html').selectAll().execute()
+    expect(made.map(({ version_id }) => version_id).sort()).toEqual(versions.map(({ id }) => id).sort())
+    await query.updateTable('readme_html').set({ rendering: 0, html: '<p>stale</p>' }).execute()
+    const shown = await read(packagePageSchema, `/v1/packages/${name}`)
+    expect(shown.readme?.html).toContain('Second')
+    expect(shown.readme?.html).not.toContain('stale')
+  })
+
   it('shows people a page at the address that publishing prints', async () => {
     for (const path of [`/packages/${name}`, `/packages/${name.replace('/', '%2F')}`]) {
       const response = await get(path)

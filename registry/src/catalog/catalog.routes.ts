@@ -19,7 +19,7 @@ import { listedPackage } from './listed-package.ts'
 import { packageDocument } from './package-document.ts'
 import { packagePage } from './package-page.ts'
 import { decodeCursor, encodeCursor } from './page-cursor.ts'
-import { ReadmeRenderer } from './readme-renderer.ts'
+import { readmeRenderer } from './readme-renderer.ts'
 import { searchPackages } from './search-packages.store.ts'
 import { searchQuery } from './search-text.ts'
 
@@ -73,7 +73,7 @@ const readmeRoute = createRoute({
 /** Finding packages, and what is shown of one. */
 export function catalogRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
-  const renderer = new ReadmeRenderer()
+  const renderer = readmeRenderer
   routes.openapi(searchRoute, async (c) =>
     c.json(await listPackages(services, c.get('actor'), c.req.valid('query')), 200),
   )

@@ -2,6 +2,7 @@ import assert from 'node:assert'
 import { type Selectable, sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { AccountTable, VersionTable } from '../database/schema.ts'
+import { rendering } from './readme-html.store.ts'
 import { type ListedRow, listedColumns } from './search-packages.store.ts'
 
 const latestColumns = [
@@ -23,6 +24,8 @@ export type LatestRow = Pick<Selectable<VersionTable>, (typeof latestColumns)[nu
   id: string
   downloads: number
   publisher: string
+  /** Null where an earlier edition of the sanitiser made it. */
+  readme_html: string | null
   published_at: Date
 }
 /** Of a published version; times in milliseconds, for they go through JSON. */
@@ -53,12 +56,15 @@ export async function findPage(query: Queries, packageId: string): Promise<PageR
     .leftJoin('versions', (join) =>
       join.onRef('versions.package_id', '=', 'packages.id').onRef('versions.version', '=', 'packages.latest_version'),
     )
+    .leftJoin('readme_html', (join) =>
+      join.onRef('readme_html.version_id', '=', 'versions.id').on('readme_html.rendering', '=', rendering),
+    )
     .leftJoin('accounts as publisher', 'publisher.id', 'versions.published_by')
     .select(listedColumns.map((column) => `packages.${column}` as const))
     .select(['owner.username', 'owner.kind as owner_kind', 'owner.display_name'])
     .select(['versions.id as version_id', 'versions.downloads as version_downloads'])
     .select(latestColumns.map((column) => `versions.${column}` as const))
-    .select('publisher.username as publisher')
+    .select(['publisher.username as publisher', 'readme_html.html as readme_html'])
     .select([tags.as('tags'), recent.as('recent'), published.as('published')])
     .where('packages.id', '=', packageId)
     .executeTakeFirstOrThrow()
@@ -89,8 +95,8 @@ type JoinedVersion = { [Column in keyof Omit<LatestRow, 'id' | 'downloads'>]: La
 
 function latestOf(row: JoinedVersion): LatestRow | null {
   if (row.version_id === null) return null
-  const { version_id: id, version_downloads: downloads, publisher } = row
-  const latest = { ...pick(row, latestColumns), id, downloads, publisher }
+  const { version_id: id, version_downloads: downloads, publisher, readme_html } = row
+  const latest = { ...pick(row, latestColumns), id, downloads, publisher, readme_html }
   assert(isWhole(latest), 'what `latest` names is published')
   return latest
 }

@@ -20,7 +20,7 @@ export async function packagePage(
   const { id } = await findReadablePackage(database.query, actor, name)
   const page = await findPage(database.query, id)
   const { latest } = page
-  const html = latest === null ? null : await renderer.render(latest.id, latest.readme)
+  const html = latest === null ? null : (latest.readme_html ?? (await renderer.render(latest.id, latest.readme)))
   return {
     ...listedFields(page.package),
     owner: page.owner,

@@ -69,6 +69,9 @@ export class ReadmeRenderer {
   }
 }
 
+/** The process's own: one thread, one cache. */
+export const readmeRenderer = new ReadmeRenderer()
+
 /** Resolves once it has loaded what it needs, for that is no README's fault. */
 async function startWorker(): Promise<Worker> {
   const worker = new Worker(new URL('./markdown.worker.ts', import.meta.url), {

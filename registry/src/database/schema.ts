@@ -198,6 +198,9 @@ export type InstallationTable = { name: Fixed<string>; value: Fixed<string> }
 /** When a task of upkeep is due again: whichever replica moves it on does the task. */
 export type UpkeepTable = { task: Fixed<string>; next_at: Date }
 
+/** A version's README as HTML; `rendering` says by which edition of the sanitiser. */
+export type ReadmeHtmlTable = { version_id: Fixed<string>; rendering: number; html: string }
+
 export type Schema = {
   accounts: AccountTable
   memberships: MembershipTable
@@ -215,4 +218,5 @@ export type Schema = {
   package_counts: PackageCountTable
   installation: InstallationTable
   upkeep: UpkeepTable
+  readme_html: ReadmeHtmlTable
 }

@@ -4,6 +4,8 @@ import type { Actor } from '../auth/actor.ts'
 import { recordAudit } from '../auth/audit.ts'
 import { authorise, requireActor } from '../auth/authorise.ts'
 import { limitRate } from '../auth/rate-limit.ts'
+import { keepReadmeHtml } from '../catalog/readme-html.store.ts'
+import { readmeRenderer } from '../catalog/readme-renderer.ts'
 import type { Queries } from '../database/database.ts'
 import type { Schema, VersionState } from '../database/schema.ts'
 import { violatedConstraint } from '../database/violated-constraint.ts'
@@ -59,6 +61,7 @@ export async function publishVersion(services: Services, upload: Upload): Promis
   const tarball = await readTarball(bytes, config.limits)
   const manifest = vetManifest(tarball, name.full, upload.version)
   if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, tarball.manifest)
+  const readmeHtml = await readmeRenderer.render(tarball.integrity, tarball.readme ?? '')
   const queue = await jobQueue(services)
   const objectKey = await objects.put(bytes)
   return database.transaction(async (query) => {
@@ -74,7 +77,7 @@ export async function publishVersion(services: Services, upload: Upload): Promis
     await lockObject(database, query, objectKey)
     // The sweeper may have come between: writing again what is there costs nothing.
     if (!(await objects.has(objectKey))) await objects.put(bytes)
-    const state = await insertVersion(query, queue, { actor, found, tarball, manifest, objectKey, upload })
+    const state = await insertVersion(query, queue, { actor, found, tarball, readmeHtml, manifest, objectKey, upload })
     return { name: name.full, version: upload.version, state, integrity: tarball.integrity }
   })
 }
@@ -144,13 +147,14 @@ type NewVersion = {
   actor: Actor
   found: { id: string }
   tarball: Tarball
+  readmeHtml: string
   manifest: VettedManifest
   objectKey: string
   upload: Upload
 }
 
 async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added: NewVersion): Promise<VersionState> {
-  const { actor, found, tarball, manifest, objectKey, upload } = added
+  const { actor, found, tarball, readmeHtml, manifest, objectKey, upload } = added
   const tag = upload.tag ?? ''
   const { id } = await query
     .insertInto('versions')
@@ -176,6 +180,7 @@ async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added:
     })
     .returning('id')
     .executeTakeFirstOrThrow()
+  await keepReadmeHtml(query, id, readmeHtml)
   if (manifest.kind === 'scenario') await queue.enqueue(query, id)
   await recordAudit(query, {
     actor,
