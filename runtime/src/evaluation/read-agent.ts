@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError, type AgentManifest, agentManifestSchema } from '@agentgym/contract'
+import { sha256 } from '../sandbox/sha256.ts'
 
 /** Reads and checks agent.json and the model it names. */
 export async function readAgent(folder: string): Promise<AgentManifest> {
@@ -61,8 +61,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { scenarioPackageSchema } from '@agentgym/contract'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
+import { sha256 } from '../sandbox/sha256.ts'
 
 /** `AGENTGYM_HOME`, or `.agentgym` in the user's home. */
 function agentGymHome(): string {
@@ -33,7 +33,7 @@ export async function recallScenario(hash: string): Promise<BuiltScenario | null
   const folder = join(agentGymHome(), 'scenarios', hash)
   try {
     const source = await readFile(join(folder, 'scenario.js'), 'utf8')
-    if (createHash('sha256').update(source).digest('hex') !== hash) return null
+    if (sha256(source) !== hash) return null
     return {
       folder,
       source,

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { AgentGymError, type ScenarioPackage } from '@agentgym/contract'
 import * as esbuild from 'esbuild'
 import { ownPackagePlugin } from './own-package-plugin.ts'
 import { readScenarioPackage } from './read-scenario-package.ts'
+import { sha256 } from './sha256.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 
 export type BuiltScenario = {
@@ -77,7 +77,7 @@ function built(folder: string, manifest: ScenarioPackage, source: string): Built
       hint: 'Leave out large data or dependencies.',
     })
   }
-  return { folder, package: manifest, source, hash: createHash('sha256').update(source).digest('hex') }
+  return { folder, package: manifest, source, hash: sha256(source) }
 }
 
 function entryOf(root: string, manifest: ScenarioPackage): string {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { AgentGymError, type Evaluation, type PpoSettings } from '@agentgym/contract'
+import { sha256 } from '../sandbox/sha256.ts'
 import type { CurvePoint } from './curve.ts'
 import type { EpisodeResult } from './episode-statistics.ts'
 
@@ -118,8 +118,4 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
       { cause },
     )
   }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { AgentManifest, ScenarioPackage } from '@agentgym/contract'
+import { sha256 } from '../sandbox/sha256.ts'
 import { writeAtomically } from './atomic-write.ts'
 import type { CurvePoint } from './curve.ts'
 import { modelCard } from './model-card.ts'
@@ -45,8 +45,4 @@ function packageManifest(unscoped: string, manifest: AgentManifest): Record<stri
 
 function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
