@@ -1,17 +1,7 @@
-import type { SpaceDescription } from '@agentgym/contract'
-import type { EnvironmentBuffers, RowSizes } from '@agentgym/scenario/engine'
+import type { EnvironmentBuffers, ScenarioDescription } from '@agentgym/scenario/engine'
 
-/** What a scenario says of itself once it is loaded. */
-export type ScenarioDescription = {
-  observation: SpaceDescription
-  action: SpaceDescription
-  /** The time limit: an episode is truncated after this many steps. */
-  maxSteps: number
-  /** Numbered tasks; 0 where the scenario has none. */
-  tasks: { train: number; eval: number }
-  masked: boolean
-  sizes: RowSizes
-}
+/** What a scenario says of itself once it is loaded: the engine's own type. */
+export type { ScenarioDescription }
 
 /** Names a scenario in messages and results. */
 export type ScenarioIdentity = {

@@ -10,12 +10,13 @@ const MAX_TASKS = 1e9
 const MAX_ACTION_COLUMNS = 4096
 const MAX_LOGITS = 1 << 16
 
-/** What a scenario says of itself; the same type as `ScenarioDescription` of the runtime. */
+/** What a scenario says of itself once it is loaded. */
 export type ScenarioDescription = {
   observation: SpaceDescription
   action: SpaceDescription
+  /** The time limit: an episode is truncated after this many steps. */
   maxSteps: number
-  /** 0 where the scenario has none. */
+  /** Numbered tasks; 0 where the scenario has none. */
   tasks: { train: number; eval: number }
   masked: boolean
   sizes: RowSizes
