@@ -61,12 +61,15 @@ describe('PostgreSQL, two replicas', () => {
 
   it('tries again what a deadlock undid', async () => {
     let runs = 0
+    let holding = 0
     const bothHoldOne = Promise.withResolvers<void>()
     const addBoth = (database: Database, first: string, second: string) =>
       database.transaction(async (query) => {
         runs++
         await add(query, first)
-        if (runs === 2) bothHoldOne.resolve()
+        // Counted once the row is held: counted before, the first could go on and take both rows.
+        holding++
+        if (holding === 2) bothHoldOne.resolve()
         await bothHoldOne.promise
         await add(query, second)
       })
