@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ppoSettingsSchema, scenarioPackageSchema } from '@agentgym/contract'
+import { resolveTrainingPlan, scenarioPackageSchema, trainingAlgorithms } from '@agentgym/contract'
 import { createRng, type Rng } from '@agentgym/scenario'
 import {
   allocateBuffers,
@@ -106,9 +106,13 @@ describe.each(folders)('%s', async (folder) => {
     const parsed = scenarioPackageSchema.parse(manifest)
     expect(parsed).toMatchObject({ name: `@agentgym/${folder}`, version: '1.0.0', license: 'MIT' })
     expect(manifest.dependencies).toEqual({ '@agentgym/scenario': 'workspace:*' })
-    const { algorithm, ...settings } = parsed.agentgym.training
+    const { algorithm, grpo, ...settings } = parsed.agentgym.training
+    expect(resolveTrainingPlan(parsed.agentgym.training)).toMatchObject({ algorithm: 'ppo', settings })
     expect(algorithm).toBe('ppo')
-    expect(ppoSettingsSchema.parse(settings)).toMatchObject(settings)
+    for (const algorithm of trainingAlgorithms) resolveTrainingPlan(parsed.agentgym.training, { algorithm })
+    if (grpo !== undefined) {
+      expect(resolveTrainingPlan(parsed.agentgym.training, { algorithm: 'grpo' }).settings).toMatchObject(grpo as object)
+    }
     for (const file of ['README.md', 'LICENSE']) expect(existsSync(join(root, file))).toBe(true)
   })
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { policySpecSchema } from './policy-spec.ts'
 import { successCriteriaSchema } from './scenario-manifest.ts'
 import { spaceDescriptionSchema } from './space-description.ts'
+import { trainingAlgorithms } from './training-settings.ts'
 
 /** What `agentgym eval` prints. Means are over the episodes; absent means no episode ended. */
 export const evaluationSchema = z.strictObject({
@@ -39,7 +40,7 @@ export const agentManifestSchema = z.strictObject({
     success: successCriteriaSchema,
   }),
   policy: policySpecSchema,
-  algorithm: z.enum(['ppo']),
+  algorithm: z.enum(trainingAlgorithms),
   settings: z.record(z.string(), z.unknown()),
   seed: z.int().nonnegative(),
   /** Environment steps trained. */

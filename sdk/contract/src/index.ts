@@ -75,6 +75,7 @@ export {
 } from './api/packages.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
 export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
+export { resolveTrainingPlan, type TrainingPlanRequest } from './resolve-training-plan.ts'
 export {
   type ScenarioManifest,
   type ScenarioPackage,
@@ -93,4 +94,11 @@ export {
   type TrainingEvent,
   trainingEventSchema,
 } from './training-events.ts'
-export { type PpoSettings, ppoDefaults, ppoSettingsSchema, settingAliases } from './training-settings.ts'
+export {
+  type GrpoSettings,
+  type PpoSettings,
+  ppoDefaults,
+  type TrainingAlgorithm,
+  type TrainingPlan,
+  trainingAlgorithms,
+} from './training-settings.ts'
