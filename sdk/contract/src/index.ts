@@ -45,17 +45,36 @@ export {
   type VersionReadme,
   versionReadmeSchema,
 } from './api/catalog.ts'
-export { type ErrorResponse, errorResponseSchema } from './api/error.ts'
+export { type ErrorResponse, errorReportSchema, errorResponseSchema } from './api/error.ts'
 export {
+  agentUploadQuerySchema,
+  agentUploadSchema,
+  checkpointQuerySchema,
+  type EvaluationResultRequest,
+  type EvaluationTaskOfJob,
+  evaluationResultRequestSchema,
+  type Heartbeat,
   heartbeatRequestSchema,
   heartbeatSchema,
   type JobKind,
   jobKindSchema,
   jobResultRequestSchema,
   jobResultSchema,
+  type LeasedCheck,
+  type LeasedEvaluation,
   type LeasedJob,
+  type LeasedTraining,
   leasedJobSchema,
   leaseRequestSchema,
+  type Outcome,
+  outcomeRequestSchema,
+  outcomeSchema,
+  type ProgressRequest,
+  progressRequestSchema,
+  releaseRequestSchema,
+  trajectoriesRequestSchema,
+  type WorkerDescription,
+  type WorkerUsage,
 } from './api/jobs.ts'
 export {
   deprecationRequestSchema,
@@ -73,6 +92,38 @@ export {
   versionListSchema,
   versionStateSchema,
 } from './api/packages.ts'
+export {
+  checkpointListSchema,
+  type EvaluationJob,
+  evaluateRunRequestSchema,
+  evaluationJobSchema,
+  type Run,
+  type RunEvent,
+  type RunEventData,
+  type RunEventType,
+  type RunState,
+  resumeRunRequestSchema,
+  runEventSchema,
+  runListRequestSchema,
+  runListSchema,
+  runMetricsRequestSchema,
+  runMetricsSchema,
+  runSchema,
+  type ServerStatus,
+  type StartRunRequest,
+  serverStatusSchema,
+  startRunRequestSchema,
+} from './api/runs.ts'
+export {
+  type Leaderboard,
+  leaderboardSchema,
+  type SigningKeys,
+  signingKeysSchema,
+  type Verification,
+  type VerificationStatement,
+  verificationSchema,
+  verificationStatementSchema,
+} from './api/verification.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
 export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
 export { resolveTrainingPlan, type TrainingPlanRequest } from './resolve-training-plan.ts'
@@ -84,6 +135,7 @@ export {
   scenarioPackageSchema,
 } from './scenario-manifest.ts'
 export { type SpaceDescription, spaceDescriptionSchema } from './space-description.ts'
+export { trainingCostMinor } from './training-cost.ts'
 export {
   type CheckReport,
   checkReportSchema,
@@ -92,7 +144,9 @@ export {
   type ResultEvent,
   resultEventSchema,
   type TrainingEvent,
+  type Trajectory,
   trainingEventSchema,
+  trajectorySchema,
 } from './training-events.ts'
 export {
   type GrpoSettings,

@@ -83,3 +83,26 @@ export const checkReportSchema = z.strictObject({
   checks: z.array(z.strictObject({ id: z.string(), ok: z.boolean(), message: z.string() })),
 })
 export type CheckReport = z.infer<typeof checkReportSchema>
+
+/** One episode as it was played in training, from its reset on; rows are the flat rows of policy and engine. */
+export const trajectorySchema = z.strictObject({
+  iteration: z.int().positive(),
+  environment: z.int().nonnegative(),
+  return: z.number(),
+  length: z.int().nonnegative(),
+  /** It holds a part only: the episode began before the rollout or went on after it. */
+  partial: z.boolean(),
+  steps: z
+    .array(
+      z.strictObject({
+        observation: z.array(z.number()),
+        action: z.array(z.number()),
+        reward: z.number(),
+        log_probability: z.number(),
+        terminated: z.boolean(),
+        truncated: z.boolean(),
+      }),
+    )
+    .max(1_000),
+})
+export type Trajectory = z.infer<typeof trajectorySchema>

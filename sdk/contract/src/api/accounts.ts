@@ -6,6 +6,11 @@ export const tokenScopeSchema = z.enum([
   'packages:publish',
   'packages:manage',
   'account:manage',
+  'training:start',
+  'training:view',
+  'training:cancel',
+  'training:evaluate',
+  'data:export',
   'worker',
 ])
 export type TokenScope = z.infer<typeof tokenScopeSchema>
@@ -22,7 +27,7 @@ const emailField = z.email().max(254)
 /** Length in UTF-16 units. Capped, for hashing is meant to be slow. */
 const newPasswordField = z.string().min(10).max(200)
 const tokenNameField = line(z.string().trim().min(1).max(80))
-const scopesField = z.array(tokenScopeSchema).min(1).max(8)
+const scopesField = z.array(tokenScopeSchema).min(1).max(tokenScopeSchema.options.length)
 
 export const signUpRequestSchema = z.strictObject({
   username: usernameField,

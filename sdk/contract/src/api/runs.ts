@@ -1,0 +1,247 @@
+import { z } from 'zod'
+import { evaluationSchema } from '../agent-manifest.ts'
+import { progressEventSchema } from '../training-events.ts'
+import { errorReportSchema } from './error.ts'
+
+const count = z.int().nonnegative()
+const moment = z.iso.datetime()
+
+/**
+ * queued → running → completed | failed | cancelled | budget_exceeded. A run whose worker is gone, or gave it back, is
+ * queued again; one that ran out of budget may be topped up, and is then queued too. The other ends are for good.
+ */
+export const runStateSchema = z.enum(['queued', 'running', 'completed', 'failed', 'cancelled', 'budget_exceeded'])
+export type RunState = z.infer<typeof runStateSchema>
+
+/** `name[@range]` of a scenario in this registry. */
+const scenarioField = z.string().min(3).max(420)
+
+export const startRunRequestSchema = z.strictObject({
+  scenario: scenarioField.describe('`@acme/cart-pole`, or with a version, range or tag: `@acme/cart-pole@^1.0.0`.'),
+  algorithm: z.string().max(20).optional().describe("The scenario's own unless told: `ppo`, `grpo`."),
+  steps: z.int().positive().max(1e12).optional().describe('Environment steps in all.'),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 32 - 1)
+    .default(1),
+  settings: z
+    .record(z.string().max(64), z.unknown())
+    .default({})
+    .describe('By their names, as `agentgym train --set`.'),
+  budget_minor: z
+    .int()
+    .positive()
+    .max(1e12)
+    .optional()
+    .describe("Most that the run may cost, in minor units of the server's currency. No limit where it is left out."),
+  /** Publishes the agent once the run has completed. */
+  publish: z
+    .strictObject({
+      name: z.string().min(3).max(214),
+      version: z.string().max(64).optional().describe('The next patch version unless told.'),
+      visibility: z.enum(['public', 'private']).optional(),
+    })
+    .optional(),
+  trajectories_every: count.max(1_000_000).default(0).describe('Iterations between sampled trajectories; 0 for none.'),
+  account: z.string().max(100).optional().describe('Organisation to run for; you yourself unless told.'),
+  note: z.string().max(200).optional(),
+})
+export type StartRunRequest = z.input<typeof startRunRequestSchema>
+
+export const runProgressSchema = z.object({
+  iteration: count,
+  steps: count,
+  steps_total: count,
+  steps_per_second: z.number(),
+  episodes_total: count,
+  return_mean: z.number().nullable(),
+  seconds: z.number(),
+})
+
+export const runSchema = z
+  .object({
+    id: z.uuid(),
+    state: runStateSchema,
+    /** Account that it runs for, and who started it. */
+    owner: z.string(),
+    created_by: z.string(),
+    scenario: z.object({ name: z.string(), version: z.string(), hash: z.string() }),
+    algorithm: z.string(),
+    settings: z.record(z.string(), z.unknown()),
+    seed: count,
+    note: z.string().nullable(),
+    created_at: moment,
+    started_at: moment.nullable(),
+    ended_at: moment.nullable(),
+    /** Runs that are ahead of it in the queue; null unless it is queued. */
+    ahead: count.nullable(),
+    /** Workers that have had it. */
+    attempt: count,
+    worker: z.string().nullable(),
+    cancel_requested: z.boolean(),
+    /** Null before its first iteration. */
+    progress: runProgressSchema.nullable(),
+    checkpoint: z.object({ iteration: count, steps: count, created_at: moment }).nullable(),
+    cost: z.object({
+      /** ISO 4217. */
+      currency: z.string(),
+      spent_minor: count,
+      budget_minor: count.nullable(),
+      /** Of the worker that has it, or had it last. */
+      price_minor_per_hour: count.nullable(),
+    }),
+    error: errorReportSchema.nullable(),
+    evaluation: evaluationSchema.nullable(),
+    /** The trained agent; `package` once it is published. */
+    agent: z
+      .object({
+        integrity: z.string(),
+        size: count,
+        tarball: z.string(),
+        package: z.object({ name: z.string(), version: z.string() }).nullable(),
+      })
+      .nullable(),
+    /** `seq` of its latest event. */
+    last_event: count,
+  })
+  .meta({ id: 'Run' })
+export type Run = z.infer<typeof runSchema>
+
+export const runListRequestSchema = z.object({
+  state: runStateSchema.optional(),
+  scenario: z.string().max(214).optional().describe('Name of a scenario.'),
+  account: z.string().max(100).optional().describe('Of this account; all of yours unless told.'),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  cursor: z.string().max(200).optional(),
+})
+
+/** Newest first. */
+export const runListSchema = z.object({ runs: z.array(runSchema), next: z.string().nullable() }).meta({ id: 'RunList' })
+
+export const resumeRunRequestSchema = z.strictObject({
+  budget_minor: z.int().positive().max(1e12).describe('The new limit on the whole run, above what it has spent.'),
+})
+
+const eventData = {
+  queued: z.object({
+    reason: z.enum(['submitted', 'lease_expired', 'released', 'resumed']),
+    message: z.string().nullable(),
+  }),
+  running: z.object({ attempt: count, worker: z.string(), price_minor_per_hour: count, from_iteration: count }),
+  progress: progressEventSchema,
+  evaluation: z.object({ iteration: count, steps: count, evaluation: evaluationSchema }),
+  checkpoint: z.object({ iteration: count, steps: count }),
+  budget_warning: z.object({ spent_minor: count, budget_minor: count }),
+  cancel_requested: z.object({}),
+  completed: z.object({ steps: count, seconds: z.number(), evaluation: evaluationSchema }),
+  failed: z.object({ error: errorReportSchema }),
+  cancelled: z.object({}),
+  budget_exceeded: z.object({ spent_minor: count, budget_minor: count }),
+  published: z.object({ name: z.string(), version: z.string() }),
+  publish_failed: z.object({ error: errorReportSchema }),
+} as const
+export type RunEventType = keyof typeof eventData
+export type RunEventData = { [Type in RunEventType]: z.infer<(typeof eventData)[Type]> }
+
+const event = <Type extends RunEventType>(type: Type) =>
+  z.object({
+    /** Counted from 1 within the run, without a gap: the SSE id. */
+    seq: z.int().positive(),
+    at: moment,
+    type: z.literal(type),
+    data: eventData[type],
+  })
+
+/** One event of a run: SSE `event` is its type, `id` its seq, `data` the whole object as JSON. */
+export const runEventSchema = z
+  .discriminatedUnion('type', [
+    event('queued'),
+    event('running'),
+    event('progress'),
+    event('evaluation'),
+    event('checkpoint'),
+    event('budget_warning'),
+    event('cancel_requested'),
+    event('completed'),
+    event('failed'),
+    event('cancelled'),
+    event('budget_exceeded'),
+    event('published'),
+    event('publish_failed'),
+  ])
+  .meta({ id: 'RunEvent' })
+export type RunEvent = z.infer<typeof runEventSchema>
+
+export const runMetricsRequestSchema = z.object({
+  after_iteration: z.coerce.number().int().nonnegative().default(0),
+  limit: z.coerce.number().int().min(1).max(5_000).default(1_000),
+})
+export const runMetricsSchema = z
+  .object({
+    points: z.array(progressEventSchema),
+    /** To ask on with as `after_iteration`; null where that was all. */
+    next: count.nullable(),
+  })
+  .meta({ id: 'RunMetrics' })
+
+export const checkpointListSchema = z.object({
+  checkpoints: z.array(
+    z.object({ iteration: count, steps: count, size: count, sha256: z.string(), created_at: moment, url: z.string() }),
+  ),
+})
+
+export const evaluateRunRequestSchema = z.strictObject({
+  episodes: z.int().positive().max(100_000).default(100),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 32 - 1)
+    .default(0),
+})
+
+export const evaluationJobSchema = z
+  .object({
+    id: z.uuid(),
+    run: z.uuid().nullable(),
+    state: z.enum(['queued', 'running', 'completed', 'failed']),
+    episodes: count,
+    seed: count,
+    evaluation: evaluationSchema.nullable(),
+    error: errorReportSchema.nullable(),
+    created_at: moment,
+    ended_at: moment.nullable(),
+  })
+  .meta({ id: 'EvaluationJob' })
+export type EvaluationJob = z.infer<typeof evaluationJobSchema>
+
+const queueSchema = z.object({ queued: count, running: count })
+
+export const serverStatusSchema = z
+  .object({
+    queue: z.object({ check: queueSchema, evaluate: queueSchema, train: queueSchema }),
+    workers: z.array(
+      z.object({
+        name: z.string(),
+        /** `silent`: not heard of for longer than a lease. */
+        state: z.enum(['idle', 'busy', 'silent']),
+        running: count,
+        slots: count,
+        cores: count,
+        memory_bytes: count,
+        gpus: z.array(z.object({ name: z.string(), memory_bytes: count })),
+        usage: z.object({
+          cpu: z.number().nullable(),
+          memory: z.number().nullable(),
+          gpu: z.number().nullable(),
+        }),
+        price_minor_per_hour: count,
+        seen_at: moment,
+      }),
+    ),
+    /** Of whoever asks. */
+    runs: z.object({ queued: count, running: count }),
+    currency: z.string(),
+  })
+  .meta({ id: 'ServerStatus' })
+export type ServerStatus = z.infer<typeof serverStatusSchema>

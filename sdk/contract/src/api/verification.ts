@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { evaluationSchema } from '../agent-manifest.ts'
+
+const count = z.int().nonnegative()
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/**
+ * What the server signs about an agent's version. The signature is Ed25519 over the UTF-8 bytes of `statement` as served:
+ * JSON with keys in order and no white space, so that nobody needs to write it anew to check it.
+ */
+export const verificationStatementSchema = z.strictObject({
+  type: z.literal('agentgym-verification-1'),
+  server: z.string(),
+  key_id: z.string(),
+  agent: z.strictObject({ name: z.string(), version: z.string(), integrity: z.string(), model_hash: hash }),
+  scenario: z.strictObject({ name: z.string(), version: z.string(), hash, integrity: z.string() }),
+  /** What agent.json says, and what came out when it was run again with the same episodes and seed: equal, bit for bit. */
+  claim: evaluationSchema,
+  /** With episodes that nobody could know when the agent was published. What the leaderboard ranks by. */
+  held_out: evaluationSchema,
+  /** SHA-256 (hex) over the model's outputs for the golden batch. */
+  output_hash: hash,
+  runtime: z.record(z.string(), z.string()),
+  verified_at: z.iso.datetime(),
+})
+export type VerificationStatement = z.infer<typeof verificationStatementSchema>
+
+/**
+ * `pending`: a worker is at it. `verified`: signed. `mismatch`: the run gave another result than agent.json claims.
+ * `failed`: it could not be run to its end. `unavailable`: this registry has not the scenario, so it cannot be run.
+ */
+export const verificationStateSchema = z.enum(['pending', 'verified', 'mismatch', 'failed', 'unavailable'])
+
+export const verificationSchema = z
+  .object({
+    state: verificationStateSchema,
+    /** What differed or failed, in words; null where it is verified or pending. */
+    message: z.string().nullable(),
+    /** The signed text, base64 signature and key; null unless verified. */
+    signed: z.object({ statement: z.string(), signature: z.string(), key_id: z.string() }).nullable(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Verification' })
+export type Verification = z.infer<typeof verificationSchema>
+
+export const signingKeysSchema = z
+  .object({
+    keys: z.array(
+      z.object({
+        id: z.string(),
+        algorithm: z.literal('Ed25519'),
+        /** SubjectPublicKeyInfo in PEM. */
+        public_key: z.string(),
+        created_at: z.iso.datetime(),
+        /** No statement is signed with it any more; what it signed holds. */
+        retired_at: z.iso.datetime().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'SigningKeys' })
+export type SigningKeys = z.infer<typeof signingKeysSchema>
+
+/** Verified agents of one scenario version, best held-out return first; one entry a package, its best version. */
+export const leaderboardSchema = z
+  .object({
+    scenario: z.object({ name: z.string(), version: z.string() }),
+    entries: z.array(
+      z.object({
+        rank: z.int().positive(),
+        agent: z.object({ name: z.string(), version: z.string(), title: z.string().nullable(), algorithm: z.string() }),
+        publisher: z.string(),
+        return_mean: z.number(),
+        return_std: z.number().nullable(),
+        length_mean: z.number().nullable(),
+        metrics: z.record(z.string(), z.number()),
+        success: z.boolean().nullable(),
+        episodes: count,
+        /** Environment steps that the agent was trained. */
+        steps: count,
+        verified_at: z.iso.datetime(),
+      }),
+    ),
+    next: z.string().nullable(),
+  })
+  .meta({ id: 'Leaderboard' })
+export type Leaderboard = z.infer<typeof leaderboardSchema>
