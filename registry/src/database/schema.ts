@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely'
+import type { TrainingSchema } from './training-schema.ts'
 
 /** What was written once and is never changed: no update type. */
 type Fixed<Type> = ColumnType<Type, Type, never>
@@ -201,7 +202,7 @@ export type UpkeepTable = { task: Fixed<string>; next_at: Date }
 /** A version's README as HTML; `rendering` says by which edition of the sanitiser. */
 export type ReadmeHtmlTable = { version_id: Fixed<string>; rendering: number; html: string }
 
-export type Schema = {
+export type Schema = TrainingSchema & {
   accounts: AccountTable
   memberships: MembershipTable
   sessions: SessionTable

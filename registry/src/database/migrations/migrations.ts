@@ -3,7 +3,8 @@ import { packages } from './0002-packages.ts'
 import { catalog } from './0003-catalog.ts'
 import { installation } from './0004-installation.ts'
 import { readmeHtml } from './0005-readme-html.ts'
+import { training } from './0006-training.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
-export const migrations: readonly Migration[] = [accounts, packages, catalog, installation, readmeHtml]
+export const migrations: readonly Migration[] = [accounts, packages, catalog, installation, readmeHtml, training]

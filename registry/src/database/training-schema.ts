@@ -1,0 +1,197 @@
+import type { ErrorReport, Evaluation, RunState, WorkerDescription, WorkerUsage } from '@agentgym/contract'
+import type { ColumnType, Generated, JSONColumnType } from 'kysely'
+
+type Fixed<Type> = ColumnType<Type, Type, never>
+type CreatedAt = ColumnType<Date, Date | undefined, never>
+type Id = ColumnType<string, string | undefined, never>
+type Counter = ColumnType<number, number | undefined, number>
+type Json<Type> = ColumnType<Type, string, string>
+type NullableJson<Type> = ColumnType<Type | null, string | null | undefined, string | null>
+type Nullable<Type> = ColumnType<Type | null, Type | null | undefined, Type | null>
+
+/** A run of training. Its state changes in `training/run-state.ts` and nowhere else. */
+export type TrainingRunTable = {
+  id: Id
+  owner_id: Fixed<string>
+  created_by: Fixed<string>
+  scenario_version_id: Fixed<string>
+  algorithm: Fixed<string>
+  settings: JSONColumnType<Record<string, unknown>, string, never>
+  seed: Fixed<number>
+  note: Fixed<string | null>
+  trajectories_every: Fixed<number>
+  /** Name and version that the agent gets once it is trained: the run's alone from the start. */
+  publish_name: Fixed<string | null>
+  publish_version: Fixed<string | null>
+  publish_visibility: Fixed<'public' | 'private' | null>
+  idempotency_key: Fixed<string | null>
+  /** SHA-256 (hex) of the request. */
+  request_hash: Fixed<string>
+  traceparent: Fixed<string | null>
+  state: ColumnType<RunState, RunState | undefined, RunState>
+  /** Leases given so far, and those since the last checkpoint that came. */
+  attempt: Counter
+  idle_attempts: Counter
+  /** How often it was topped up and resumed. */
+  resumptions: Counter
+  worker_id: Nullable<string>
+  worker_name: Nullable<string>
+  price_minor_per_hour: Nullable<number>
+  /** What the attempt under way began with, and what its worker has metered since: together `price_milliseconds`. */
+  attempt_price_milliseconds: Counter
+  attempt_metered_ms: Counter
+  /** Sum of price an hour × milliseconds: see `trainingCostMinor`. Goes back to the checkpoint's when a lease is lost. */
+  price_milliseconds: Counter
+  budget_minor: Nullable<number>
+  budget_warned_at: Nullable<Date>
+  cancel_requested_at: Nullable<Date>
+  /** The latest progress event. */
+  progress: NullableJson<Record<string, unknown>>
+  /** Highest iteration in training_metrics. */
+  iteration: Counter
+  /** Highest seq over run_events and training_metrics. */
+  last_seq: Counter
+  error: NullableJson<ErrorReport>
+  evaluation: NullableJson<Evaluation>
+  agent_object_key: Nullable<string>
+  agent_integrity: Nullable<string>
+  agent_size: Nullable<number>
+  published_version_id: Nullable<string>
+  created_at: CreatedAt
+  started_at: Nullable<Date>
+  ended_at: Nullable<Date>
+}
+
+/** One row an iteration, whatever was repeated; `seq` places it among the run's events. `data` is its progress event. */
+export type TrainingMetricTable = {
+  run_id: Fixed<string>
+  iteration: Fixed<number>
+  seq: Fixed<number>
+  at: CreatedAt
+  data: JSONColumnType<Record<string, unknown>, string, never>
+}
+
+/** Everything else that happens to a run: `RunEvent` of the contract. */
+export type RunEventTable = {
+  run_id: Fixed<string>
+  seq: Fixed<number>
+  at: CreatedAt
+  type: Fixed<string>
+  data: JSONColumnType<Record<string, unknown>, string, never>
+}
+
+export type CheckpointTable = {
+  run_id: Fixed<string>
+  iteration: Fixed<number>
+  steps: Fixed<number>
+  seconds: Fixed<number>
+  price_milliseconds: Fixed<number>
+  object_key: Fixed<string>
+  sha256: Fixed<string>
+  size: Fixed<number>
+  created_at: CreatedAt
+}
+
+/** A sampled episode: line `line` of the newline JSON at `object_key`. */
+export type TrajectoryTable = {
+  id: Id
+  run_id: Fixed<string>
+  iteration: Fixed<number>
+  environment: Fixed<number>
+  episode_return: Fixed<number>
+  length: Fixed<number>
+  partial: Fixed<boolean>
+  object_key: Fixed<string>
+  line: Fixed<number>
+  created_at: CreatedAt
+}
+
+/** The first steps of a sampled episode, for pages that show one. */
+export type TrajectoryStepTable = {
+  trajectory_id: Fixed<string>
+  step: Fixed<number>
+  observation: JSONColumnType<number[], string, never>
+  action: JSONColumnType<number[], string, never>
+  reward: Fixed<number>
+  log_probability: Fixed<number>
+  terminated: Fixed<boolean>
+  truncated: Fixed<boolean>
+}
+
+/** What a run cost, written when it ends; one more each time that it was resumed and ended again. */
+export type TrainingChargeTable = {
+  run_id: Fixed<string>
+  resumption: Fixed<number>
+  amount_minor: Fixed<number>
+  currency: Fixed<string>
+  price_milliseconds: Fixed<number>
+  created_at: CreatedAt
+}
+
+/** An agent's evaluation by a worker: of a published version, or of a run's agent. */
+export type EvaluationTable = {
+  id: Id
+  purpose: Fixed<'verification' | 'requested'>
+  version_id: Fixed<string | null>
+  run_id: Fixed<string | null>
+  requested_by: Fixed<string | null>
+  episodes: Fixed<number>
+  seed: Fixed<number>
+  state: ColumnType<
+    'queued' | 'running' | 'completed' | 'failed',
+    'queued' | 'running' | 'completed' | 'failed' | undefined,
+    'queued' | 'running' | 'completed' | 'failed'
+  >
+  evaluation: NullableJson<Evaluation>
+  error: NullableJson<ErrorReport>
+  traceparent: Fixed<string | null>
+  created_at: CreatedAt
+  ended_at: Nullable<Date>
+}
+
+export type SigningKeyTable = {
+  id: Fixed<string>
+  /** PEM. */
+  public_key: Fixed<string>
+  /** Sealed by the installation's secret; null where the operator keeps it elsewhere. */
+  sealed_private_key: Fixed<string | null>
+  created_at: CreatedAt
+  retired_at: Nullable<Date>
+}
+
+/** Append-only; the latest of a version counts. `statement` is the signed text, byte for byte. */
+export type VerificationTable = {
+  evaluation_id: Fixed<string>
+  version_id: Fixed<string>
+  scenario_version_id: Fixed<string | null>
+  state: Fixed<'verified' | 'mismatch' | 'failed' | 'unavailable'>
+  message: Fixed<string | null>
+  return_mean: Fixed<number | null>
+  statement: Fixed<string | null>
+  signature: Fixed<string | null>
+  key_id: Fixed<string | null>
+  created_at: CreatedAt
+}
+
+/** Processes of `agentgym worker`, as they last described themselves. */
+export type WorkerTable = {
+  id: Fixed<string>
+  name: string
+  description: Json<WorkerDescription>
+  usage: Json<WorkerUsage>
+  seen_at: Generated<Date>
+}
+
+export type TrainingSchema = {
+  training_runs: TrainingRunTable
+  training_metrics: TrainingMetricTable
+  run_events: RunEventTable
+  checkpoints: CheckpointTable
+  trajectories: TrajectoryTable
+  trajectory_steps: TrajectoryStepTable
+  training_charges: TrainingChargeTable
+  evaluations: EvaluationTable
+  signing_keys: SigningKeyTable
+  verifications: VerificationTable
+  workers: WorkerTable
+}
