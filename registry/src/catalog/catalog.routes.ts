@@ -19,7 +19,7 @@ import { listedPackage } from './listed-package.ts'
 import { packageDocument } from './package-document.ts'
 import { packagePage } from './package-page.ts'
 import { decodeCursor, encodeCursor } from './page-cursor.ts'
-import { readmeRenderer } from './readme-renderer.ts'
+import { readmeHtmlOf } from './readme-html.store.ts'
 import { searchPackages } from './search-packages.store.ts'
 import { searchQuery } from './search-text.ts'
 
@@ -73,26 +73,25 @@ const readmeRoute = createRoute({
 /** Finding packages, and what is shown of one. */
 export function catalogRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
-  const renderer = readmeRenderer
   routes.openapi(searchRoute, async (c) =>
     c.json(await listPackages(services, c.get('actor'), c.req.valid('query')), 200),
   )
   routes.openapi(pageRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
-    return c.json(await packagePage(services, renderer, c.get('actor'), `${scope}/${name}`), 200)
+    return c.json(await packagePage(services, c.get('actor'), `${scope}/${name}`), 200)
   })
   // For people, until the marketplace's site stands here. The README in it has passed the sanitiser.
   routes.get('/packages/:scope/:name', async (c) => {
     const { scope, name } = c.req.param()
-    const shown = await packagePage(services, renderer, c.get('actor'), `${scope}/${name}`)
+    const shown = await packagePage(services, c.get('actor'), `${scope}/${name}`)
     return c.html(packageDocument(shown, services.config.publicUrl))
   })
   routes.openapi(readmeRoute, async (c) => {
     const { scope, name, version } = c.req.valid('param')
     const { query } = services.database
     const found = await findReadablePackage(query, c.get('actor'), `${scope}/${name}`)
-    const { id, readme } = await findReadableVersion(query, found, version)
-    const html = await renderer.render(id, readme)
+    const shown = await findReadableVersion(query, found, version)
+    const html = await readmeHtmlOf(query, shown)
     c.header('vary', 'accept', { append: true })
     const type = accepts(c, {
       header: 'Accept',
@@ -100,7 +99,7 @@ export function catalogRoutes(services: Services): OpenAPIHono<Env> {
       default: 'application/json',
     })
     if (type === 'text/html') return c.html(readmePage(`${found.name}@${version}`, html), 200)
-    return c.json({ name: found.name, version, markdown: readme, html }, 200)
+    return c.json({ name: found.name, version, markdown: shown.readme, html }, 200)
   })
   return routes
 }

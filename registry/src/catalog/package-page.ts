@@ -8,19 +8,18 @@ import { listedFields } from './listed-package.ts'
 import { manifestFacts } from './manifest-facts.ts'
 import { findPage, type LatestRow, type PageRow } from './package-page.store.ts'
 import { packageQuality } from './package-quality.ts'
-import type { ReadmeRenderer } from './readme-renderer.ts'
+import { readmeRenderer } from './readme-renderer.ts'
 
 /** Everything that the package's page shows. Throws `package_not_found`. */
 export async function packagePage(
   { database, config }: Services,
-  renderer: ReadmeRenderer,
   actor: Actor | null,
   name: string,
 ): Promise<PackagePage> {
   const { id } = await findReadablePackage(database.query, actor, name)
   const page = await findPage(database.query, id)
   const { latest } = page
-  const html = latest === null ? null : (latest.readme_html ?? (await renderer.render(latest.id, latest.readme)))
+  const html = latest === null ? null : (latest.readme_html ?? (await readmeRenderer.render(latest.id, latest.readme)))
   return {
     ...listedFields(page.package),
     owner: page.owner,
