@@ -12,5 +12,9 @@ export type Env = {
     ip: string
     /** Stands in the log, in the header `x-request-id` and in the error of a bug. */
     requestId: string
+    /** W3C trace context of the request's span; absent where nothing is traced. See `currentTraceparent`. */
+    traceparent?: string
+    /** Of a request that made a run or is about one that its path does not name: routes set it for the log and the trace. */
+    runId?: string
   }
 }

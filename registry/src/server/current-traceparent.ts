@@ -1,0 +1,10 @@
+import type { Context } from 'hono'
+import type { Env } from './env.ts'
+
+/**
+ * W3C `traceparent` of the request under way, to be stored with what it asks for, so that whoever does that work goes on
+ * with the same trace. Null where nothing is traced.
+ */
+export function currentTraceparent(c: Context<Env>): string | null {
+  return c.get('traceparent') ?? null
+}
