@@ -114,7 +114,8 @@ const serviceRules: IForbiddenRuleType[] = [
     },
     to: {
       path: '^registry/src/server/',
-      pathNot: '^registry/src/server/((env|services|create-routes|failures|answer-error|upkeep|current-traceparent)|pages/page)[.]ts$',
+      pathNot:
+        '^registry/src/server/((env|services|create-routes|failures|answer-error|upkeep|current-traceparent)|pages/page)[.]ts$',
     },
   },
 ]
