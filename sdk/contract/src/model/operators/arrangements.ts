@@ -1,0 +1,144 @@
+import type { ElementType } from '../read-tensor.ts'
+import { BATCH, isBatched, type OperatorCall, type OperatorTable, rowElements, type Value } from './operator-call.ts'
+
+const anyType: ElementType[] = ['float', 'int32', 'int64', 'bool']
+
+/** The same numbers in another shape, order or selection. */
+export const arrangements: OperatorTable = {
+  Reshape: { inputs: [2, 2], attributes: { allowzero: 'int' }, infer: reshape },
+  Flatten: {
+    inputs: [1, 1],
+    attributes: { axis: 'int' },
+    infer(call) {
+      const x = call.value(0, ...anyType)
+      const axis = call.integer('axis', 1)
+      if (isBatched(x) && axis !== 1) throw call.mixed('it joins the batch with other dimensions')
+      if (axis < 0 || axis > x.dims.length) throw call.invalid(`it has an axis ${axis} of ${x.dims.length}`)
+      const front = isBatched(x) ? BATCH : rowElements(x.dims.slice(0, axis))
+      return of(x, [front, rowElements(x.dims.slice(axis))])
+    },
+  },
+  Squeeze: {
+    inputs: [2, 2],
+    infer(call) {
+      const x = call.value(0, ...anyType)
+      const axes = call.axes(call.constant(1), x.dims.length, x.dims)
+      if (axes.some((axis) => x.dims[axis] !== 1)) throw call.invalid('it removes a dimension that is not 1')
+      return of(
+        x,
+        x.dims.filter((_, i) => !axes.includes(i)),
+      )
+    },
+  },
+  Unsqueeze: {
+    inputs: [2, 2],
+    infer(call) {
+      const x = call.value(0, ...anyType)
+      const given = call.constant(1)
+      const rank = x.dims.length + given.length
+      const axes = call.axes(given, rank, [])
+      if (isBatched(x) && axes.includes(0)) throw call.mixed('it puts a dimension before the batch')
+      const old = x.dims.values()
+      return of(
+        x,
+        Array.from({ length: rank }, (_, i) => (axes.includes(i) ? 1 : (old.next().value ?? 1))),
+      )
+    },
+  },
+  Transpose: {
+    inputs: [1, 1],
+    attributes: { perm: 'ints' },
+    infer(call) {
+      const x = call.value(0, ...anyType)
+      const order = call.integers('perm') ?? x.dims.map((_, i) => x.dims.length - 1 - i)
+      if (order.length !== x.dims.length || !x.dims.every((_, i) => order.includes(i)))
+        throw call.attribute('perm', 'is no order of the dimensions')
+      if (isBatched(x) && order[0] !== 0) throw call.mixed('it moves the batch')
+      return of(
+        x,
+        order.map((i) => x.dims[i]),
+      )
+    },
+  },
+  Concat: { inputs: [1, 4_096], attributes: { axis: 'int' }, infer: concat },
+  Gather: { inputs: [2, 2], attributes: { axis: 'int' }, infer: gather },
+  Slice: { inputs: [3, 5], infer: slice },
+}
+
+function of({ type }: Value, dims: readonly number[]): Value {
+  return { type, dims, integers: null }
+}
+
+/** The batch stays: as 0 ("as it was") or, where the rest is given, as -1. */
+function reshape(call: OperatorCall): Value {
+  const x = call.value(0, ...anyType)
+  const shape = call.constant(1)
+  if (call.integer('allowzero', 0) !== 0) throw call.attribute('allowzero', 'is set')
+  if (shape.some((dim) => dim < -1)) throw call.invalid('it has a negative size')
+  const dims = shape.map((dim, i) => (dim === 0 ? (x.dims[i] ?? 0) : dim))
+  let open = dims.findIndex((_, i) => shape[i] === -1)
+  if (dims.some((dim, i) => shape[i] === 0 && (dim === 0 || (dim === BATCH && i > 0))))
+    throw call.invalid('it copies a size that is not there')
+  if (shape.filter((dim) => dim === -1).length > 1) throw call.invalid('it leaves more than one size open')
+  if (isBatched(x)) {
+    if (shape[0] !== 0 && shape[0] !== -1) throw call.mixed('it gives the batch a size')
+    dims[0] = BATCH
+    if (open === 0) open = -1
+  }
+  const elements = rowElements(x.dims)
+  const others = dims.reduce((product, dim, i) => (i === open || dim === BATCH ? product : product * dim), 1)
+  if (open >= 0) dims[open] = elements / others
+  if (!Number.isInteger(elements / others) || rowElements(dims) !== elements)
+    throw call.invalid(`it makes ${others} elements of ${elements}`)
+  return of(x, dims)
+}
+
+function concat(call: OperatorCall): Value {
+  const first = call.value(0, ...anyType)
+  const axis = call.axis(call.integer('axis', Number.NaN), first.dims.length, first.dims)
+  const dims = [...first.dims]
+  for (let i = 1; i < call.count; i++) {
+    const next = call.value(i, first.type)
+    if (isBatched(next) !== isBatched(first)) throw call.mixed('it joins what depends on the batch with what does not')
+    if (next.dims.length !== dims.length || next.dims.some((dim, at) => at !== axis && dim !== dims[at]))
+      throw call.invalid(`its input ${i} does not fit the others`)
+    dims[axis] += next.dims[axis]
+  }
+  return of(first, dims)
+}
+
+/** Rows of a table by indices of the batch, or a fixed choice of columns. ONNX Runtime holds each index to the table. */
+function gather(call: OperatorCall): Value {
+  const table = call.value(0, ...anyType)
+  const indices = call.value(1, 'int32', 'int64')
+  const axis = call.axis(call.integer('axis', 0), table.dims.length, table.dims)
+  if (isBatched(indices) && (isBatched(table) || axis !== 0))
+    throw call.mixed('it looks rows of the batch up in rows of the batch')
+  return of(table, [...table.dims.slice(0, axis), ...indices.dims, ...table.dims.slice(axis + 1)])
+}
+
+function slice(call: OperatorCall): Value {
+  const x = call.value(0, ...anyType)
+  const starts = call.constant(1)
+  const ends = call.constant(2)
+  const given = call.optional(3, 'int32', 'int64') === null ? starts.map((_, i) => i) : call.constant(3)
+  const steps = call.optional(4, 'int32', 'int64') === null ? starts.map(() => 1) : call.constant(4)
+  if (ends.length !== starts.length || given.length !== starts.length || steps.length !== starts.length)
+    throw call.invalid('its bounds are lists of different lengths')
+  const axes = call.axes(given, x.dims.length, x.dims)
+  const dims = [...x.dims]
+  axes.forEach((axis, i) => {
+    dims[axis] = sliceLength(dims[axis], starts[i], ends[i], steps[i])
+    if (!(dims[axis] >= 1)) throw call.invalid('it leaves nothing')
+  })
+  return of(x, dims)
+}
+
+/** NumPy's rule: negative bounds count from the end, and bounds beyond the ends are those. Zero steps give NaN. */
+function sliceLength(size: number, start: number, end: number, step: number): number {
+  const from = (bound: number) => (bound < 0 ? bound + size : bound)
+  const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high)
+  if (step > 0) return Math.ceil((clamp(from(end), 0, size) - clamp(from(start), 0, size)) / step)
+  if (step < 0) return Math.ceil((clamp(from(start), -1, size - 1) - clamp(from(end), -1, size - 1)) / -step)
+  return Number.NaN
+}

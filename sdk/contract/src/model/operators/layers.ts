@@ -1,0 +1,171 @@
+import { broadcastShapes } from './elementwise.ts'
+import { BATCH, isBatched, type OperatorCall, type OperatorTable, rowElements, type Value } from './operator-call.ts'
+
+/** Layers with weights, normalisations and sums. */
+export const layers: OperatorTable = {
+  Gemm: {
+    inputs: [2, 3],
+    attributes: { alpha: 'float', beta: 'float', transA: 'int', transB: 'int' },
+    infer(call) {
+      const x = call.value(0)
+      const { dims } = call.fixed(1)
+      if (x.dims.length !== 2 || dims.length !== 2) throw call.invalid('it multiplies what are no matrices')
+      if (call.integer('transA', 0) !== 0)
+        throw isBatched(x) ? call.mixed('it turns the batch over') : call.invalid('transA is set')
+      const [inner, out] = call.integer('transB', 0) === 0 ? dims : [dims[1], dims[0]]
+      if (x.dims[1] !== inner) throw call.invalid(`it multiplies rows of ${x.dims[1]} by a matrix of ${inner} × ${out}`)
+      const result = [x.dims[0], out]
+      const bias = call.optional(2)
+      if (bias !== null && !sameShape(broadcastShapes(call, [result, bias.dims]), result))
+        throw call.invalid('its third input is larger than its result')
+      call.work = inner * rowElements(result)
+      return float(result)
+    },
+  },
+  MatMul: { inputs: [2, 2], infer: matMul },
+  Conv: {
+    inputs: [2, 3],
+    attributes: {
+      auto_pad: 'string',
+      dilations: 'ints',
+      group: 'int',
+      kernel_shape: 'ints',
+      pads: 'ints',
+      strides: 'ints',
+    },
+    infer: convolution,
+  },
+  BatchNormalization: {
+    inputs: [5, 5],
+    attributes: { epsilon: 'float', momentum: 'float', training_mode: 'int' },
+    infer(call) {
+      const { dims } = call.value(0)
+      if (dims.length < 2) throw call.invalid('its input has no channels')
+      if (call.integer('training_mode', 0) !== 0) throw call.attribute('training_mode', 'is set')
+      for (const i of [1, 2, 3, 4]) requireShape(call, call.fixed(i), [dims[1]])
+      return float(dims)
+    },
+  },
+  LayerNormalization: {
+    inputs: [2, 3],
+    attributes: { axis: 'int', epsilon: 'float', stash_type: 'int' },
+    infer(call) {
+      const { dims } = call.value(0)
+      const normalised = dims.slice(call.axis(call.integer('axis', -1), dims.length, dims))
+      requireShape(call, call.fixed(1), normalised)
+      if (call.optional(2) !== null) requireShape(call, call.fixed(2), normalised)
+      return float(dims)
+    },
+  },
+  Softmax: { inputs: [1, 1], attributes: { axis: 'int' }, infer: alongAxis },
+  LogSoftmax: { inputs: [1, 1], attributes: { axis: 'int' }, infer: alongAxis },
+  ReduceSum: {
+    inputs: [1, 2],
+    attributes: { keepdims: 'int', noop_with_empty_axes: 'int' },
+    infer: (call) => reduce(call, 13),
+  },
+  ReduceMean: reduction(),
+  ReduceMax: reduction(),
+  ReduceMin: reduction(),
+}
+
+function reduction() {
+  return {
+    inputs: [1, 2],
+    attributes: { axes: 'ints', keepdims: 'int', noop_with_empty_axes: 'int' },
+    infer: (call: OperatorCall) => reduce(call, 18),
+  } as const
+}
+
+/** Rows by a matrix of weights, or a matrix by a matrix within each row, as attention does it. */
+function matMul(call: OperatorCall): Value {
+  const a = call.value(0)
+  const b = call.value(1)
+  const columns = b.dims.at(-1) ?? 0
+  const inner = a.dims.at(-1) ?? 0
+  const within = a.dims.length === 3 && b.dims.length === 3 && isBatched(a) && isBatched(b)
+  const byWeights = a.dims.length >= 2 && b.dims.length === 2 && !isBatched(b)
+  if (!within && !byWeights) throw call.invalid('it multiplies neither rows by a matrix nor matrices within each row')
+  if (inner !== b.dims[b.dims.length - 2])
+    throw call.invalid(`it multiplies rows of ${inner} by a matrix of ${b.dims.slice(-2).join(' × ')}`)
+  const result = [...a.dims.slice(0, -1), columns]
+  call.work = inner * rowElements(result)
+  return float(result)
+}
+
+function convolution(call: OperatorCall): Value {
+  const x = call.value(0)
+  const weights = call.fixed(1)
+  const [, channels, ...size] = x.dims
+  const [out, channelsOfGroup, ...kernel] = weights.dims
+  if (!isBatched(x) || size.length < 1 || size.length > 2 || weights.dims.length !== x.dims.length)
+    throw call.invalid(
+      'it takes [batch, channels, length] or [batch, channels, height, width], and weights of that rank',
+    )
+  const group = call.integer('group', 1)
+  if (group < 1 || channelsOfGroup * group !== channels || out % group !== 0)
+    throw call.invalid(`its ${channels} channels in ${group} groups do not fit weights of ${weights.dims.join(' × ')}`)
+  if (call.optional(2) !== null) requireShape(call, call.fixed(2), [out])
+  const result = [BATCH, out, ...slide(call, size, kernel)]
+  call.work = rowElements(result) * channelsOfGroup * rowElements(kernel)
+  return float(result)
+}
+
+/** Positions of a window that slides over each dimension of `size`. Convolutions and pools have the attributes in common. */
+export function slide(call: OperatorCall, size: readonly number[], kernel: readonly number[]): number[] {
+  const ones = size.map(() => 1)
+  const list = (name: string, otherwise: readonly number[], length: number, lowest: number) => {
+    const values = call.integers(name) ?? otherwise
+    if (values.length !== length || values.some((value) => value < lowest))
+      throw call.attribute(name, `is not ${length} numbers from ${lowest}`)
+    return values
+  }
+  const autoPad = call.text('auto_pad')
+  if (autoPad !== null && autoPad !== 'NOTSET') throw call.attribute('auto_pad', 'leaves the padding open')
+  const declared = list('kernel_shape', kernel, size.length, 1)
+  if (!sameShape(declared, kernel)) throw call.attribute('kernel_shape', 'is not the shape of the weights')
+  const strides = list('strides', ones, size.length, 1)
+  const dilations = list('dilations', ones, size.length, 1)
+  const pads = list('pads', [...ones, ...ones].fill(0), 2 * size.length, 0)
+  return size.map((length, i) => {
+    const window = dilations[i] * (kernel[i] - 1) + 1
+    const [before, after] = [pads[i], pads[i + size.length]]
+    if (before >= window || after >= window) throw call.attribute('pads', 'is as large as the window')
+    const positions = Math.floor((length + before + after - window) / strides[i]) + 1
+    if (positions < 1) throw call.invalid(`its window of ${window} is larger than ${length}`)
+    return positions
+  })
+}
+
+function alongAxis(call: OperatorCall): Value {
+  const { dims } = call.value(0)
+  call.axis(call.integer('axis', -1), dims.length, dims)
+  return float(dims)
+}
+
+/** Sums and their like. Axes were an attribute before operator set `axesAsInput`. */
+function reduce(call: OperatorCall, axesAsInput: number): Value {
+  const { dims } = call.value(0)
+  const asInput = call.opset >= axesAsInput
+  if (asInput ? call.integers('axes') !== null : call.count > 1)
+    throw call.attribute('axes', `has no place in operator set ${call.opset}`)
+  const given = asInput ? (call.count > 1 ? call.constant(1) : []) : (call.integers('axes') ?? [])
+  if (given.length === 0) throw call.unbounded('it names no axes')
+  const axes = call.axes(given, dims.length, dims)
+  call.work = rowElements(dims)
+  if (call.integer('keepdims', 1) !== 0) return float(dims.map((dim, i) => (axes.includes(i) ? 1 : dim)))
+  return float(dims.filter((_, i) => !axes.includes(i)))
+}
+
+function requireShape(call: OperatorCall, { dims }: Value, expected: readonly number[]): void {
+  if (!sameShape(dims, expected))
+    throw call.invalid(`a weight is ${dims.join(' × ') || 'a number'}, not ${expected.join(' × ')}`)
+}
+
+export function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((dim, i) => dim === b[i])
+}
+
+function float(dims: readonly number[]): Value {
+  return { type: 'float', dims, integers: null }
+}

@@ -1,0 +1,138 @@
+import { modelFailure, shown } from '../model-failure.ts'
+import type { AttributeKind, ModelNode } from '../read-node.ts'
+import type { ElementType } from '../read-tensor.ts'
+
+/** The first dimension of what depends on the observations: as many rows as a run is given. */
+export const BATCH = -1
+
+/** What is known of a tensor without running anything. */
+export type Value = {
+  type: ElementType
+  /** `BATCH`, if at all, stands first; all others are above zero. */
+  dims: readonly number[]
+  /** Numbers of a small tensor of integers that lies in the file. */
+  integers: readonly number[] | null
+}
+
+/** An operator that models may use. Each has one output. */
+export type Operator = {
+  /** Fewest and most inputs. */
+  inputs: readonly [number, number]
+  attributes?: Readonly<Record<string, AttributeKind>>
+  /** The output's type and dimensions. Throws the codes `model_…` where the node would fail or mix rows. */
+  infer: (call: OperatorCall) => Value
+}
+
+export type OperatorTable = Readonly<Record<string, Operator>>
+
+/** One node with its inputs, as an operator sees it. */
+export class OperatorCall {
+  readonly opset: number
+  readonly #node: ModelNode
+  readonly #inputs: readonly (Value | null)[]
+  /** Multiplications and additions for each row of the batch, beyond one for each element of the output. */
+  work = 0
+
+  constructor(node: ModelNode, inputs: readonly (Value | null)[], opset: number) {
+    this.#node = node
+    this.#inputs = inputs
+    this.opset = opset
+  }
+
+  get count(): number {
+    return this.#inputs.length
+  }
+
+  /** Input `i`, of one of the types; float if none is named. */
+  value(i: number, ...types: ElementType[]): Value {
+    const value = this.#inputs[i] ?? null
+    if (value === null) throw this.invalid(`its input ${i} is left out`)
+    const allowed = types.length === 0 ? ['float'] : types
+    if (!allowed.includes(value.type))
+      throw modelFailure(
+        'model_type_unsupported',
+        `${this.#node.where} takes ${allowed.join(' or ')} as input ${i}, not ${value.type}`,
+      )
+    return value
+  }
+
+  optional(i: number, ...types: ElementType[]): Value | null {
+    return (this.#inputs[i] ?? null) === null ? null : this.value(i, ...types)
+  }
+
+  /** An input that must not depend on the batch: weights, bounds, tables. */
+  fixed(i: number, ...types: ElementType[]): Value {
+    const value = this.value(i, ...types)
+    if (value.dims[0] === BATCH) throw this.mixed(`its input ${i} depends on the batch`)
+    return value
+  }
+
+  /** Numbers that must stand in the file, as a list: axes, shapes, bounds. */
+  constant(i: number): readonly number[] {
+    const { integers, dims } = this.value(i, 'int64', 'int32')
+    if (integers === null) throw this.unbounded(`its input ${i} is no small constant of the file`)
+    if (dims.length > 1) throw this.invalid(`its input ${i} is no list`)
+    return integers
+  }
+
+  integer(name: string, otherwise: number): number {
+    const attribute = this.#node.attributes.get(name)
+    return attribute?.kind === 'int' ? attribute.value : otherwise
+  }
+
+  integers(name: string): readonly number[] | null {
+    const attribute = this.#node.attributes.get(name)
+    return attribute?.kind === 'ints' ? attribute.value : null
+  }
+
+  text(name: string): string | null {
+    const attribute = this.#node.attributes.get(name)
+    return attribute?.kind === 'string' ? attribute.value : null
+  }
+
+  tensor(name: string): Value {
+    const attribute = this.#node.attributes.get(name)
+    if (attribute?.kind !== 'tensor') throw this.attribute(name, 'is missing')
+    return attribute.value
+  }
+
+  /** An axis counted from the front, which is not the batch. */
+  axis(axis: number, rank: number, dims: readonly number[]): number {
+    const positive = axis < 0 ? axis + rank : axis
+    if (positive < 0 || positive >= rank) throw this.invalid(`it has an axis ${axis} of ${rank}`)
+    if (dims[positive] === BATCH) throw this.mixed('it works along the batch')
+    return positive
+  }
+
+  /** Axes counted from the front, each once, none of them the batch. */
+  axes(axes: readonly number[], rank: number, dims: readonly number[]): number[] {
+    const positive = axes.map((axis) => this.axis(axis, rank, dims))
+    if (new Set(positive).size !== positive.length) throw this.invalid('it names an axis twice')
+    return positive
+  }
+
+  invalid(why: string): Error {
+    return modelFailure('model_shape_invalid', `${this.#node.where}: ${why}`)
+  }
+
+  mixed(why: string): Error {
+    return modelFailure('model_batch_mixed', `${this.#node.where}: ${why}`)
+  }
+
+  unbounded(why: string): Error {
+    return modelFailure('model_static_size', `${this.#node.where}: ${why}`)
+  }
+
+  attribute(name: string, why: string): Error {
+    return modelFailure('model_attribute_invalid', `the attribute ${shown(name)} of ${this.#node.where} ${why}`)
+  }
+}
+
+/** Elements for each row of the batch; all of them, where there is no batch. */
+export function rowElements(dims: readonly number[]): number {
+  return dims.reduce((product, dim) => (dim === BATCH ? product : product * dim), 1)
+}
+
+export function isBatched({ dims }: Value): boolean {
+  return dims[0] === BATCH
+}

@@ -1,0 +1,192 @@
+import { modelFailure, shown } from './model-failure.ts'
+import type { ModelLimits } from './model-limits.ts'
+import { isOwnDomain, type ModelNode, readNode } from './read-node.ts'
+import { type ElementType, elementTypes, type ModelTensor, readTensor } from './read-tensor.ts'
+import { checkMetadata, checkText, readName } from './read-text.ts'
+import { bytesField, bytesFields, integerField, readMessage } from './wire-reader.ts'
+
+/** A dimension as declared: a size, a name, or null where nothing is said. */
+export type DeclaredDim = number | string | null
+
+/** An input, an output or a value between nodes, as the file declares it. */
+export type DeclaredValue = { name: string; type: ElementType; dims: DeclaredDim[] }
+
+export type ModelGraph = {
+  nodes: ModelNode[]
+  initializers: ModelTensor[]
+  inputs: DeclaredValue[]
+  outputs: DeclaredValue[]
+  /** `value_info`: shapes that the exporter wrote down beside the graph. */
+  declared: DeclaredValue[]
+}
+
+/** From the operators' last change of meaning that matters here to the newest that was looked at. */
+export const opsetVersions = { lowest: 13, highest: 21 } as const
+const irVersions = { lowest: 7, highest: 11 } as const
+
+/**
+ * Reads a serialised ModelProto whole: every field of every message is known, bounded and either taken or refused.
+ * Gives the graph and the version of its operators. Field numbers are those of the official onnx.proto.
+ */
+export function readModel(bytes: Uint8Array, limits: ModelLimits): { graph: ModelGraph; opset: number } {
+  let graph: Uint8Array | undefined
+  let irVersion = 0
+  const operatorSets: Uint8Array[] = []
+  const what = 'the model'
+  const text = (name: string) => bytesField(name, (value) => checkText(value, what, limits))
+  const refuse = (name: string, code: 'model_function_forbidden' | 'model_part_forbidden', why: string) =>
+    bytesFields(name, 1, () => {
+      throw modelFailure(code, `${what} ${why}`)
+    })
+  readMessage(bytes, what, {
+    1: integerField('ir_version', (version) => {
+      irVersion = version
+    }),
+    2: text('producer_name'),
+    3: text('producer_version'),
+    4: text('domain'),
+    5: integerField('model_version', () => {}),
+    6: text('doc_string'),
+    7: bytesField('graph', (message) => {
+      graph = message
+    }),
+    8: bytesFields('opset_import', limits.attributes, (message) => operatorSets.push(message)),
+    14: bytesFields('metadata_props', limits.parts, (entry) => checkMetadata(entry, what, limits)),
+    20: refuse('training_info', 'model_part_forbidden', 'holds instructions for training'),
+    25: refuse('functions', 'model_function_forbidden', 'defines functions'),
+    26: refuse('configuration', 'model_part_forbidden', 'is spread over devices'),
+  })
+  if (irVersion < irVersions.lowest || irVersion > irVersions.highest)
+    throw unsupported('IR version', irVersion, irVersions)
+  const opset = readOperatorSets(operatorSets, limits)
+  if (graph === undefined) throw modelFailure('model_malformed', 'there is no graph in it')
+  return { graph: readGraph(graph, limits), opset }
+}
+
+function readOperatorSets(messages: Uint8Array[], limits: ModelLimits): number {
+  let opset: number | undefined
+  for (const message of messages) {
+    let domain = ''
+    let version = 0
+    readMessage(message, 'an operator set', {
+      1: bytesField('domain', (name) => {
+        domain = readName(name, 'an operator set', limits, true)
+      }),
+      2: integerField('version', (value) => {
+        version = value
+      }),
+    })
+    if (!isOwnDomain(domain))
+      throw modelFailure('model_domain_forbidden', `it asks for operators of the domain ${shown(domain)}`, { domain })
+    if (opset !== undefined) throw modelFailure('model_field_duplicate', 'it names two versions of its operators')
+    opset = version
+  }
+  if (opset === undefined || opset < opsetVersions.lowest || opset > opsetVersions.highest)
+    throw unsupported('operator set', opset ?? 0, opsetVersions)
+  return opset
+}
+
+function unsupported(name: string, given: number, { lowest, highest }: { lowest: number; highest: number }): Error {
+  return modelFailure('model_opset_unsupported', `its ${name} is ${given}; ${lowest} to ${highest} are taken`, {
+    given,
+  })
+}
+
+function readGraph(bytes: Uint8Array, limits: ModelLimits): ModelGraph {
+  const graph: ModelGraph = { nodes: [], initializers: [], inputs: [], outputs: [], declared: [] }
+  const what = 'the graph'
+  const refuse = (name: string, why: string) =>
+    bytesFields(name, 1, () => {
+      throw modelFailure('model_part_forbidden', `${what} ${why}`)
+    })
+  const values = (name: string, max: number, list: DeclaredValue[]) =>
+    bytesFields(name, max, (value) => list.push(readValue(value, `${name} ${list.length}`, limits)))
+  readMessage(bytes, what, {
+    1: bytesFields('node', limits.nodes, (node) => graph.nodes.push(readNode(node, graph.nodes.length, limits))),
+    2: bytesField('name', (name) => void readName(name, what, limits, true)),
+    5: bytesFields('initializer', limits.parts, (tensor) =>
+      graph.initializers.push(readTensor(tensor, `initializer ${graph.initializers.length}`, limits)),
+    ),
+    10: bytesField('doc_string', (text) => checkText(text, what, limits)),
+    11: values('input', limits.parts, graph.inputs),
+    12: values('output', limits.parts, graph.outputs),
+    13: values('value_info', limits.nodes, graph.declared),
+    14: refuse('quantization_annotation', 'says how tensors are quantised'),
+    15: refuse('sparse_initializer', 'holds sparse tensors'),
+    16: bytesFields('metadata_props', limits.parts, (entry) => checkMetadata(entry, what, limits)),
+  })
+  return graph
+}
+
+/** ValueInfoProto: a name, an element type and dimensions. */
+function readValue(bytes: Uint8Array, what: string, limits: ModelLimits): DeclaredValue {
+  let name = ''
+  let type: Uint8Array | undefined
+  readMessage(bytes, what, {
+    1: bytesField('name', (text) => {
+      name = readName(text, what, limits)
+    }),
+    2: bytesField('type', (message) => {
+      type = message
+    }),
+    3: bytesField('doc_string', (text) => checkText(text, what, limits)),
+    4: bytesFields('metadata_props', limits.attributes, (entry) => checkMetadata(entry, what, limits)),
+  })
+  if (name === '') throw modelFailure('model_name_invalid', `${what} has no name`)
+  const where = `${what} (${shown(name)})`
+  if (type === undefined) throw modelFailure('model_type_unsupported', `${where} has no type`)
+  return { name, ...readType(type, where, limits) }
+}
+
+/** TypeProto: of its kinds only the tensor. */
+function readType(bytes: Uint8Array, where: string, limits: ModelLimits): Omit<DeclaredValue, 'name'> {
+  let tensor: Uint8Array | undefined
+  const refuse = (name: string) =>
+    bytesField(name, () => {
+      throw modelFailure('model_type_unsupported', `${where} is no tensor`)
+    })
+  readMessage(bytes, where, {
+    1: bytesField('tensor_type', (message) => {
+      tensor = message
+    }),
+    4: refuse('sequence_type'),
+    5: refuse('map_type'),
+    6: bytesField('denotation', (text) => checkText(text, where, limits)),
+    7: refuse('opaque_type'),
+    8: refuse('sparse_tensor_type'),
+    9: refuse('optional_type'),
+  })
+  if (tensor === undefined) throw modelFailure('model_type_unsupported', `${where} is no tensor`)
+  let type = 0
+  let shape: Uint8Array | undefined
+  readMessage(tensor, where, {
+    1: integerField('elem_type', (value) => {
+      type = value
+    }),
+    2: bytesField('shape', (message) => {
+      shape = message
+    }),
+  })
+  if (elementTypes[type] === undefined)
+    throw modelFailure('model_type_unsupported', `${where} has the element type ${type}`, { type })
+  if (shape === undefined) throw modelFailure('model_shape_mismatch', `${where} has no shape`)
+  return { type: elementTypes[type], dims: readShape(shape, where, limits) }
+}
+
+function readShape(bytes: Uint8Array, where: string, limits: ModelLimits): DeclaredDim[] {
+  const dims: DeclaredDim[] = []
+  readMessage(bytes, where, {
+    1: bytesFields('dim', limits.rank, (message) => {
+      const given: DeclaredDim[] = []
+      readMessage(message, where, {
+        1: integerField('dim_value', (value) => given.push(value)),
+        2: bytesField('dim_param', (name) => given.push(readName(name, where, limits, true))),
+        3: bytesField('denotation', (text) => checkText(text, where, limits)),
+      })
+      if (given.length > 1)
+        throw modelFailure('model_field_duplicate', `${where} has a dimension with both a size and a name`)
+      dims.push(given[0] ?? null)
+    }),
+  })
+  return dims
+}

@@ -1,0 +1,196 @@
+import { modelFailure, shown } from './model-failure.ts'
+import type { ModelLimits } from './model-limits.ts'
+import { type ModelTensor, readTensor } from './read-tensor.ts'
+import { checkMetadata, checkText, readName } from './read-text.ts'
+import {
+  bytesField,
+  bytesFields,
+  type FieldRule,
+  floatField,
+  floatFields,
+  integerField,
+  integerFields,
+  readMessage,
+} from './wire-reader.ts'
+
+export type AttributeKind = 'int' | 'float' | 'string' | 'ints' | 'floats' | 'tensor'
+export type Attribute =
+  | { kind: 'int' | 'float'; value: number }
+  | { kind: 'ints' | 'floats'; value: number[] }
+  | { kind: 'string'; value: string }
+  | { kind: 'tensor'; value: ModelTensor }
+
+export type ModelNode = {
+  /** The node in messages: `node 3 (Gemm)`. */
+  where: string
+  operator: string
+  /** "" for an optional input that is left out. */
+  inputs: string[]
+  outputs: string[]
+  attributes: Map<string, Attribute>
+}
+
+/** AttributeProto.AttributeType of what a policy's operators take. */
+const attributeKinds: Readonly<Record<number, AttributeKind>> = {
+  1: 'float',
+  2: 'int',
+  3: 'string',
+  4: 'tensor',
+  6: 'floats',
+  7: 'ints',
+}
+/** Of a kernel, of pads on both sides. */
+const listLength = 16
+
+/** Whether ONNX's own operators are meant: its domain has two names. */
+export function isOwnDomain(domain: string): boolean {
+  return domain === '' || domain === 'ai.onnx'
+}
+
+/**
+ * Reads a node with its attributes. Throws `model_domain_forbidden`, `model_subgraph_forbidden`,
+ * `model_function_forbidden`, `model_attribute_invalid`, and what reading a tensor throws.
+ */
+export function readNode(bytes: Uint8Array, position: number, limits: ModelLimits): ModelNode {
+  const node: ModelNode = { where: `node ${position}`, operator: '', inputs: [], outputs: [], attributes: new Map() }
+  const attributes: Uint8Array[] = []
+  let domain = ''
+  const forbidden = (code: 'model_function_forbidden' | 'model_part_forbidden', why: string) => (part: Uint8Array) => {
+    if (part.length > 0) throw modelFailure(code, `${node.where} ${why}`)
+  }
+  readMessage(bytes, node.where, {
+    1: bytesFields('input', limits.parts, (name) => node.inputs.push(readName(name, node.where, limits, true))),
+    2: bytesFields('output', limits.parts, (name) => node.outputs.push(readName(name, node.where, limits, true))),
+    3: bytesField('name', (name) => void readName(name, node.where, limits, true)),
+    4: bytesField('op_type', (name) => {
+      node.operator = readName(name, node.where, limits)
+    }),
+    5: bytesFields('attribute', limits.attributes, (attribute) => attributes.push(attribute)),
+    6: bytesField('doc_string', (text) => checkText(text, node.where, limits)),
+    7: bytesField('domain', (name) => {
+      domain = readName(name, node.where, limits, true)
+    }),
+    8: bytesField('overload', forbidden('model_function_forbidden', 'names an overload of a function')),
+    9: bytesFields('metadata_props', limits.parts, (entry) => checkMetadata(entry, node.where, limits)),
+    10: bytesFields('device_configurations', 1, forbidden('model_part_forbidden', 'is spread over devices')),
+  })
+  if (!isOwnDomain(domain))
+    throw modelFailure('model_domain_forbidden', `${node.where} is an operator of the domain ${shown(domain)}`, {
+      domain,
+    })
+  if (node.operator === '') throw modelFailure('model_malformed', `${node.where} names no operator`)
+  node.where = `${node.where} (${shown(node.operator).slice(1, -1)})`
+  for (const attribute of attributes) {
+    const { name, ...value } = readAttribute(attribute, node.where, limits)
+    if (node.attributes.has(name)) throw invalid(node.where, name, 'occurs twice')
+    node.attributes.set(name, value)
+  }
+  return node
+}
+
+type AttributeFields = {
+  name: string
+  type: number
+  int: number
+  float: number
+  string: string
+  ints: number[]
+  floats: number[]
+  tensor: ModelTensor | undefined
+  /** Kinds of which the attribute holds a value. */
+  given: Set<string>
+}
+
+function readAttribute(bytes: Uint8Array, where: string, limits: ModelLimits): Attribute & { name: string } {
+  const fields = readAttributeFields(bytes, `an attribute of ${where}`, limits)
+  const { name, type, given } = fields
+  if (name === '') throw modelFailure('model_attribute_invalid', `${where} has an attribute without a name`)
+  const kind = attributeKinds[type]
+  if (kind === undefined) throw invalid(where, name, `is of a kind (${type}) that no operator of a policy takes`)
+  // A zero or an empty list may be left out of the file.
+  for (const other of given) if (other !== kind) throw invalid(where, name, `says it is ${kind} and holds ${other}`)
+  if (kind === 'tensor') {
+    if (fields.tensor === undefined) throw invalid(where, name, 'holds no tensor')
+    return { name, kind, value: fields.tensor }
+  }
+  const numbers = kind === 'float' ? [fields.float] : kind === 'floats' ? fields.floats : []
+  if (!numbers.every(Number.isFinite)) throw invalid(where, name, 'is not finite')
+  return { name, kind, value: fields[kind] } as Attribute & { name: string }
+}
+
+function readAttributeFields(bytes: Uint8Array, what: string, limits: ModelLimits): AttributeFields {
+  const fields: AttributeFields = {
+    name: '',
+    type: 0,
+    int: 0,
+    float: 0,
+    string: '',
+    ints: [],
+    floats: [],
+    tensor: undefined,
+    given: new Set(),
+  }
+  const give = (kind: AttributeKind) => fields.given.add(kind)
+  readMessage(bytes, what, {
+    ...refusedKinds(what),
+    1: bytesField('name', (name) => {
+      fields.name = readName(name, what, limits)
+    }),
+    2: floatField('f', (value) => {
+      fields.float = value
+      give('float')
+    }),
+    3: integerField('i', (value) => {
+      fields.int = value
+      give('int')
+    }),
+    4: bytesField('s', (text) => {
+      fields.string = readName(text, what, limits, true)
+      give('string')
+    }),
+    5: bytesField('t', (tensor) => {
+      fields.tensor = readTensor(tensor, `the tensor in ${what}`, limits)
+      give('tensor')
+    }),
+    7: floatFields('floats', listLength, (value) => {
+      fields.floats.push(value)
+      give('floats')
+    }),
+    8: integerFields('ints', listLength, (value) => {
+      fields.ints.push(value)
+      give('ints')
+    }),
+    13: bytesField('doc_string', (text) => checkText(text, what, limits)),
+    20: integerField('type', (type) => {
+      fields.type = type
+    }),
+  })
+  return fields
+}
+
+/** Values of attributes that are refused at sight, whatever is in them. */
+function refusedKinds(what: string): Record<number, FieldRule> {
+  const refuse = (
+    name: string,
+    code: 'model_subgraph_forbidden' | 'model_function_forbidden' | 'model_part_forbidden' | 'model_attribute_invalid',
+    why: string,
+  ) =>
+    bytesFields(name, 1, () => {
+      throw modelFailure(code, `${what} ${why}`)
+    })
+  return {
+    6: refuse('g', 'model_subgraph_forbidden', 'holds a graph'),
+    9: refuse('strings', 'model_attribute_invalid', 'holds a list of strings'),
+    10: refuse('tensors', 'model_attribute_invalid', 'holds a list of tensors'),
+    11: refuse('graphs', 'model_subgraph_forbidden', 'holds graphs'),
+    14: refuse('tp', 'model_attribute_invalid', 'holds a type'),
+    15: refuse('type_protos', 'model_attribute_invalid', 'holds types'),
+    21: refuse('ref_attr_name', 'model_function_forbidden', 'refers to an attribute of a function'),
+    22: refuse('sparse_tensor', 'model_part_forbidden', 'holds a sparse tensor'),
+    23: refuse('sparse_tensors', 'model_part_forbidden', 'holds sparse tensors'),
+  }
+}
+
+function invalid(where: string, name: string, why: string): Error {
+  return modelFailure('model_attribute_invalid', `the attribute ${shown(name)} of ${where} ${why}`, { attribute: name })
+}

@@ -1,0 +1,161 @@
+import { modelFailure, shown } from './model-failure.ts'
+import type { ModelLimits } from './model-limits.ts'
+import { checkMetadata, checkText, readName } from './read-text.ts'
+import { bytesField, bytesFields, integerField, integerFields, readMessage, readPackedIntegers } from './wire-reader.ts'
+
+/** Types of elements that a policy needs, of TensorProto.DataType's. */
+export type ElementType = 'float' | 'int32' | 'int64' | 'bool'
+
+/** A tensor that lies in the file, as far as the shapes of other tensors depend on it. */
+export type ModelTensor = {
+  /** "" for a node's attribute. */
+  name: string
+  type: ElementType
+  dims: number[]
+  /** The numbers of a small tensor of integers: axes, shapes, bounds. Null for others. */
+  integers: number[] | null
+}
+
+export const elementTypes: Readonly<Record<number, ElementType>> = { 1: 'float', 6: 'int32', 7: 'int64', 9: 'bool' }
+const elementBytes: Readonly<Record<ElementType, number>> = { float: 4, int32: 4, int64: 8, bool: 1 }
+/** What asks for a tensor's numbers has one for each dimension, or a few. */
+const integersKept = 64
+
+/** TensorProto.DataLocation */
+const EXTERNAL = 1
+
+type TensorFields = { dims: number[]; type: number; name: string; raw?: Uint8Array; packed: Map<string, Uint8Array> }
+
+/**
+ * Reads a tensor and holds it to its own words: dimensions above zero, as many bytes as they say, finite numbers, and
+ * everything inside the file. Throws `model_external_data`, `model_part_forbidden`, `model_type_unsupported`,
+ * `model_shape_invalid`, `model_tensor_size_mismatch`, `model_weights_not_finite`.
+ */
+export function readTensor(bytes: Uint8Array, what: string, limits: ModelLimits): ModelTensor {
+  const fields = readFields(bytes, what, limits)
+  const { name, dims } = fields
+  const where = name === '' ? what : `the tensor ${shown(name)}`
+  const type = elementTypes[fields.type]
+  if (type === undefined)
+    throw modelFailure('model_type_unsupported', `${where} has the element type ${fields.type}`, { type: fields.type })
+  const elements = countElements(dims, where)
+  const values = readValues(fields, type, elements, where)
+  return { name, type, dims, integers: type === 'float' || type === 'bool' ? null : values }
+}
+
+/** The product of dimensions that are all above zero. Throws `model_shape_invalid`. */
+export function countElements(dims: readonly number[], where: string): number {
+  let elements = 1
+  for (const dim of dims) {
+    if (dim < 1) throw modelFailure('model_shape_invalid', `${where} has a dimension of ${dim}`)
+    elements *= dim
+    if (elements > Number.MAX_SAFE_INTEGER)
+      throw modelFailure('model_shape_invalid', `${where} has dimensions whose product is beyond any size`)
+  }
+  return elements
+}
+
+function readFields(bytes: Uint8Array, what: string, limits: ModelLimits): TensorFields {
+  const fields: TensorFields = { dims: [], type: 0, name: '', packed: new Map() }
+  const where = () => (fields.name === '' ? what : `the tensor ${shown(fields.name)}`)
+  const data = (name: string) => bytesField(name, (packed) => void fields.packed.set(name, packed))
+  const external = () => {
+    throw modelFailure('model_external_data', `${where()} has its numbers in another file or in memory`)
+  }
+  readMessage(bytes, what, {
+    1: integerFields('dims', limits.rank, (dim) => fields.dims.push(dim)),
+    2: integerField('data_type', (type) => {
+      fields.type = type
+    }),
+    3: bytesField('segment', () => {
+      throw modelFailure('model_part_forbidden', `${where()} is a segment of a larger one`)
+    }),
+    4: data('float_data'),
+    5: data('int32_data'),
+    6: data('string_data'),
+    7: data('int64_data'),
+    8: bytesField('name', (name) => {
+      fields.name = readName(name, what, limits, true)
+    }),
+    9: bytesField('raw_data', (raw) => {
+      fields.raw = raw
+    }),
+    10: data('double_data'),
+    11: data('uint64_data'),
+    12: bytesField('doc_string', (text) => checkText(text, what, limits)),
+    13: bytesFields('external_data', 1, external),
+    14: integerField('data_location', (location) => {
+      if (location === EXTERNAL) external()
+      if (location !== 0) throw modelFailure('model_malformed', `${where()} has its data at a place ${location}`)
+    }),
+    16: bytesFields('metadata_props', limits.attributes, (entry) => checkMetadata(entry, what, limits)),
+  })
+  return fields
+}
+
+/** Checks a tensor's numbers, and gives those of a small one. */
+function readValues(fields: TensorFields, type: ElementType, elements: number, where: string): number[] | null {
+  const { raw, packed } = fields
+  if (packed.size + (raw === undefined ? 0 : 1) !== 1)
+    throw modelFailure(
+      'model_tensor_size_mismatch',
+      `${where} has its numbers in ${raw === undefined ? packed.size : packed.size + 1} places`,
+    )
+  if (raw !== undefined) return readRaw(raw, type, elements, where)
+  const [[name, bytes]] = packed
+  const expected = type === 'float' ? 'float_data' : type === 'int64' ? 'int64_data' : 'int32_data'
+  if (name !== expected)
+    throw modelFailure('model_tensor_size_mismatch', `${where} has its numbers as ${name}, not as ${expected}`)
+  // Floats lie there as they would in raw_data.
+  if (type === 'float') return readRaw(bytes, type, elements, where)
+  const values: number[] = []
+  const count = readPackedIntegers(bytes, where, (value) => {
+    if (values.length < integersKept) values.push(value)
+    checkRange(value, type, where)
+  })
+  if (count !== elements) throw wrongSize(where, count, elements, 'numbers')
+  return count <= integersKept ? values : null
+}
+
+function readRaw(bytes: Uint8Array, type: ElementType, elements: number, where: string): number[] | null {
+  const size = elementBytes[type]
+  if (bytes.length !== elements * size) throw wrongSize(where, bytes.length, elements * size, 'bytes')
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (type === 'float') {
+    checkFinite(view, where)
+    return null
+  }
+  if (type === 'bool') {
+    for (let i = 0; i < elements; i++) checkRange(bytes[i], type, where)
+    return null
+  }
+  if (elements > integersKept) return null
+  const read = (i: number) => (type === 'int32' ? view.getInt32(4 * i, true) : Number(view.getBigInt64(8 * i, true)))
+  return Array.from({ length: elements }, (_, i) => read(i))
+}
+
+/** Infinities and NaN have an exponent of all ones. */
+function checkFinite(view: DataView, where: string): void {
+  for (let at = 0; at < view.byteLength; at += 4) {
+    if ((view.getUint32(at, true) & 0x7f800000) === 0x7f800000)
+      throw modelFailure(
+        'model_weights_not_finite',
+        `${where} holds a number that is not finite, its element ${at / 4}`,
+        {
+          element: at / 4,
+        },
+      )
+  }
+}
+
+function checkRange(value: number, type: ElementType, where: string): void {
+  const fits = type === 'bool' ? value === 0 || value === 1 : type === 'int64' || (value | 0) === value
+  if (!fits) throw modelFailure('model_malformed', `${where} holds ${value}, which is no ${type}`)
+}
+
+function wrongSize(where: string, given: number, expected: number, unit: string): Error {
+  return modelFailure('model_tensor_size_mismatch', `${where} has ${given} ${unit}; its dimensions say ${expected}`, {
+    given,
+    expected,
+  })
+}

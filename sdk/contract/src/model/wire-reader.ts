@@ -1,0 +1,188 @@
+import { modelFailure } from './model-failure.ts'
+
+/** Wire types of protobuf that ONNX uses. Groups (3 and 4), long out of use, nest without bound: refused. */
+const VARINT = 0
+const BYTES = 2
+const FIXED32 = 5
+
+/** How one field of a message is read. */
+export type FieldRule = {
+  name: string
+  wire: typeof VARINT | typeof BYTES | typeof FIXED32
+  /** Times that it may occur; elements, where several lie packed in one field. */
+  max: number
+  take: (value: never) => void
+}
+
+/** Rules by field number. A field without one is refused. */
+export type MessageRules = Readonly<Record<number, FieldRule>>
+
+/** An integer, int32 or int64, at most once. Those beyond ±2^53 are refused. */
+export function integerField(name: string, take: (value: number) => void): FieldRule {
+  return { name, wire: VARINT, max: 1, take }
+}
+
+export function integerFields(name: string, max: number, take: (value: number) => void): FieldRule {
+  return { name, wire: VARINT, max, take }
+}
+
+export function floatField(name: string, take: (value: number) => void): FieldRule {
+  return { name, wire: FIXED32, max: 1, take }
+}
+
+export function floatFields(name: string, max: number, take: (value: number) => void): FieldRule {
+  return { name, wire: FIXED32, max, take }
+}
+
+/** A string, bytes, a message or a packed array, at most once: a part of the file, not a copy. */
+export function bytesField(name: string, take: (bytes: Uint8Array) => void): FieldRule {
+  return { name, wire: BYTES, max: 1, take }
+}
+
+export function bytesFields(name: string, max: number, take: (bytes: Uint8Array) => void): FieldRule {
+  return { name, wire: BYTES, max, take }
+}
+
+/**
+ * Reads one message, field by field, in the order of the file. It knows no nesting: a handler that is given a message
+ * reads it in turn, as deep as the code goes and no deeper. Every field must have a rule, its wire type, and occur no
+ * more often than the rule says, for readers of protobuf merge, overwrite and skip in different ways.
+ * Throws `model_truncated`, `model_malformed`, `model_field_unknown`, `model_field_duplicate`, `model_too_many_parts`.
+ */
+export function readMessage(bytes: Uint8Array, what: string, rules: MessageRules): void {
+  const reader = new WireReader(bytes, what)
+  const counts = new Map<number, number>()
+  while (!reader.done) {
+    const tag = reader.unsigned()
+    const number = Math.floor(tag / 8)
+    const wire = tag % 8
+    if (number < 1 || number > 536_870_911) throw reader.malformed(`a field has the number ${number}`)
+    const rule = rules[number]
+    if (rule === undefined) throw unknownField(what, number)
+    const before = counts.get(number) ?? 0
+    const count = before + takeField(reader, rule, wire)
+    counts.set(number, count)
+    if (count <= rule.max) continue
+    if (rule.max === 1)
+      throw modelFailure('model_field_duplicate', `${what} has the field "${rule.name}" twice`, { field: rule.name })
+    throw modelFailure('model_too_many_parts', `${what} has more than ${rule.max} of "${rule.name}"`, {
+      field: rule.name,
+      limit: rule.max,
+    })
+  }
+}
+
+/** Numbers that lie one after another in the bytes of a packed field; gives how many there are. */
+export function readPackedIntegers(
+  bytes: Uint8Array,
+  what: string,
+  take: (value: number, index: number) => void,
+): number {
+  const reader = new WireReader(bytes, what)
+  let count = 0
+  for (; !reader.done; count++) take(reader.integer(), count)
+  return count
+}
+
+function takeField(reader: WireReader, rule: FieldRule, wire: number): number {
+  const take = rule.take as (value: number | Uint8Array) => void
+  if (wire === BYTES && rule.wire !== BYTES && rule.max > 1) return takePacked(reader.bytes(), reader.what, rule)
+  if (wire !== rule.wire) throw reader.malformed(`the field "${rule.name}" has wire type ${wire}`)
+  if (wire === VARINT) take(reader.integer())
+  else if (wire === BYTES) take(reader.bytes())
+  else take(reader.float())
+  return 1
+}
+
+function takePacked(bytes: Uint8Array, what: string, rule: FieldRule): number {
+  const reader = new WireReader(bytes, what)
+  const take = rule.take as (value: number) => void
+  let count = 0
+  while (!reader.done && count <= rule.max) {
+    take(rule.wire === VARINT ? reader.integer() : reader.float())
+    count++
+  }
+  return count
+}
+
+function unknownField(what: string, number: number): Error {
+  return modelFailure('model_field_unknown', `${what} has a field ${number} that ONNX does not have there`, {
+    field_number: number,
+  })
+}
+
+/** The primitives of protobuf's encoding, each within the bytes that it was given. */
+class WireReader {
+  readonly what: string
+  readonly #bytes: Uint8Array
+  #at = 0
+
+  constructor(bytes: Uint8Array, what: string) {
+    this.#bytes = bytes
+    this.what = what
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#bytes.length
+  }
+
+  /** A varint of at most 53 bits: tags and lengths. */
+  unsigned(): number {
+    const value = this.#varint()
+    if (value < 0) throw this.malformed('a length or tag is larger than any file')
+    return value
+  }
+
+  /** A signed varint: negative numbers take all of its ten bytes. */
+  integer(): number {
+    return this.#varint()
+  }
+
+  float(): number {
+    const at = this.#advance(4)
+    return new DataView(this.#bytes.buffer, this.#bytes.byteOffset + at, 4).getFloat32(0, true)
+  }
+
+  bytes(): Uint8Array {
+    const length = this.unsigned()
+    const at = this.#advance(length)
+    return this.#bytes.subarray(at, at + length)
+  }
+
+  malformed(why: string): Error {
+    return modelFailure('model_malformed', `${this.what} cannot be read: ${why}`)
+  }
+
+  #advance(length: number): number {
+    const at = this.#at
+    if (length > this.#bytes.length - at)
+      throw modelFailure('model_truncated', `${this.what} ends within a field`, {
+        missing_bytes: length - (this.#bytes.length - at),
+      })
+    this.#at = at + length
+    return at
+  }
+
+  #varint(): number {
+    let low = 0
+    let high = 0
+    for (let i = 0; i < 10; i++) {
+      const byte = this.#bytes[this.#advance(1)]
+      const bits = byte & 0x7f
+      // Bits 0 to 27 in the first four bytes, 28 to 55 in the next four, 56 to 63 in the last two.
+      if (i < 4) low += bits * 2 ** (7 * i)
+      else high += bits * 2 ** (7 * (i - 4))
+      if (byte >= 0x80) continue
+      if (i === 9 && byte > 1) break
+      return this.#signed(low, high)
+    }
+    throw this.malformed('a number takes more than 64 bits')
+  }
+
+  /** Two's complement of 64 bits from its lower 28 and upper 36. */
+  #signed(low: number, high: number): number {
+    const value = (high >= 2 ** 35 ? high - 2 ** 36 : high) * 2 ** 28 + low
+    if (!Number.isSafeInteger(value)) throw this.malformed('a number is larger than any size')
+    return value
+  }
+}
