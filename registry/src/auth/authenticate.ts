@@ -81,14 +81,17 @@ function isOperatorByConfig({ operator }: ServerConfig, username: string): boole
   return operator !== undefined && operator === username
 }
 
+const impliesView: readonly Scope[] = ['training:start', 'training:cancel', 'training:evaluate', 'data:export']
+
 /**
- * What these scopes let somebody do: who may manage packages may publish them, and who may publish may read. Workers are
- * the operators' own; who is no longer one leaves no worker behind.
+ * What these scopes let somebody do: who may manage packages may publish them, and who may publish may read; who may do
+ * anything with runs may see them. Workers are the operators' own; who is no longer one leaves no worker behind.
  */
 function holdable(granted: readonly Scope[], { operator }: { operator: boolean }): ReadonlySet<Scope> {
   const all = new Set(granted)
   if (all.has('packages:manage')) all.add('packages:publish')
   if (all.has('packages:publish')) all.add('packages:read')
+  if (impliesView.some((scope) => all.has(scope))) all.add('training:view')
   if (!operator) all.delete('worker')
   return all
 }

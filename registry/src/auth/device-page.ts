@@ -7,6 +7,11 @@ const may: Record<Scope, string> = {
   'packages:publish': 'publish packages',
   'packages:manage': 'move tags, deprecate and yank packages',
   'account:manage': 'change your account, tokens and organisations',
+  'training:start': 'start runs of training, and spend on them what they cost',
+  'training:view': 'see runs of training',
+  'training:cancel': 'cancel runs of training',
+  'training:evaluate': 'have trained agents evaluated',
+  'data:export': 'download what was played in training',
   worker: 'run jobs as a worker of this server',
 }
 

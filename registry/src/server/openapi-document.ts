@@ -27,6 +27,11 @@ const groups: { name: string; description: string; paths: string[] }[] = [
     ],
   },
   {
+    name: 'Training',
+    description: 'Runs on shared workers: start, watch, stop, evaluate, export. The same by JSON-RPC 2.0 at `/rpc`.',
+    paths: ['runs', 'evaluations', 'status', 'rpc'],
+  },
+  {
     name: 'Jobs',
     description: 'What workers ask for: leases, heartbeats, results. Needs a token with the scope `worker`.',
     paths: ['jobs'],

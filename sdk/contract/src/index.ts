@@ -92,6 +92,7 @@ export {
   versionListSchema,
   versionStateSchema,
 } from './api/packages.ts'
+export { idempotencyKeySchema, type RpcMethod, rpcMethods, rpcRequestSchema, rpcResponseSchema } from './api/rpc.ts'
 export {
   checkpointListSchema,
   type EvaluationJob,

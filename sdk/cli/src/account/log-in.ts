@@ -14,7 +14,16 @@ import { readCredentials, writeCredentials } from './credentials.ts'
 import { addToNpmrc } from './npmrc.ts'
 
 /** What the command itself needs; `account:manage` and `worker` are for tokens made on purpose. */
-export const cliScopes: TokenScope[] = ['packages:read', 'packages:publish', 'packages:manage']
+export const cliScopes: TokenScope[] = [
+  'packages:read',
+  'packages:publish',
+  'packages:manage',
+  'training:start',
+  'training:view',
+  'training:cancel',
+  'training:evaluate',
+  'data:export',
+]
 
 export type NewToken = { token: string; id: string | null; expiresAt: string | null }
 

@@ -74,7 +74,7 @@ export const runSchema = z
     created_at: moment,
     started_at: moment.nullable(),
     ended_at: moment.nullable(),
-    /** Runs that are ahead of it in the queue; null unless it is queued. */
+    /** Runs that are ahead of it in the queue, counted up to 1,000; null unless it is queued. */
     ahead: count.nullable(),
     /** Workers that have had it. */
     attempt: count,
@@ -117,7 +117,9 @@ export const runListRequestSchema = z.object({
 })
 
 /** Newest first. */
-export const runListSchema = z.object({ runs: z.array(runSchema), next: z.string().nullable() }).meta({ id: 'RunList' })
+export const runListSchema = z
+  .object({ runs: z.array(runSchema), next_cursor: z.string().nullable() })
+  .meta({ id: 'RunList' })
 
 export const resumeRunRequestSchema = z.strictObject({
   budget_minor: z.int().positive().max(1e12).describe('The new limit on the whole run, above what it has spent.'),

@@ -1,0 +1,19 @@
+import { type ErrorCode, idempotencyKeySchema } from '@agentgym/contract'
+import { z } from '@hono/zod-openapi'
+
+/** Every route of a run takes its id. */
+export const runParams = z.object({ id: z.uuid().openapi({ example: '0b8e5f0c-4a3d-4b5e-9c39-6f1d0e2a7c11' }) })
+
+export const idempotencyHeaders = z.object({
+  'idempotency-key': idempotencyKeySchema.optional().openapi({
+    description: 'Repeating a request under its key gives the run that the first one made.',
+  }),
+})
+
+export const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
+
+/** Bytes, or text that is no JSON. */
+export const file = { schema: z.any().openapi({ type: 'string', format: 'binary' }) }
+
+/** Of every route of one run. */
+export const runCodes = ['unauthenticated', 'forbidden', 'run_not_found'] as const satisfies ErrorCode[]

@@ -1,0 +1,151 @@
+import {
+  evaluateRunRequestSchema,
+  evaluationJobSchema,
+  resumeRunRequestSchema,
+  runListRequestSchema,
+  runListSchema,
+  runSchema,
+  serverStatusSchema,
+  startRunRequestSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { createRoutes } from '../server/create-routes.ts'
+import type { Env } from '../server/env.ts'
+import { failures } from '../server/failures.ts'
+import type { Services } from '../server/services.ts'
+import { idempotencyHeaders, json, runCodes, runParams } from './route-parts.ts'
+
+const startRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs',
+  operationId: 'startRun',
+  summary: 'Start a run of training',
+  description:
+    'Queues it for the next free worker. The scenario is a published version that you may read; settings are checked here, as `agentgym train` checks them. Needs the scope `training:start`.',
+  request: { headers: idempotencyHeaders, body: { required: true, content: json(startRunRequestSchema) } },
+  responses: {
+    201: { description: 'Queued.', content: json(runSchema) },
+    ...failures(
+      'unauthenticated',
+      'forbidden',
+      'rate_limited',
+      'config_invalid',
+      'account_not_found',
+      'package_not_found',
+      'version_not_found',
+      'version_not_published',
+      'version_yanked',
+      'idempotency_key_reused',
+      'name_invalid',
+      'name_taken',
+      'version_invalid',
+      'version_exists',
+      'package_kind_changed',
+      'package_visibility_fixed',
+    ),
+  },
+})
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/v1/runs',
+  operationId: 'listRuns',
+  summary: 'Runs of your accounts',
+  description: 'Newest first. Needs the scope `training:view`.',
+  request: { query: runListRequestSchema },
+  responses: {
+    200: { description: 'One page.', content: json(runListSchema) },
+    ...failures('unauthenticated', 'forbidden', 'account_not_found'),
+  },
+})
+
+const runRoute = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}',
+  operationId: 'getRun',
+  summary: 'A run: state, progress, cost, agent',
+  request: { params: runParams },
+  responses: { 200: { description: 'The run.', content: json(runSchema) }, ...failures(...runCodes) },
+})
+
+const cancelRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/cancel',
+  operationId: 'cancelRun',
+  summary: 'Cancel a run',
+  description:
+    'One that is queued ends at once; a worker that has it saves a checkpoint first. Asking again changes nothing. Needs the scope `training:cancel`.',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'Cancelled, or about to be.', content: json(runSchema) },
+    ...failures(...runCodes, 'run_state_conflict'),
+  },
+})
+
+const resumeRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/resume',
+  operationId: 'resumeRun',
+  summary: 'Go on with a run that used up its budget',
+  description: 'From its last checkpoint, with a higher budget. Needs the scope `training:start`.',
+  request: { params: runParams, body: { required: true, content: json(resumeRunRequestSchema) } },
+  responses: {
+    200: { description: 'Queued again.', content: json(runSchema) },
+    ...failures(...runCodes, 'run_state_conflict', 'rate_limited'),
+  },
+})
+
+const evaluateRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/evaluations',
+  operationId: 'evaluateRun',
+  summary: "Evaluate a run's agent",
+  description: 'With episodes and seed of your choice, by a worker. Needs the scope `training:evaluate`.',
+  request: { params: runParams, body: { required: true, content: json(evaluateRunRequestSchema) } },
+  responses: {
+    202: { description: 'Queued.', content: json(evaluationJobSchema) },
+    ...failures(...runCodes, 'run_has_no_agent', 'rate_limited'),
+  },
+})
+
+const evaluationRoute = createRoute({
+  method: 'get',
+  path: '/v1/evaluations/{id}',
+  operationId: 'getEvaluation',
+  summary: 'What became of an evaluation',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'The evaluation.', content: json(evaluationJobSchema) },
+    ...failures('unauthenticated', 'forbidden', 'evaluation_not_found'),
+  },
+})
+
+const statusRoute = createRoute({
+  method: 'get',
+  path: '/v1/status',
+  operationId: 'getStatus',
+  summary: 'Queue, workers and GPUs',
+  description: 'Needs the scope `training:view`.',
+  responses: {
+    200: { description: 'Now.', content: json(serverStatusSchema) },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+/** Runs of training for those who start them. What a run leaves is in `run-data.routes.ts`. */
+export function runRoutes(_services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(startRoute, () => notYet())
+  routes.openapi(listRoute, () => notYet())
+  routes.openapi(runRoute, () => notYet())
+  routes.openapi(cancelRoute, () => notYet())
+  routes.openapi(resumeRoute, () => notYet())
+  routes.openapi(evaluateRoute, () => notYet())
+  routes.openapi(evaluationRoute, () => notYet())
+  routes.openapi(statusRoute, () => notYet())
+  return routes
+}
+
+function notYet(): never {
+  throw new Error('under construction')
+}

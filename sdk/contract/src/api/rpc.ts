@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { trajectorySchema } from '../training-events.ts'
+import { errorReportSchema } from './error.ts'
+import { evaluateRunRequestSchema, evaluationJobSchema, runSchema, startRunRequestSchema } from './runs.ts'
+
+const runParams = z.strictObject({ run_id: z.uuid() })
+
+/** As the header of that name in REST: repeating a request under its key gives the run that the first one made. */
+export const idempotencyKeySchema = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[\x21-\x7e]+$/, 'printable ASCII without spaces')
+
+const startParams = startRunRequestSchema.extend({ idempotency_key: idempotencyKeySchema.optional() })
+
+/** What each method of `POST /rpc` takes, by name, and gives. */
+export const rpcMethods = {
+  'training.start_grpo': { params: startParams.omit({ algorithm: true }), result: runSchema },
+  'training.start': { params: startParams, result: runSchema },
+  'training.get_status': { params: runParams, result: runSchema },
+  'training.cancel': { params: runParams, result: runSchema },
+  'training.evaluate': {
+    params: evaluateRunRequestSchema.extend(runParams.shape),
+    result: evaluationJobSchema,
+  },
+  'training.export_trajectories': {
+    params: runParams.extend({
+      limit: z.int().min(1).max(100).default(20),
+      cursor: z.string().max(200).optional(),
+    }),
+    result: z.object({ trajectories: z.array(trajectorySchema), next_cursor: z.string().nullable() }),
+  },
+} as const
+export type RpcMethod = keyof typeof rpcMethods
+
+/** Kept as it came. */
+const rpcIdSchema = z.union([z.string(), z.number(), z.null()])
+
+export const rpcRequestSchema = z
+  .strictObject({
+    jsonrpc: z.literal('2.0'),
+    method: z.string(),
+    params: z.record(z.string(), z.unknown()).optional(),
+    /** Left out for a notification, which has no answer. */
+    id: rpcIdSchema.optional(),
+  })
+  .meta({ id: 'RpcRequest' })
+
+export const rpcResponseSchema = z
+  .object({
+    jsonrpc: z.literal('2.0'),
+    result: z.unknown().optional(),
+    error: z.object({ code: z.int(), message: z.string(), data: errorReportSchema.optional() }).optional(),
+    id: rpcIdSchema,
+  })
+  .meta({ id: 'RpcResponse' })
