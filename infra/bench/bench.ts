@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { PpoSettings } from '@agentgym/contract'
-import { loadScenario, resolveSettings, train } from '@agentgym/runtime'
+import { loadScenario, resolvePlan, train } from '@agentgym/runtime'
 import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
 import type { Figure } from './figure.ts'
 import { registryBenchmark } from './registry-bench.ts'
@@ -116,10 +115,9 @@ async function run(
   onProgress: (steps: number, seconds: number) => void = () => {},
 ) {
   const scenario = await loadScenario(cartPole)
-  const settings: PpoSettings = resolveSettings(scenario, { set })
   return train({
     scenario,
-    settings,
+    plan: resolvePlan(scenario, { set }),
     seed,
     out,
     onEvent: (event) => {

@@ -1,8 +1,16 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AgentGymError, PpoSettings, ProgressEvent, ResultEvent, TrainingEvent } from '@agentgym/contract'
-import { type BuiltScenario, buildScenario, checkpointPath, resolveSettings, train } from '@agentgym/runtime'
+import type {
+  AgentGymError,
+  GrpoSettings,
+  PpoSettings,
+  ProgressEvent,
+  ResultEvent,
+  TrainingAlgorithm,
+  TrainingEvent,
+} from '@agentgym/contract'
+import { type BuiltScenario, buildScenario, checkpointPath, resolvePlan, train } from '@agentgym/runtime'
 
 const folders: string[] = []
 
@@ -53,13 +61,13 @@ export type TrainedRun = {
   progress: ProgressEvent[]
 }
 
-type Settings = Partial<Record<keyof PpoSettings, string | number | boolean>>
+type Settings = Partial<Record<keyof PpoSettings | keyof GrpoSettings, string | number | boolean>>
 
 /** Trains through the public API; small evaluations unless the settings say otherwise. */
 export async function trained(
   scenario: BuiltScenario,
   settings: Settings,
-  options: { seed?: number; out?: string; resume?: boolean } = {},
+  options: { algorithm?: TrainingAlgorithm; seed?: number; out?: string; resume?: boolean } = {},
 ): Promise<TrainedRun> {
   const out = options.out ?? join(temporaryFolder(), 'agent')
   const events: TrainingEvent[] = []
@@ -68,7 +76,7 @@ export async function trained(
   )
   const result = await train({
     scenario,
-    settings: resolveSettings(scenario, { set }),
+    plan: resolvePlan(scenario, { algorithm: options.algorithm, set }),
     seed: options.seed ?? 1,
     out,
     resume: options.resume,

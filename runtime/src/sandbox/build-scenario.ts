@@ -65,7 +65,7 @@ export async function writeBuild(folder: string): Promise<BuiltScenario & { path
   return { ...scenario, path: file }
 }
 
-export function identityOf(scenario: BuiltScenario): ScenarioIdentity {
+export function identityOf(scenario: Pick<BuiltScenario, 'package' | 'hash'>): ScenarioIdentity {
   return { name: scenario.package.name, version: scenario.package.version, hash: scenario.hash }
 }
 

@@ -6,14 +6,16 @@ import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoin
 const checkpoint: Checkpoint = {
   scenarioHash: 'a'.repeat(64),
   seed: 7,
-  settings: ppoDefaults,
+  plan: { algorithm: 'ppo', settings: ppoDefaults },
   iteration: 3,
+  steps: 3072,
   seconds: 1.5,
   episodesTotal: 2,
   recent: [{ return: -1.25, length: 4, metrics: { solved: 1 } }],
   curve: [{ steps: 10, return_mean: null }],
   best: null,
   weights: Float32Array.of(1, -0, Number.MIN_VALUE, 3.4e38),
+  reference: null,
   learnerState: Uint8Array.of(1, 2, 3),
   episodes: [
     { environment: 0, episode: 5, actions: Float32Array.of(1, 0, 1) },
@@ -26,6 +28,8 @@ describe('checkpoint file', () => {
     expect(decodeCheckpoint(encodeCheckpoint(checkpoint), 'x')).toEqual(checkpoint)
     // As it comes from readFile.
     expect(decodeCheckpoint(Buffer.from(encodeCheckpoint(checkpoint)), 'x')).toEqual(checkpoint)
+    const held: Checkpoint = { ...checkpoint, reference: Float32Array.of(-0, 7) }
+    expect(decodeCheckpoint(encodeCheckpoint(held), 'x')).toEqual(held)
     const property = fc.property(
       fc.float32Array({ noNaN: true }),
       fc.array(fc.float32Array({ noNaN: true })),

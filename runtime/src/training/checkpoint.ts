@@ -1,4 +1,4 @@
-import { AgentGymError, type Evaluation, type PpoSettings } from '@agentgym/contract'
+import { AgentGymError, type Evaluation, type TrainingPlan } from '@agentgym/contract'
 import { sha256 } from '../sandbox/sha256.ts'
 import type { CurvePoint } from './curve.ts'
 import type { EpisodeResult } from './episode-statistics.ts'
@@ -10,9 +10,10 @@ export type EpisodeSnapshot = { environment: number; episode: number; actions: F
 export type Checkpoint = {
   scenarioHash: string
   seed: number
-  settings: PpoSettings
-  /** Updates done; the next rollout starts from here, so schedules continue. */
+  plan: TrainingPlan
+  /** Updates done, and the environment steps that they took; schedules continue from here. */
   iteration: number
+  steps: number
   seconds: number
   episodesTotal: number
   /** The last ended episodes, oldest first. */
@@ -20,6 +21,8 @@ export type Checkpoint = {
   curve: CurvePoint[]
   best: { weights: Float32Array; evaluation: Evaluation; steps: number } | null
   weights: Float32Array
+  /** The weights that a KL penalty holds the policy to; null where there is none. */
+  reference: Float32Array | null
   learnerState: Uint8Array
   episodes: EpisodeSnapshot[]
 }
@@ -31,7 +34,7 @@ type TensorHeader = { dtype: 'F32' | 'U8' | 'I32'; shape: number[]; data_offsets
  * that format's own tools. Scalars travel in its `__metadata__`, with the SHA-256 of the arrays.
  */
 export function encodeCheckpoint(checkpoint: Checkpoint): Uint8Array<ArrayBuffer> {
-  const { weights, learnerState, episodes, best, ...scalars } = checkpoint
+  const { weights, learnerState, episodes, best, reference, ...scalars } = checkpoint
   const actions = new Float32Array(episodes.reduce((sum, episode) => sum + episode.actions.length, 0))
   const index = new Int32Array(episodes.length * 3)
   let filled = 0
@@ -42,6 +45,7 @@ export function encodeCheckpoint(checkpoint: Checkpoint): Uint8Array<ArrayBuffer
   })
   const tensors: [string, Float32Array | Uint8Array | Int32Array][] = [
     ['weights', weights],
+    ['reference_weights', reference ?? new Float32Array(0)],
     ['best_weights', best?.weights ?? new Float32Array(0)],
     ['episode_actions', actions],
     ['episode_index', index],
@@ -58,7 +62,7 @@ export function encodeCheckpoint(checkpoint: Checkpoint): Uint8Array<ArrayBuffer
   }
   const bestScalars = best === null ? null : { evaluation: best.evaluation, steps: best.steps }
   header.__metadata__ = {
-    format: 'agentgym-checkpoint-1',
+    format: 'agentgym-checkpoint-2',
     sha256: sha256(body),
     state: JSON.stringify({ ...scalars, best: bestScalars }),
   }
@@ -80,12 +84,13 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
     const headLength = Number(view.getBigUint64(0, true))
     const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + headLength)))
     const body = file.slice(8 + headLength)
-    if (header.__metadata__.format !== 'agentgym-checkpoint-1') throw new Error('another format')
+    if (header.__metadata__.format !== 'agentgym-checkpoint-2') throw new Error('another format')
     if (header.__metadata__.sha256 !== sha256(body)) throw new Error('its checksum does not match its content')
     const bytes = (name: string): ArrayBuffer => {
       const [start, end] = (header[name] as TensorHeader).data_offsets
       return body.slice(start, end).buffer
     }
+    const reference = new Float32Array(bytes('reference_weights'))
     const { best, ...scalars } = JSON.parse(header.__metadata__.state)
     const index = new Int32Array(bytes('episode_index'))
     const actions = new Float32Array(bytes('episode_actions'))
@@ -103,6 +108,7 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
       ...scalars,
       best: best === null ? null : { ...best, weights: new Float32Array(bytes('best_weights')) },
       weights: new Float32Array(bytes('weights')),
+      reference: reference.length === 0 ? null : reference,
       learnerState: new Uint8Array(bytes('learner_state')),
       episodes,
     }

@@ -1,40 +1,45 @@
 import type { ProgressEvent } from '@agentgym/contract'
-import type { PpoUpdate, UpdateMetrics } from '../learner/learner-types.ts'
+import type { Iteration } from './algorithm.ts'
 import type { EpisodeStatistics } from './episode-statistics.ts'
 import type { RunClock } from './run-clock.ts'
 
 /** The line that a training iteration reports. */
 export function progressEvent(now: {
+  iteration: number
   steps: number
   stepsTotal: number
   clock: RunClock
   statistics: EpisodeStatistics
-  ended: number
-  losses: UpdateMetrics
-  update: PpoUpdate
+  done: Iteration
 }): ProgressEvent {
-  const { statistics, losses, steps } = now
+  const { statistics, steps, done } = now
+  const { metrics } = done
   const seconds = now.clock.seconds()
   return {
     event: 'progress',
+    iteration: now.iteration,
     steps,
     steps_total: now.stepsTotal,
     steps_per_second: seconds > 0 ? steps / seconds : 0,
     seconds,
-    episodes: now.ended,
+    collect_seconds: done.collectSeconds,
+    update_seconds: done.updateSeconds,
+    episodes: done.episodes.length,
     episodes_total: statistics.total,
     return_mean: statistics.returnMean,
     length_mean: statistics.lengthMean,
     metrics: statistics.metricMeans,
     learner: {
-      policy_loss: losses.policyLoss,
-      value_loss: losses.valueLoss,
-      entropy: losses.entropy,
-      approximate_kl: losses.approximateKl,
-      clip_fraction: losses.clipFraction,
-      explained_variance: losses.explainedVariance,
-      gradient_norm: losses.gradientNorm,
-      learning_rate: now.update.learningRate,
+      policy_loss: metrics.policyLoss,
+      value_loss: metrics.valueLoss,
+      entropy: metrics.entropy,
+      approximate_kl: metrics.approximateKl,
+      clip_fraction: metrics.clipFraction,
+      explained_variance: metrics.explainedVariance,
+      kl_to_reference: null,
+      zero_variance_groups: null,
+      gradient_norm: metrics.gradientNorm,
+      learning_rate: done.learningRate,
     },
   }
 }

@@ -1,6 +1,6 @@
 import { AgentGymError, scenarioPackageSchema } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { resolveSettings } from './settings.ts'
+import { type PlanRequest, resolvePlan } from './settings.ts'
 
 function scenario(training: Record<string, unknown> = {}) {
   const agentgym = {
@@ -15,6 +15,8 @@ function scenario(training: Record<string, unknown> = {}) {
   return { package: scenarioPackageSchema.parse({ name: 'test', version: '1.0.0', agentgym }) }
 }
 
+const settingsOf = (of: ReturnType<typeof scenario>, request?: PlanRequest) => resolvePlan(of, request).settings
+
 function failure(run: () => unknown): AgentGymError {
   try {
     run()
@@ -25,9 +27,9 @@ function failure(run: () => unknown): AgentGymError {
   throw new Error('did not throw')
 }
 
-describe('resolveSettings', () => {
+describe('resolvePlan', () => {
   it('lets the user override the scenario, and the scenario the defaults', () => {
-    const settings = resolveSettings(scenario({ algorithm: 'ppo', steps: 5000, gamma: 0.98, epochs: 20 }), {
+    const settings = settingsOf(scenario({ algorithm: 'ppo', steps: 5000, gamma: 0.98, epochs: 20 }), {
       steps: 700,
       set: { gamma: '0.5', hidden: '32,16' },
     })
@@ -36,7 +38,7 @@ describe('resolveSettings', () => {
 
   it("accepts Stable-Baselines3's names", () => {
     expect(
-      resolveSettings(scenario(), { set: { n_envs: '4', n_steps: '16', batch_size: '64', ent_coef: '1e-2' } }),
+      settingsOf(scenario(), { set: { n_envs: '4', n_steps: '16', batch_size: '64', ent_coef: '1e-2' } }),
     ).toMatchObject({
       environments: 4,
       rollout_steps: 16,
@@ -46,14 +48,14 @@ describe('resolveSettings', () => {
   })
 
   it('names an unknown setting and suggests the nearest', () => {
-    const error = failure(() => resolveSettings(scenario(), { set: { learning_rat: '1' } }))
+    const error = failure(() => settingsOf(scenario(), { set: { learning_rat: '1' } }))
     expect(error.toReport()).toMatchObject({
       code: 'config_invalid',
       data: { field: 'learning_rat', suggestion: 'learning_rate' },
     })
     expect(error.exit).toBe(2)
-    expect(failure(() => resolveSettings(scenario(), { set: { x: '1' } })).data).toEqual({ field: 'x' })
-    expect(failure(() => resolveSettings(scenario({ gama: 0.9 }))).data).toMatchObject({
+    expect(failure(() => settingsOf(scenario(), { set: { x: '1' } })).data).toEqual({ field: 'x' })
+    expect(failure(() => settingsOf(scenario({ gama: 0.9 }))).data).toMatchObject({
       field: 'gama',
       suggestion: 'gamma',
     })
@@ -71,7 +73,7 @@ describe('resolveSettings', () => {
     ['normalize_advantage', 'yes'],
     ['steps', '1e999'],
   ])('refuses %s=%s and names the field', (name, value) => {
-    const error = failure(() => resolveSettings(scenario(), { set: { [name]: value } }))
+    const error = failure(() => settingsOf(scenario(), { set: { [name]: value } }))
     expect(error.code).toBe('config_invalid')
     expect(error.data.field).toBe(name)
     expect(error.message).toContain(name)
@@ -79,11 +81,11 @@ describe('resolveSettings', () => {
   })
 
   it('refuses an unknown algorithm', () => {
-    expect(failure(() => resolveSettings(scenario(), { algorithm: 'sarsa' })).data.field).toBe('algorithm')
+    expect(failure(() => settingsOf(scenario(), { algorithm: 'sarsa' })).data.field).toBe('algorithm')
   })
 
   it('records the workers and threads that run', () => {
-    const settings = resolveSettings(scenario(), { set: { environments: '2' } })
+    const settings = settingsOf(scenario(), { set: { environments: '2' } })
     expect(settings.rollout_workers).toBe(1)
     expect(settings.learner_threads).toBe(1)
   })

@@ -1,37 +1,19 @@
 import { availableParallelism } from 'node:os'
-import {
-  AgentGymError,
-  type PpoSettings,
-  resolveTrainingPlan,
-  type ScenarioPackage,
-  type TrainingPlan,
-} from '@agentgym/contract'
+import { resolveTrainingPlan, type ScenarioPackage, type TrainingPlan } from '@agentgym/contract'
 import { closest, distance } from 'fastest-levenshtein'
 
-export type SettingsRequest = {
+export type PlanRequest = {
   algorithm?: string
   steps?: number
   /** Raw `--set key=value` pairs. */
   set?: Record<string, string>
 }
 
-/** As `resolvePlan`, for what trains today. */
-export function resolveSettings(scenario: { package: ScenarioPackage }, request: SettingsRequest = {}): PpoSettings {
-  const plan = resolvePlan(scenario, request)
-  if (plan.algorithm === 'ppo') return plan.settings
-  throw new AgentGymError({
-    code: 'config_invalid',
-    message: `algorithm ${plan.algorithm} does not train yet`,
-    hint: 'Use --algorithm ppo.',
-    data: { field: 'algorithm' },
-  })
-}
-
 /**
  * How a run trains: defaults, then the scenario's own `training` block, then what the user asked for.
  * Unknown names, wrong types and values out of range throw `config_invalid` with the field and the nearest valid name.
  */
-function resolvePlan(scenario: { package: ScenarioPackage }, request: SettingsRequest = {}): TrainingPlan {
+export function resolvePlan(scenario: { package: ScenarioPackage }, request: PlanRequest = {}): TrainingPlan {
   const { algorithm, steps, set = {} } = request
   const settings = Object.fromEntries(Object.entries(set).map(([key, text]) => [key, parseSetting(key, text)]))
   return resolveAutomatic(
@@ -40,12 +22,12 @@ function resolvePlan(scenario: { package: ScenarioPackage }, request: SettingsRe
 }
 
 /** Environments stepped side by side, over all rollout workers. */
-function environmentsOf(plan: TrainingPlan): number {
+export function environmentsOf(plan: TrainingPlan): number {
   return plan.algorithm === 'ppo' ? plan.settings.environments : plan.settings.groups * plan.settings.group_size
 }
 
 /** Turns "0: choose for me" into the numbers that are used, so that a package records what really ran. */
-function resolveAutomatic(plan: TrainingPlan): TrainingPlan {
+export function resolveAutomatic(plan: TrainingPlan): TrainingPlan {
   const { rollout_workers, learner_threads, minibatch_size } = plan.settings
   const environments = environmentsOf(plan)
   const cores = availableParallelism()

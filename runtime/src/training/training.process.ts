@@ -1,13 +1,19 @@
 import { Evaluator } from '../evaluation/evaluator.ts'
 import { createLearner } from '../learner/learner.ts'
+import type { Learner } from '../learner/learner-types.ts'
 import { loadAddon } from '../learner/native-learner.ts'
 import { exportModel } from '../policy/policy-graph.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
 import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
-import { decodeCheckpoint, encodeCheckpoint } from './checkpoint.ts'
-import { planRollouts, trainPpo } from './ppo.ts'
+import type { Algorithm, RolloutObserver } from './algorithm.ts'
+import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.ts'
+import { assertContinues } from './continue-run.ts'
+import { planRollouts, ppo } from './ppo.ts'
+import { environmentsOf } from './settings.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './training-job.ts'
+import { type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
+import { TrajectorySampler } from './trajectory-sampler.ts'
 
 /**
  * Held-out episodes that choose the best weights and end training early are not those of the final evaluation, whose
@@ -16,77 +22,109 @@ import type { TrainingJob, TrainingMessage, TrainingOutcome } from './training-j
 const SELECTION_SEED = 0x5e1ec7
 const FINAL_SEED = 0
 
-/** Progress lines a second at most, beyond the first ten. */
+/** Milliseconds between progress lines, beyond the first ten. */
 const PROGRESS_INTERVAL_MS = 50
 
 serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
-  const { settings, seed, scenario, success } = job
+  const { plan, seed, scenario, success } = job
+  const { settings } = plan
   loadAddon()
   const pool = await RolloutPool.spawn(settings.rollout_workers, channel.watchBoard)
   const evaluator = await Evaluator.spawn((board) => channel.watchBoard(settings.rollout_workers, board))
   channel.lockDown()
 
-  const { rolloutSteps } = planRollouts(settings)
-  const { environments, execution_provider } = settings
-  const description = await pool.open({ scenario, environments, seed, limits: channel.limits })
+  const resume = readCheckpoint(job)
+  const description = await pool.open({ scenario, environments: environmentsOf(plan), seed, limits: channel.limits })
   const policy = buildPolicySpec(description, {
     hidden: settings.hidden,
     activation: settings.activation,
     embedding: settings.embedding,
     normalizeObservation: settings.normalize_observation,
   })
-  await pool.configure({ spec: policy, rolloutSteps, executionProvider: execution_provider })
   const learner = createLearner(policy, {
     seed,
-    device: execution_provider,
+    device: settings.execution_provider,
     threads: settings.learner_threads,
     path: job.learnerPath,
   })
-
-  const result = await trainPpo({
-    settings,
-    seed,
+  const send = (message: TrainingMessage) => void channel.send(message)
+  const result = await runIterations({
+    ...{ plan, seed, learner, resume },
     scenarioHash: scenario.identity.hash,
-    collector: pool,
-    learner,
-    evaluate: (weights, purpose) => {
-      const model = exportModel(policy, weights)
-      const evaluationSeed = purpose === 'final' ? FINAL_SEED : SELECTION_SEED
-      const episodes = settings.evaluation_episodes
-      return evaluator.evaluate({
-        scenario,
-        success,
-        policy,
-        model,
-        episodes,
-        seed: evaluationSeed,
+    algorithm: await algorithmOf(job, { pool, policy, learner, observe: trajectories(job, resume, send) }),
+    reference: null,
+    evaluate: (weights, purpose) =>
+      evaluator.evaluate({
+        ...{ scenario, success, policy },
+        model: exportModel(policy, weights),
+        episodes: settings.evaluation_episodes,
+        seed: purpose === 'final' ? FINAL_SEED : SELECTION_SEED,
         limits: channel.limits,
-      })
-    },
-    resume: job.checkpoint === null ? null : decodeCheckpoint(job.checkpoint, 'given'),
-    ...messages(channel),
+      }),
+    onProgress: progress(job, channel, send),
+    onEvaluation: (evaluation, place) => send({ type: 'evaluation', evaluation, place }),
+    onCheckpoint: (checkpoint) =>
+      send({ type: 'checkpoint', bytes: encodeCheckpoint(checkpoint), place: placeOf(checkpoint) }),
     stopped: channel.stopRequested,
   })
   if (result === null) return null
-  return { description, policy, model: exportModel(policy, result.weights), ...result }
+  return { plan, seed, description, policy, model: exportModel(policy, result.weights), ...result }
 })
 
-function messages(channel: JobChannel) {
-  const send = (message: TrainingMessage) => void channel.send(message)
+function readCheckpoint({ checkpoint, scenario, plan, seed }: TrainingJob): Checkpoint | null {
+  if (checkpoint === null) return null
+  const decoded = decodeCheckpoint(checkpoint, 'given')
+  assertContinues(decoded, { scenario: scenario.identity, plan, seed }, { path: 'given', anyMachine: true })
+  return decoded
+}
+
+type AlgorithmParts = {
+  pool: RolloutPool
+  policy: ReturnType<typeof buildPolicySpec>
+  learner: Learner
+  observe: RolloutObserver
+}
+
+async function algorithmOf({ plan, seed }: TrainingJob, parts: AlgorithmParts): Promise<Algorithm> {
+  const { pool, policy, learner, observe } = parts
+  if (plan.algorithm === 'grpo') throw new Error('GRPO comes next')
+  const { settings } = plan
+  const { rolloutSteps } = planRollouts(settings)
+  await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider })
+  return ppo({ settings, seed, collector: pool, learner, observe })
+}
+
+function trajectories(
+  { trajectories, plan }: TrainingJob,
+  resume: Checkpoint | null,
+  send: (message: TrainingMessage) => void,
+): RolloutObserver {
+  if (trajectories === null) return () => {}
+  const underWay = plan.algorithm === 'ppo' && (resume?.episodes[0].actions.length ?? 0) > 0
+  const sampler = new TrajectorySampler(trajectories.every, !underWay, (trajectory) =>
+    send({ type: 'trajectory', trajectory }),
+  )
+  return (segments, iteration) => sampler.observe(segments, iteration)
+}
+
+function progress(
+  { everyIteration }: TrainingJob,
+  channel: JobChannel,
+  send: (message: TrainingMessage) => void,
+): TrainingRun['onProgress'] {
   let sent = 0
   let last = 0
-  return {
-    onProgress: (event: Extract<TrainingMessage, { type: 'progress' }>['event']) => {
-      channel.progress()
-      const now = performance.now()
-      if (sent >= 10 && now - last < PROGRESS_INTERVAL_MS && event.steps < event.steps_total) return
-      sent += 1
-      last = now
-      send({ type: 'progress', event })
-    },
-    onEvaluation: (steps: number, evaluation: Extract<TrainingMessage, { type: 'evaluation' }>['evaluation']) =>
-      send({ type: 'evaluation', steps, evaluation }),
-    onCheckpoint: (checkpoint: Parameters<typeof encodeCheckpoint>[0], steps: number) =>
-      send({ type: 'checkpoint', steps, bytes: encodeCheckpoint(checkpoint) }),
+  return (event) => {
+    channel.progress()
+    const now = performance.now()
+    const soon = sent >= 10 && now - last < PROGRESS_INTERVAL_MS && event.steps < event.steps_total
+    if (soon && !everyIteration) return
+    sent += 1
+    last = now
+    send({ type: 'progress', event })
   }
+}
+
+function placeOf({ iteration, steps, seconds }: Checkpoint): RunPlace {
+  return { iteration, steps, seconds }
 }

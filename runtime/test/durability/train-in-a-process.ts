@@ -1,4 +1,4 @@
-import { loadScenario, resolveSettings, train } from '@agentgym/runtime'
+import { loadScenario, resolvePlan, train } from '@agentgym/runtime'
 
 // Trains as the CLI would, in a process that a test can kill: FOLDER OUT RESUME key=value…
 const [folder, out, resume, ...pairs] = process.argv.slice(2)
@@ -6,7 +6,7 @@ const scenario = await loadScenario(folder)
 const set = Object.fromEntries(pairs.map((pair) => pair.split('=')))
 await train({
   scenario,
-  settings: resolveSettings(scenario, { set }),
+  plan: resolvePlan(scenario, { set }),
   seed: 3,
   out,
   resume: resume === 'resume',

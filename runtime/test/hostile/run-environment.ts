@@ -46,7 +46,7 @@ export type EnvironmentRun = {
 /** Plays a scenario in a supervised process; resolves to the hash of its trajectory. */
 export async function runEnvironment(run: EnvironmentRun): Promise<string> {
   const { scenario, environments = 4, seed = 7, steps = 50, cycles = 1 } = run
-  const identity = identityOf({ ...scenario, folder: '' })
+  const identity = identityOf(scenario)
   const harness = await harnessSource()
   const result = await superviseJob({
     entry: new URL('./environment.process.ts', import.meta.url),

@@ -7,11 +7,17 @@ const nullableNumber = z.number().nullable()
 /** One line a training iteration. A mean over no episode is null, never NaN. */
 export const progressEventSchema = z.strictObject({
   event: z.literal('progress'),
+  /** Counted from 1. */
+  iteration: z.int().positive(),
+  /** Environment steps so far. */
   steps: z.int().nonnegative(),
   steps_total: z.int().positive(),
   steps_per_second: z.number().nonnegative(),
   /** Seconds since training started. */
   seconds: z.number().nonnegative(),
+  /** Of this iteration: playing, and learning from what was played. */
+  collect_seconds: z.number().nonnegative(),
+  update_seconds: z.number().nonnegative(),
   /** Episodes that ended in this iteration. */
   episodes: z.int().nonnegative(),
   episodes_total: z.int().nonnegative(),
@@ -20,6 +26,7 @@ export const progressEventSchema = z.strictObject({
   length_mean: nullableNumber,
   /** Means over the last 100 ended episodes. */
   metrics: z.record(z.string(), z.number()),
+  /** Means over the iteration's minibatches; null is what the algorithm has not. */
   learner: z.strictObject({
     policy_loss: nullableNumber,
     value_loss: nullableNumber,
@@ -27,6 +34,10 @@ export const progressEventSchema = z.strictObject({
     approximate_kl: nullableNumber,
     clip_fraction: nullableNumber,
     explained_variance: nullableNumber,
+    /** GRPO with a KL coefficient: the KL divergence from the policy that the run started with, k3 estimate, per step. */
+    kl_to_reference: nullableNumber,
+    /** GRPO: share of the iteration's groups whose episodes all had one return, 0 to 1. They teach nothing. */
+    zero_variance_groups: nullableNumber,
     gradient_norm: nullableNumber,
     learning_rate: nullableNumber,
   }),
@@ -84,14 +95,19 @@ export const checkReportSchema = z.strictObject({
 })
 export type CheckReport = z.infer<typeof checkReportSchema>
 
-/** One episode as it was played in training, from its reset on; rows are the flat rows of policy and engine. */
+/**
+ * One episode as it was played in training; rows are the flat rows of policy and engine, actions as sampled. PPO cuts
+ * its rollouts without regard to episodes: what lies of one in a rollout is then all there is.
+ */
 export const trajectorySchema = z.strictObject({
   iteration: z.int().positive(),
   environment: z.int().nonnegative(),
+  /** Sum of the rewards, and number, of all the steps that were there to sample. */
   return: z.number(),
   length: z.int().nonnegative(),
-  /** It holds a part only: the episode began before the rollout or went on after it. */
+  /** Its beginning or its end is missing. */
   partial: z.boolean(),
+  /** The first 1,000 at most. */
   steps: z
     .array(
       z.strictObject({

@@ -45,11 +45,12 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
   const request: RunRequest = flags.resume
     ? await resumedRequest(out, flags)
     : { algorithm: flags.algorithm, steps: flags.steps, seed: flags.seed ?? defaultSeed, set: flags.set ?? {} }
-  const settings = runtime.resolveSettings(scenario, request)
-  const plan: TrainingPlan = {
+  const plan = runtime.resolvePlan(scenario, request)
+  const { algorithm, settings } = plan
+  const shown: TrainingPlan = {
     scenario: `${name}@${version}`,
     title: agentgym.title,
-    algorithm: request.algorithm ?? declaredAlgorithm(agentgym.training),
+    algorithm,
     steps: settings.steps,
     seed: request.seed,
     out: displayPath(out),
@@ -65,10 +66,10 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
   let result: ResultEvent
   try {
     view = await chooseView(flags, context, interrupt)
-    view.start(plan)
+    view.start(shown)
     result = await runtime.train({
       scenario,
-      settings,
+      plan,
       seed: request.seed,
       out,
       resume: flags.resume,
@@ -129,10 +130,6 @@ async function chooseView(flags: TrainFlags, context: CommandContext, interrupt:
   if (flags.watch) context.say(`${terminal.symbols.warning} --watch needs a terminal; plain progress follows`)
   if (terminal.live) return liveView({ terminal, verbose, stream: stdout })
   return plainView({ terminal, verbose, write: context.say, now: () => performance.now() })
-}
-
-function declaredAlgorithm(training: Record<string, unknown>): string {
-  return typeof training.algorithm === 'string' ? safeText(training.algorithm, 20) : 'ppo'
 }
 
 /** A failure that left a checkpoint, with where it lies and the command that goes on from it. */

@@ -1,0 +1,36 @@
+import type { RolloutSegment, UpdateMetrics } from '../learner/learner-types.ts'
+import type { EpisodeSnapshot } from './checkpoint.ts'
+import type { EpisodeResult } from './episode-statistics.ts'
+
+/** What one iteration played and what the learner said of it. */
+export type Iteration = {
+  /** Environment steps that were learned from. */
+  steps: number
+  /** Episodes that ended. */
+  episodes: EpisodeResult[]
+  metrics: UpdateMetrics
+  learningRate: number
+  collectSeconds: number
+  updateSeconds: number
+}
+
+/** A learning algorithm as the training loop sees it: iterations until enough steps were played. */
+export interface Algorithm {
+  /** The run ends with the iteration that reaches this many environment steps. */
+  readonly stepsTotal: number
+  /** Plays and learns; `iteration` and `steps` are those done before. */
+  iterate(place: { iteration: number; steps: number }): Promise<Iteration>
+  /** The episodes under way, which a resumed run must go on with. */
+  snapshot(): Promise<EpisodeSnapshot[]>
+  restore(episodes: EpisodeSnapshot[]): Promise<void>
+}
+
+/** Sees what was played, while it is still in the segments. `iteration` counts from 1. */
+export type RolloutObserver = (segments: RolloutSegment[], iteration: number) => void
+
+/** Runs `work` and gives its result with the seconds that it took. */
+export async function timed<Result>(work: Promise<Result>): Promise<{ result: Result; seconds: number }> {
+  const started = performance.now()
+  const result = await work
+  return { result, seconds: (performance.now() - started) / 1000 }
+}

@@ -1,0 +1,156 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  agentManifestSchema,
+  type Evaluation,
+  type ProgressEvent,
+  progressEventSchema,
+  resolveTrainingPlan,
+  type Trajectory,
+  trajectorySchema,
+} from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { failureOf, removeFixtures, scenarioOf, temporaryFolder } from '../../test/scenario-fixture.ts'
+import { readAgent } from '../evaluation/read-agent.ts'
+import type { BuiltScenario } from '../sandbox/build-scenario.ts'
+import { scenarioCode } from '../sandbox/scenario-code.ts'
+import { packageAgent } from './package-agent.ts'
+import { type RunTrainingOptions, runTraining } from './run-training.ts'
+import type { RunPlace } from './training-loop.ts'
+
+afterAll(removeFixtures)
+
+let scenario: BuiltScenario
+beforeAll(async () => {
+  scenario = await scenarioOf(`
+    observation: box({ shape: [2] }), action: discrete({ n: 2 }), maxSteps: 9,
+    reset({ rng }) { return { x: rng.normal(), t: 0 } },
+    step(state, action, { rng }) {
+      state.t += 1
+      state.x += action - 0.5
+      return { reward: -Math.abs(state.x), terminated: rng() < 0.1 }
+    },
+    observe(state) { return [state.x, state.t / 9] },`)
+})
+
+const settings = { steps: 960, environments: 4, rollout_steps: 20, evaluation_episodes: 4, checkpoint_every: 240 }
+const plan = resolveTrainingPlan({}, { settings })
+
+async function run(changes: Partial<RunTrainingOptions> = {}) {
+  const told = {
+    progress: [] as ProgressEvent[],
+    evaluations: [] as [Evaluation, RunPlace][],
+    checkpoints: [] as [Uint8Array, RunPlace][],
+    trajectories: [] as Trajectory[],
+  }
+  const outcome = await runTraining({
+    scenario: await scenarioCode(scenario),
+    success: {},
+    plan,
+    seed: 5,
+    checkpoint: null,
+    onProgress: (event) => void told.progress.push(event),
+    onEvaluation: (evaluation, place) => void told.evaluations.push([evaluation, place]),
+    onCheckpoint: (bytes, place) => void told.checkpoints.push([bytes, place]),
+    onTrajectory: (trajectory) => void told.trajectories.push(trajectory),
+    ...changes,
+  })
+  return { ...told, outcome }
+}
+
+const placesOf = (checkpoints: [Uint8Array, RunPlace][]) =>
+  checkpoints.map(([, { iteration, steps }]) => [iteration, steps])
+
+/** A slow machine writes more of them: they come every 15 seconds too. */
+function checkpointOf(checkpoints: [Uint8Array, RunPlace][], iteration: number) {
+  const found = checkpoints.find(([, place]) => place.iteration === iteration)
+  if (found === undefined) throw new Error(`no checkpoint of iteration ${iteration}`)
+  return found
+}
+
+describe('runTraining', { timeout: 120_000 }, () => {
+  it('tells every iteration, checkpoints and trajectories, and writes nothing', async () => {
+    const { progress, checkpoints, trajectories, outcome } = await run({
+      everyIteration: true,
+      trajectories: { every: 5 },
+    })
+    expect(progress.map(({ iteration }) => iteration)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1))
+    for (const event of progress) {
+      expect(progressEventSchema.parse(JSON.parse(JSON.stringify(event)))).toEqual(event)
+      expect(event.steps).toBe(event.iteration * 80)
+      expect(event.collect_seconds).toBeGreaterThan(0)
+      expect(event.update_seconds).toBeGreaterThan(0)
+      expect(event.collect_seconds + event.update_seconds).toBeLessThanOrEqual(event.seconds)
+      expect(event.learner).toMatchObject({ kl_to_reference: null, zero_variance_groups: null })
+    }
+    for (const iteration of [3, 6, 9]) expect(placesOf(checkpoints)).toContainEqual([iteration, iteration * 80])
+    expect(trajectories.map(({ iteration }) => iteration)).toEqual([1, 6, 11])
+    for (const trajectory of trajectories) {
+      expect(trajectorySchema.parse(trajectory)).toMatchObject({ environment: 0, partial: false })
+      expect(trajectory.steps.length).toBe(trajectory.length)
+      expect(trajectory.steps[0].observation).toHaveLength(2)
+      expect(trajectory.steps[0].observation[1]).toBe(0)
+    }
+    expect(outcome).toMatchObject({ steps: 960, iterations: 12, stepsOfWeights: 960 })
+  })
+
+  it('goes on from a checkpoint, also with another number of threads, and skips no iteration', async () => {
+    const whole = await run({ everyIteration: true, trajectories: { every: 5 } })
+    const [bytes, place] = checkpointOf(whole.checkpoints, 6)
+    const resumed = await run({ checkpoint: bytes, everyIteration: true, trajectories: { every: 5 } })
+    expect(resumed.progress.map(({ iteration }) => iteration)).toEqual([7, 8, 9, 10, 11, 12])
+    expect(resumed.progress[0].seconds).toBeGreaterThan(place.seconds)
+    expect(resumed.outcome?.weights).toEqual(whole.outcome?.weights)
+    expect(resumed.outcome?.evaluation).toEqual(whole.outcome?.evaluation)
+    expect(resumed.trajectories).toEqual(whole.trajectories.slice(2))
+    const threads = resolveTrainingPlan({}, { settings: { ...settings, rollout_workers: 2, learner_threads: 2 } })
+    expect((await run({ checkpoint: bytes, plan: threads })).outcome?.steps).toBe(960)
+  })
+
+  it('refuses a checkpoint of another run', async () => {
+    const [[bytes]] = (await run()).checkpoints
+    const other = resolveTrainingPlan({}, { settings: { ...settings, gamma: 0.5 } })
+    expect(await failureOf(run({ checkpoint: bytes, plan: other }))).toMatchObject({
+      ...{ code: 'checkpoint_invalid', data: { fields: ['gamma'] } },
+    })
+    const grpo = resolveTrainingPlan({}, { algorithm: 'grpo', steps: 960 })
+    expect((await failureOf(run({ checkpoint: bytes, plan: grpo }))).data.field).toBe('algorithm')
+    expect((await failureOf(run({ checkpoint: bytes, seed: 6 }))).data.field).toBe('seed')
+    expect((await failureOf(run({ checkpoint: bytes.slice(0, -1) }))).code).toBe('checkpoint_invalid')
+  })
+
+  it('stops in order with a checkpoint, and at once without', async () => {
+    const stop = new AbortController()
+    const long = resolveTrainingPlan({}, { settings: { ...settings, steps: 1e9, checkpoint_every: 0 } })
+    const stopped = await run({ plan: long, stop: stop.signal, onProgress: () => stop.abort() })
+    expect(stopped.outcome).toBeNull()
+    const [iteration, steps] = placesOf(stopped.checkpoints).at(-1) ?? []
+    expect(steps).toBe(iteration * 80)
+    expect(steps).toBeGreaterThan(0)
+    const kill = new AbortController()
+    const killed = run({ plan: long, signal: kill.signal, onProgress: () => kill.abort() })
+    expect((await failureOf(killed)).code).toBe('training_cancelled')
+  })
+
+  it('ends with the error of a handler', async () => {
+    const full = new Error('the disk is full')
+    const onCheckpoint = () => Promise.reject(full)
+    await expect(run({ onCheckpoint })).rejects.toBe(full)
+  })
+})
+
+describe('packageAgent', { timeout: 120_000 }, () => {
+  it('writes a package that can be read again, under the name that it is given', async () => {
+    const { outcome } = await run()
+    if (outcome === null) throw new Error('it was stopped')
+    const folder = join(temporaryFolder(), 'agent')
+    const agent = { outcome, scenario, name: '@acme/fixture-ppo', version: '2.0.0' }
+    const manifest = await packageAgent(folder, agent)
+    expect(agentManifestSchema.parse(manifest)).toMatchObject({ algorithm: 'ppo', seed: 5, steps: 960, settings })
+    const names = ['README.md', 'agent.json', 'learning-curve.svg', 'model.onnx', 'package.json']
+    expect(readdirSync(folder).sort()).toEqual(names)
+    expect(existsSync(join(folder, '.agentgym'))).toBe(false)
+    expect(await readAgent(folder)).toEqual(manifest)
+    expect(manifest.settings.rollout_workers).toBe(1)
+  })
+})

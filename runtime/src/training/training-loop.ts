@@ -1,0 +1,158 @@
+import type { Evaluation, ProgressEvent, TrainingPlan } from '@agentgym/contract'
+import { isBetter } from '../evaluation/success.ts'
+import type { Learner } from '../learner/learner-types.ts'
+import type { Algorithm } from './algorithm.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import { appendToCurve, type CurvePoint } from './curve.ts'
+import { EpisodeStatistics } from './episode-statistics.ts'
+import { progressEvent } from './progress-event.ts'
+import { type RunClock, startClock } from './run-clock.ts'
+
+/** Where a run stands: iterations done, and the environment steps that they took. */
+export type RunPlace = { iteration: number; steps: number; seconds: number }
+
+export type TrainingRun = {
+  plan: TrainingPlan
+  seed: number
+  scenarioHash: string
+  algorithm: Algorithm
+  learner: Learner
+  /** The weights that a KL penalty holds the policy to; null where there is none. */
+  reference: Float32Array | null
+  /** Held-out evaluation of these weights; `purpose` keeps the episodes that choose apart from those that are sold. */
+  evaluate(weights: Float32Array, purpose: 'selection' | 'final'): Promise<Evaluation>
+  resume: Checkpoint | null
+  onProgress(event: ProgressEvent): void
+  onEvaluation(evaluation: Evaluation, place: RunPlace): void
+  onCheckpoint(checkpoint: Checkpoint): void
+  /** True once the user asked to stop: the loop then writes a checkpoint and ends. */
+  stopped(): boolean
+}
+
+export type TrainingResult = {
+  weights: Float32Array
+  evaluation: Evaluation
+  /** Steps after which these weights were reached, and steps trained in all. */
+  stepsOfWeights: number
+  steps: number
+  /** Iterations trained in all. */
+  iterations: number
+  seconds: number
+  curve: CurvePoint[]
+}
+
+/** Iterations of an algorithm, with what happens between them. Null: stopped by the user, with a checkpoint. */
+export async function runIterations(run: TrainingRun): Promise<TrainingResult | null> {
+  const { algorithm, plan } = run
+  const { settings } = plan
+  const state = await startOrResume(run)
+
+  while (state.steps < algorithm.stepsTotal) {
+    const before = state.steps
+    const iteration = await algorithm.iterate({ iteration: state.iteration, steps: before })
+    state.iteration += 1
+    state.steps += iteration.steps
+    const ended = state.steps >= algorithm.stepsTotal
+
+    for (const episode of iteration.episodes) state.statistics.add(episode)
+    state.curve = appendToCurve(state.curve, { steps: state.steps, return_mean: state.statistics.returnMean })
+    // An iteration that plays whole episodes may end a little beyond the steps that were asked for.
+    run.onProgress(
+      progressEvent({ ...state, done: iteration, stepsTotal: Math.max(algorithm.stepsTotal, state.steps) }),
+    )
+
+    if (crosses(settings.evaluate_every, before, state.steps) && !ended) {
+      const solved = await evaluateAndKeepBest(run, state)
+      if (solved !== null) return finish(run, state, solved)
+    }
+    if (run.stopped()) {
+      await saveCheckpoint(run, state)
+      return null
+    }
+    if (!ended && (crosses(settings.checkpoint_every, before, state.steps) || state.clock.secondsSinceMark() > 15)) {
+      await saveCheckpoint(run, state)
+      state.clock.mark()
+    }
+  }
+  return finish(run, state, await chooseWeights(run, state))
+}
+
+/** What the loop changes, besides what the learner and the environments hold. */
+type RunState = {
+  /** Updates done, and the environment steps that they learned from. */
+  iteration: number
+  steps: number
+  statistics: EpisodeStatistics
+  clock: RunClock
+  curve: CurvePoint[]
+  best: Checkpoint['best']
+}
+
+async function startOrResume({ resume, learner, algorithm }: TrainingRun): Promise<RunState> {
+  const statistics = new EpisodeStatistics()
+  if (resume === null) return { iteration: 0, steps: 0, statistics, clock: startClock(0), curve: [], best: null }
+  learner.setWeights(resume.weights)
+  learner.setState(resume.learnerState)
+  await algorithm.restore(resume.episodes)
+  statistics.restore(resume.recent, resume.episodesTotal)
+  const { iteration, steps, seconds, curve, best } = resume
+  return { iteration, steps, statistics, clock: startClock(seconds), curve, best }
+}
+
+async function saveCheckpoint(run: TrainingRun, state: RunState): Promise<void> {
+  const { scenarioHash, seed, plan, learner, algorithm, reference } = run
+  const { iteration, steps, statistics, clock, curve, best } = state
+  const episodes = await algorithm.snapshot()
+  run.onCheckpoint({
+    ...{ scenarioHash, seed, plan, iteration, steps, curve, best, episodes, reference },
+    seconds: clock.seconds(),
+    episodesTotal: statistics.total,
+    recent: statistics.recent,
+    weights: learner.weights(),
+    learnerState: learner.state(),
+  })
+}
+
+type Chosen = { weights: Float32Array; steps: number; evaluation: Evaluation | null }
+
+/** Evaluates the weights as they are; gives them back where they end the run: success, seen on two sets of episodes. */
+async function evaluateAndKeepBest(run: TrainingRun, state: RunState): Promise<Chosen | null> {
+  const { steps } = state
+  const { weights, evaluation } = await evaluateWeights(run, state)
+  if (state.best === null || !isBetter(state.best.evaluation, evaluation)) state.best = { weights, evaluation, steps }
+  if (!run.plan.settings.stop_at_success || evaluation.success.ok !== true) return null
+  const confirmed = await run.evaluate(weights, 'final')
+  return confirmed.success.ok === true ? { weights, steps, evaluation: confirmed } : null
+}
+
+async function evaluateWeights({ learner, evaluate, onEvaluation }: TrainingRun, state: RunState) {
+  const weights = learner.weights()
+  const evaluation = await evaluate(weights, 'selection')
+  onEvaluation(evaluation, { iteration: state.iteration, steps: state.steps, seconds: state.clock.seconds() })
+  return { weights, evaluation }
+}
+
+/** The last weights, or earlier ones that an evaluation on the way found better. */
+async function chooseWeights(run: TrainingRun, state: RunState): Promise<Chosen> {
+  const { best, steps } = state
+  if (best === null) return { weights: run.learner.weights(), steps, evaluation: null }
+  const { weights, evaluation } = await evaluateWeights(run, state)
+  return isBetter(best.evaluation, evaluation) ? { ...best, evaluation: null } : { weights, steps, evaluation: null }
+}
+
+async function finish(run: TrainingRun, state: RunState, chosen: Chosen): Promise<TrainingResult> {
+  return {
+    weights: chosen.weights,
+    evaluation: chosen.evaluation ?? (await run.evaluate(chosen.weights, 'final')),
+    stepsOfWeights: chosen.steps,
+    steps: state.steps,
+    iterations: state.iteration,
+    seconds: state.clock.seconds(),
+    curve: state.curve,
+  }
+}
+
+/** Whether a multiple of `every` lies beyond `before`, up to `steps`. */
+function crosses(every: number, before: number, steps: number): boolean {
+  return every > 0 && Math.floor(steps / every) > Math.floor(before / every)
+}
