@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliScopes } from '../src/account/log-in.ts'
 import { openRegistry, type Person, password, type Registry } from './registry-people.ts'
 import { runCli } from './run-cli.ts'
 
@@ -100,7 +101,7 @@ describe('log-in in the browser', () => {
     expect(status).toBe(0)
     expect(lines).toMatchObject([
       { event: 'device_code', user_code: expect.stringMatching(/^[A-Z]{4}-[A-Z]{4}$/) },
-      { username: 'bob', scopes: ['packages:read', 'packages:publish', 'packages:manage'] },
+      { username: 'bob', scopes: cliScopes },
     ])
     const stored = await runCli(['whoami', '--json'], { environment })
     expect(stored.lines[0]).toMatchObject({ username: 'bob' })

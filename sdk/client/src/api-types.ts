@@ -606,6 +606,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/jobs/{id}/release': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Give a job back
+     * @description The next worker has it at once, and the attempt is not counted. For workers that are told to stop.
+     */
+    post: operations['postJobsByIdRelease']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/jobs/{id}/result': {
     parameters: {
       query?: never
@@ -615,7 +635,7 @@ export interface paths {
     }
     get?: never
     put?: never
-    /** Give the result of a job */
+    /** Give the result of a check */
     post: operations['postJobsByIdResult']
     delete?: never
     options?: never
@@ -631,12 +651,312 @@ export interface paths {
       cookie?: never
     }
     /**
-     * The tarball that a job is about
+     * The tarball that a check is about
      * @description The lease in the query is the permission: it is good for this tarball and as long as the lease holds.
      */
     get: operations['getJobsByIdTarball']
     put?: never
     post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Runs of your accounts
+     * @description Newest first. Needs the scope `training:view`.
+     */
+    get: operations['listRuns']
+    put?: never
+    /**
+     * Start a run of training
+     * @description Queues it for the next free worker. The scenario is a published version that you may read; settings are checked here, as `agentgym train` checks them. Needs the scope `training:start`.
+     */
+    post: operations['startRun']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** A run: state, progress, cost, agent */
+    get: operations['getRun']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/cancel': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Cancel a run
+     * @description One that is queued ends at once; a worker that has it saves a checkpoint first. Asking again changes nothing. Needs the scope `training:cancel`.
+     */
+    post: operations['cancelRun']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/resume': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Go on with a run that used up its budget
+     * @description From its last checkpoint, with a higher budget. Needs the scope `training:start`.
+     */
+    post: operations['resumeRun']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/evaluations': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Evaluate a run's agent
+     * @description With episodes and seed of your choice, by a worker. Needs the scope `training:evaluate`.
+     */
+    post: operations['evaluateRun']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/evaluations/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** What became of an evaluation */
+    get: operations['getEvaluation']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/status': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Queue, workers and GPUs
+     * @description Needs the scope `training:view`.
+     */
+    get: operations['getStatus']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/events': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Events of a run, as they happen
+     * @description Server-sent events: `id` is the event’s `seq`, `event` its type, `data` the whole event as JSON. All of the run’s events from the first on, or those after `Last-Event-ID` (or `after`). The stream ends after the run’s last event; asked for what comes after that, the answer is 204, at which an EventSource stops. It also ends when the server does or your permission does: connect again with the id of the last event, and nothing is lost or double.
+     */
+    get: operations['watchRun']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/metrics': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** The learning curve, one point an iteration */
+    get: operations['getMetrics']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/metrics.csv': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** The learning curve as CSV */
+    get: operations['getMetricsAsCsv']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/metrics.tfevents': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** The learning curve as TensorBoard's event file */
+    get: operations['getMetricsForTensorBoard']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/checkpoints': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Checkpoints that are kept */
+    get: operations['listCheckpoints']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/checkpoints/{iteration}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** A checkpoint */
+    get: operations['getCheckpoint']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/agent': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** The trained agent, a package */
+    get: operations['getAgent']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/runs/{id}/trajectories': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Sampled trajectories
+     * @description One JSON object a line, in the order of iterations. Needs the scope `data:export`.
+     */
+    get: operations['exportTrajectories']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/rpc': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Training by JSON-RPC 2.0
+     * @description One request, or a batch of up to 50. Methods: `training.start_grpo`, `training.start`, `training.get_status`, `training.cancel`, `training.evaluate`, `training.export_trajectories`. Params are given by name.
+     */
+    post: operations['callRpc']
     delete?: never
     options?: never
     head?: never
@@ -697,9 +1017,26 @@ export interface components {
           | 'metrics_invalid'
           | 'mask_invalid'
           | 'no_legal_action'
+          | 'model_load_failed'
+          | 'model_run_failed'
+          | 'model_output_invalid'
+          | 'model_timeout'
+          | 'model_out_of_memory'
+          | 'model_crashed'
           | 'training_diverged'
           | 'training_failed'
           | 'training_cancelled'
+          | 'run_not_found'
+          | 'run_state_conflict'
+          | 'run_has_no_agent'
+          | 'checkpoint_not_found'
+          | 'evaluation_not_found'
+          | 'budget_exceeded'
+          | 'worker_failed'
+          | 'verification_mismatch'
+          | 'signature_invalid'
+          | 'verification_missing'
+          | 'idempotency_key_reused'
           | 'lease_lost'
           | 'integrity_mismatch'
           | 'server_unreachable'
@@ -762,6 +1099,36 @@ export interface components {
           | 'package_dependencies_bundled'
           | 'package_marked_private'
           | 'package_bundle_missing'
+          | 'model_too_large'
+          | 'model_truncated'
+          | 'model_malformed'
+          | 'model_field_unknown'
+          | 'model_field_duplicate'
+          | 'model_part_forbidden'
+          | 'model_external_data'
+          | 'model_subgraph_forbidden'
+          | 'model_function_forbidden'
+          | 'model_domain_forbidden'
+          | 'model_opset_unsupported'
+          | 'model_operator_forbidden'
+          | 'model_attribute_invalid'
+          | 'model_too_many_parts'
+          | 'model_nesting_too_deep'
+          | 'model_string_too_long'
+          | 'model_name_invalid'
+          | 'model_name_duplicate'
+          | 'model_name_undefined'
+          | 'model_type_unsupported'
+          | 'model_shape_invalid'
+          | 'model_shape_mismatch'
+          | 'model_batch_mixed'
+          | 'model_tensor_size_mismatch'
+          | 'model_weights_not_finite'
+          | 'model_static_size'
+          | 'model_intermediate_too_large'
+          | 'model_work_too_large'
+          | 'model_input_mismatch'
+          | 'model_output_mismatch'
           | 'version_invalid'
           | 'tag_invalid'
           | 'version_exists'
@@ -794,7 +1161,18 @@ export interface components {
         /** @enum {string} */
         role: 'owner' | 'admin' | 'member' | 'viewer'
       }[]
-      scopes: ('packages:read' | 'packages:publish' | 'packages:manage' | 'account:manage' | 'worker')[]
+      scopes: (
+        | 'packages:read'
+        | 'packages:publish'
+        | 'packages:manage'
+        | 'account:manage'
+        | 'training:start'
+        | 'training:view'
+        | 'training:cancel'
+        | 'training:evaluate'
+        | 'data:export'
+        | 'worker'
+      )[]
     }
     Session: {
       username: string
@@ -804,7 +1182,18 @@ export interface components {
       id: string
       name: string
       prefix: string
-      scopes: ('packages:read' | 'packages:publish' | 'packages:manage' | 'account:manage' | 'worker')[]
+      scopes: (
+        | 'packages:read'
+        | 'packages:publish'
+        | 'packages:manage'
+        | 'account:manage'
+        | 'training:start'
+        | 'training:view'
+        | 'training:cancel'
+        | 'training:evaluate'
+        | 'data:export'
+        | 'worker'
+      )[]
       /** Format: date-time */
       expires_at: string | null
       /** Format: date-time */
@@ -818,7 +1207,18 @@ export interface components {
       id: string
       name: string
       prefix: string
-      scopes: ('packages:read' | 'packages:publish' | 'packages:manage' | 'account:manage' | 'worker')[]
+      scopes: (
+        | 'packages:read'
+        | 'packages:publish'
+        | 'packages:manage'
+        | 'account:manage'
+        | 'training:start'
+        | 'training:view'
+        | 'training:cancel'
+        | 'training:evaluate'
+        | 'data:export'
+        | 'worker'
+      )[]
       /** Format: date-time */
       expires_at: string | null
       /** Format: date-time */
@@ -859,7 +1259,18 @@ export interface components {
       id: string
       name: string
       prefix: string
-      scopes: ('packages:read' | 'packages:publish' | 'packages:manage' | 'account:manage' | 'worker')[]
+      scopes: (
+        | 'packages:read'
+        | 'packages:publish'
+        | 'packages:manage'
+        | 'account:manage'
+        | 'training:start'
+        | 'training:view'
+        | 'training:cancel'
+        | 'training:evaluate'
+        | 'data:export'
+        | 'worker'
+      )[]
       /** Format: date-time */
       expires_at: string | null
       /** Format: date-time */
@@ -1077,19 +1488,1339 @@ export interface components {
         [key: string]: string
       }
     }
-    LeasedJob: {
+    LeasedJob:
+      | components['schemas']['LeasedCheck']
+      | components['schemas']['LeasedEvaluation']
+      | components['schemas']['LeasedTraining']
+    LeasedCheck: {
       id: string
-      /** @enum {string} */
-      kind: 'check'
       lease: string
+      /** Format: date-time */
+      expires_at: string
+      traceparent: string | null
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: 'check'
       package: {
         name: string
         version: string
         integrity: string
         tarball_url: string
       }
+    }
+    LeasedEvaluation: {
+      id: string
+      lease: string
       /** Format: date-time */
       expires_at: string
+      traceparent: string | null
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: 'evaluate'
+      evaluation: {
+        /** @enum {string} */
+        purpose: 'verification' | 'requested'
+        agent: {
+          name: string
+          version: string
+          integrity: string
+          tarball_url: string
+        }
+        scenario: {
+          name: string
+          version: string
+          hash: string
+          integrity: string
+          tarball_url: string
+        } | null
+        tasks: {
+          /** @enum {string} */
+          id: 'claim' | 'held_out' | 'requested'
+          episodes: number
+          seed: number
+        }[]
+      }
+    }
+    LeasedTraining: {
+      id: string
+      lease: string
+      /** Format: date-time */
+      expires_at: string
+      traceparent: string | null
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: 'train'
+      run: {
+        scenario: {
+          name: string
+          version: string
+          hash: string
+          integrity: string
+          tarball_url: string
+        }
+        algorithm: string
+        settings: {
+          [key: string]: unknown
+        }
+        seed: number
+        attempt: number
+        checkpoint: {
+          iteration: number
+          steps: number
+          sha256: string
+          url: string
+        } | null
+        trajectories_every: number
+        publish: {
+          name: string
+          version: string
+        } | null
+        budget: {
+          budget_minor: number | null
+          price_milliseconds: number
+          price_minor_per_hour: number
+        }
+      }
+    }
+    Run: {
+      /** Format: uuid */
+      id: string
+      /** @enum {string} */
+      state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'budget_exceeded'
+      owner: string
+      created_by: string
+      scenario: {
+        name: string
+        version: string
+        hash: string
+      }
+      algorithm: string
+      settings: {
+        [key: string]: unknown
+      }
+      seed: number
+      note: string | null
+      /** Format: date-time */
+      created_at: string
+      /** Format: date-time */
+      started_at: string | null
+      /** Format: date-time */
+      ended_at: string | null
+      ahead: number | null
+      attempt: number
+      worker: string | null
+      cancel_requested: boolean
+      progress: {
+        iteration: number
+        steps: number
+        steps_total: number
+        steps_per_second: number
+        episodes_total: number
+        return_mean: number | null
+        seconds: number
+      } | null
+      checkpoint: {
+        iteration: number
+        steps: number
+        /** Format: date-time */
+        created_at: string
+      } | null
+      cost: {
+        currency: string
+        spent_minor: number
+        budget_minor: number | null
+        price_minor_per_hour: number | null
+      }
+      error: {
+        /** @enum {string} */
+        code:
+          | 'config_invalid'
+          | 'usage_invalid'
+          | 'file_not_found'
+          | 'manifest_invalid'
+          | 'agent_invalid'
+          | 'scenario_mismatch'
+          | 'checkpoint_invalid'
+          | 'execution_provider_unavailable'
+          | 'setup_incomplete'
+          | 'database_in_use'
+          | 'database_unavailable'
+          | 'database_incompatible'
+          | 'database_damaged'
+          | 'storage_unavailable'
+          | 'request_invalid'
+          | 'request_too_large'
+          | 'endpoint_not_found'
+          | 'scenario_invalid'
+          | 'scenario_build_failed'
+          | 'scenario_timeout'
+          | 'scenario_out_of_memory'
+          | 'scenario_crashed'
+          | 'scenario_threw'
+          | 'scenario_nondeterministic'
+          | 'reward_not_finite'
+          | 'observation_invalid'
+          | 'metrics_invalid'
+          | 'mask_invalid'
+          | 'no_legal_action'
+          | 'model_load_failed'
+          | 'model_run_failed'
+          | 'model_output_invalid'
+          | 'model_timeout'
+          | 'model_out_of_memory'
+          | 'model_crashed'
+          | 'training_diverged'
+          | 'training_failed'
+          | 'training_cancelled'
+          | 'run_not_found'
+          | 'run_state_conflict'
+          | 'run_has_no_agent'
+          | 'checkpoint_not_found'
+          | 'evaluation_not_found'
+          | 'budget_exceeded'
+          | 'worker_failed'
+          | 'verification_mismatch'
+          | 'signature_invalid'
+          | 'verification_missing'
+          | 'idempotency_key_reused'
+          | 'lease_lost'
+          | 'integrity_mismatch'
+          | 'server_unreachable'
+          | 'request_timeout'
+          | 'unauthenticated'
+          | 'credentials_invalid'
+          | 'forbidden'
+          | 'account_not_found'
+          | 'package_not_found'
+          | 'token_not_found'
+          | 'name_invalid'
+          | 'name_taken'
+          | 'email_taken'
+          | 'last_owner'
+          | 'link_invalid'
+          | 'rate_limited'
+          | 'authorization_pending'
+          | 'slow_down'
+          | 'access_denied'
+          | 'expired_token'
+          | 'oauth_not_configured'
+          | 'oauth_failed'
+          | 'tarball_too_large'
+          | 'tarball_not_gzip'
+          | 'tarball_truncated'
+          | 'tarball_corrupt'
+          | 'tarball_trailing_data'
+          | 'tarball_unpacked_too_large'
+          | 'tarball_ratio_too_high'
+          | 'tarball_too_many_files'
+          | 'tarball_entry_unsupported'
+          | 'tarball_link'
+          | 'tarball_special_file'
+          | 'tarball_path_too_long'
+          | 'tarball_path_encoding'
+          | 'tarball_path_nul'
+          | 'tarball_path_backslash'
+          | 'tarball_path_absolute'
+          | 'tarball_path_traversal'
+          | 'tarball_path_outside_package'
+          | 'tarball_path_not_portable'
+          | 'tarball_path_duplicate'
+          | 'tarball_path_collision'
+          | 'package_manifest_missing'
+          | 'package_manifest_too_large'
+          | 'package_manifest_not_json'
+          | 'package_manifest_duplicate_key'
+          | 'package_manifest_forbidden_key'
+          | 'package_manifest_mismatch'
+          | 'package_name_mismatch'
+          | 'package_version_mismatch'
+          | 'package_kind_changed'
+          | 'package_license_missing'
+          | 'package_readme_missing'
+          | 'package_readme_invalid'
+          | 'package_install_script'
+          | 'package_executable'
+          | 'package_native_code'
+          | 'package_dependency_forbidden'
+          | 'package_dependencies_bundled'
+          | 'package_marked_private'
+          | 'package_bundle_missing'
+          | 'model_too_large'
+          | 'model_truncated'
+          | 'model_malformed'
+          | 'model_field_unknown'
+          | 'model_field_duplicate'
+          | 'model_part_forbidden'
+          | 'model_external_data'
+          | 'model_subgraph_forbidden'
+          | 'model_function_forbidden'
+          | 'model_domain_forbidden'
+          | 'model_opset_unsupported'
+          | 'model_operator_forbidden'
+          | 'model_attribute_invalid'
+          | 'model_too_many_parts'
+          | 'model_nesting_too_deep'
+          | 'model_string_too_long'
+          | 'model_name_invalid'
+          | 'model_name_duplicate'
+          | 'model_name_undefined'
+          | 'model_type_unsupported'
+          | 'model_shape_invalid'
+          | 'model_shape_mismatch'
+          | 'model_batch_mixed'
+          | 'model_tensor_size_mismatch'
+          | 'model_weights_not_finite'
+          | 'model_static_size'
+          | 'model_intermediate_too_large'
+          | 'model_work_too_large'
+          | 'model_input_mismatch'
+          | 'model_output_mismatch'
+          | 'version_invalid'
+          | 'tag_invalid'
+          | 'version_exists'
+          | 'version_not_found'
+          | 'version_not_published'
+          | 'document_outdated'
+          | 'version_immutable'
+          | 'version_yanked'
+          | 'tag_not_found'
+          | 'tag_protected'
+          | 'package_visibility_fixed'
+          | 'object_damaged'
+          | 'internal_error'
+        message: string
+        hint?: string
+        data?: {
+          [key: string]: unknown
+        }
+      } | null
+      evaluation: {
+        scenario: string
+        episodes: number
+        seed: number
+        return_mean: number | null
+        return_std: number | null
+        length_mean: number | null
+        metrics: {
+          [key: string]: number
+        }
+        success: {
+          ok: boolean | null
+          criteria: {
+            metric: string
+            target: number
+            value: number | null
+            ok: boolean
+          }[]
+        }
+        trajectory_hash: string
+      } | null
+      agent: {
+        integrity: string
+        size: number
+        tarball: string
+        package: {
+          name: string
+          version: string
+        } | null
+      } | null
+      last_event: number
+    }
+    RunList: {
+      runs: components['schemas']['Run'][]
+      next_cursor: string | null
+    }
+    EvaluationJob: {
+      /** Format: uuid */
+      id: string
+      /** Format: uuid */
+      run: string | null
+      /** @enum {string} */
+      state: 'queued' | 'running' | 'completed' | 'failed'
+      episodes: number
+      seed: number
+      evaluation: {
+        scenario: string
+        episodes: number
+        seed: number
+        return_mean: number | null
+        return_std: number | null
+        length_mean: number | null
+        metrics: {
+          [key: string]: number
+        }
+        success: {
+          ok: boolean | null
+          criteria: {
+            metric: string
+            target: number
+            value: number | null
+            ok: boolean
+          }[]
+        }
+        trajectory_hash: string
+      } | null
+      error: {
+        /** @enum {string} */
+        code:
+          | 'config_invalid'
+          | 'usage_invalid'
+          | 'file_not_found'
+          | 'manifest_invalid'
+          | 'agent_invalid'
+          | 'scenario_mismatch'
+          | 'checkpoint_invalid'
+          | 'execution_provider_unavailable'
+          | 'setup_incomplete'
+          | 'database_in_use'
+          | 'database_unavailable'
+          | 'database_incompatible'
+          | 'database_damaged'
+          | 'storage_unavailable'
+          | 'request_invalid'
+          | 'request_too_large'
+          | 'endpoint_not_found'
+          | 'scenario_invalid'
+          | 'scenario_build_failed'
+          | 'scenario_timeout'
+          | 'scenario_out_of_memory'
+          | 'scenario_crashed'
+          | 'scenario_threw'
+          | 'scenario_nondeterministic'
+          | 'reward_not_finite'
+          | 'observation_invalid'
+          | 'metrics_invalid'
+          | 'mask_invalid'
+          | 'no_legal_action'
+          | 'model_load_failed'
+          | 'model_run_failed'
+          | 'model_output_invalid'
+          | 'model_timeout'
+          | 'model_out_of_memory'
+          | 'model_crashed'
+          | 'training_diverged'
+          | 'training_failed'
+          | 'training_cancelled'
+          | 'run_not_found'
+          | 'run_state_conflict'
+          | 'run_has_no_agent'
+          | 'checkpoint_not_found'
+          | 'evaluation_not_found'
+          | 'budget_exceeded'
+          | 'worker_failed'
+          | 'verification_mismatch'
+          | 'signature_invalid'
+          | 'verification_missing'
+          | 'idempotency_key_reused'
+          | 'lease_lost'
+          | 'integrity_mismatch'
+          | 'server_unreachable'
+          | 'request_timeout'
+          | 'unauthenticated'
+          | 'credentials_invalid'
+          | 'forbidden'
+          | 'account_not_found'
+          | 'package_not_found'
+          | 'token_not_found'
+          | 'name_invalid'
+          | 'name_taken'
+          | 'email_taken'
+          | 'last_owner'
+          | 'link_invalid'
+          | 'rate_limited'
+          | 'authorization_pending'
+          | 'slow_down'
+          | 'access_denied'
+          | 'expired_token'
+          | 'oauth_not_configured'
+          | 'oauth_failed'
+          | 'tarball_too_large'
+          | 'tarball_not_gzip'
+          | 'tarball_truncated'
+          | 'tarball_corrupt'
+          | 'tarball_trailing_data'
+          | 'tarball_unpacked_too_large'
+          | 'tarball_ratio_too_high'
+          | 'tarball_too_many_files'
+          | 'tarball_entry_unsupported'
+          | 'tarball_link'
+          | 'tarball_special_file'
+          | 'tarball_path_too_long'
+          | 'tarball_path_encoding'
+          | 'tarball_path_nul'
+          | 'tarball_path_backslash'
+          | 'tarball_path_absolute'
+          | 'tarball_path_traversal'
+          | 'tarball_path_outside_package'
+          | 'tarball_path_not_portable'
+          | 'tarball_path_duplicate'
+          | 'tarball_path_collision'
+          | 'package_manifest_missing'
+          | 'package_manifest_too_large'
+          | 'package_manifest_not_json'
+          | 'package_manifest_duplicate_key'
+          | 'package_manifest_forbidden_key'
+          | 'package_manifest_mismatch'
+          | 'package_name_mismatch'
+          | 'package_version_mismatch'
+          | 'package_kind_changed'
+          | 'package_license_missing'
+          | 'package_readme_missing'
+          | 'package_readme_invalid'
+          | 'package_install_script'
+          | 'package_executable'
+          | 'package_native_code'
+          | 'package_dependency_forbidden'
+          | 'package_dependencies_bundled'
+          | 'package_marked_private'
+          | 'package_bundle_missing'
+          | 'model_too_large'
+          | 'model_truncated'
+          | 'model_malformed'
+          | 'model_field_unknown'
+          | 'model_field_duplicate'
+          | 'model_part_forbidden'
+          | 'model_external_data'
+          | 'model_subgraph_forbidden'
+          | 'model_function_forbidden'
+          | 'model_domain_forbidden'
+          | 'model_opset_unsupported'
+          | 'model_operator_forbidden'
+          | 'model_attribute_invalid'
+          | 'model_too_many_parts'
+          | 'model_nesting_too_deep'
+          | 'model_string_too_long'
+          | 'model_name_invalid'
+          | 'model_name_duplicate'
+          | 'model_name_undefined'
+          | 'model_type_unsupported'
+          | 'model_shape_invalid'
+          | 'model_shape_mismatch'
+          | 'model_batch_mixed'
+          | 'model_tensor_size_mismatch'
+          | 'model_weights_not_finite'
+          | 'model_static_size'
+          | 'model_intermediate_too_large'
+          | 'model_work_too_large'
+          | 'model_input_mismatch'
+          | 'model_output_mismatch'
+          | 'version_invalid'
+          | 'tag_invalid'
+          | 'version_exists'
+          | 'version_not_found'
+          | 'version_not_published'
+          | 'document_outdated'
+          | 'version_immutable'
+          | 'version_yanked'
+          | 'tag_not_found'
+          | 'tag_protected'
+          | 'package_visibility_fixed'
+          | 'object_damaged'
+          | 'internal_error'
+        message: string
+        hint?: string
+        data?: {
+          [key: string]: unknown
+        }
+      } | null
+      /** Format: date-time */
+      created_at: string
+      /** Format: date-time */
+      ended_at: string | null
+    }
+    ServerStatus: {
+      queue: {
+        check: {
+          queued: number
+          running: number
+        }
+        evaluate: {
+          queued: number
+          running: number
+        }
+        train: {
+          queued: number
+          running: number
+        }
+      }
+      workers: {
+        name: string
+        /** @enum {string} */
+        state: 'idle' | 'busy' | 'silent'
+        running: number
+        slots: number
+        cores: number
+        memory_bytes: number
+        gpus: {
+          name: string
+          memory_bytes: number
+        }[]
+        usage: {
+          cpu: number | null
+          memory: number | null
+          gpu: number | null
+        }
+        price_minor_per_hour: number
+        /** Format: date-time */
+        seen_at: string
+      }[]
+      runs: {
+        queued: number
+        running: number
+      }
+      currency: string
+    }
+    RunEvent:
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'queued'
+          data: {
+            /** @enum {string} */
+            reason: 'submitted' | 'lease_expired' | 'released' | 'resumed'
+            message: string | null
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'running'
+          data: {
+            attempt: number
+            worker: string
+            price_minor_per_hour: number
+            from_iteration: number
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'progress'
+          data: {
+            /** @enum {string} */
+            event: 'progress'
+            iteration: number
+            steps: number
+            steps_total: number
+            steps_per_second: number
+            seconds: number
+            collect_seconds: number
+            update_seconds: number
+            episodes: number
+            episodes_total: number
+            return_mean: number | null
+            length_mean: number | null
+            metrics: {
+              [key: string]: number
+            }
+            learner: {
+              policy_loss: number | null
+              value_loss: number | null
+              entropy: number | null
+              approximate_kl: number | null
+              clip_fraction: number | null
+              explained_variance: number | null
+              kl_to_reference: number | null
+              zero_variance_groups: number | null
+              gradient_norm: number | null
+              learning_rate: number | null
+            }
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'evaluation'
+          data: {
+            iteration: number
+            steps: number
+            evaluation: {
+              scenario: string
+              episodes: number
+              seed: number
+              return_mean: number | null
+              return_std: number | null
+              length_mean: number | null
+              metrics: {
+                [key: string]: number
+              }
+              success: {
+                ok: boolean | null
+                criteria: {
+                  metric: string
+                  target: number
+                  value: number | null
+                  ok: boolean
+                }[]
+              }
+              trajectory_hash: string
+            }
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'checkpoint'
+          data: {
+            iteration: number
+            steps: number
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'budget_warning'
+          data: {
+            spent_minor: number
+            budget_minor: number
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'cancel_requested'
+          data: Record<string, never>
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'completed'
+          data: {
+            steps: number
+            seconds: number
+            evaluation: {
+              scenario: string
+              episodes: number
+              seed: number
+              return_mean: number | null
+              return_std: number | null
+              length_mean: number | null
+              metrics: {
+                [key: string]: number
+              }
+              success: {
+                ok: boolean | null
+                criteria: {
+                  metric: string
+                  target: number
+                  value: number | null
+                  ok: boolean
+                }[]
+              }
+              trajectory_hash: string
+            }
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'failed'
+          data: {
+            error: {
+              /** @enum {string} */
+              code:
+                | 'config_invalid'
+                | 'usage_invalid'
+                | 'file_not_found'
+                | 'manifest_invalid'
+                | 'agent_invalid'
+                | 'scenario_mismatch'
+                | 'checkpoint_invalid'
+                | 'execution_provider_unavailable'
+                | 'setup_incomplete'
+                | 'database_in_use'
+                | 'database_unavailable'
+                | 'database_incompatible'
+                | 'database_damaged'
+                | 'storage_unavailable'
+                | 'request_invalid'
+                | 'request_too_large'
+                | 'endpoint_not_found'
+                | 'scenario_invalid'
+                | 'scenario_build_failed'
+                | 'scenario_timeout'
+                | 'scenario_out_of_memory'
+                | 'scenario_crashed'
+                | 'scenario_threw'
+                | 'scenario_nondeterministic'
+                | 'reward_not_finite'
+                | 'observation_invalid'
+                | 'metrics_invalid'
+                | 'mask_invalid'
+                | 'no_legal_action'
+                | 'model_load_failed'
+                | 'model_run_failed'
+                | 'model_output_invalid'
+                | 'model_timeout'
+                | 'model_out_of_memory'
+                | 'model_crashed'
+                | 'training_diverged'
+                | 'training_failed'
+                | 'training_cancelled'
+                | 'run_not_found'
+                | 'run_state_conflict'
+                | 'run_has_no_agent'
+                | 'checkpoint_not_found'
+                | 'evaluation_not_found'
+                | 'budget_exceeded'
+                | 'worker_failed'
+                | 'verification_mismatch'
+                | 'signature_invalid'
+                | 'verification_missing'
+                | 'idempotency_key_reused'
+                | 'lease_lost'
+                | 'integrity_mismatch'
+                | 'server_unreachable'
+                | 'request_timeout'
+                | 'unauthenticated'
+                | 'credentials_invalid'
+                | 'forbidden'
+                | 'account_not_found'
+                | 'package_not_found'
+                | 'token_not_found'
+                | 'name_invalid'
+                | 'name_taken'
+                | 'email_taken'
+                | 'last_owner'
+                | 'link_invalid'
+                | 'rate_limited'
+                | 'authorization_pending'
+                | 'slow_down'
+                | 'access_denied'
+                | 'expired_token'
+                | 'oauth_not_configured'
+                | 'oauth_failed'
+                | 'tarball_too_large'
+                | 'tarball_not_gzip'
+                | 'tarball_truncated'
+                | 'tarball_corrupt'
+                | 'tarball_trailing_data'
+                | 'tarball_unpacked_too_large'
+                | 'tarball_ratio_too_high'
+                | 'tarball_too_many_files'
+                | 'tarball_entry_unsupported'
+                | 'tarball_link'
+                | 'tarball_special_file'
+                | 'tarball_path_too_long'
+                | 'tarball_path_encoding'
+                | 'tarball_path_nul'
+                | 'tarball_path_backslash'
+                | 'tarball_path_absolute'
+                | 'tarball_path_traversal'
+                | 'tarball_path_outside_package'
+                | 'tarball_path_not_portable'
+                | 'tarball_path_duplicate'
+                | 'tarball_path_collision'
+                | 'package_manifest_missing'
+                | 'package_manifest_too_large'
+                | 'package_manifest_not_json'
+                | 'package_manifest_duplicate_key'
+                | 'package_manifest_forbidden_key'
+                | 'package_manifest_mismatch'
+                | 'package_name_mismatch'
+                | 'package_version_mismatch'
+                | 'package_kind_changed'
+                | 'package_license_missing'
+                | 'package_readme_missing'
+                | 'package_readme_invalid'
+                | 'package_install_script'
+                | 'package_executable'
+                | 'package_native_code'
+                | 'package_dependency_forbidden'
+                | 'package_dependencies_bundled'
+                | 'package_marked_private'
+                | 'package_bundle_missing'
+                | 'model_too_large'
+                | 'model_truncated'
+                | 'model_malformed'
+                | 'model_field_unknown'
+                | 'model_field_duplicate'
+                | 'model_part_forbidden'
+                | 'model_external_data'
+                | 'model_subgraph_forbidden'
+                | 'model_function_forbidden'
+                | 'model_domain_forbidden'
+                | 'model_opset_unsupported'
+                | 'model_operator_forbidden'
+                | 'model_attribute_invalid'
+                | 'model_too_many_parts'
+                | 'model_nesting_too_deep'
+                | 'model_string_too_long'
+                | 'model_name_invalid'
+                | 'model_name_duplicate'
+                | 'model_name_undefined'
+                | 'model_type_unsupported'
+                | 'model_shape_invalid'
+                | 'model_shape_mismatch'
+                | 'model_batch_mixed'
+                | 'model_tensor_size_mismatch'
+                | 'model_weights_not_finite'
+                | 'model_static_size'
+                | 'model_intermediate_too_large'
+                | 'model_work_too_large'
+                | 'model_input_mismatch'
+                | 'model_output_mismatch'
+                | 'version_invalid'
+                | 'tag_invalid'
+                | 'version_exists'
+                | 'version_not_found'
+                | 'version_not_published'
+                | 'document_outdated'
+                | 'version_immutable'
+                | 'version_yanked'
+                | 'tag_not_found'
+                | 'tag_protected'
+                | 'package_visibility_fixed'
+                | 'object_damaged'
+                | 'internal_error'
+              message: string
+              hint?: string
+              data?: {
+                [key: string]: unknown
+              }
+            }
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'cancelled'
+          data: Record<string, never>
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'budget_exceeded'
+          data: {
+            spent_minor: number
+            budget_minor: number
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'published'
+          data: {
+            name: string
+            version: string
+          }
+        }
+      | {
+          seq: number
+          /** Format: date-time */
+          at: string
+          /** @enum {string} */
+          type: 'publish_failed'
+          data: {
+            error: {
+              /** @enum {string} */
+              code:
+                | 'config_invalid'
+                | 'usage_invalid'
+                | 'file_not_found'
+                | 'manifest_invalid'
+                | 'agent_invalid'
+                | 'scenario_mismatch'
+                | 'checkpoint_invalid'
+                | 'execution_provider_unavailable'
+                | 'setup_incomplete'
+                | 'database_in_use'
+                | 'database_unavailable'
+                | 'database_incompatible'
+                | 'database_damaged'
+                | 'storage_unavailable'
+                | 'request_invalid'
+                | 'request_too_large'
+                | 'endpoint_not_found'
+                | 'scenario_invalid'
+                | 'scenario_build_failed'
+                | 'scenario_timeout'
+                | 'scenario_out_of_memory'
+                | 'scenario_crashed'
+                | 'scenario_threw'
+                | 'scenario_nondeterministic'
+                | 'reward_not_finite'
+                | 'observation_invalid'
+                | 'metrics_invalid'
+                | 'mask_invalid'
+                | 'no_legal_action'
+                | 'model_load_failed'
+                | 'model_run_failed'
+                | 'model_output_invalid'
+                | 'model_timeout'
+                | 'model_out_of_memory'
+                | 'model_crashed'
+                | 'training_diverged'
+                | 'training_failed'
+                | 'training_cancelled'
+                | 'run_not_found'
+                | 'run_state_conflict'
+                | 'run_has_no_agent'
+                | 'checkpoint_not_found'
+                | 'evaluation_not_found'
+                | 'budget_exceeded'
+                | 'worker_failed'
+                | 'verification_mismatch'
+                | 'signature_invalid'
+                | 'verification_missing'
+                | 'idempotency_key_reused'
+                | 'lease_lost'
+                | 'integrity_mismatch'
+                | 'server_unreachable'
+                | 'request_timeout'
+                | 'unauthenticated'
+                | 'credentials_invalid'
+                | 'forbidden'
+                | 'account_not_found'
+                | 'package_not_found'
+                | 'token_not_found'
+                | 'name_invalid'
+                | 'name_taken'
+                | 'email_taken'
+                | 'last_owner'
+                | 'link_invalid'
+                | 'rate_limited'
+                | 'authorization_pending'
+                | 'slow_down'
+                | 'access_denied'
+                | 'expired_token'
+                | 'oauth_not_configured'
+                | 'oauth_failed'
+                | 'tarball_too_large'
+                | 'tarball_not_gzip'
+                | 'tarball_truncated'
+                | 'tarball_corrupt'
+                | 'tarball_trailing_data'
+                | 'tarball_unpacked_too_large'
+                | 'tarball_ratio_too_high'
+                | 'tarball_too_many_files'
+                | 'tarball_entry_unsupported'
+                | 'tarball_link'
+                | 'tarball_special_file'
+                | 'tarball_path_too_long'
+                | 'tarball_path_encoding'
+                | 'tarball_path_nul'
+                | 'tarball_path_backslash'
+                | 'tarball_path_absolute'
+                | 'tarball_path_traversal'
+                | 'tarball_path_outside_package'
+                | 'tarball_path_not_portable'
+                | 'tarball_path_duplicate'
+                | 'tarball_path_collision'
+                | 'package_manifest_missing'
+                | 'package_manifest_too_large'
+                | 'package_manifest_not_json'
+                | 'package_manifest_duplicate_key'
+                | 'package_manifest_forbidden_key'
+                | 'package_manifest_mismatch'
+                | 'package_name_mismatch'
+                | 'package_version_mismatch'
+                | 'package_kind_changed'
+                | 'package_license_missing'
+                | 'package_readme_missing'
+                | 'package_readme_invalid'
+                | 'package_install_script'
+                | 'package_executable'
+                | 'package_native_code'
+                | 'package_dependency_forbidden'
+                | 'package_dependencies_bundled'
+                | 'package_marked_private'
+                | 'package_bundle_missing'
+                | 'model_too_large'
+                | 'model_truncated'
+                | 'model_malformed'
+                | 'model_field_unknown'
+                | 'model_field_duplicate'
+                | 'model_part_forbidden'
+                | 'model_external_data'
+                | 'model_subgraph_forbidden'
+                | 'model_function_forbidden'
+                | 'model_domain_forbidden'
+                | 'model_opset_unsupported'
+                | 'model_operator_forbidden'
+                | 'model_attribute_invalid'
+                | 'model_too_many_parts'
+                | 'model_nesting_too_deep'
+                | 'model_string_too_long'
+                | 'model_name_invalid'
+                | 'model_name_duplicate'
+                | 'model_name_undefined'
+                | 'model_type_unsupported'
+                | 'model_shape_invalid'
+                | 'model_shape_mismatch'
+                | 'model_batch_mixed'
+                | 'model_tensor_size_mismatch'
+                | 'model_weights_not_finite'
+                | 'model_static_size'
+                | 'model_intermediate_too_large'
+                | 'model_work_too_large'
+                | 'model_input_mismatch'
+                | 'model_output_mismatch'
+                | 'version_invalid'
+                | 'tag_invalid'
+                | 'version_exists'
+                | 'version_not_found'
+                | 'version_not_published'
+                | 'document_outdated'
+                | 'version_immutable'
+                | 'version_yanked'
+                | 'tag_not_found'
+                | 'tag_protected'
+                | 'package_visibility_fixed'
+                | 'object_damaged'
+                | 'internal_error'
+              message: string
+              hint?: string
+              data?: {
+                [key: string]: unknown
+              }
+            }
+          }
+        }
+    RunMetrics: {
+      points: {
+        /** @enum {string} */
+        event: 'progress'
+        iteration: number
+        steps: number
+        steps_total: number
+        steps_per_second: number
+        seconds: number
+        collect_seconds: number
+        update_seconds: number
+        episodes: number
+        episodes_total: number
+        return_mean: number | null
+        length_mean: number | null
+        metrics: {
+          [key: string]: number
+        }
+        learner: {
+          policy_loss: number | null
+          value_loss: number | null
+          entropy: number | null
+          approximate_kl: number | null
+          clip_fraction: number | null
+          explained_variance: number | null
+          kl_to_reference: number | null
+          zero_variance_groups: number | null
+          gradient_norm: number | null
+          learning_rate: number | null
+        }
+      }[]
+      next: number | null
+    }
+    RpcResponse: {
+      /** @enum {string} */
+      jsonrpc: '2.0'
+      result?: unknown
+      error?: {
+        code: number
+        message: string
+        data?: {
+          /** @enum {string} */
+          code:
+            | 'config_invalid'
+            | 'usage_invalid'
+            | 'file_not_found'
+            | 'manifest_invalid'
+            | 'agent_invalid'
+            | 'scenario_mismatch'
+            | 'checkpoint_invalid'
+            | 'execution_provider_unavailable'
+            | 'setup_incomplete'
+            | 'database_in_use'
+            | 'database_unavailable'
+            | 'database_incompatible'
+            | 'database_damaged'
+            | 'storage_unavailable'
+            | 'request_invalid'
+            | 'request_too_large'
+            | 'endpoint_not_found'
+            | 'scenario_invalid'
+            | 'scenario_build_failed'
+            | 'scenario_timeout'
+            | 'scenario_out_of_memory'
+            | 'scenario_crashed'
+            | 'scenario_threw'
+            | 'scenario_nondeterministic'
+            | 'reward_not_finite'
+            | 'observation_invalid'
+            | 'metrics_invalid'
+            | 'mask_invalid'
+            | 'no_legal_action'
+            | 'model_load_failed'
+            | 'model_run_failed'
+            | 'model_output_invalid'
+            | 'model_timeout'
+            | 'model_out_of_memory'
+            | 'model_crashed'
+            | 'training_diverged'
+            | 'training_failed'
+            | 'training_cancelled'
+            | 'run_not_found'
+            | 'run_state_conflict'
+            | 'run_has_no_agent'
+            | 'checkpoint_not_found'
+            | 'evaluation_not_found'
+            | 'budget_exceeded'
+            | 'worker_failed'
+            | 'verification_mismatch'
+            | 'signature_invalid'
+            | 'verification_missing'
+            | 'idempotency_key_reused'
+            | 'lease_lost'
+            | 'integrity_mismatch'
+            | 'server_unreachable'
+            | 'request_timeout'
+            | 'unauthenticated'
+            | 'credentials_invalid'
+            | 'forbidden'
+            | 'account_not_found'
+            | 'package_not_found'
+            | 'token_not_found'
+            | 'name_invalid'
+            | 'name_taken'
+            | 'email_taken'
+            | 'last_owner'
+            | 'link_invalid'
+            | 'rate_limited'
+            | 'authorization_pending'
+            | 'slow_down'
+            | 'access_denied'
+            | 'expired_token'
+            | 'oauth_not_configured'
+            | 'oauth_failed'
+            | 'tarball_too_large'
+            | 'tarball_not_gzip'
+            | 'tarball_truncated'
+            | 'tarball_corrupt'
+            | 'tarball_trailing_data'
+            | 'tarball_unpacked_too_large'
+            | 'tarball_ratio_too_high'
+            | 'tarball_too_many_files'
+            | 'tarball_entry_unsupported'
+            | 'tarball_link'
+            | 'tarball_special_file'
+            | 'tarball_path_too_long'
+            | 'tarball_path_encoding'
+            | 'tarball_path_nul'
+            | 'tarball_path_backslash'
+            | 'tarball_path_absolute'
+            | 'tarball_path_traversal'
+            | 'tarball_path_outside_package'
+            | 'tarball_path_not_portable'
+            | 'tarball_path_duplicate'
+            | 'tarball_path_collision'
+            | 'package_manifest_missing'
+            | 'package_manifest_too_large'
+            | 'package_manifest_not_json'
+            | 'package_manifest_duplicate_key'
+            | 'package_manifest_forbidden_key'
+            | 'package_manifest_mismatch'
+            | 'package_name_mismatch'
+            | 'package_version_mismatch'
+            | 'package_kind_changed'
+            | 'package_license_missing'
+            | 'package_readme_missing'
+            | 'package_readme_invalid'
+            | 'package_install_script'
+            | 'package_executable'
+            | 'package_native_code'
+            | 'package_dependency_forbidden'
+            | 'package_dependencies_bundled'
+            | 'package_marked_private'
+            | 'package_bundle_missing'
+            | 'model_too_large'
+            | 'model_truncated'
+            | 'model_malformed'
+            | 'model_field_unknown'
+            | 'model_field_duplicate'
+            | 'model_part_forbidden'
+            | 'model_external_data'
+            | 'model_subgraph_forbidden'
+            | 'model_function_forbidden'
+            | 'model_domain_forbidden'
+            | 'model_opset_unsupported'
+            | 'model_operator_forbidden'
+            | 'model_attribute_invalid'
+            | 'model_too_many_parts'
+            | 'model_nesting_too_deep'
+            | 'model_string_too_long'
+            | 'model_name_invalid'
+            | 'model_name_duplicate'
+            | 'model_name_undefined'
+            | 'model_type_unsupported'
+            | 'model_shape_invalid'
+            | 'model_shape_mismatch'
+            | 'model_batch_mixed'
+            | 'model_tensor_size_mismatch'
+            | 'model_weights_not_finite'
+            | 'model_static_size'
+            | 'model_intermediate_too_large'
+            | 'model_work_too_large'
+            | 'model_input_mismatch'
+            | 'model_output_mismatch'
+            | 'version_invalid'
+            | 'tag_invalid'
+            | 'version_exists'
+            | 'version_not_found'
+            | 'version_not_published'
+            | 'document_outdated'
+            | 'version_immutable'
+            | 'version_yanked'
+            | 'tag_not_found'
+            | 'tag_protected'
+            | 'package_visibility_fixed'
+            | 'object_damaged'
+            | 'internal_error'
+          message: string
+          hint?: string
+          data?: {
+            [key: string]: unknown
+          }
+        }
+      }
+      id: string | number | null
+    }
+    RpcRequest: {
+      /** @enum {string} */
+      jsonrpc: '2.0'
+      method: string
+      params?: {
+        [key: string]: unknown
+      }
+      id?: string | number | null
     }
   }
   responses: never
@@ -1580,7 +3311,18 @@ export interface operations {
       content: {
         'application/json': {
           name: string
-          scopes: ('packages:read' | 'packages:publish' | 'packages:manage' | 'account:manage' | 'worker')[]
+          scopes: (
+            | 'packages:read'
+            | 'packages:publish'
+            | 'packages:manage'
+            | 'account:manage'
+            | 'training:start'
+            | 'training:view'
+            | 'training:cancel'
+            | 'training:evaluate'
+            | 'data:export'
+            | 'worker'
+          )[]
           expires_in_days?: number
         }
       }
@@ -2181,7 +3923,18 @@ export interface operations {
       content: {
         'application/json': {
           name: string
-          scopes: ('packages:read' | 'packages:publish' | 'packages:manage' | 'account:manage' | 'worker')[]
+          scopes: (
+            | 'packages:read'
+            | 'packages:publish'
+            | 'packages:manage'
+            | 'account:manage'
+            | 'training:start'
+            | 'training:view'
+            | 'training:cancel'
+            | 'training:evaluate'
+            | 'data:export'
+            | 'worker'
+          )[]
         }
       }
     }
@@ -3262,7 +5015,25 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': {
-          kinds: 'check'[]
+          kinds: ('check' | 'evaluate' | 'train')[]
+          worker?: {
+            /** Format: uuid */
+            id: string
+            name: string
+            cores: number
+            memory_bytes: number
+            gpus: {
+              name: string
+              memory_bytes: number
+            }[]
+            slots: number
+            price_minor_per_hour: number
+            usage: {
+              cpu: number | null
+              memory: number | null
+              gpu: number | null
+            }
+          }
         }
       }
     }
@@ -3334,6 +5105,11 @@ export interface operations {
       content: {
         'application/json': {
           lease: string
+          usage?: {
+            cpu: number | null
+            memory: number | null
+            gpu: number | null
+          }
         }
       }
     }
@@ -3347,8 +5123,83 @@ export interface operations {
           'application/json': {
             /** Format: date-time */
             expires_at: string
+            /** @enum {string|null} */
+            stop: 'cancel' | 'budget' | null
           }
         }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postJobsByIdRelease: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          lease: string
+          metered_ms?: number
+          reason: string
+        }
+      }
+    }
+    responses: {
+      /** @description It waits for another worker. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
       }
       /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
       401: {
@@ -3507,6 +5358,1302 @@ export interface operations {
       }
       /** @description `lease_lost`: A job has gone to another worker, or is over. */
       409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  listRuns: {
+    parameters: {
+      query?: {
+        state?: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'budget_exceeded'
+        /** @description Name of a scenario. */
+        scenario?: string
+        /** @description Of this account; all of yours unless told. */
+        account?: string
+        limit?: number
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One page. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['RunList']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  startRun: {
+    parameters: {
+      query?: never
+      header?: {
+        /** @description Repeating a request under its key gives the run that the first one made. */
+        'idempotency-key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description `@acme/cart-pole`, or with a version, range or tag: `@acme/cart-pole@^1.0.0`. */
+          scenario: string
+          /** @description The scenario's own unless told: `ppo`, `grpo`. */
+          algorithm?: string
+          /** @description Environment steps in all. */
+          steps?: number
+          /** @default 1 */
+          seed?: number
+          /**
+           * @description By their names, as `agentgym train --set`.
+           * @default {}
+           */
+          settings?: {
+            [key: string]: unknown
+          }
+          /** @description Most that the run may cost, in minor units of the server's currency. No limit where it is left out. */
+          budget_minor?: number
+          publish?: {
+            name: string
+            /** @description The next patch version unless told. */
+            version?: string
+            /** @enum {string} */
+            visibility?: 'public' | 'private'
+          }
+          /**
+           * @description Iterations between sampled trajectories; 0 for none.
+           * @default 0
+           */
+          trajectories_every?: number
+          /** @description Organisation to run for; you yourself unless told. */
+          account?: string
+          note?: string
+        }
+      }
+    }
+    responses: {
+      /** @description Queued. */
+      201: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Run']
+        }
+      }
+      /** @description `config_invalid`: A setting is unknown, has the wrong type or lies outside its range. */
+      400: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `version_not_published`: The version is still being checked, or was rejected. `version_yanked`: The version is yanked. `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. `name_taken`: A name is taken, or too easily mistaken for one that is. `version_exists`: The version has been published before; its number is spent, whatever became of it. `package_kind_changed`: A package stays what it is, scenario or agent. `package_visibility_fixed`: The package exists with the other visibility. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `name_invalid`: A name breaks the rules for names, or is reserved. `version_invalid`: A version is not a strict semantic version. `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getRun: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The run. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Run']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  cancelRun: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Cancelled, or about to be. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Run']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_state_conflict`: The run is not in a state in which that can be done. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  resumeRun: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The new limit on the whole run, above what it has spent. */
+          budget_minor: number
+        }
+      }
+    }
+    responses: {
+      /** @description Queued again. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Run']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_state_conflict`: The run is not in a state in which that can be done. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  evaluateRun: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @default 100 */
+          episodes?: number
+          /** @default 0 */
+          seed?: number
+        }
+      }
+    }
+    responses: {
+      /** @description Queued. */
+      202: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['EvaluationJob']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_has_no_agent`: The run has not come to a trained agent. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getEvaluation: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The evaluation. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['EvaluationJob']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `evaluation_not_found`: There is no such evaluation, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getStatus: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Now. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['ServerStatus']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  watchRun: {
+    parameters: {
+      query?: {
+        /** @description `seq` of the last event seen. */
+        after?: number | null
+      }
+      header?: {
+        /** @description What `EventSource` sends when it connects again. Comes before `after`. */
+        'last-event-id'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The events. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'text/event-stream': components['schemas']['RunEvent']
+        }
+      }
+      /** @description The run is over, and you have all of it. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getMetrics: {
+    parameters: {
+      query?: {
+        after_iteration?: number | null
+        limit?: number
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description In order, each iteration once. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['RunMetrics']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getMetricsAsCsv: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One line an iteration; a mean over no episode is empty. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'text/csv': string
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getMetricsForTensorBoard: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Scalars by step. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/octet-stream': string
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  listCheckpoints: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Latest first. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            checkpoints: {
+              iteration: number
+              steps: number
+              size: number
+              sha256: string
+              /** Format: date-time */
+              created_at: string
+              url: string
+            }[]
+          }
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getCheckpoint: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+        iteration: number
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Its bytes. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/octet-stream': string
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. `checkpoint_not_found`: The run has no such checkpoint, or it is no longer kept. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getAgent: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description A tarball, as `npm pack` makes it. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/octet-stream': string
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_has_no_agent`: The run has not come to a trained agent. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  exportTrajectories: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One episode a line. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/x-ndjson': string
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  callRpc: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RpcRequest'] | components['schemas']['RpcRequest'][]
+      }
+    }
+    responses: {
+      /** @description The answer, or those of a batch, in the order of its requests. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['RpcResponse'] | components['schemas']['RpcResponse'][]
+        }
+      }
+      /** @description Notifications only: there is nothing to answer. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_too_large`: The body of a request is larger than the server takes. */
+      413: {
         headers: {
           [name: string]: unknown
         }
