@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Actor } from '../auth/actor.ts'
 import type { Database } from '../database/database.ts'
+import type { Attempt } from '../jobs/job-handler.ts'
+import { closeJobQueue, type JobQueue, jobQueue } from '../jobs/job-queue.ts'
+import { settleExhausted } from '../jobs/upkeep.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { type TestServices, testServices } from '../testing/test-services.ts'
-import { finishCheck, rejectExhausted } from './finish-check.ts'
-import { closeJobQueue, type JobQueue, jobQueue } from './job-queue.ts'
-import { leaseCheck, openLeasedTarball } from './lease-check.ts'
-import { checkAll, createActor, upload } from './testing/publishing.ts'
+import { checkJobs, openLeasedTarball } from './check-jobs.ts'
+import { finishCheck } from './finish-check.ts'
+import { checkAll, createActor, leaseCheck, upload } from './testing/publishing.ts'
 import { enqueueLostChecks } from './upkeep.ts'
 
 describe.each(await testDatabases())('jobs of checks on $kind', ({ open }) => {
@@ -34,9 +36,10 @@ describe.each(await testDatabases())('jobs of checks on $kind', ({ open }) => {
     if (job === undefined) throw new Error('no job')
     const { name, version } = job.package
     const report = { ok: true, name, version, checks: [{ id: 'loads', ok: true, message: 'It loads.' }] }
-    const attempt = () => queue.attemptOf(job.id, job.lease)
+    const attempt = () => queue.attemptOf('check', job.id, job.lease)
     return { job, report, attempt, finish: () => finishCheck(services, attempt(), report) }
   }
+  const hold = (attempt: Attempt) => database.transaction((query) => queue.hold(query, attempt))
   /** As if every worker had been silent for two minutes. */
   const silence = async () => {
     await database.execute(`update jobs.job set heartbeat_on = now() - interval '2 minutes' where state = 'active'`)
@@ -51,11 +54,11 @@ describe.each(await testDatabases())('jobs of checks on $kind', ({ open }) => {
     const { job, attempt, finish } = await lease()
     expect(job).toMatchObject({ kind: 'check', package: { name: `@${ada.username}/maze`, version: '1.0.0' } })
     expect(await leaseCheck(services)).toBeUndefined()
-    expect((await queue.heartbeat(attempt())).getTime()).toBeGreaterThan(Date.now() + 30_000)
+    expect((await hold(attempt())).leasedMs).toBeGreaterThanOrEqual(0)
     expect(await finish()).toBe('published')
     expect(await stateOf(job.id)).toMatchObject({ state: 'published', checks: [{ id: 'loads', ok: true }] })
     await expect(finish()).rejects.toMatchObject({ code: 'lease_lost' })
-    await expect(queue.heartbeat(attempt())).rejects.toMatchObject({ code: 'lease_lost' })
+    await expect(hold(attempt())).rejects.toMatchObject({ code: 'lease_lost' })
   })
 
   it('a report with one failed check rejects, whatever it says of the whole', async () => {
@@ -84,7 +87,7 @@ describe.each(await testDatabases())('jobs of checks on $kind', ({ open }) => {
     expect(second.job.id).toBe(first.job.id)
     expect(second.job.lease).not.toBe(first.job.lease)
     await expect(first.finish()).rejects.toMatchObject({ code: 'lease_lost' })
-    await expect(queue.heartbeat(first.attempt())).rejects.toMatchObject({ code: 'lease_lost' })
+    await expect(hold(first.attempt())).rejects.toMatchObject({ code: 'lease_lost' })
     await expect(openLeasedTarball(services, first.job.id, first.job.lease)).rejects.toMatchObject({
       code: 'lease_lost',
     })
@@ -118,17 +121,28 @@ describe.each(await testDatabases())('jobs of checks on $kind', ({ open }) => {
     }
     expect(await leaseCheck(services)).toBeUndefined()
     expect((await stateOf(id)).state).toBe('checking')
-    await rejectExhausted(services)
+    await settleExhausted(services, [checkJobs(services)])
     expect(await stateOf(id)).toMatchObject({ state: 'rejected', checks: [{ id: 'checker_failed', ok: false }] })
-    await rejectExhausted(services)
+    await settleExhausted(services, [checkJobs(services)])
   })
 
   it('a lease that nobody was given opens nothing', async () => {
     await upload(services, ada, '1.0.0')
     const { job, finish } = await lease()
-    for (const forged of ['', '0', '0.', job.lease.slice(0, -2), `1${job.lease}`, `x.${job.lease.slice(2)}`])
-      expect(() => queue.attemptOf(job.id, forged)).toThrowError(expect.objectContaining({ code: 'lease_lost' }))
-    expect(() => queue.attemptOf(crypto.randomUUID(), job.lease)).toThrow()
+    const [kind, count, worker, mac] = job.lease.split('.')
+    const told = [
+      ['train', count, worker, mac],
+      [kind, '1', worker, mac],
+      [kind, count, crypto.randomUUID(), mac],
+    ]
+    const forgeries = ['', '0', '0.', job.lease.slice(0, -2), `1${job.lease}`, ...told.map((parts) => parts.join('.'))]
+    for (const forged of forgeries)
+      expect(() => queue.anyAttemptOf(job.id, forged)).toThrowError(expect.objectContaining({ code: 'lease_lost' }))
+    for (const attempt of [
+      () => queue.attemptOf('check', crypto.randomUUID(), job.lease),
+      () => queue.attemptOf('train', job.id, job.lease),
+    ])
+      expect(attempt).toThrowError(expect.objectContaining({ code: 'lease_lost' }))
     await finish()
   })
 

@@ -1,9 +1,10 @@
 import { AgentGymError, type CheckReport } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import type { Schema, VersionState } from '../database/schema.ts'
+import type { Attempt } from '../jobs/job-handler.ts'
+import { jobQueue, maxAttempts } from '../jobs/job-queue.ts'
 import type { Services } from '../server/services.ts'
 import { decideVersion, type UndecidedVersion } from './decide-version.ts'
-import { type CheckAttempt, jobQueue, maxAttempts } from './job-queue.ts'
 import { lockPackage } from './lock-package.ts'
 
 /**
@@ -13,13 +14,13 @@ import { lockPackage } from './lock-package.ts'
  */
 export async function finishCheck(
   services: Services,
-  attempt: CheckAttempt,
+  attempt: Attempt,
   report: CheckReport,
 ): Promise<'published' | 'rejected'> {
   const queue = await jobQueue(services)
   return services.database.transaction(async (query) => {
-    const version = await lockVersion(services, query, attempt.versionId)
     await queue.complete(query, attempt)
+    const version = await lockVersion(services, query, attempt.id)
     if (report.name !== version.name || report.version !== version.version)
       throw new AgentGymError({
         code: 'request_invalid',
@@ -30,9 +31,8 @@ export async function finishCheck(
   })
 }
 
-/** Rejects the versions whose checks came to no result in all their attempts. For the upkeep. */
-export async function rejectExhausted(services: Services): Promise<void> {
-  const queue = await jobQueue(services)
+/** Rejects a version whose check came to no result in all its attempts. */
+export async function rejectExhausted(services: Services, versionId: string): Promise<void> {
   const checks = [
     {
       id: 'checker_failed',
@@ -40,12 +40,10 @@ export async function rejectExhausted(services: Services): Promise<void> {
       message: `The check came to no result in ${maxAttempts} attempts: the scenario may use up memory or time before it answers. Run \`agentgym scenario check\`, and publish the mended scenario as a new version.`,
     },
   ]
-  await queue.settleExhausted((versionId) =>
-    services.database.transaction(async (query) => {
-      const version = await lockVersion(services, query, versionId)
-      if (version.state === 'checking') await decideVersion(query, version, false, checks)
-    }),
-  )
+  await services.database.transaction(async (query) => {
+    const version = await lockVersion(services, query, versionId)
+    if (version.state === 'checking') await decideVersion(query, version, false, checks)
+  })
 }
 
 async function lockVersion(

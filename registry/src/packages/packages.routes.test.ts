@@ -5,12 +5,14 @@ import { goodTarball } from '../../../testdata/tarballs/good-package.ts'
 import type { Actor } from '../auth/actor.ts'
 import { createToken } from '../auth/tokens.store.ts'
 import type { Database } from '../database/database.ts'
+import { closeJobQueue } from '../jobs/job-queue.ts'
+import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { createApp } from '../server/app.ts'
 import { type HttpListener, listenHttp } from '../server/http-listener.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { type TestServices, testServices } from '../testing/test-services.ts'
-import { closeJobQueue } from './job-queue.ts'
-import { jobRoutes } from './jobs.routes.ts'
+import { checkJobRoutes } from './check-jobs.routes.ts'
+import { checkJobs } from './check-jobs.ts'
 import { packageRoutes } from './packages.routes.ts'
 import { createActor } from './testing/publishing.ts'
 
@@ -32,7 +34,11 @@ describe.each(await testDatabases())('packages over HTTP on $kind', ({ open }) =
       publicUrl: url,
       limits: { tarballBytes: 200_000, unpackedBytes: 2_000_000, files: 100, ratio: 100 },
     })
-    listener.answerWith(createApp(services, { rooms: [packageRoutes(services), jobRoutes(services)] }).fetch)
+    listener.answerWith(
+      createApp(services, {
+        rooms: [packageRoutes(services), jobRoutes(services, [checkJobs(services)]), checkJobRoutes(services)],
+      }).fetch,
+    )
     const operator = await createActor(database, 'op')
     await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', operator.accountId).execute()
     worker = await tokenOf(operator, ['worker'])

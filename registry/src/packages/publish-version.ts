@@ -9,9 +9,9 @@ import { readmeRenderer } from '../catalog/readme-renderer.ts'
 import type { Queries } from '../database/database.ts'
 import type { Schema, VersionState } from '../database/schema.ts'
 import { violatedConstraint } from '../database/violated-constraint.ts'
+import { type JobQueue, jobQueue } from '../jobs/job-queue.ts'
 import type { Services } from '../server/services.ts'
 import { decideVersion } from './decide-version.ts'
-import { type JobQueue, jobQueue } from './job-queue.ts'
 import { lockObject, lockPackage } from './lock-package.ts'
 import { type PackageName, parsePackageName } from './package-name.ts'
 import { findPackage, findVersion, type PackageRow } from './packages.store.ts'
@@ -181,7 +181,7 @@ async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added:
     .returning('id')
     .executeTakeFirstOrThrow()
   await keepReadmeHtml(query, id, readmeHtml)
-  if (manifest.kind === 'scenario') await queue.enqueue(query, id)
+  if (manifest.kind === 'scenario') await queue.enqueue(query, 'check', id)
   await recordAudit(query, {
     actor,
     action: 'package.publish',

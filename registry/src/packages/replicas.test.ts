@@ -2,15 +2,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../auth/actor.ts'
 import type { Database } from '../database/database.ts'
 import { openDatabase } from '../database/open-database.ts'
+import { closeJobQueue, jobQueue } from '../jobs/job-queue.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { type TestServices, testServices } from '../testing/test-services.ts'
 import { setTag, yankVersion } from './change-versions.ts'
 import { describeVersions } from './describe-versions.ts'
-import { closeJobQueue, jobQueue } from './job-queue.ts'
-import { leaseCheck } from './lease-check.ts'
 import { packumentOf } from './packument.ts'
 import { sweepObjects } from './sweep-objects.ts'
-import { checkAll, createActor, upload } from './testing/publishing.ts'
+import { checkAll, createActor, leaseCheck, upload } from './testing/publishing.ts'
 
 /** Two replicas as two processes have them: a pool, a queue and a sweeper each, one PostgreSQL and one store. */
 let databases: Database[]
@@ -75,7 +74,11 @@ it('no job goes to two workers, whichever replica they ask', async () => {
   expect(new Set(ids).size).toBe(8)
   expect(ids).toHaveLength(8)
   const queue = await jobQueue(of(1))
-  for (const job of jobs) if (job !== undefined) await queue.heartbeat(queue.attemptOf(job.id, job.lease))
+  for (const job of jobs) {
+    if (job === undefined) continue
+    const attempt = queue.attemptOf('check', job.id, job.lease)
+    await of(1).database.transaction((query) => queue.hold(query, attempt))
+  }
 })
 
 it('tags set and versions yanked at once never leave a tag on a yanked version', async () => {

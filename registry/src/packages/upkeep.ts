@@ -1,7 +1,6 @@
+import { jobQueue } from '../jobs/job-queue.ts'
 import type { Services } from '../server/services.ts'
 import type { UpkeepTask } from '../server/upkeep.ts'
-import { rejectExhausted } from './finish-check.ts'
-import { jobQueue } from './job-queue.ts'
 import { sweepObjects } from './sweep-objects.ts'
 
 const minuteMs = 60_000
@@ -9,7 +8,6 @@ const minuteMs = 60_000
 /** What the packages need done while nobody asks for it. */
 export function packageUpkeep(services: Services): UpkeepTask[] {
   return [
-    { name: 'packages.reject-exhausted', everyMs: minuteMs / 4, run: () => rejectExhausted(services) },
     { name: 'packages.enqueue-lost-checks', everyMs: 10 * minuteMs, run: () => enqueueLostChecks(services) },
     { name: 'packages.sweep-objects', everyMs: 60 * minuteMs, run: () => sweepObjects(services) },
   ]
@@ -26,6 +24,7 @@ export async function enqueueLostChecks(services: Services): Promise<void> {
     .limit(10_000)
     .execute()
   for (const { id } of checking) {
-    if (await queue.recover(id)) services.log.warn('a version that was being checked had no job', { version_id: id })
+    if (await queue.recover('check', id))
+      services.log.warn('a version that was being checked had no job', { version_id: id })
   }
 }

@@ -5,11 +5,17 @@ import { backgroundSettled } from '../auth/in-background.ts'
 import { catalogRoutes } from '../catalog/catalog.routes.ts'
 import { catalogUpkeep } from '../catalog/catalog-upkeep.ts'
 import { flushDownloads } from '../catalog/record-download.ts'
-import { closeJobQueue, jobQueue } from '../packages/job-queue.ts'
-import { jobRoutes } from '../packages/jobs.routes.ts'
+import { closeJobQueue, jobQueue } from '../jobs/job-queue.ts'
+import { jobRoutes } from '../jobs/jobs.routes.ts'
+import { jobUpkeep } from '../jobs/upkeep.ts'
+import { checkJobRoutes } from '../packages/check-jobs.routes.ts'
+import { checkJobs } from '../packages/check-jobs.ts'
 import { npmRoutes } from '../packages/npm/npm.routes.ts'
 import { packageRoutes } from '../packages/packages.routes.ts'
 import { packageUpkeep } from '../packages/upkeep.ts'
+import { rpcRoutes } from '../training/rpc.routes.ts'
+import { runDataRoutes } from '../training/run-data.routes.ts'
+import { runRoutes } from '../training/runs.routes.ts'
 import type { Env } from './env.ts'
 import type { Services } from './services.ts'
 import type { UpkeepTask } from './upkeep.ts'
@@ -19,15 +25,25 @@ export type Rooms = { routes: Hono<Env>[]; upkeep: UpkeepTask[]; close(): Promis
 
 export async function openRooms(services: Services): Promise<Rooms> {
   await jobQueue(services)
+  const jobs = [checkJobs(services)]
   return {
     routes: [
       accountRoutes(services),
       catalogRoutes(services),
       packageRoutes(services),
-      jobRoutes(services),
+      jobRoutes(services, jobs),
+      checkJobRoutes(services),
+      runRoutes(services),
+      runDataRoutes(services),
+      rpcRoutes(services),
       npmRoutes(services),
     ],
-    upkeep: [...accountUpkeep(services), ...catalogUpkeep(services), ...packageUpkeep(services)],
+    upkeep: [
+      ...accountUpkeep(services),
+      ...catalogUpkeep(services),
+      ...packageUpkeep(services),
+      ...jobUpkeep(services, jobs),
+    ],
     close: async () => {
       await backgroundSettled()
       await flushDownloads(services)

@@ -7,8 +7,9 @@ import { decideDeviceCode } from '../../src/auth/device-log-in.ts'
 import { createToken } from '../../src/auth/tokens.store.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
+import type { Attempt } from '../../src/jobs/job-handler.ts'
+import { closeJobQueue, jobQueue } from '../../src/jobs/job-queue.ts'
 import { finishCheck } from '../../src/packages/finish-check.ts'
-import { type CheckAttempt, closeJobQueue, jobQueue } from '../../src/packages/job-queue.ts'
 import { createPostgresqlDatabase } from '../../src/testing/test-postgresql.ts'
 import { type TestServices, testServices } from '../../src/testing/test-services.ts'
 import type { RegistryServerOptions } from './registry-server.ts'
@@ -92,7 +93,7 @@ export async function signUp({ database }: TestServices, username: string, scope
   return { accountId: account.id, token }
 }
 
-const leased = new Map<string, CheckAttempt>()
+const leased = new Map<string, Attempt>()
 
 /** Leases jobs until the one of this version comes, and reports that all is well. */
 export async function passCheck(
@@ -102,9 +103,9 @@ export async function passCheck(
 ): Promise<void> {
   const queue = await jobQueue(services)
   while (!leased.has(versionId)) {
-    const attempt = await queue.lease()
+    const attempt = await queue.next('check', null)
     assert(attempt !== undefined, `there is no job for ${name}@${version}`)
-    leased.set(attempt.versionId, attempt)
+    leased.set(attempt.id, attempt)
   }
   const attempt = leased.get(versionId)
   assert(attempt !== undefined)

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import type { LeasedJob } from '@agentgym/contract'
+import type { LeasedCheck } from '@agentgym/contract'
 import { goodTarball } from '../../../../testdata/tarballs/good-package.ts'
 import { type Actor, scopes } from '../../auth/actor.ts'
 import { canonicalName } from '../../auth/canonical-name.ts'
 import type { Database } from '../../database/database.ts'
+import { jobQueue } from '../../jobs/job-queue.ts'
+import { leaseJob } from '../../jobs/lease-job.ts'
 import type { Services } from '../../server/services.ts'
+import { checkJobs } from '../check-jobs.ts'
 import { finishCheck } from '../finish-check.ts'
-import { jobQueue } from '../job-queue.ts'
-import { leaseCheck } from '../lease-check.ts'
 import { publishVersion, type Upload } from '../publish-version.ts'
 
 /** A user with an account of their own, who may do everything with it. */
@@ -53,13 +54,19 @@ export async function upload(
   return publishVersion(services, { actor, name, version, tarball, ip: null, ...more })
 }
 
+/** The next check that is waiting, as a worker gets it. */
+export async function leaseCheck(services: Services): Promise<LeasedCheck | undefined> {
+  const job = await leaseJob(services, [checkJobs(services)], { kinds: ['check'] })
+  return job?.kind === 'check' ? job : undefined
+}
+
 /** Does every check that is waiting, with that result; gives what was decided. */
 export async function checkAll(
   services: Services,
   ok = true,
   order: 'first first' | 'last first' = 'first first',
 ): Promise<string[]> {
-  const jobs: LeasedJob[] = []
+  const jobs: LeasedCheck[] = []
   for (let job = await leaseCheck(services); job !== undefined; job = await leaseCheck(services)) jobs.push(job)
   if (order === 'last first') jobs.reverse()
   const queue = await jobQueue(services)
@@ -67,7 +74,7 @@ export async function checkAll(
   for (const { id, lease, package: checked } of jobs) {
     const { name, version } = checked
     const checks = [{ id: 'loads', ok, message: ok ? 'It loads.' : 'It does not load.' }]
-    const state = await finishCheck(services, queue.attemptOf(id, lease), { ok, name, version, checks })
+    const state = await finishCheck(services, queue.attemptOf('check', id, lease), { ok, name, version, checks })
     decided.push(`${name}@${version} ${state}`)
   }
   return decided

@@ -1,11 +1,9 @@
-import { Readable } from 'node:stream'
 import {
   heartbeatRequestSchema,
   heartbeatSchema,
-  jobResultRequestSchema,
-  jobResultSchema,
   leasedJobSchema,
   leaseRequestSchema,
+  releaseRequestSchema,
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../auth/authorise.ts'
@@ -13,9 +11,11 @@ import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
-import { finishCheck } from './finish-check.ts'
+import type { JobHandler } from './job-handler.ts'
 import { jobQueue } from './job-queue.ts'
-import { leaseCheck, openLeasedTarball } from './lease-check.ts'
+import { leaseEnd, leaseJob } from './lease-job.ts'
+import { releaseJob } from './release-job.ts'
+import { noteUsage } from './workers.store.ts'
 
 const jobParams = z.object({ id: z.uuid() })
 const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
@@ -45,61 +45,45 @@ const heartbeatRoute = createRoute({
   },
 })
 
-const resultRoute = createRoute({
+const releaseRoute = createRoute({
   method: 'post',
-  path: '/v1/jobs/{id}/result',
-  summary: 'Give the result of a job',
-  request: { params: jobParams, body: { required: true, content: json(jobResultRequestSchema) } },
+  path: '/v1/jobs/{id}/release',
+  summary: 'Give a job back',
+  description: 'The next worker has it at once, and the attempt is not counted. For workers that are told to stop.',
+  request: { params: jobParams, body: { required: true, content: json(releaseRequestSchema) } },
   responses: {
-    200: { description: 'Taken.', content: json(jobResultSchema) },
+    204: { description: 'It waits for another worker.' },
     ...failures('unauthenticated', 'forbidden', 'lease_lost'),
   },
 })
 
-const tarballRoute = createRoute({
-  method: 'get',
-  path: '/v1/jobs/{id}/tarball',
-  summary: 'The tarball that a job is about',
-  description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
-  request: { params: jobParams, query: z.object({ lease: z.string().min(1).max(200) }) },
-  responses: {
-    200: {
-      description: 'The tarball.',
-      content: { 'application/octet-stream': { schema: z.any().openapi({ type: 'string', format: 'binary' }) } },
-    },
-    ...failures('lease_lost'),
-  },
-})
-
-/** What workers ask. They have no database and no keys: a token, and what a lease lets them read. */
-export function jobRoutes(services: Services): OpenAPIHono<Env> {
+/** What every worker asks, whatever it does. Workers have no database and no keys: a token, and what a lease lets them read. */
+export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHono<Env> {
   const routes = createRoutes()
+  const { database } = services
+  const handlerOf = (kind: string) => handlers.find((handler) => handler.kind === kind)
   routes.openapi(leaseRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')
-    const job = await leaseCheck(services)
+    const job = await leaseJob(services, handlers, c.req.valid('json'))
     return job === undefined ? c.body(null, 204) : c.json(job, 200)
   })
   routes.openapi(heartbeatRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')
     const queue = await jobQueue(services)
-    const attempt = queue.attemptOf(c.req.valid('param').id, c.req.valid('json').lease)
-    return c.json({ expires_at: (await queue.heartbeat(attempt)).toISOString() }, 200)
+    const { lease, usage } = c.req.valid('json')
+    const attempt = queue.anyAttemptOf(c.req.valid('param').id, lease)
+    const answer = await database.transaction(async (query) => {
+      await queue.hold(query, attempt)
+      return handlerOf(attempt.kind)?.heartbeat?.(query, attempt)
+    })
+    await noteUsage(database.query, attempt.workerId, usage)
+    return c.json({ expires_at: leaseEnd(), stop: answer?.stop ?? null }, 200)
   })
-  routes.openapi(resultRoute, async (c) => {
+  routes.openapi(releaseRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')
-    const queue = await jobQueue(services)
-    const { lease, report } = c.req.valid('json')
-    const attempt = queue.attemptOf(c.req.valid('param').id, lease)
-    return c.json({ state: await finishCheck(services, attempt, report) }, 200)
-  })
-  routes.openapi(tarballRoute, async (c) => {
-    const { body, size } = await openLeasedTarball(services, c.req.valid('param').id, c.req.valid('query').lease)
-    const headers = {
-      'content-type': 'application/octet-stream',
-      'content-length': String(size),
-      'cache-control': 'no-store',
-    }
-    return c.body(Readable.toWeb(body) as ReadableStream, 200, headers)
+    const { lease, reason, metered_ms: meteredMs } = c.req.valid('json')
+    await releaseJob(services, handlers, { id: c.req.valid('param').id, lease, reason, meteredMs })
+    return c.body(null, 204)
   })
   return routes
 }
