@@ -35,6 +35,9 @@ const variables = {
   AGENTGYM_MAX_TARBALL_BYTES: whole(1_024, 2 ** 31),
   AGENTGYM_MAX_UNPACKED_BYTES: whole(1_024, 2 ** 33),
   AGENTGYM_MAX_FILES: whole(1, 1_000_000),
+  AGENTGYM_CURRENCY: z.string().regex(/^[A-Z]{3}$/, 'the three letters of a currency, such as USD'),
+  AGENTGYM_MAX_OPEN_RUNS: whole(1, 10_000_000),
+  AGENTGYM_MAX_STARTS_PER_MINUTE: whole(1, 10_000_000),
   AGENTGYM_MAIL: z
     .string()
     .regex(/^(file|console|smtps?:\/\/.+)$/, '"file", "console" or an address that begins with smtp:// or smtps://'),
@@ -103,6 +106,11 @@ export function readSettings(options: ServeOptions): Settings {
         unpackedBytes: read.AGENTGYM_MAX_UNPACKED_BYTES ?? 256 * MEBIBYTE,
         files: read.AGENTGYM_MAX_FILES ?? 5_000,
         ratio: 100,
+      },
+      training: {
+        currency: read.AGENTGYM_CURRENCY ?? 'USD',
+        openRuns: read.AGENTGYM_MAX_OPEN_RUNS ?? 10_000,
+        startsPerMinute: read.AGENTGYM_MAX_STARTS_PER_MINUTE ?? 12_000,
       },
       operator: read.AGENTGYM_OPERATOR,
       oauth: { github: pair(environment, 'GITHUB'), google: pair(environment, 'GOOGLE') },

@@ -27,6 +27,14 @@ export type ServerConfig = {
   limits: { tarballBytes: number; unpackedBytes: number; files: number; ratio: number }
   /** Username of the operator (AGENTGYM_OPERATOR); without it whoever signs up first is. */
   operator?: string
+  training: {
+    /** ISO 4217, of budgets, prices and charges. */
+    currency: string
+    /** Runs that an account may have queued and running at once. */
+    openRuns: number
+    /** Runs that an account may start in a minute. */
+    startsPerMinute: number
+  }
   oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
 }
 

@@ -39,6 +39,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
       trustedProxies: 0,
       secret: randomBytes(32),
       limits: { tarballBytes: 20_000_000, unpackedBytes: 100_000_000, files: 2_000, ratio: 100 },
+      training: { currency: 'USD', openRuns: 10_000, startsPerMinute: 12_000 },
       oauth: {},
       ...config,
     },
