@@ -2,6 +2,6 @@ export { type EvaluateOptions, evaluateAgent } from './evaluation/evaluate-agent
 export { readAgent } from './evaluation/read-agent.ts'
 export { type BuiltScenario, buildScenario, loadScenario, writeBuild } from './sandbox/build-scenario.ts'
 export { checkScenario } from './sandbox/check-scenario.ts'
-export { type PlanRequest, resolvePlan } from './training/settings.ts'
+export { type PlanRequest, parseSetting, resolvePlan } from './training/settings.ts'
 export { checkpointPath, type TrainOptions, train } from './training/train.ts'
 export { type CheckWorkerOptions, runCheckWorker, type WorkerEvent } from './worker/run-check-worker.ts'

@@ -44,8 +44,8 @@ function suggest(key: string, known: readonly string[]): string | null {
   return distance(typed, nearest) > Math.max(typed.length, nearest.length) / 2 ? null : nearest
 }
 
-/** `64,64` and `[64,64]` are lists; `null`, `true`, numbers and words are what they look like. */
-function parseSetting(name: string, text: string): unknown {
+/** The text after `--set name=`: `64,64` and `[64,64]` are lists; `null`, `true`, numbers and words are what they look like. */
+export function parseSetting(name: string, text: string): unknown {
   const trimmed = text.trim()
   if (name === 'hidden' && /^\d+(\s*,\s*\d+)*$/.test(trimmed)) return trimmed.split(',').map(Number)
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)) return Number(trimmed)
