@@ -1,0 +1,26 @@
+/** Small pieces cost a crossing into the socket each. */
+const CHUNK_BYTES = 64 * 1024
+
+/** The pieces as the body of an answer, made while they are read. Whoever stops reading ends what makes them. */
+export function exportStream(pieces: AsyncGenerator<string | Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const gathered: Uint8Array[] = []
+        for (let bytes = 0; bytes < CHUNK_BYTES; bytes += gathered.at(-1)?.length ?? 0) {
+          const { value, done } = await pieces.next()
+          if (done) {
+            if (gathered.length > 0) controller.enqueue(Buffer.concat(gathered))
+            return controller.close()
+          }
+          gathered.push(typeof value === 'string' ? Buffer.from(value) : value)
+        }
+        controller.enqueue(Buffer.concat(gathered))
+      },
+      async cancel() {
+        await pieces.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,74 @@
+import type { ProgressEvent } from '@agentgym/contract'
+
+/** What a scenario measures may have any name, and any number of them; a table has this many of its columns at most. */
+export const MAX_METRICS = 200
+
+type Cell = number | null | undefined
+type Column = { header: string; cell(point: ProgressEvent): Cell }
+
+const counts = [
+  'iteration',
+  'steps',
+  'steps_total',
+  'steps_per_second',
+  'seconds',
+  'collect_seconds',
+  'update_seconds',
+  'episodes',
+  'episodes_total',
+  'return_mean',
+  'length_mean',
+] as const
+
+/** In the order of the columns. */
+export const learnerFigures = [
+  'policy_loss',
+  'value_loss',
+  'entropy',
+  'approximate_kl',
+  'clip_fraction',
+  'explained_variance',
+  'kl_to_reference',
+  'zero_variance_groups',
+  'gradient_norm',
+  'learning_rate',
+] as const satisfies (keyof ProgressEvent['learner'])[]
+
+/**
+ * A run's curve as CSV (RFC 4180: commas, CRLF, a header), one line an iteration; what is null is an empty cell.
+ *
+ * `metrics` names the columns of the scenario's own metrics, `metrics.` before each: a header must be there before the
+ * first line, and a metric may come late. No cell begins with what a spreadsheet takes for a formula, whatever the
+ * scenario calls its metrics: headers begin with a word of ours, and everything else is a number.
+ */
+export async function* metricsCsv(
+  points: AsyncIterable<ProgressEvent> | Iterable<ProgressEvent>,
+  metrics: readonly string[],
+): AsyncGenerator<string> {
+  const columns: Column[] = [
+    ...counts.map((header) => ({ header, cell: (point: ProgressEvent) => point[header] })),
+    ...learnerFigures.map((name) => ({
+      header: `learner.${name}`,
+      cell: ({ learner }: ProgressEvent) => learner[name],
+    })),
+    ...metrics.slice(0, MAX_METRICS).map((name) => ({
+      header: `metrics.${name}`,
+      cell: ({ metrics }: ProgressEvent) => (Object.hasOwn(metrics, name) ? metrics[name] : null),
+    })),
+  ]
+  yield line(columns.map(({ header }) => quoted(header)))
+  for await (const point of points) yield line(columns.map(({ cell }) => numeral(cell(point))))
+}
+
+function line(cells: string[]): string {
+  return `${cells.join(',')}\r\n`
+}
+
+function numeral(value: Cell): string {
+  return value === null || value === undefined ? '' : String(value)
+}
+
+/** Quoted unless it is a plain word: some spreadsheets also part cells at semicolons and tabs. */
+function quoted(header: string): string {
+  return /^[\w.]+$/.test(header) ? header : `"${header.replaceAll('"', '""')}"`
+}
