@@ -11,6 +11,8 @@ export type FieldRule = {
   wire: typeof VARINT | typeof BYTES | typeof FIXED32
   /** Times that it may occur; elements, where several lie packed in one field. */
   max: number
+  /** A second one is not one too many, but a contradiction. */
+  once: boolean
   take: (value: never) => void
 }
 
@@ -19,28 +21,28 @@ export type MessageRules = Readonly<Record<number, FieldRule>>
 
 /** An integer, int32 or int64, at most once. Those beyond ±2^53 are refused. */
 export function integerField(name: string, take: (value: number) => void): FieldRule {
-  return { name, wire: VARINT, max: 1, take }
+  return { name, wire: VARINT, max: 1, once: true, take }
 }
 
 export function integerFields(name: string, max: number, take: (value: number) => void): FieldRule {
-  return { name, wire: VARINT, max, take }
+  return { name, wire: VARINT, max, once: false, take }
 }
 
 export function floatField(name: string, take: (value: number) => void): FieldRule {
-  return { name, wire: FIXED32, max: 1, take }
+  return { name, wire: FIXED32, max: 1, once: true, take }
 }
 
 export function floatFields(name: string, max: number, take: (value: number) => void): FieldRule {
-  return { name, wire: FIXED32, max, take }
+  return { name, wire: FIXED32, max, once: false, take }
 }
 
 /** A string, bytes, a message or a packed array, at most once: a part of the file, not a copy. */
 export function bytesField(name: string, take: (bytes: Uint8Array) => void): FieldRule {
-  return { name, wire: BYTES, max: 1, take }
+  return { name, wire: BYTES, max: 1, once: true, take }
 }
 
 export function bytesFields(name: string, max: number, take: (bytes: Uint8Array) => void): FieldRule {
-  return { name, wire: BYTES, max, take }
+  return { name, wire: BYTES, max, once: false, take }
 }
 
 /**
@@ -63,7 +65,7 @@ export function readMessage(bytes: Uint8Array, what: string, rules: MessageRules
     const count = before + takeField(reader, rule, wire)
     counts.set(number, count)
     if (count <= rule.max) continue
-    if (rule.max === 1)
+    if (rule.once)
       throw modelFailure('model_field_duplicate', `${what} has the field "${rule.name}" twice`, { field: rule.name })
     throw modelFailure('model_too_many_parts', `${what} has more than ${rule.max} of "${rule.name}"`, {
       field: rule.name,
@@ -86,7 +88,7 @@ export function readPackedIntegers(
 
 function takeField(reader: WireReader, rule: FieldRule, wire: number): number {
   const take = rule.take as (value: number | Uint8Array) => void
-  if (wire === BYTES && rule.wire !== BYTES && rule.max > 1) return takePacked(reader.bytes(), reader.what, rule)
+  if (wire === BYTES && rule.wire !== BYTES && !rule.once) return takePacked(reader.bytes(), reader.what, rule)
   if (wire !== rule.wire) throw reader.malformed(`the field "${rule.name}" has wire type ${wire}`)
   if (wire === VARINT) take(reader.integer())
   else if (wire === BYTES) take(reader.bytes())
