@@ -83,7 +83,7 @@ export async function publishVersion(services: Services, upload: Upload): Promis
 }
 
 /** The account that owns the scope, if the actor may publish there. */
-async function authoriseScope(query: Queries, actor: Actor, { scope }: PackageName): Promise<string> {
+export async function authoriseScope(query: Queries, actor: Actor, { scope }: PackageName): Promise<string> {
   const owner = await query.selectFrom('accounts').select('id').where('username', '=', scope).executeTakeFirst()
   if (owner === undefined)
     throw new AgentGymError({

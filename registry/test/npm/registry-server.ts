@@ -33,6 +33,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
       trustedProxies: 0,
       secret: Buffer.from(secret, 'hex'),
       limits: { tarballBytes: 20_000_000, unpackedBytes: 100_000_000, files: 2_000, ratio: 100 },
+      training: { currency: 'USD', openRuns: 10_000, startsPerMinute: 12_000 },
       oauth: {},
     },
     log: { info: log('info'), warn: log('warn'), error: log('error') },

@@ -53,16 +53,19 @@ export const training: Migration = {
       started_at timestamptz(3),
       ended_at timestamptz(3),
       constraint training_runs_idempotency_key unique (owner_id, idempotency_key),
-      constraint training_runs_publish_key unique (publish_name, publish_version),
       constraint training_runs_published_version_key unique (published_version_id),
       constraint training_runs_publish_check check ((publish_name is null) = (publish_version is null)),
       constraint training_runs_ended_at_check check ((ended_at is null) = (state in ('queued', 'running'))),
       constraint training_runs_agent_check check (state <> 'completed' or agent_object_key is not null)
     )`,
     'create index training_runs_owner_idx on training_runs (owner_id, created_at, id)',
+    // A run that came to no agent gives its number back.
+    `create unique index training_runs_publish_key on training_runs (publish_name, publish_version)
+      where state not in ('failed', 'cancelled')`,
     'create index training_runs_scenario_version_idx on training_runs (scenario_version_id)',
     'create index training_runs_agent_object_key_idx on training_runs (agent_object_key)',
     `create index training_runs_open_idx on training_runs (created_at) where state in ('queued', 'running')`,
+    "create index training_runs_open_by_owner_idx on training_runs (owner_id) where state in ('queued', 'running')",
     // Completed, failed and cancelled are for good; only a run that ran out of budget goes on.
     `create trigger training_runs_ended_once before update of state on training_runs for each row
       when (old.state in ('completed', 'failed', 'cancelled') and old.state is distinct from new.state)
