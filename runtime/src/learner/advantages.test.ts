@@ -35,6 +35,7 @@ function segment(environments: number, rewards: number[], values: number[], flag
     rewards: Float32Array.from(rewards),
     flags: Uint8Array.from(flags),
     masks: null,
+    lengths: null,
   } satisfies RolloutSegment
 }
 

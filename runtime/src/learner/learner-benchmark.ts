@@ -61,6 +61,7 @@ function syntheticRollout(samples: number): RolloutSegment {
     rewards: wave(samples, 0.3),
     flags: new Uint8Array(samples),
     masks: null,
+    lengths: null,
   }
 }
 

@@ -19,6 +19,11 @@ export type RolloutSegment = {
   flags: Uint8Array
   /** [T, N, mask], 1 legal; null where the scenario has no mask. */
   masks: Uint8Array | null
+  /**
+   * [N]; where every environment plays one episode from row 0 on, the steps that it took: later rows mean nothing. Null
+   * where every row is a sample.
+   */
+  lengths: Int32Array | null
 }
 
 /** Numbers that one PPO update needs; schedules are already applied. */

@@ -70,6 +70,7 @@ function play(bandit: Bandit, learner: Learner, environments: number, random: ()
     rewards: Float32Array.from(choices, ({ action }, i) => bandit.reward(observed[i], action)),
     flags: new Uint8Array(environments).fill(1),
     masks: null,
+    lengths: null,
   }
 }
 

@@ -27,7 +27,7 @@ function start(
   const weights = randomWeights(spec, testRandom(SEED))
   const session = createPolicySession(spec, { batch: environments })
   session.setWeights(weights)
-  const segment = allocateSegment(environment.description, spec, steps, environments)
+  const segment = allocateSegment(environment.description, spec, { steps, environments })
   const collector = new RolloutCollector({ environment, session, segment, seed, firstEnvironment })
   environment.reset()
   return { environment, collector, segment, spec, weights }

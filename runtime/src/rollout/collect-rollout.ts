@@ -1,3 +1,4 @@
+import assert from 'node:assert'
 import { MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import { type SampledActions, type SamplingRequest, sampleActions } from '../policy/action-sampling.ts'
@@ -17,6 +18,7 @@ export type CollectorParts = {
 }
 
 type Step = {
+  /** Rows of the session's batch: beyond the environments' own they are whatever comes next in the segment. */
   observations: Float32Array
   next: Float32Array
   final: Float32Array
@@ -33,13 +35,13 @@ type Step = {
 export class RolloutCollector {
   readonly recorder: EpisodeRecorder
   readonly #parts: CollectorParts
-  readonly #steps: Step[]
+  /** Made when first used: an episode's time limit may lie far beyond what episodes take. */
+  readonly #steps: Step[] = []
   readonly #request: SamplingRequest
 
   constructor(parts: CollectorParts) {
-    const { environment, session, segment, seed, firstEnvironment } = parts
+    const { environment, session, seed, firstEnvironment } = parts
     this.#parts = parts
-    this.#steps = Array.from({ length: segment.steps }, (_, t) => viewStep(segment, t, environment))
     this.#request = {
       spec: session.spec,
       distribution: session.distribution,
@@ -57,26 +59,63 @@ export class RolloutCollector {
    * that ended. Faults of the scenario throw.
    */
   collect(startStep: number): EpisodeColumns {
-    const { environment, session, segment } = this.#parts
+    const { environment, segment } = this.#parts
     const { buffers } = environment
     const episodes = new EpisodeColumns()
     segment.observations.set(buffers.observations)
-    for (let t = 0; t < this.#steps.length; t++) {
-      const step = this.#steps[t]
-      step.masks?.set(buffers.masks)
-      session.run(step.observations)
-      this.#request.masks = step.masks
-      this.#request.key.step = startStep + t
-      sampleActions(this.#request, step.sampled)
-      environment.step()
-      step.next.set(buffers.observations)
-      step.rewards.set(buffers.rewards)
-      step.flags.set(buffers.flags)
+    for (let t = 0; t < segment.steps; t++) {
+      const step = this.#step(t)
+      this.#play(step, startStep + t)
       this.recorder.record(buffers.actions, buffers.flags, buffers.episodeNumbers)
       this.#keepEnds(step, episodes)
     }
     if (episodes.count > 0) episodes.metricNames = environment.metricNames()
     return episodes
+  }
+
+  /**
+   * Resets every environment to episode `episode` of its group and plays that to its end; an environment that is done
+   * waits for the others. The segment has as many steps as an episode may have, and `lengths`. Random numbers are named
+   * by the seed and by the step's number among all the steps that the episodes before may have had.
+   */
+  collectEpisodes(episode: number): EpisodeColumns {
+    const { environment, segment } = this.#parts
+    const { lengths } = segment
+    assert(lengths !== null, 'the segment is for episodes')
+    const episodes = new EpisodeColumns()
+    environment.reset(episode)
+    segment.observations.set(environment.buffers.observations)
+    for (let t = 0; episodes.count < environment.environments; t++) {
+      assert(t < segment.steps, 'the time limit ends every episode')
+      const step = this.#step(t)
+      this.#play(step, episode * segment.steps + t)
+      this.#keepEnds(step, episodes)
+      for (let i = 0; i < lengths.length; i++) {
+        if ((step.flags[i] & (TERMINATED | TRUNCATED)) !== 0) lengths[i] = t + 1
+      }
+    }
+    episodes.metricNames = environment.metricNames()
+    return episodes
+  }
+
+  #step(t: number): Step {
+    this.#steps[t] ??= viewStep(this.#parts, t)
+    return this.#steps[t]
+  }
+
+  /** One vector step: infer, sample, step, copy. */
+  #play(step: Step, number: number): void {
+    const { environment, session } = this.#parts
+    const { buffers } = environment
+    step.masks?.set(buffers.masks)
+    session.run(step.observations)
+    this.#request.masks = step.masks
+    this.#request.key.step = number
+    sampleActions(this.#request, step.sampled)
+    environment.step()
+    step.next.set(buffers.observations)
+    step.rewards.set(buffers.rewards)
+    step.flags.set(buffers.flags)
   }
 
   /** Keeps what the buffers hold only for environments whose episode ended with this step. */
@@ -99,7 +138,7 @@ export class RolloutCollector {
   }
 }
 
-function viewStep(segment: RolloutSegment, t: number, environment: VectorEnvironment): Step {
+function viewStep({ segment, environment, session }: CollectorParts, t: number): Step {
   const { environments, buffers } = environment
   const { observation, action, mask } = environment.description.sizes
   const rows = (size: number, step = t): [number, number] => [
@@ -107,7 +146,10 @@ function viewStep(segment: RolloutSegment, t: number, environment: VectorEnviron
     (step + 1) * environments * size,
   ]
   return {
-    observations: segment.observations.subarray(...rows(observation)),
+    observations: segment.observations.subarray(
+      rows(observation)[0],
+      rows(observation)[0] + session.batch * observation,
+    ),
     next: segment.observations.subarray(...rows(observation, t + 1)),
     final: segment.finalObservations.subarray(...rows(observation)),
     rewards: segment.rewards.subarray(...rows(1)),

@@ -43,7 +43,7 @@ export function rolloutBenchmark(options: {
   const spec = buildPolicySpec(description, network)
   const session = createPolicySession(spec, { batch: environments })
   session.setWeights(smallWeights(parameterLayout(spec).totalSize))
-  const segment = allocateSegment(description, spec, RUN_STEPS, environments)
+  const segment = allocateSegment(description, spec, { steps: RUN_STEPS, environments })
   const own = createSandboxedEnvironment({ ...scenario, ...plan })
   const collector = new RolloutCollector({ environment: own, session, segment, seed: 1, firstEnvironment: 0 })
   for (const environment of [sandboxed, native, own]) environment.reset()

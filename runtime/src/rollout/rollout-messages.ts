@@ -12,6 +12,8 @@ export type WorkerOpen = {
   scenario: ScenarioCode
   environments: number
   firstEnvironment: number
+  /** Environments that play the same episodes; null: none do, and rollouts are cut by steps. */
+  groupSize: number | null
   seed: number
   limits: Partial<JobLimits>
 }
@@ -29,6 +31,7 @@ export type WorkerRequest =
   | ({ type: 'open' } & WorkerOpen)
   | ({ type: 'configure' } & WorkerConfiguration)
   | { type: 'collect'; startStep: number }
+  | { type: 'collectEpisodes'; episode: number }
   | { type: 'snapshot' }
   | { type: 'restore'; snapshots: EnvironmentSnapshot[] }
   | { type: 'close' }

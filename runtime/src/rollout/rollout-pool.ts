@@ -9,12 +9,15 @@ import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { EpisodeColumns, type EpisodeRecord } from './episode-columns.ts'
 import type { EnvironmentSnapshot } from './episode-recorder.ts'
+import type { WorkerRequest } from './rollout-messages.ts'
 import { WorkerChannel } from './worker-channel.ts'
 
 export type PoolOptions = {
   scenario: ScenarioCode
   /** Over all workers. */
   environments: number
+  /** Environments that play the same episodes, for `collectEpisodes`; left out: none, for `collect`. */
+  groupSize?: number
   /** Unsigned 32-bit: the environments' and the sampled actions' randomness. */
   seed: number
   limits?: Partial<JobLimits>
@@ -22,7 +25,7 @@ export type PoolOptions = {
 
 export type PoolConfiguration = {
   spec: PolicySpec
-  /** Vector steps in one rollout. */
+  /** Vector steps in one rollout; for whole episodes the scenario's time limit. */
   rolloutSteps: number
   executionProvider?: ExecutionProvider
 }
@@ -73,12 +76,15 @@ export class RolloutPool {
   }
 
   /** Loads the scenario in every thread; there are never more threads at work than environments. */
-  async open({ scenario, environments, seed, limits = {} }: PoolOptions): Promise<ScenarioDescription> {
+  async open({ scenario, environments, groupSize, seed, limits = {} }: PoolOptions): Promise<ScenarioDescription> {
     this.#active = this.#channels.slice(0, environments)
     this.#split = splitEnvironments(environments, this.#active.length)
     const opened = await Promise.all(
       this.#active.map((channel, i) =>
-        channel.ask({ type: 'open', scenario, seed, limits, ...this.#split[i] }, 'opened'),
+        channel.ask(
+          { type: 'open', scenario, seed, limits, groupSize: groupSize ?? null, ...this.#split[i] },
+          'opened',
+        ),
       ),
     )
     const [{ description }] = opened
@@ -103,11 +109,21 @@ export class RolloutPool {
    * must not overlap in them. The segments are the same memory every time. Faults of the scenario reject with an
    * AgentGymError that names it, the environment and the step.
    */
-  async collect(weights: Float32Array, startStep: number): Promise<Rollout> {
+  collect(weights: Float32Array, startStep: number): Promise<Rollout> {
+    return this.#collect(weights, { type: 'collect', startStep })
+  }
+
+  /**
+   * Plays episode `episode` of every group with these weights, once in each environment, to its end. What becomes of the
+   * segments and of faults is as in `collect`. Nothing of an earlier rollout has any influence.
+   */
+  collectEpisodes(weights: Float32Array, episode: number): Promise<Rollout> {
+    return this.#collect(weights, { type: 'collectEpisodes', episode })
+  }
+
+  async #collect(weights: Float32Array, request: WorkerRequest): Promise<Rollout> {
     this.#weights.set(weights)
-    const replies = await Promise.all(
-      this.#active.map((channel) => channel.ask({ type: 'collect', startStep }, 'collected')),
-    )
+    const replies = await Promise.all(this.#active.map((channel) => channel.ask(request, 'collected')))
     return { segments: this.#segments, episodes: replies.flatMap(({ episodes }) => EpisodeColumns.unpack(episodes)) }
   }
 

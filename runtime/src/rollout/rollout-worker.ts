@@ -29,6 +29,11 @@ class RolloutWorker {
         session.setWeights(weights)
         return { type: 'collected', episodes: collector.collect(request.startStep).pack() }
       }
+      case 'collectEpisodes': {
+        const { session, collector, weights } = this.#ready()
+        session.setWeights(weights)
+        return { type: 'collected', episodes: collector.collectEpisodes(request.episode).pack() }
+      }
       case 'snapshot': {
         const snapshots = this.#ready().collector.recorder.snapshot(this.#guest().open.firstEnvironment)
         return { type: 'snapshots', snapshots }
@@ -49,13 +54,13 @@ class RolloutWorker {
   }
 
   #open(open: WorkerOpen): WorkerReply {
-    const { scenario, environments, firstEnvironment, seed, limits } = open
+    const { scenario, environments, firstEnvironment, groupSize, seed, limits } = open
     const environment = createSandboxedEnvironment({
       ...scenario,
       environments,
       firstEnvironment,
       seed,
-      plan: { split: 'train' },
+      plan: groupSize === null ? { split: 'train' } : { split: 'train', groupSize },
       limits,
       // The main thread must be able to tell where a guest hangs, so it gets the board before the guest runs.
       onBoard: (board) => this.#reply({ type: 'board', board }),
@@ -66,9 +71,12 @@ class RolloutWorker {
 
   #configure({ spec, rolloutSteps, executionProvider, weights }: WorkerConfiguration): WorkerReply {
     const { open, environment } = this.#guest()
-    const { environments, seed, firstEnvironment } = open
-    const segment = allocateSegment(environment.description, spec, rolloutSteps, environments)
-    const session = createPolicySession(spec, { batch: environments, executionProvider })
+    const { environments, groupSize, seed, firstEnvironment } = open
+    const shape = { steps: rolloutSteps, environments, episodes: groupSize !== null }
+    const segment = allocateSegment(environment.description, spec, shape)
+    // ONNX Runtime multiplies a single row by other kernels, whose last bits differ: then what an environment does would
+    // depend on whether it has a worker of its own.
+    const session = createPolicySession(spec, { batch: Math.max(2, environments), executionProvider })
     const collector = new RolloutCollector({ environment, session, segment, seed, firstEnvironment })
     environment.reset()
     this.#configured = { session, collector, weights }

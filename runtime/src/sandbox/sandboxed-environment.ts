@@ -96,11 +96,15 @@ class IsolatedEnvironment implements SandboxedEnvironment {
     assertAffordable(options.identity, description, environments)
     this.buffers = { ...allocateBuffers(environments, description.sizes), board: guest.board }
     const episodes = plan.split === 'eval' ? plan.episodes : 0
-    guest.start({ environments, seed, split: plan.split, episodes, firstEnvironment, buffers: this.buffers })
+    const groupSize = plan.split === 'train' ? (plan.groupSize ?? 0) : 0
+    const { split } = plan
+    guest.start({ environments, seed, split, episodes, groupSize, firstEnvironment, buffers: this.buffers })
   }
 
-  reset(): void {
-    this.#run('reset', this.#limits.crossingMs, (timeoutMs) => this.#guest.cross('reset', 'reset', [], timeoutMs))
+  reset(episode = 0): void {
+    this.#run('reset', this.#limits.crossingMs, (timeoutMs) =>
+      this.#guest.cross('reset', 'reset', [episode], timeoutMs),
+    )
     this.#check(false)
   }
 

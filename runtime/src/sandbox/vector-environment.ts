@@ -19,9 +19,9 @@ export interface VectorEnvironment {
   readonly environments: number
   readonly description: ScenarioDescription
   readonly buffers: EnvironmentBuffers
-  /** Starts every environment's first episode; fills observations and masks. */
-  reset(): void
-  /** Applies `buffers.actions`, fills every other buffer, starts the next episode where one ended. */
+  /** Starts episode `episode` (0, unless told otherwise) in every environment; fills observations and masks. */
+  reset(episode?: number): void
+  /** Applies `buffers.actions`, fills every other buffer, starts the next episode, if there is one, where one ended. */
   step(): void
   /** Names of the columns of `buffers.metrics`, fixed by the first episode that ended; empty before. */
   metricNames(): string[]

@@ -88,6 +88,7 @@ export function randomRollout(
     rewards: shared(Float32Array.from({ length: rows }, () => random() * 2 - 1)),
     flags,
     masks: null,
+    lengths: null,
   }
 }
 

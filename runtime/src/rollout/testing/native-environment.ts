@@ -22,7 +22,7 @@ export function createNativeEnvironment(definition: unknown, options: EngineOpti
     environments: options.environments,
     description,
     buffers,
-    reset: () => done(engine.reset()),
+    reset: (episode) => done(engine.reset(episode)),
     step: () => done(engine.step()),
     metricNames: () => engine.metricNames(),
     restore: (environment, episode, actions) => done(engine.restore(environment, episode, actions)),

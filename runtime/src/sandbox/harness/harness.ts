@@ -24,7 +24,7 @@ export type Harness = {
   load(factory: (module: object, exports: object, require: unknown) => void, board: Int32Array, record: boolean): number
   description(): string
   start(host: StartOptions): number
-  reset(): number
+  reset(episode: number): number
   step(): number
   settle(): number
   restore(environment: number, episode: number, actions: Float32Array): number
@@ -39,6 +39,8 @@ export type StartOptions = {
   split: 'train' | 'eval'
   /** Evaluation only. */
   episodes: number
+  /** Training in groups; 0: none. */
+  groupSize: number
   firstEnvironment: number
   buffers: EnvironmentBuffers
 }
@@ -120,8 +122,9 @@ export const harness: Harness = {
     return defined
   },
   description: () => stringify(description),
-  start({ buffers, split, episodes, environments, seed, firstEnvironment }) {
-    const plan = split === 'eval' ? { split, episodes } : { split }
+  start({ buffers, split, episodes, groupSize, environments, seed, firstEnvironment }) {
+    const training = groupSize === 0 ? { split: 'train' as const } : { split: 'train' as const, groupSize }
+    const plan = split === 'eval' ? { split, episodes } : training
     note(buffers.board, 'define')
     return guarded('harness', () => {
       if (description === undefined) throw new PlainError('nothing has been loaded')
@@ -129,7 +132,7 @@ export const harness: Harness = {
       return 0
     })
   },
-  reset: () => guarded('harness', () => current().reset()),
+  reset: (episode) => guarded('harness', () => current().reset(episode)),
   step: () => guarded('harness', () => current().step()),
   settle: () => guarded('harness', () => current().settle()),
   restore: (environment, episode, actions) =>

@@ -35,6 +35,8 @@ export function createEngine(
   assertHost(isInteger(environments) && environments > 0, 'environments must be a positive integer')
   assertHost(isInteger(seed) && seed >= 0 && seed <= 0xffffffff, 'a seed is an unsigned 32-bit integer')
   assertHost(plan.split === 'train' || firstEnvironment === 0, 'an evaluation is played by one engine')
+  const groupSize = plan.split === 'train' ? (plan.groupSize ?? 1) : 1
+  assertHost(isInteger(groupSize) && groupSize > 0, 'a group has one environment at least')
   assertBuffers(buffers, environments, description)
   let callbacks: ScenarioCallbacks
   try {

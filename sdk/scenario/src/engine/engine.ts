@@ -15,11 +15,12 @@ export const VIRTUAL_STEP_MS = 1000
  * is unusable.
  */
 export type Engine = {
-  /** Starts every environment's first episode. */
-  reset(): Progress
+  /** Starts episode `episode` in every environment, by default 0; in evaluation the first that each was assigned. */
+  reset(episode?: number): Progress
   /**
-   * Applies `buffers.actions`, fills every other buffer, starts the next episode where one ended. In evaluation, the end
-   * of an environment's last episode is shown like any other; IDLE follows from the next step on.
+   * Applies `buffers.actions`, fills every other buffer, starts the next episode where one ended. Where an
+   * environment's episodes are counted, in evaluation and in groups, the end of the last is shown like any other; IDLE
+   * follows from the next step on.
    */
   step(): Progress
   /** Goes on after PENDING. A promise that is still open has nothing left to wait for: `scenario_timeout`. */

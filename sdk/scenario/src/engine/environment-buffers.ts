@@ -1,7 +1,7 @@
 /** Bits of `flags`. An environment may have both of the first two set; terminated then wins for bootstrapping. */
 export const TERMINATED = 1
 export const TRUNCATED = 2
-/** Evaluation only: this environment has played all episodes that were assigned to it; its rows mean nothing. */
+/** In evaluation and in groups: this environment has played all episodes assigned to it; its rows mean nothing. */
 export const IDLE = 4
 
 export const MAX_METRICS = 32
@@ -67,15 +67,19 @@ export type EnvironmentBuffers = {
   board: Int32Array
 }
 
-/** Which episodes are played. `episodes` is given for evaluation: environment i plays episodes i, i + N, i + 2N, … */
-export type EpisodePlan = { split: 'train' } | { split: 'eval'; episodes: number }
+/**
+ * Which episodes are played. In training, one after another for ever. With `groupSize` K, environments 0 to K - 1, K to
+ * 2K - 1, … (by their numbers in the whole run) are groups: the environments of a group play the same episode, task and
+ * randomness alike, and each plays one a reset. In evaluation, environment i plays episodes i, i + N, i + 2N, …
+ */
+export type EpisodePlan = { split: 'train'; groupSize?: number } | { split: 'eval'; episodes: number }
 
 export type EngineOptions = {
   environments: number
   /** Unsigned 32-bit. */
   seed: number
   plan: EpisodePlan
-  /** Number of this engine's first environment among all of the run: streams depend on the global number. */
+  /** Number of this engine's first environment among all of the run: streams and groups depend on the global number. */
   firstEnvironment?: number
 }
 

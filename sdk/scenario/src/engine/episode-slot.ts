@@ -30,15 +30,17 @@ export class EpisodeSlot {
   /** Steps taken in this episode. */
   step = 0
   episodeReturn = 0
-  /** Whether every episode of the plan has been played. */
+  /** Whether every episode that the plan has for it has been played. */
   idle = false
 
-  /** `plan` decides what the streams depend on: in evaluation not on the environment. */
-  constructor(row: number, number: number, options: EngineOptions) {
+  /** `plan` decides what the streams depend on: in groups on the group, in evaluation on nothing but the episode. */
+  constructor(row: number, number: number, { seed, plan }: EngineOptions) {
     this.row = row
     this.number = number
-    const evaluating = options.plan.split === 'eval'
-    this.#key = new StreamKey(options.seed, evaluating ? SPLIT_EVAL : SPLIT_TRAIN, evaluating ? 0 : number)
+    this.#key =
+      plan.split === 'eval'
+        ? new StreamKey(seed, SPLIT_EVAL, 0)
+        : new StreamKey(seed, SPLIT_TRAIN, floor(number / (plan.groupSize ?? 1)))
     this.mathRandom = new RandomStream(this.#key, PURPOSE_MATH_RANDOM)
     this.#stream = new RandomStream(this.#key, PURPOSE_RNG)
     this.#taskStream = new RandomStream(this.#key, PURPOSE_TASK)

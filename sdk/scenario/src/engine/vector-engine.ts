@@ -47,6 +47,8 @@ export class VectorEngine implements Engine {
   #unit = 0
   #end = 0
   #replay: Float32Array
+  /** What `reset` asked for. */
+  #firstEpisode = 0
   /** The promise that is waited for, if any, and whether it is that of a step. */
   #settlement: Settlement | null = null
   #awaitsStep = false
@@ -72,9 +74,12 @@ export class VectorEngine implements Engine {
     this.#current = this.#slots[0]
   }
 
-  reset(): Progress {
+  reset(episode = 0): Progress {
     this.#assertReady()
+    assertHost(isInteger(episode) && episode >= 0, 'an episode has a number from 0 on')
+    assertHost(episode === 0 || this.#options.plan.split === 'train', 'an evaluation has a first episode')
     this.#started = true
+    this.#firstEpisode = episode
     return this.#begin(MODE_RESET, this.#slots.length)
   }
 
@@ -155,7 +160,7 @@ export class VectorEngine implements Engine {
   #resetUnit(slot: EpisodeSlot): Progress {
     this.#buffers.rewards[slot.row] = 0
     this.#buffers.flags[slot.row] = 0
-    return this.#beginEpisode(slot, this.#options.plan.split === 'eval' ? slot.number : 0)
+    return this.#beginEpisode(slot, this.#options.plan.split === 'eval' ? slot.number : this.#firstEpisode)
   }
 
   #replayUnit(unit: number): Progress {
@@ -184,14 +189,16 @@ export class VectorEngine implements Engine {
   /** Begins an episode of the plan, or retires the environment where the plan has none left for it. */
   #beginEpisode(slot: EpisodeSlot, episode: number): Progress {
     const { plan } = this.#options
-    if (plan.split === 'eval' && episode >= plan.episodes) {
-      slot.idle = true
-      slot.state = undefined
-      if (this.#mode === MODE_RESET) this.#buffers.flags[slot.row] = IDLE
-      this.#rows.clear(slot.row)
-      return DONE
-    }
+    if (plan.split === 'eval' && episode >= plan.episodes) return this.#retire(slot)
     return this.#startEpisode(slot, episode)
+  }
+
+  #retire(slot: EpisodeSlot): Progress {
+    slot.idle = true
+    slot.state = undefined
+    if (this.#mode === MODE_RESET) this.#buffers.flags[slot.row] = IDLE
+    this.#rows.clear(slot.row)
+    return DONE
   }
 
   #startEpisode(slot: EpisodeSlot, episode: number): Progress {
@@ -278,7 +285,9 @@ export class VectorEngine implements Engine {
   #endEpisode(slot: EpisodeSlot): Progress {
     if (this.#mode === MODE_RESTORE) refuseEarlyEnd(slot.step, this.#end - 1)
     this.#rows.finishEpisode(slot)
-    const stride = this.#options.plan.split === 'eval' ? this.#slots.length : 1
+    const { plan } = this.#options
+    if (plan.split === 'train' && plan.groupSize !== undefined) return this.#retire(slot)
+    const stride = plan.split === 'eval' ? this.#slots.length : 1
     return this.#beginEpisode(slot, slot.episode + stride)
   }
 }
