@@ -4,6 +4,7 @@ import { contextOf } from './command-context.ts'
 import { collectSetting, countRange, seedRange, wholeNumber } from './command-line-numbers.ts'
 import { addAccountCommands, addRegistryCommands, addServerCommands } from './registry-program.ts'
 import { describeTerminal } from './terminal/terminal.ts'
+import { addTrainingCommands } from './training-program.ts'
 
 /**
  * The command line as a tree. Commands are loaded when they run, so that help and errors come at once. Errors are thrown,
@@ -24,6 +25,7 @@ export function makeProgram(): Command {
   addTrain(program)
   addEval(program)
   addInspection(program)
+  addTrainingCommands(program)
   addRegistryCommands(program)
   addAccountCommands(program)
   addServerCommands(program)
@@ -102,7 +104,18 @@ function addTrain(program: Command): void {
     .option('--set <KEY=VALUE>', 'a training setting, such as learning_rate=0.001; may be repeated', collectSetting)
     .option('--resume', 'go on with an interrupted run from its last checkpoint')
     .option('--force', 'start anew where an agent is; the old one moves aside')
-    .option('--watch', 'full-screen dashboard')
+    .option('--watch', 'full-screen dashboard; with --remote, follow the run and fetch the agent')
+    .option('--remote', "train on the server's machines; TARGET is @scope/name[@range]")
+    .option('--budget <AMOUNT>', "most that a remote run may cost, such as 2.50, in the server's currency")
+    .option('--publish <NAME[@VERSION]>', 'publish the agent of a remote run once it is completed')
+    .option('--private', 'with --publish: only members of the account see it (when the package is new)')
+    .option('--account <NAME>', 'organisation that a remote run is for (by default you)')
+    .option('--note <TEXT>', 'a remote run: what it is for, as lists of runs show it')
+    .option(
+      '--trajectories <N>',
+      'a remote run: sample trajectories every N iterations',
+      wholeNumber('trajectories', { least: 1, greatest: 1_000_000 }),
+    )
     .action(async (target, options, command: Command) => {
       const { train } = await import('./commands/train.ts')
       await train(target, options, contextOf(command))

@@ -10,7 +10,7 @@ const globalFlags = ['--json', '--verbose', '--no-color']
 export async function runCommandLine(words: readonly string[]): Promise<number> {
   survivePipes()
   const flags = scanFlags(words)
-  const form = words.find((word) => !word.startsWith('-')) === 'train' ? 'event' : 'value'
+  const form = printsEvents(words) ? 'event' : 'value'
   try {
     if (words.every((word) => globalFlags.includes(word)) && !flags.json) {
       makeProgram().outputHelp()
@@ -25,6 +25,12 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     }
     return reportFailure(error, flags, form)
   }
+}
+
+// `train` and `runs watch` print events, of which an error is one.
+function printsEvents(words: readonly string[]): boolean {
+  const [command, ...rest] = words.filter((word) => !word.startsWith('-'))
+  return command === 'train' || (command === 'runs' && rest[0] === 'watch')
 }
 
 // The parser may fail before it has reached these; how the failure is printed must not depend on that.

@@ -8,12 +8,11 @@ import { installExact, obtainScenarioFolder } from '../targets/obtain-scenario.t
 import { resolveAgentFolder } from '../targets/resolve-agent.ts'
 import { displayPath } from '../terminal/display-path.ts'
 import { fitText } from '../terminal/fit-text.ts'
-import { formatCount, formatDuration, formatValue } from '../terminal/format-figures.ts'
+import { formatCount, formatDuration } from '../terminal/format-figures.ts'
 import { progressBar } from '../terminal/progress-bar.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
-import type { Terminal } from '../terminal/terminal.ts'
-import { criterionLines, verdictLine } from '../training-view/result-lines.ts'
+import { evaluationLines } from '../training-view/evaluation-lines.ts'
 
 export type EvalFlags = { episodes?: number; seed?: number; scenario?: string }
 
@@ -59,20 +58,6 @@ export async function evaluate(target: string, flags: EvalFlags, context: Comman
   for (const line of evaluationLines(evaluation, terminal)) context.say(line)
   const again = `agentgym info ${shellQuote(displayPath(folder))}`
   context.say(`${terminal.symbols.next} How it was trained: ${terminal.paint.accent(again)}`)
-}
-
-/** The evaluation as people read it: verdict, criteria, metrics and the trajectory's hash. */
-export function evaluationLines(evaluation: Evaluation, terminal: Terminal): string[] {
-  const { paint } = terminal
-  const judged = new Set(evaluation.success.criteria.map((criterion) => criterion.metric))
-  const metrics = Object.entries(evaluation.metrics).filter(([name]) => !judged.has(name))
-  return [
-    verdictLine(evaluation, terminal),
-    ...criterionLines(evaluation, terminal),
-    `  ${paint.dim('mean length')} ${formatValue(evaluation.length_mean)} steps`,
-    ...metrics.map(([name, value]) => `  ${paint.dim(safeText(name, 60))} ${formatValue(value)}`),
-    `  ${paint.dim(`seed ${evaluation.seed}, trajectories ${evaluation.trajectory_hash}`)}`,
-  ]
 }
 
 /**

@@ -14,7 +14,7 @@ import { formatCount, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { evaluationLines } from './eval.ts'
+import { evaluationLines } from '../training-view/evaluation-lines.ts'
 import { successText } from './list.ts'
 import { packageInfo } from './package-info.ts'
 

@@ -1,16 +1,14 @@
 import { join, resolve } from 'node:path'
 import { AgentGymError, type ResultEvent } from '@agentgym/contract'
 import type { CommandContext, Runtime } from '../command-context.ts'
-import { cancelOnInterrupt, type Interrupt } from '../interrupts.ts'
+import { cancelOnInterrupt } from '../interrupts.ts'
 import { unscopedName } from '../targets/built-in-scenarios.ts'
 import { obtainScenarioFolder } from '../targets/obtain-scenario.ts'
 import { agentsFolder } from '../targets/resolve-agent.ts'
 import { displayPath } from '../terminal/display-path.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
-import { jsonView } from '../training-view/json-view.ts'
-import { liveView } from '../training-view/live-view.ts'
-import { plainView } from '../training-view/plain-view.ts'
+import { chooseView } from '../training-view/choose-view.ts'
 import type { TrainingPlan } from '../training-view/training-plan.ts'
 import type { TrainingView } from '../training-view/training-view.ts'
 import {
@@ -21,23 +19,20 @@ import {
   resumedRequest,
   writeRunRequest,
 } from './agent-folder.ts'
+import { type RemoteFlags, trainRemote } from './train-remote.ts'
 
-export type TrainFlags = {
-  algorithm?: string
-  steps?: number
-  seed?: number
-  out?: string
-  set?: Record<string, string>
-  resume?: boolean
-  force?: boolean
-  watch?: boolean
-}
+export type TrainFlags = RemoteFlags & { resume?: boolean; remote?: boolean }
 
 const defaultSeed = 1
+const remoteOptions = ['budget', 'publish', 'private', 'note', 'account', 'trajectories'] as const
 
 /** `agentgym train`: trains an agent on a scenario in the sandbox and writes it as a package. */
 export async function train(target: string, flags: TrainFlags, context: CommandContext): Promise<void> {
   refuseContradictions(flags, context)
+  if (flags.remote) return trainRemote(target, flags, context)
+  if (flags.watch && !(context.terminal.live && process.stdin.isTTY)) {
+    context.say(`${context.terminal.symbols.warning} --watch needs a terminal; plain progress follows`)
+  }
   const runtime = await context.runtime()
   const scenario = await runtime.loadScenario(await obtainScenarioFolder(target, context))
   const { name, version, agentgym } = scenario.package
@@ -65,7 +60,7 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
   let closed: Promise<void> | undefined
   let result: ResultEvent
   try {
-    view = await chooseView(flags, context, interrupt)
+    view = await chooseView({ watch: flags.watch ?? false }, context, interrupt)
     view.start(shown)
     result = await runtime.train({
       scenario,
@@ -92,7 +87,21 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
 
 function refuseContradictions(flags: TrainFlags, context: CommandContext): void {
   const clash = (message: string, hint: string) => new AgentGymError({ code: 'usage_invalid', message, hint })
-  if (flags.watch && context.json) {
+  const remoteOnly = remoteOptions.find((name) => flags[name] !== undefined)
+  if (remoteOnly !== undefined && !flags.remote) {
+    throw clash(
+      `--${remoteOnly} is for training on the server's machines`,
+      `Add --remote, or leave --${remoteOnly} out.`,
+    )
+  }
+  if (flags.resume && flags.remote) {
+    throw clash('--resume goes on with a run of this machine', 'A run on the server: agentgym runs resume ID.')
+  }
+  if (flags.remote && !flags.watch && (flags.out !== undefined || flags.force)) {
+    const name = flags.out === undefined ? 'force' : 'out'
+    throw clash(`--${name} is about the folder that the agent comes to, and nobody waits for it`, 'Add --watch.')
+  }
+  if (flags.watch && context.json && !flags.remote) {
     throw clash('--watch draws for a person and --json prints for a program', 'Leave one of the two out.')
   }
   if (flags.resume && flags.force) {
@@ -117,19 +126,6 @@ async function startFolder(
   if (movedTo)
     context.say(`${context.terminal.symbols.next} The agent that was there moved to ${safeText(displayPath(movedTo))}`)
   await writeRunRequest(out, request)
-}
-
-async function chooseView(flags: TrainFlags, context: CommandContext, interrupt: Interrupt): Promise<TrainingView> {
-  const { terminal, verbose, stdout } = context
-  if (context.json) return jsonView((line) => stdout.write(`${line}\n`))
-  if (terminal.live && flags.watch && process.stdin.isTTY) {
-    // Ink and React are loaded for those who watch only.
-    const { dashboardView } = await import('../training-view/dashboard-view.ts')
-    return dashboardView({ terminal, verbose, stream: stdout, onInterrupt: interrupt.interrupt })
-  }
-  if (flags.watch) context.say(`${terminal.symbols.warning} --watch needs a terminal; plain progress follows`)
-  if (terminal.live) return liveView({ terminal, verbose, stream: stdout })
-  return plainView({ terminal, verbose, write: context.say, now: () => performance.now() })
 }
 
 /** A failure that left a checkpoint, with where it lies and the command that goes on from it. */

@@ -4,7 +4,7 @@ import { extract } from 'tar-stream'
 
 /** What an installed package needs: what runs, what describes it, and what allows its use. Sources stay in the tarball. */
 const wanted =
-  /^package\/(package\.json|readme\.md|licen[sc]e(\.md|\.txt)?|dist\/scenario\.js|agent\.json|model\.onnx)$/i
+  /^package\/(package\.json|readme\.md|licen[sc]e(\.md|\.txt)?|dist\/scenario\.js|agent\.json|model\.onnx|learning-curve\.svg)$/i
 const unpackedLimitBytes = 512 * 2 ** 20
 const filesLimit = 20_000
 

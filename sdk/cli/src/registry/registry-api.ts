@@ -36,16 +36,20 @@ export async function callApiWithHeaders<Schema extends z.ZodType>(
 ): Promise<{ value: z.infer<Schema>; headers: Headers }> {
   const { method = 'GET', path, query, json, signal } = request
   const response = await explained(connection, () =>
-    clientOf(connection).send(path + queryText(query), {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-        ...request.headers,
-      },
-      body: json === undefined ? undefined : JSON.stringify(json),
-      signal: AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]),
-    }),
+    clientOf(connection)
+      .send(path + queryText(query), {
+        method,
+        headers: {
+          accept: 'application/json',
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...request.headers,
+        },
+        body: json === undefined ? undefined : JSON.stringify(json),
+        signal: AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]),
+      })
+      .catch((error) => {
+        throw isTimeout(error) ? tooSlow(connection, path, error) : error
+      }),
   )
   const parsed = request.answer.safeParse(await readJson(response))
   if (parsed.success) return { value: parsed.data, headers: response.headers }
@@ -58,6 +62,15 @@ export async function callApiWithHeaders<Schema extends z.ZodType>(
     },
     { cause: parsed.error },
   )
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError'
+}
+
+function tooSlow({ server }: Connection, path: string, cause: unknown): AgentGymError {
+  const message = `${server} did not answer ${path} within ${answerTimeoutMs / 1000} s`
+  return new AgentGymError({ code: 'server_unreachable', message, data: { server, path } }, { cause })
 }
 
 /** Runs what asks the server; where the log-in is at fault, the error says what to do on this machine. */

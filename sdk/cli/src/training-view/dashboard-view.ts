@@ -7,7 +7,7 @@ import { liveBlock } from './live-block.ts'
 import { type LiveViewOptions, liveView } from './live-view.ts'
 import { planLines } from './plan-lines.ts'
 import { resultLines } from './result-lines.ts'
-import { advanceRunState, type RunState, startRunState } from './run-state.ts'
+import { advanceRemote, advanceRunState, type RunState, startRunState } from './run-state.ts'
 import type { TrainingPlan } from './training-plan.ts'
 import type { TrainingView } from './training-view.ts'
 
@@ -47,6 +47,10 @@ export function dashboardView(options: DashboardViewOptions): TrainingView {
       if (after) after.event(event)
       else if (state) state = advanceRunState(state, event)
     },
+    remote(update) {
+      if (after) after.remote(update)
+      else if (state) state = advanceRemote(state, update)
+    },
     stopping() {
       stopping = true
       after?.stopping()
@@ -56,11 +60,11 @@ export function dashboardView(options: DashboardViewOptions): TrainingView {
       await screen?.close()
       await after?.close()
     },
-    finish(result) {
+    finish(result, run) {
       const { stream, terminal } = options
       // The dashboard is gone with its screen; the live block left its last lines here already.
       const last = state && !after ? liveBlock(state, terminal, terminal.columns() - 1, false).slice(0, -1) : []
-      stream.write(`${[...last, ...resultLines(result, terminal)].join('\n')}\n`)
+      stream.write(`${[...last, ...resultLines(result, terminal, run)].join('\n')}\n`)
     },
   }
 }

@@ -5,7 +5,8 @@ import { fitText, padText } from '../terminal/fit-text.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { stageText } from './live-block.ts'
+import { stageText, startText } from './live-block.ts'
+import { costText } from './remote-run.ts'
 import { type RunState, secondsLeft } from './run-state.ts'
 
 export type DashboardProps = {
@@ -100,8 +101,10 @@ function totalSteps({ plan, progress }: RunState): number {
   return progress?.steps_total ?? plan.steps
 }
 
-function rateText({ progress }: RunState, terminal: Terminal): string {
-  if (!progress) return 'Starting the sandbox and the first rollout'
+function rateText(state: RunState, terminal: Terminal): string {
+  const { progress, remote } = state
+  if (!progress) return startText(state)
+  const cost = remote === null ? undefined : costText(remote.run)
   const left = secondsLeft(progress)
   return [
     `${formatCount(progress.steps_per_second)} steps/s`,
@@ -109,6 +112,7 @@ function rateText({ progress }: RunState, terminal: Terminal): string {
     ...(left ? [`${formatDuration(left)} left`] : []),
     `${formatCount(progress.episodes_total)} episodes`,
     `length ${formatValue(progress.length_mean)}`,
+    ...(cost === undefined ? [] : [cost]),
   ].join(` ${terminal.symbols.dot} `)
 }
 
@@ -212,7 +216,8 @@ function Log({ state, terminal, columns, rows }: PartProps & { rows: number }): 
 }
 
 function footer(state: RunState, terminal: Terminal, stopping: boolean, columns: number): string {
-  const keys = `q leave this screen, the run goes on ${terminal.symbols.dot} Ctrl-C stop, keeping a checkpoint`
+  const interrupt = state.plan.remote ? 'Ctrl-C leave the run; it goes on' : 'Ctrl-C stop, keeping a checkpoint'
+  const keys = `q leave this screen, the run goes on ${terminal.symbols.dot} ${interrupt}`
   return fitText(stageText(state, stopping) ?? keys, columns, terminal.symbols.ellipsis)
 }
 

@@ -3,26 +3,37 @@ import { formatCount, formatDuration, formatTarget, formatValue } from '../termi
 import { progressBar } from '../terminal/progress-bar.ts'
 import { sparkline } from '../terminal/sparkline.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { costText, remoteStage } from './remote-run.ts'
 import { type CriterionState, type RunState, secondsLeft } from './run-state.ts'
 
 /** The lines that are drawn over while a run goes on; none is wider than `width` columns. */
 export function liveBlock(state: RunState, terminal: Terminal, width: number, stopping: boolean): string[] {
   const { paint, symbols } = terminal
   const { progress } = state
-  if (!progress)
-    return [
-      paint.dim(fitText(stopping ? 'Stopping' : 'Starting the sandbox and the first rollout', width, symbols.ellipsis)),
-    ]
+  if (!progress) {
+    const waits = [stopping ? 'Stopping' : startText(state), ...(state.plan.remote ? [detachText] : [])]
+    return waits.map((line) => paint.dim(fitText(line, width, symbols.ellipsis)))
+  }
   const lines = [barLine(state, terminal, width), rateLine(state, terminal, width), returnLine(state, terminal, width)]
   const nameWidth = Math.min(24, Math.max(...state.criteria.map(({ metric }) => metric.length), 0))
   for (const criterion of state.criteria) lines.push(criterionLine(criterion, nameWidth, terminal, width))
-  const foot = stageText(state, stopping) ?? 'Ctrl-C stops and keeps a checkpoint'
+  const foot = stageText(state, stopping) ?? (state.plan.remote ? detachText : 'Ctrl-C stops and keeps a checkpoint')
   lines.push(paint.dim(fitText(foot, width, symbols.ellipsis)))
   return lines
 }
 
+const detachText = 'Ctrl-C leaves; the run goes on'
+
+/** What there is to say before the first iteration. */
+export function startText({ remote, plan }: RunState): string {
+  if (remote !== null) return remoteStage(remote, false) ?? 'Waiting for its first iteration'
+  return plan.remote ? 'Looking at the queue' : 'Starting the sandbox and the first rollout'
+}
+
 /** What is going on where the figures stand still. */
-export function stageText({ progress }: RunState, stopping: boolean): string | undefined {
+export function stageText({ progress, remote }: RunState, stopping: boolean): string | undefined {
+  const stage = remote === null ? undefined : remoteStage(remote, true)
+  if (stage !== undefined) return stage
   if (stopping) return 'Stopping; writing the checkpoint (Ctrl-C again ends at once)'
   if (progress && progress.steps >= progress.steps_total) return 'Playing held-out episodes'
   return undefined
@@ -45,6 +56,8 @@ function rateLine(state: RunState, terminal: Terminal, width: number): string {
   const parts = [`${formatCount(progress.steps_per_second)} steps/s`, `${formatDuration(progress.seconds)} gone`]
   if (left) parts.push(`${formatDuration(left)} left`)
   parts.push(`${formatCount(progress.episodes_total)} episodes`)
+  const cost = state.remote === null ? undefined : costText(state.remote.run)
+  if (cost !== undefined) parts.push(cost)
   return fitText(parts.join(` ${terminal.symbols.dot} `), width, terminal.symbols.ellipsis)
 }
 

@@ -3,7 +3,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { liveBlock } from './live-block.ts'
 import { planLines } from './plan-lines.ts'
 import { resultLines } from './result-lines.ts'
-import { advanceRunState, type RunState, startRunState } from './run-state.ts'
+import { advanceRemote, advanceRunState, type RunState, startRunState } from './run-state.ts'
 import type { TrainingView } from './training-view.ts'
 
 const redrawEveryMs = 100
@@ -39,6 +39,9 @@ export function liveView({ terminal, verbose, stream, initial }: LiveViewOptions
     event(event) {
       if (state) state = advanceRunState(state, event)
     },
+    remote(update) {
+      if (state) state = advanceRemote(state, update)
+    },
     stopping() {
       stopping = true
       draw()
@@ -55,8 +58,8 @@ export function liveView({ terminal, verbose, stream, initial }: LiveViewOptions
         )
       update.done()
     },
-    finish(result) {
-      stream.write(`${resultLines(result, terminal).join('\n')}\n`)
+    finish(result, run) {
+      stream.write(`${resultLines(result, terminal, run).join('\n')}\n`)
     },
   }
 }

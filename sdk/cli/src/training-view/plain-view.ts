@@ -2,8 +2,9 @@ import type { ProgressEvent } from '@agentgym/contract'
 import { formatCount, formatDuration, formatValue } from '../terminal/format-figures.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { planLines } from './plan-lines.ts'
+import { type RemoteState, type RemoteUpdate, remoteStage, remoteText } from './remote-run.ts'
 import { resultLines } from './result-lines.ts'
-import { advanceRunState, type RunState, secondsLeft, startRunState } from './run-state.ts'
+import { advanceRemote, advanceRunState, type RunState, secondsLeft, startRunState } from './run-state.ts'
 import type { TrainingView } from './training-view.ts'
 
 const secondsBetweenLines = 3
@@ -38,14 +39,26 @@ export function plainView({ terminal, verbose, write, now }: PlainViewOptions): 
         write(`  ${formatCount(event.steps)} steps: ${state.log[state.log.length - 1].text}`)
       }
     },
+    remote(update) {
+      if (!state) return
+      const before = state.remote
+      state = advanceRemote(state, update)
+      const text = remoteText(update) ?? (isNews(before, update) ? remoteStage(update, true) : undefined)
+      if (text !== undefined) write(`  ${text}`)
+    },
     stopping() {
       write(`${terminal.symbols.warning} Stopping; writing the checkpoint`)
     },
     async close() {},
-    finish(result) {
-      for (const line of resultLines(result, terminal)) write(line)
+    finish(result, run) {
+      for (const line of resultLines(result, terminal, run)) write(line)
     },
   }
+}
+
+/** Of what comes without an event: another place in the queue, or a server that has gone silent. */
+function isNews(before: RemoteState | null, { run, silent = false }: RemoteUpdate): boolean {
+  return run.ahead !== (before?.run.ahead ?? null) || (silent && !before?.silent)
 }
 
 function progressLine(event: ProgressEvent): string {

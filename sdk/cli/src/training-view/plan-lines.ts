@@ -9,8 +9,13 @@ export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boole
   const verb = plan.resume ? 'Resume training on' : 'Train on'
   const lines = [
     `${symbols.next} ${verb} ${paint.bold(safeText(plan.scenario, 230))} with ${plan.algorithm}, ${formatCount(plan.steps)} steps, seed ${plan.seed}`,
-    `  ${paint.dim('The agent will lie in')} ${safeText(plan.out)}`,
   ]
+  if (plan.remote) {
+    lines.push(
+      `  ${paint.dim('On the machines of')} ${safeText(plan.remote.server)}${paint.dim(', run')} ${plan.remote.id}`,
+    )
+  }
+  if (plan.out !== null) lines.push(`  ${paint.dim('The agent will lie in')} ${safeText(plan.out)}`)
   if (verbose) {
     for (const [name, value] of Object.entries(plan.settings)) {
       lines.push(`  ${paint.dim(`${safeText(name, 60)} = ${safeText(JSON.stringify(value) ?? '', 200)}`)}`)

@@ -1,19 +1,42 @@
-import type { Evaluation, ResultEvent } from '@agentgym/contract'
+import type { Evaluation, ResultEvent, Run } from '@agentgym/contract'
+import { shortRunId } from '../runs/short-run-id.ts'
 import { displayPath } from '../terminal/display-path.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { costText } from './remote-run.ts'
 
-/** What a finished run came to: one line of result, one a criterion, and one of what to do next. */
-export function resultLines(result: ResultEvent, terminal: Terminal): string[] {
+/**
+ * What a finished run came to: one line of result, one a criterion, and one of what to do next. Of a run on shared machines
+ * also what it cost and what became of its agent.
+ */
+export function resultLines(result: ResultEvent, terminal: Terminal, run?: Run): string[] {
   const { paint, symbols } = terminal
+  const verdict = [verdictLine(result.evaluation, terminal), ...criterionLines(result.evaluation, terminal)]
+  const remote = run === undefined ? [] : remoteResultLines(run, terminal)
+  if (run !== undefined && result.agent === run.agent?.tarball) {
+    const took = `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}`
+    const fetch = `agentgym runs download ${shortRunId(run.id)}`
+    return [...verdict, took, ...remote, `${symbols.next} Fetch the agent: ${paint.accent(fetch)}`]
+  }
   const folder = displayPath(result.agent)
   return [
-    verdictLine(result.evaluation, terminal),
-    ...criterionLines(result.evaluation, terminal),
+    ...verdict,
     `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}; the agent lies in ${paint.bold(safeText(folder))}`,
+    ...remote,
     `${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`,
+  ]
+}
+
+function remoteResultLines(run: Run, { paint }: Terminal): string[] {
+  const cost = costText(run)
+  const label = run.agent?.package ? safeText(`${run.agent.package.name}@${run.agent.package.version}`, 240) : undefined
+  return [
+    ...(cost === undefined ? [] : [`  It cost ${cost}`]),
+    ...(label === undefined
+      ? []
+      : [`  The registry verifies it as ${paint.bold(label)}: agentgym info ${shellQuote(label)}`]),
   ]
 }
 

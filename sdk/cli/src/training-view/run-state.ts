@@ -1,6 +1,7 @@
 import type { Evaluation, ProgressEvent, TrainingEvent } from '@agentgym/contract'
 import { formatCount, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
+import { type RemoteState, type RemoteUpdate, remoteText } from './remote-run.ts'
 import type { TrainingPlan } from './training-plan.ts'
 
 export type CriterionState = {
@@ -22,6 +23,8 @@ export type RunState = {
   criteria: CriterionState[]
   evaluation: Evaluation | null
   checkpoint: { steps: number; path: string } | null
+  /** The run on shared machines, as it was last heard of; null where this machine trains. */
+  remote: RemoteState | null
   /** Newest last; safe to print. */
   log: { steps: number; text: string }[]
 }
@@ -38,7 +41,8 @@ export function startRunState(plan: TrainingPlan): RunState {
     reached: false,
   }))
   const text = `${plan.resume ? 'Resumes' : 'Starts'} ${plan.algorithm}, ${formatCount(plan.steps)} steps, seed ${plan.seed}`
-  return { plan, progress: null, returns: [], criteria, evaluation: null, checkpoint: null, log: [{ steps: 0, text }] }
+  const log = [{ steps: 0, text }]
+  return { plan, progress: null, returns: [], criteria, evaluation: null, checkpoint: null, remote: null, log }
 }
 
 /** The state after one more event. */
@@ -64,6 +68,13 @@ export function advanceRunState(state: RunState, event: TrainingEvent): RunState
     case 'error':
       return { ...state, log: addLog(state, state.progress?.steps ?? 0, safeText(event.error.message, 300)) }
   }
+}
+
+/** The state after news of a run on shared machines. */
+export function advanceRemote(state: RunState, update: RemoteUpdate): RunState {
+  const text = remoteText(update)
+  const log = text === undefined ? state.log : addLog(state, state.progress?.steps ?? 0, text)
+  return { ...state, remote: { run: update.run, silent: update.silent }, log }
 }
 
 /** Seconds left at the present rate; null while there is none. */

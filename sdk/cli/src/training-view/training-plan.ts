@@ -8,10 +8,12 @@ export type TrainingPlan = {
   algorithm: string
   steps: number
   seed: number
-  /** Folder of the agent, as the user may type it. */
-  out: string
+  /** Folder that the agent is written to, as the user may type it; null where it stays on the server. */
+  out: string | null
   resume: boolean
   success: SuccessCriteria
   /** Settings beside the steps, shown with --verbose. */
   settings: Record<string, unknown>
+  /** The run on shared machines; left out where this machine trains. `server` is its address. */
+  remote?: { id: string; server: string }
 }

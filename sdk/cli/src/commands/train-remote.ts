@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { AgentGymError, type Run, type StartRunRequest } from '@agentgym/contract'
+import { type Connection, findConnection } from '../account/connection.ts'
+import { account } from '../account/log-in.ts'
+import type { CommandContext } from '../command-context.ts'
+import { findLocked } from '../packages/installed-packages.ts'
+import { parsePackageTarget } from '../registry/package-target.ts'
+import { parseAmount } from '../runs/parse-amount.ts'
+import { readStatus, startRun } from '../runs/run-api.ts'
+import { howToFollow, watchRunHere } from '../runs/watch-run-here.ts'
+import { unscopedName } from '../targets/built-in-scenarios.ts'
+import { agentsFolder } from '../targets/resolve-agent.ts'
+import { formatAmount } from '../terminal/format-amount.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
+import { runLine } from '../training-view/json-view.ts'
+import { claimAgentFolder } from './agent-folder.ts'
+
+export type RemoteFlags = {
+  algorithm?: string
+  steps?: number
+  seed?: number
+  out?: string
+  set?: Record<string, string>
+  force?: boolean
+  watch?: boolean
+  budget?: string
+  publish?: string
+  private?: boolean
+  note?: string
+  account?: string
+  trajectories?: number
+}
+
+/** `agentgym train --remote`: queues a run on the server's workers, and with `--watch` follows it and fetches the agent. */
+export async function trainRemote(target: string, flags: RemoteFlags, context: CommandContext): Promise<void> {
+  const scenario = await publishedTarget(target)
+  const out = resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.name)))
+  if (flags.watch) await refuseTakenFolder(out, flags, context)
+  const connection = await findConnection()
+  const request = await requestOf(
+    connection,
+    `${scenario.name}${scenario.range ? `@${scenario.range}` : ''}`,
+    flags,
+    context,
+  )
+  const run = await startRun(connection, request)
+  if (flags.watch) return watchRunHere(connection, run, { out, force: flags.force ?? false }, context)
+  context.sayJson(runLine(run, 'submitted'))
+  for (const line of submittedLines(run, context)) context.say(line)
+  for (const line of howToFollow(run, context)) context.say(line)
+}
+
+/** A scenario of the registry, in the version of the lock file where that is what was asked for. */
+async function publishedTarget(target: string): Promise<{ name: string; range: string | undefined }> {
+  const published = parsePackageTarget(target)
+  if (published !== undefined && !existsSync(target)) {
+    const locked = await findLocked(published)
+    return { name: published.name, range: locked?.version ?? published.range }
+  }
+  const here = existsSync(target)
+  const shown = shellQuote(target)
+  throw new AgentGymError({
+    code: 'usage_invalid',
+    message: here
+      ? `${shown} is a folder of this machine, and the workers train on what is published`
+      : `${shown} names no scenario of the registry`,
+    hint: here
+      ? `Publish it first, agentgym scenario publish ${shown}, and train on its name: agentgym train @you/name --remote.`
+      : `Scenarios of the registry carry their publisher's scope, such as @acme/cart-pole; agentgym search finds them.`,
+    data: { target: target.slice(0, 200) },
+  })
+}
+
+/** Before the run costs anything: that its agent will have a place. Nothing is moved yet. */
+async function refuseTakenFolder(out: string, flags: RemoteFlags, context: CommandContext): Promise<void> {
+  if (flags.force) return
+  const runtime = await context.runtime()
+  try {
+    await claimAgentFolder(out, { force: false, checkpoint: runtime.checkpointPath(out) })
+  } catch (error) {
+    if (!(error instanceof AgentGymError)) throw error
+    const { code, message, data } = error
+    const hint = '--out DIR names another folder, --force moves what is there aside once the new agent has come.'
+    throw new AgentGymError({ code, message, hint, data })
+  }
+}
+
+async function requestOf(
+  connection: Connection,
+  scenario: string,
+  flags: RemoteFlags,
+  context: CommandContext,
+): Promise<StartRunRequest> {
+  const { algorithm, steps, seed, note, account: owner, trajectories } = flags
+  const budget = flags.budget === undefined ? undefined : await budgetMinor(connection, flags.budget)
+  return {
+    scenario,
+    algorithm,
+    steps,
+    seed,
+    settings: await settingsOf(flags, context),
+    budget_minor: budget,
+    publish: flags.publish === undefined ? undefined : await publishField(connection, flags.publish, flags),
+    trajectories_every: trajectories,
+    account: owner,
+    note,
+  }
+}
+
+/** As training here reads them; whether they are right is the server's to say. */
+async function settingsOf({ set = {} }: RemoteFlags, context: CommandContext): Promise<Record<string, unknown>> {
+  if (Object.keys(set).length === 0) return {}
+  const { parseSetting } = await context.runtime()
+  return Object.fromEntries(Object.entries(set).map(([name, text]) => [name, parseSetting(name, text)]))
+}
+
+async function budgetMinor(connection: Connection, text: string): Promise<number> {
+  const { currency } = await readStatus(connection)
+  return parseAmount(text, currency)
+}
+
+/** `NAME[@VERSION]`; a name without a scope is one of the account that the run is for. */
+async function publishField(
+  connection: Connection,
+  text: string,
+  { account: owner, private: hidden }: RemoteFlags,
+): Promise<StartRunRequest['publish']> {
+  const scoped = text.startsWith('@') ? text : `@${owner ?? (await account(connection)).username}/${text}`
+  const target = parsePackageTarget(scoped)
+  if (target === undefined) {
+    throw new AgentGymError({
+      code: 'name_invalid',
+      message: `--publish is ${JSON.stringify(text.slice(0, 200))}, which is no name of a package`,
+      hint: 'Write it as @you/name, or @you/name@1.0.0 with a version of your choice.',
+      data: { field: 'publish' },
+    })
+  }
+  return { name: target.name, version: target.range, visibility: hidden ? 'private' : undefined }
+}
+
+function submittedLines(run: Run, { terminal }: CommandContext): string[] {
+  const { paint } = terminal
+  const { name, version } = run.scenario
+  const { budget_minor: budget, currency } = run.cost
+  const limit = budget === null ? 'no limit on what it may cost' : `at most ${formatAmount(budget, currency)}`
+  const what = safeText(`${name}@${version}`, 240)
+  return [
+    `${terminal.symbols.next} Train on ${paint.bold(what)} with ${safeText(run.algorithm, 20)}, seed ${run.seed}, ${limit}`,
+    `  ${paint.dim(run.ahead ? `${run.ahead} ahead in the queue` : 'next in the queue')}`,
+  ]
+}

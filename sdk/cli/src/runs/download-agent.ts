@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { downloadPackage } from '@agentgym/client'
+import { AgentGymError, type Run } from '@agentgym/contract'
+import type { Connection } from '../account/connection.ts'
+import type { CommandContext } from '../command-context.ts'
+import { claimAgentFolder, forgetRunRequest } from '../commands/agent-folder.ts'
+import { readPackage } from '../packages/read-package.ts'
+import { clientOf, explained } from '../registry/registry-api.ts'
+import { transferProgress } from '../terminal/transfer-progress.ts'
+import { runPath } from './run-api.ts'
+import { shortRunId } from './short-run-id.ts'
+
+/** The files of a run's agent, held to the integrity that its worker told. Throws `run_has_no_agent`. */
+export async function fetchAgent(
+  connection: Connection,
+  run: Run,
+  context: CommandContext,
+): Promise<Map<string, Buffer>> {
+  if (run.agent === null) {
+    const command = `agentgym runs show ${shortRunId(run.id)}`
+    throw new AgentGymError({
+      code: 'run_has_no_agent',
+      message: `the run ${run.id} has no agent: it is ${run.state.replace('_', ' ')}`,
+      hint: `${command} says more. A run has an agent once it is completed.`,
+      data: { id: run.id, state: run.state },
+    })
+  }
+  const { integrity } = run.agent
+  const progress = transferProgress('agent', context)
+  try {
+    const request = { what: `the agent of ${run.id}`, tarball: `${runPath(run.id)}/agent`, integrity }
+    const bytes = await explained(connection, () =>
+      downloadPackage(clientOf(connection), { ...request, onProgress: progress.update }),
+    )
+    return await readPackage(bytes)
+  } finally {
+    progress.close()
+  }
+}
+
+/**
+ * Writes a run's agent to a folder, as training here would have: whole or not at all, and read once before it is believed.
+ * Throws as `claimAgentFolder` and `fetchAgent` do, and `agent_invalid`.
+ */
+export async function downloadAgent(
+  connection: Connection,
+  run: Run,
+  folder: string,
+  options: { force: boolean; context: CommandContext },
+): Promise<{ movedTo: string | null }> {
+  const files = await fetchAgent(connection, run, options.context)
+  const runtime = await options.context.runtime()
+  const temporary = `${folder}.${randomUUID()}.tmp`
+  try {
+    for (const [path, bytes] of files) {
+      await mkdir(dirname(join(temporary, path)), { recursive: true })
+      await writeFile(join(temporary, path), bytes)
+    }
+    await runtime.readAgent(temporary)
+    const claimed = await claimAgentFolder(folder, { force: options.force, checkpoint: runtime.checkpointPath(folder) })
+    // The folder is not there, or empty but for the request of a run that never came to anything.
+    await forgetRunRequest(folder)
+    await rename(temporary, folder)
+    return claimed
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}

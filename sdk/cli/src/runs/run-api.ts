@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import {
+  AgentGymError,
+  type Run,
+  type RunState,
+  runListSchema,
+  runSchema,
+  type ServerStatus,
+  type StartRunRequest,
+  serverStatusSchema,
+} from '@agentgym/contract'
+import type { z } from 'zod'
+import type { Connection } from '../account/connection.ts'
+import { callApi } from '../registry/registry-api.ts'
+
+export type RunFilter = { state?: string; scenario?: string; account?: string; limit?: number; cursor?: string }
+
+const endStates: readonly RunState[] = ['completed', 'failed', 'cancelled', 'budget_exceeded']
+
+/** Whether no worker has the run or will get it by itself. */
+export function hasEnded({ state }: Run): boolean {
+  return endStates.includes(state)
+}
+
+export function runPath(id: string): string {
+  return `/v1/runs/${encodeURIComponent(id)}`
+}
+
+/** Queues a run, once: where no answer came, it is asked for again under the same key. */
+export async function startRun(connection: Connection, request: StartRunRequest): Promise<Run> {
+  const headers = { 'idempotency-key': randomUUID() }
+  const ask = () => callApi(connection, { method: 'POST', path: '/v1/runs', json: request, headers, answer: runSchema })
+  return ask().catch((error) => {
+    if (error instanceof AgentGymError && error.code === 'server_unreachable') return ask()
+    throw error
+  })
+}
+
+export function readRun(connection: Connection, id: string, signal?: AbortSignal): Promise<Run> {
+  return callApi(connection, { path: runPath(id), answer: runSchema, signal })
+}
+
+/** Newest first, a page at a time. */
+export function listRuns(connection: Connection, filter: RunFilter): Promise<z.infer<typeof runListSchema>> {
+  return callApi(connection, { path: '/v1/runs', query: filter, answer: runListSchema })
+}
+
+export function cancelRun(connection: Connection, id: string): Promise<Run> {
+  return callApi(connection, { method: 'POST', path: `${runPath(id)}/cancel`, answer: runSchema })
+}
+
+export function resumeRun(connection: Connection, id: string, budgetMinor: number): Promise<Run> {
+  const json = { budget_minor: budgetMinor }
+  return callApi(connection, { method: 'POST', path: `${runPath(id)}/resume`, json, answer: runSchema })
+}
+
+export function readStatus(connection: Connection): Promise<ServerStatus> {
+  return callApi(connection, { path: '/v1/status', answer: serverStatusSchema })
+}

@@ -1,0 +1,167 @@
+import type { Run } from '@agentgym/contract'
+import { curveChart } from '../terminal/curve-chart.ts'
+import { fieldLines } from '../terminal/field-lines.ts'
+import { fitText, wrapText } from '../terminal/fit-text.ts'
+import { formatAge } from '../terminal/format-age.ts'
+import { formatAmount } from '../terminal/format-amount.ts'
+import { formatBytes, formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-figures.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { evaluationLines } from '../training-view/evaluation-lines.ts'
+import { costText, remoteText } from '../training-view/remote-run.ts'
+import type { RunHistory } from './read-history.ts'
+import { runStateText } from './run-state-text.ts'
+import { shortRunId } from './short-run-id.ts'
+
+type ReportOptions = { verbose: boolean; nowMs: number }
+
+const chartRows = 10
+const eventsShown = 12
+
+/** Everything about a run, for people: fields, curve, result, events. No line is wider than the terminal. */
+export function runReport(run: Run, history: RunHistory, terminal: Terminal, options: ReportOptions): string[] {
+  const { paint, symbols } = terminal
+  const width = Math.min(terminal.columns(), 100)
+  const note = run.note === null ? [] : wrapText(safeText(run.note, 200), width)
+  return [
+    `${paint.bold(`Run ${shortRunId(run.id)}`)} ${symbols.dot} ${runStateText(run, terminal)}`,
+    ...note,
+    ...failureLines(run, terminal, width - 2),
+    ...fieldLines(fields(run, options), terminal),
+    ...curveLines(run, history, terminal),
+    ...(run.evaluation === null ? [] : ['Result', ...evaluationLines(run.evaluation, terminal)]),
+    ...eventLines(run, history, terminal),
+    ...(options.verbose ? ['Settings', ...fieldLines(settingPairs(run), terminal)] : []),
+  ]
+}
+
+function failureLines({ error }: Run, { paint, symbols }: Terminal, width: number): string[] {
+  if (error === null) return []
+  const text = (line: string) => line.split(/\r?\n/).flatMap((part) => wrapText(safeText(part, 2_000), width))
+  const [first, ...rest] = text(error.message).slice(0, 20)
+  const hint = error.hint === undefined ? [] : text(error.hint).slice(0, 10)
+  return [
+    `${paint.fail(symbols.failed)} ${first}`,
+    ...rest.map((line) => `  ${line}`),
+    ...hint.map((line, index) => `${index === 0 ? symbols.next : ' '} ${line}`),
+    `  ${paint.dim(error.code)}`,
+  ]
+}
+
+function fields(run: Run, { nowMs }: ReportOptions): [string, string][] {
+  const { cost, progress, agent } = run
+  const price = cost.price_minor_per_hour
+  const hourly = price ? `, at ${formatAmount(price, cost.currency)} an hour` : ''
+  const pairs: [string, string | null][] = [
+    ['id', run.id],
+    ['scenario', `${run.scenario.name}@${run.scenario.version}`],
+    ['algorithm', `${run.algorithm}, seed ${run.seed}`],
+    ['account', run.created_by === run.owner ? run.owner : `${run.owner}, started by ${run.created_by}`],
+    ['submitted', `${momentText(run.created_at)}, ${formatAge(run.created_at, nowMs)} ago`],
+    ['took', run.ended_at === null || run.started_at === null ? null : tookText(run.started_at, run.ended_at)],
+    [
+      'worker',
+      run.worker === null ? null : `${run.worker}${run.attempt > 1 ? `, the ${ordinal(run.attempt)} that had it` : ''}`,
+    ],
+    ['progress', progress === null ? null : progressText(progress)],
+    [
+      'checkpoint',
+      run.checkpoint &&
+        `iteration ${formatCount(run.checkpoint.iteration)}, ${formatCount(run.checkpoint.steps)} steps`,
+    ],
+    ['cost', `${costText(run) ?? 'nothing'}${hourly}`],
+    ['agent', agent && `${formatBytes(agent.size)}, ${agent.integrity}`],
+    ['package', agent?.package ? `${agent.package.name}@${agent.package.version}` : null],
+  ]
+  return pairs.filter((pair): pair is [string, string] => pair[1] !== null)
+}
+
+function progressText({
+  steps,
+  steps_total: total,
+  steps_per_second: rate,
+  episodes_total,
+}: NonNullable<Run['progress']>): string {
+  return `${formatCount(steps)} of ${formatCount(total)} steps, ${formatCount(rate)} steps/s, ${formatCount(episodes_total)} episodes`
+}
+
+function curveLines(run: Run, { curve }: RunHistory, terminal: Terminal): string[] {
+  if (curve.length === 0) return []
+  const { paint } = terminal
+  const criterion = run.evaluation?.success.criteria.find(({ metric }) => metric === 'return_mean')
+  const rows = curveChart(
+    curve.map(({ steps, return_mean }) => ({ x: steps, y: return_mean })),
+    {
+      width: Math.min(terminal.columns(), 100) - 1,
+      height: chartRows,
+      xEnd: run.progress?.steps_total ?? curve[curve.length - 1].steps,
+      target: criterion?.target,
+      unicode: terminal.unicode,
+    },
+  )
+  const target = criterion === undefined ? '' : `, target ${formatTarget(criterion.target)} dashed`
+  const title = `Return, mean of the last 100 episodes: ${formatValue(curve[curve.length - 1].return_mean)}${target}`
+  return [
+    fitText(title, terminal.columns() - 1, terminal.symbols.ellipsis),
+    ...rows.map(({ axis, plot, target: onTarget }) => {
+      // The target's dashes are dim, the curve that crosses them is not.
+      const parts = onTarget ? plot.split(/([╌-]+)/) : [plot]
+      const painted = parts.map((part, at) => (at % 2 === 1 ? paint.dim(part) : paint.accent(part)))
+      return `${paint.dim(axis)}${painted.join('')}`.trimEnd()
+    }),
+  ]
+}
+
+function eventLines(run: Run, { events }: RunHistory, terminal: Terminal): string[] {
+  const told = events.flatMap((event) => {
+    const text = eventText(run, event)
+    return text === undefined ? [] : [{ at: event.at, text }]
+  })
+  if (told.length === 0) return []
+  const shown = told.slice(-eventsShown)
+  const left = told.length - shown.length
+  const checkpoints = events.filter(({ type }) => type === 'checkpoint').length
+  const title = `Events${left > 0 ? `, ${formatCount(left)} earlier ones left out` : ''}`
+  return [
+    checkpoints > 0 ? `${title}; ${formatCount(checkpoints)} checkpoint${checkpoints === 1 ? '' : 's'}` : title,
+    ...shown.map(
+      ({ at, text }) =>
+        `  ${terminal.paint.dim(momentText(at))}  ${fitText(text, Math.max(10, terminal.columns() - 24), terminal.symbols.ellipsis)}`,
+    ),
+  ]
+}
+
+function eventText(run: Run, event: RunHistory['events'][number]): string | undefined {
+  switch (event.type) {
+    case 'evaluation':
+      return `Held out: return ${formatValue(event.data.evaluation.return_mean)} at ${formatCount(event.data.steps)} steps`
+    case 'completed':
+      return `Completed, ${formatCount(event.data.steps)} steps in ${formatDuration(event.data.seconds)}`
+    case 'failed':
+      return `Failed: ${safeText(event.data.error.message, 300)}`
+    case 'cancelled':
+      return 'Cancelled'
+    case 'budget_exceeded':
+      return `Out of budget: ${formatAmount(event.data.spent_minor, run.cost.currency)} spent`
+    default:
+      return remoteText({ run, event })
+  }
+}
+
+function settingPairs({ settings }: Run): [string, string][] {
+  return Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value) ?? '-'])
+}
+
+/** `2026-11-28 03:20:04`, in UTC, as the server tells it. */
+function momentText(moment: string): string {
+  return new Date(moment).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+function tookText(from: string, to: string): string {
+  return `${formatDuration(Math.max(0, (Date.parse(to) - Date.parse(from)) / 1000))} from its first worker to its end`
+}
+
+function ordinal(count: number): string {
+  const suffix = new Intl.PluralRules('en-US', { type: 'ordinal' }).select(count)
+  return `${count}${{ one: 'st', two: 'nd', few: 'rd', other: 'th', zero: 'th', many: 'th' }[suffix]}`
+}
