@@ -14,8 +14,12 @@ export type Database = {
   lock(query: Transaction<Schema>, name: string): Promise<void>
   /** Raw statements for libraries that bring their own schema, such as pg-boss: resolves to the rows of every statement. */
   execute(sql: string, parameters?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
+  /** Connections in use, open and unused, and those that somebody waits for. */
+  connections(): Connections
   close(): Promise<void>
 }
+
+export type Connections = { active: number; idle: number; waiting: number }
 
 /** Either part of a transaction or on its own. */
 export type Queries = Kysely<Schema> | Transaction<Schema>

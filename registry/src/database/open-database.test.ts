@@ -46,6 +46,25 @@ describe.each(await testDatabases())('Database on $kind', ({ kind, open }) => {
     ])
   })
 
+  it('tells how many connections are in use', async () => {
+    expect(database.connections()).toMatchObject({ active: 0, waiting: 0 })
+    await database.transaction(async (query) => {
+      await sql`select 1`.execute(query)
+      expect(database.connections()).toMatchObject({ active: 1, waiting: 0 })
+    })
+    const held = Promise.withResolvers<void>()
+    const many = 12
+    const begun = Array.from({ length: many }, () => database.transaction(() => held.promise))
+    // PostgreSQL opens them as they are asked for; PGlite has one.
+    const active = kind === 'pglite' ? 1 : 10
+    await expect
+      .poll(() => database.connections(), { timeout: 30_000 })
+      .toMatchObject({ active, waiting: many - active })
+    held.resolve()
+    await Promise.all(begun)
+    expect(database.connections()).toMatchObject({ active: 0, waiting: 0 })
+  })
+
   it('never rounds a bigint', async () => {
     await expect(sql`select 9007199254740993::int8`.execute(database.query)).rejects.toThrow('9007199254740993')
   })

@@ -25,6 +25,7 @@ export async function openPgliteFolder(folder: string): Promise<Database> {
       query,
       ...createTransactions(query, scope),
       execute: async (sql, parameters = []) => ({ rows: await dialect.driver.execute(sql, parameters) }),
+      connections: () => dialect.driver.connections(),
       close: async () => {
         await query.destroy()
         // Kysely closes what it has opened, and it opens at the first query.

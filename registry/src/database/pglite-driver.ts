@@ -12,6 +12,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
+import type { Connections } from './database.ts'
 import type { TransactionScope } from './transaction-scope.ts'
 
 /**
@@ -39,6 +40,8 @@ class PgliteDriver implements Driver {
   /** Resolves when the connection is free for whoever comes next. */
   #free = Promise.resolve()
   #giveBack = () => {}
+  /** Who has it, and who waits for it. */
+  #claims = 0
 
   constructor(pglite: PGlite, scope: TransactionScope) {
     this.#pglite = pglite
@@ -52,6 +55,7 @@ class PgliteDriver implements Driver {
 
   async acquireConnection(): Promise<PgliteConnection> {
     this.#scope.assertOutside()
+    this.#claims++
     const mine = this.#free
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#free = promise
@@ -61,7 +65,13 @@ class PgliteDriver implements Driver {
   }
 
   async releaseConnection(): Promise<void> {
+    this.#claims--
     this.#giveBack()
+  }
+
+  connections(): Connections {
+    const active = Math.min(1, this.#claims)
+    return { active, idle: 1 - active, waiting: this.#claims - active }
   }
 
   /** Several statements at once, as pg-boss sends its schema; parameters only where there is one statement. */

@@ -45,6 +45,11 @@ export async function openPostgresql(url: string): Promise<Database> {
       scope.assertOutside()
       return { rows: await execute(pool, statements, parameters) }
     },
+    connections: () => ({
+      active: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: async () => {
       await query.destroy()
       if (!pool.ending) await pool.end()

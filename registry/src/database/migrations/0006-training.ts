@@ -64,6 +64,8 @@ export const training: Migration = {
       where state not in ('failed', 'cancelled')`,
     'create index training_runs_scenario_version_idx on training_runs (scenario_version_id)',
     'create index training_runs_agent_object_key_idx on training_runs (agent_object_key)',
+    // What /metrics counts: all of it is in the index.
+    'create index training_runs_state_idx on training_runs (state, ended_at, started_at)',
     `create index training_runs_open_idx on training_runs (created_at) where state in ('queued', 'running')`,
     "create index training_runs_open_by_owner_idx on training_runs (owner_id) where state in ('queued', 'running')",
     // Completed, failed and cancelled are for good; only a run that ran out of budget goes on.
