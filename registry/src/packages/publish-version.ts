@@ -10,7 +10,7 @@ import type { Queries } from '../database/database.ts'
 import type { Schema, VersionState } from '../database/schema.ts'
 import { violatedConstraint } from '../database/violated-constraint.ts'
 import { type JobQueue, jobQueue } from '../jobs/job-queue.ts'
-import type { Services } from '../server/services.ts'
+import type { ServerConfig, Services } from '../server/services.ts'
 import { decideVersion } from './decide-version.ts'
 import { lockObject, lockPackage } from './lock-package.ts'
 import { type PackageName, parsePackageName } from './package-name.ts'
@@ -58,28 +58,70 @@ export async function publishVersion(services: Services, upload: Upload): Promis
   if (upload.tag !== undefined) parseTag(upload.tag)
   await authoriseScope(database.query, actor, name)
   const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
-  const tarball = await readTarball(bytes, config.limits)
-  const manifest = vetManifest(tarball, name.full, upload.version)
-  if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, tarball.manifest)
-  const readmeHtml = await readmeRenderer.render(tarball.integrity, tarball.readme ?? '')
+  const vetted = await vetPackage(config, bytes, name.full, upload.version)
+  if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, vetted.tarball.manifest)
   const queue = await jobQueue(services)
   const objectKey = await objects.put(bytes)
-  return database.transaction(async (query) => {
-    await lockPackage(database, query, name.full)
-    const ownerId = await authoriseScope(query, actor, name)
-    const found = await openPackage(query, { name, ownerId, kind: manifest.kind, visibility: upload.visibility })
-    const earlier = await findVersion(query, found.id, upload.version)
-    if (earlier !== undefined) {
-      if (earlier.integrity !== tarball.integrity || earlier.published_by !== actor.accountId)
-        throw versionExists(name.full, upload.version, earlier.state)
-      return { name: name.full, version: upload.version, state: earlier.state, integrity: earlier.integrity }
-    }
-    await lockObject(database, query, objectKey)
-    // The sweeper may have come between: writing again what is there costs nothing.
-    if (!(await objects.has(objectKey))) await objects.put(bytes)
-    const state = await insertVersion(query, queue, { actor, found, tarball, readmeHtml, manifest, objectKey, upload })
-    return { name: name.full, version: upload.version, state, integrity: tarball.integrity }
-  })
+  const { tag, visibility, ip } = upload
+  const { state, integrity } = await database.transaction((query) =>
+    createVersion(query, { ...services, queue }, { actor, vetted, objectKey, tag, visibility, ip }),
+  )
+  return { name: name.full, version: upload.version, state, integrity }
+}
+
+/** A package's tarball that has passed everything that can be seen in it. */
+export type VettedPackage = { bytes: Uint8Array; tarball: Tarball; manifest: VettedManifest; readmeHtml: string }
+
+/** Reads a tarball and holds it to the registry's rules. Throws the codes that `readTarball` and `vetManifest` name. */
+export async function vetPackage(
+  { limits }: Pick<ServerConfig, 'limits'>,
+  bytes: Uint8Array,
+  name: string,
+  version: string,
+): Promise<VettedPackage> {
+  const tarball = await readTarball(bytes, limits)
+  const manifest = vetManifest(tarball, name, version)
+  return { bytes, tarball, manifest, readmeHtml: await readmeRenderer.render(tarball.integrity, tarball.readme ?? '') }
+}
+
+export type NewVersion = {
+  actor: Actor
+  vetted: VettedPackage
+  /** Where its bytes lie, durable. */
+  objectKey: string
+  tag?: string | undefined
+  visibility?: 'public' | 'private' | undefined
+  ip: string | null
+}
+
+/**
+ * Writes a vetted version, its package where that is new, audit entry and job, in the caller's transaction; takes the
+ * package's lock. Throws what can be refused at that point: `forbidden`, `name_taken`, `version_exists`,
+ * `package_kind_changed`, `package_visibility_fixed`.
+ */
+export async function createVersion(
+  query: Transaction<Schema>,
+  context: Pick<Services, 'database' | 'objects'> & { queue: JobQueue },
+  added: NewVersion,
+): Promise<{ id: string; state: VersionState; integrity: string }> {
+  const { database, objects } = context
+  const { actor, objectKey, vetted, visibility } = added
+  const { manifest, tarball } = vetted
+  const name = parsePackageName(manifest.name)
+  await lockPackage(database, query, name.full)
+  const ownerId = await authoriseScope(query, actor, name)
+  const found = await openPackage(query, { name, ownerId, kind: manifest.kind, visibility })
+  const { integrity } = tarball
+  const earlier = await findVersion(query, found.id, manifest.version)
+  if (earlier !== undefined) {
+    if (earlier.integrity !== integrity || earlier.published_by !== actor.accountId)
+      throw versionExists(name.full, manifest.version, earlier.state)
+    return { id: earlier.id, state: earlier.state, integrity }
+  }
+  await lockObject(database, query, objectKey)
+  // The sweeper may have come between: writing again what is there costs nothing.
+  if (!(await objects.has(objectKey))) await objects.put(vetted.bytes)
+  return { ...(await insertVersion(query, context.queue, found.id, added)), integrity }
 }
 
 /** The account that owns the scope, if the actor may publish there. */
@@ -143,23 +185,17 @@ async function insertPackage(query: Transaction<Schema>, wanted: Wanted): Promis
   }
 }
 
-type NewVersion = {
-  actor: Actor
-  found: { id: string }
-  tarball: Tarball
-  readmeHtml: string
-  manifest: VettedManifest
-  objectKey: string
-  upload: Upload
-}
-
-async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added: NewVersion): Promise<VersionState> {
-  const { actor, found, tarball, readmeHtml, manifest, objectKey, upload } = added
-  const tag = upload.tag ?? ''
+async function insertVersion(
+  query: Transaction<Schema>,
+  queue: JobQueue,
+  packageId: string,
+  { actor, vetted, objectKey, ip, tag = '' }: NewVersion,
+): Promise<{ id: string; state: VersionState }> {
+  const { tarball, manifest, readmeHtml } = vetted
   const { id } = await query
     .insertInto('versions')
     .values({
-      package_id: found.id,
+      package_id: packageId,
       version: manifest.version,
       state: 'checking',
       checks: JSON.stringify([]),
@@ -186,13 +222,13 @@ async function insertVersion(query: Transaction<Schema>, queue: JobQueue, added:
     actor,
     action: 'package.publish',
     subject: `${manifest.name}@${manifest.version}`,
-    ip: upload.ip,
-    data: { integrity: tarball.integrity, tag: upload.tag ?? null },
+    ip,
+    data: { integrity: tarball.integrity, tag: tag === '' ? null : tag },
   })
-  if (manifest.kind === 'scenario') return 'checking'
+  if (manifest.kind === 'scenario') return { id, state: 'checking' }
   // Nothing of an agent's package runs when it is installed, and its model is another room's to verify.
-  const undecided = { id, package_id: found.id, name: manifest.name, version: manifest.version, intended_tag: tag }
-  return decideVersion(query, undecided, true, agentChecks)
+  const undecided = { id, package_id: packageId, name: manifest.name, version: manifest.version, intended_tag: tag }
+  return { id, state: await decideVersion(query, undecided, true, agentChecks) }
 }
 
 const agentChecks = [
