@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Client, leaseJob, publishPackage, sendHeartbeat, sendResult, versionPath } from '@agentgym/client'
-import type { LeasedJob } from '@agentgym/contract'
-import { runCheckWorker, type WorkerEvent } from '@agentgym/runtime'
+import type { LeasedCheck } from '@agentgym/contract'
+import { runWorker, type WorkerEvent } from '@agentgym/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../registry/src/database/database.ts'
 import { openDatabase } from '../../registry/src/database/open-database.ts'
@@ -52,7 +52,7 @@ async function workOnce(token = operator.token): Promise<WorkerEvent[]> {
     if (['finished', 'lost', 'failed'].includes(event.event)) stop.abort()
   }
   // Uploads go to one server, workers ask the other.
-  await runCheckWorker({ server: replica.url, token, signal: stop.signal, onEvent, pollMs: 100 })
+  await runWorker({ server: replica.url, token, kinds: ['check'], stop: stop.signal, onEvent, pollMs: 100 })
   return events
 }
 
@@ -68,7 +68,7 @@ describe('a published scenario', () => {
 
     const events = await workOnce()
     expect(events.map(({ event }) => event)).toContain('leased')
-    expect(events.at(-1)).toMatchObject({ package: '@acme/cart-pole@1.0.0', ok: true, failed: [] })
+    expect(events.at(-1)).toMatchObject({ subject: '@acme/cart-pole@1.0.0', ok: true, failed: [] })
     const version = await versionOf(stranger, packed)
     expect(version.state).toBe('published')
     const messages = Object.fromEntries(version.checks.map(({ id, message }) => [id, message]))
@@ -102,10 +102,10 @@ describe('a published scenario', () => {
   it('is checked by another worker where one has gone, and the first one’s result is refused', async () => {
     const packed = await packScenario('cart-pole', { name: '@acme/second-chance' })
     await publishPackage(author.client, packed)
-    const zombie = (await leaseJob(operator.client, ['check'])) as LeasedJob
+    const zombie = (await leaseJob(operator.client, { kinds: ['check'] }))?.job as LeasedCheck
     expect(zombie.package).toMatchObject({ name: packed.name, version: packed.version })
-    expect((await sendHeartbeat(operator.client, zombie)).getTime()).toBeGreaterThan(Date.now())
-    expect(await leaseJob(operator.client, ['check'])).toBeUndefined()
+    expect((await sendHeartbeat(operator.client, zombie)).leaseMs).toBeGreaterThan(30_000)
+    expect(await leaseJob(operator.client, { kinds: ['check'] })).toBeUndefined()
 
     await expireLeases()
     expect((await workOnce()).at(-1)).toMatchObject({ event: 'finished', ok: true })
@@ -134,7 +134,7 @@ describe('a worker', () => {
     await once(child, 'exit')
     expect((await versionOf(author.client, packed)).state).toBe('checking')
     await expireLeases()
-    expect((await workOnce()).at(-1)).toMatchObject({ event: 'finished', package: '@acme/survivor@1.0.0', ok: true })
+    expect((await workOnce()).at(-1)).toMatchObject({ event: 'finished', subject: '@acme/survivor@1.0.0', ok: true })
     expect((await versionOf(author.client, packed)).state).toBe('published')
   })
 
@@ -146,15 +146,15 @@ describe('a worker', () => {
   it('waits where nobody answers, and ends when told to', async () => {
     const stop = new AbortController()
     const seen: string[] = []
-    await runCheckWorker({
+    await runWorker({
       server: 'http://127.0.0.1:9',
       token: 'agt_any',
-      signal: stop.signal,
+      stop: stop.signal,
       onEvent: ({ event }) => {
         seen.push(event)
         stop.abort()
       },
     })
-    expect(seen).toEqual(['unreachable'])
+    expect(new Set(seen)).toEqual(new Set(['unreachable']))
   })
 })

@@ -4,4 +4,5 @@ export { type BuiltScenario, buildScenario, loadScenario, writeBuild } from './s
 export { checkScenario } from './sandbox/check-scenario.ts'
 export { type PlanRequest, parseSetting, resolvePlan } from './training/settings.ts'
 export { checkpointPath, type TrainOptions, train } from './training/train.ts'
-export { type CheckWorkerOptions, runCheckWorker, type WorkerEvent } from './worker/run-check-worker.ts'
+export { runWorker, type WorkerOptions } from './worker/run-worker.ts'
+export type { WorkerEvent } from './worker/worker-event.ts'

@@ -2,6 +2,8 @@ import type { Command } from 'commander'
 import { contextOf } from './command-context.ts'
 import { wholeNumber } from './command-line-numbers.ts'
 
+const slotRange = { least: 1, greatest: 250 }
+
 /** The commands that talk to a registry about packages. */
 export function addRegistryCommands(program: Command): void {
   addReading(program)
@@ -140,22 +142,32 @@ function addToken(program: Command): void {
 export function addServerCommands(program: Command): void {
   program
     .command('serve')
-    .description('start the registry: API, npm registry, catalogue, and a worker that checks packages')
+    .description('start the registry: API, npm registry, catalogue, and a worker that checks packages and trains')
     .option(
       '--port <N>',
       'port (default: 4477; 0 takes a free one)',
       wholeNumber('port', { least: 0, greatest: 65_535 }),
     )
     .option('--data <DIR>', 'folder of database and packages (default: server in AGENTGYM_HOME)')
-    .option('--no-worker', 'check no packages here: workers run elsewhere')
+    .option('--no-worker', 'check and train nothing here: workers run elsewhere')
     .action(async (options, command: Command) => {
       const { serve } = await import('./commands/serve.ts')
       await serve(options, contextOf(command))
     })
   program
     .command('worker')
-    .description('check packages for a server, with a token of the scope worker in AGENTGYM_TOKEN')
+    .description(
+      'check packages, evaluate agents and train for a server, with a token of the scope worker in AGENTGYM_TOKEN',
+    )
     .option('--server <URL>', 'the server (by default AGENTGYM_SERVER, or where you are logged in)')
+    .option('--kinds <KINDS>', 'jobs to take (default: check,evaluate,train)')
+    .option('--slots <N>', 'jobs side by side (default: what suits the machine)', wholeNumber('slots', slotRange))
+    .option('--name <NAME>', "what the server calls it (default: this machine's name)")
+    .option(
+      '--price <MINOR>',
+      "price of an hour of training, in minor units of the server's currency (default: AGENTGYM_WORKER_PRICE_MINOR, or 0)",
+      wholeNumber('price', { least: 0, greatest: 1_000_000_000 }),
+    )
     .action(async (options, command: Command) => {
       const { worker } = await import('./commands/worker.ts')
       await worker(options, contextOf(command))

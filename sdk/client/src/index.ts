@@ -2,7 +2,21 @@ export type { components, operations, paths } from './api-types.ts'
 export { type Client, type ClientOptions, createClient } from './create-client.ts'
 export { type DownloadRequest, downloadPackage } from './download-package.ts'
 export { integrityOf, verifyIntegrity } from './integrity.ts'
-export { leaseJob, sendHeartbeat, sendResult } from './jobs.ts'
+export {
+  type CheckpointUpload,
+  downloadCheckpoint,
+  type LeaseTerm,
+  leaseJob,
+  releaseJob,
+  sendEvaluation,
+  sendHeartbeat,
+  sendOutcome,
+  sendProgress,
+  sendResult,
+  sendTrajectories,
+  uploadAgent,
+  uploadCheckpoint,
+} from './jobs.ts'
 export { packagePath, versionPath } from './package-path.ts'
 export { type PublishedVersion, type PublishRequest, publishPackage } from './publish-package.ts'
 export { type WatchOptions, watchRun } from './watch-run.ts'

@@ -1,25 +1,185 @@
-import { type CheckReport, type JobKind, type LeasedJob, leasedJobSchema } from '@agentgym/contract'
+import {
+  AgentGymError,
+  agentUploadSchema,
+  type CheckReport,
+  type EvaluationResultRequest,
+  type Heartbeat,
+  heartbeatSchema,
+  type JobKind,
+  type LeasedJob,
+  leasedJobSchema,
+  type Outcome,
+  type ProgressRequest,
+  type Trajectory,
+  type WorkerDescription,
+  type WorkerUsage,
+} from '@agentgym/contract'
 import type { Client } from './create-client.ts'
 
+/** What stands in every write about a job. */
+export type JobLease = Pick<LeasedJob, 'id' | 'lease'>
+
+export type LeaseTerm = {
+  /** How long the lease holds from when the server answered, by the server's own clock: ours may be wrong. */
+  leaseMs: number
+  /** Of a training job: why it is to end, with a checkpoint. */
+  stop: Heartbeat['stop']
+}
+
+export type LeaseRequest = { kinds: JobKind[]; worker?: WorkerDescription; signal?: AbortSignal }
+
 /** The next job of one of `kinds`, leased to us; undefined where there is none. */
-export async function leaseJob(client: Client, kinds: JobKind[], signal?: AbortSignal): Promise<LeasedJob | undefined> {
-  const response = await post(client, '/v1/jobs/lease', { kinds }, signal)
-  return response.status === 204 ? undefined : leasedJobSchema.parse(await response.json())
+export async function leaseJob(
+  client: Client,
+  { kinds, worker, signal }: LeaseRequest,
+): Promise<(LeaseTerm & { job: LeasedJob }) | undefined> {
+  const response = await post(client, '/v1/jobs/lease', { kinds, worker }, signal)
+  if (response.status === 204) return undefined
+  const job = leasedJobSchema.parse(await response.json())
+  return { job, leaseMs: leaseMs(response, job.expires_at), stop: null }
 }
 
-/** Keeps the lease; gives when it now ends. Throws `lease_lost` where it is not ours any more. */
-export async function sendHeartbeat(client: Client, { id, lease }: LeasedJob, signal?: AbortSignal): Promise<Date> {
-  const response = await post(client, `/v1/jobs/${encodeURIComponent(id)}/heartbeat`, { lease }, signal)
-  const { expires_at } = (await response.json()) as { expires_at: string }
-  return new Date(expires_at)
+/** Keeps the lease. Throws `lease_lost` where it is not ours any more, as every function below does. */
+export async function sendHeartbeat(
+  client: Client,
+  { id, lease }: JobLease,
+  { usage, signal }: { usage?: WorkerUsage; signal?: AbortSignal } = {},
+): Promise<LeaseTerm> {
+  return term(await post(client, jobPath(id, 'heartbeat'), { lease, usage }, signal))
 }
 
-/** Hands in what was found. Throws `lease_lost` where another worker has the job now: then this result counts nothing. */
-export async function sendResult(client: Client, { id, lease }: LeasedJob, report: CheckReport): Promise<void> {
-  await post(client, `/v1/jobs/${encodeURIComponent(id)}/result`, { lease, report })
+/** Gives a job back: the next worker has it at once. */
+export async function releaseJob(
+  client: Client,
+  { id, lease }: JobLease,
+  { reason, meteredMs, signal }: { reason: string; meteredMs?: number; signal?: AbortSignal },
+): Promise<void> {
+  await post(client, jobPath(id, 'release'), { lease, metered_ms: meteredMs, reason }, signal)
+}
+
+/** Hands in what a check found. */
+export async function sendResult(
+  client: Client,
+  { id, lease }: JobLease,
+  report: CheckReport,
+  signal?: AbortSignal,
+): Promise<void> {
+  await post(client, jobPath(id, 'result'), { lease, report }, signal)
+}
+
+/** Hands in what became of an evaluation's tasks. */
+export async function sendEvaluation(
+  client: Client,
+  { id, lease }: JobLease,
+  result: Omit<EvaluationResultRequest, 'lease'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  await post(client, jobPath(id, 'evaluation'), { lease, ...result }, signal)
+}
+
+/** Reports iterations of a run and keeps the lease. What the run has already counts once. */
+export async function sendProgress(
+  client: Client,
+  { id, lease }: JobLease,
+  progress: Omit<ProgressRequest, 'lease'>,
+  signal?: AbortSignal,
+): Promise<LeaseTerm> {
+  return term(await post(client, jobPath(id, 'progress'), { lease, ...progress }, signal))
+}
+
+export type CheckpointUpload = {
+  bytes: Uint8Array
+  /** SHA-256 (hex) of the bytes. */
+  sha256: string
+  iteration: number
+  steps: number
+  seconds: number
+  meteredMs: number
+}
+
+/** Stores a checkpoint that the run may go on from, and keeps the lease. */
+export async function uploadCheckpoint(
+  client: Client,
+  { id, lease }: JobLease,
+  { bytes, meteredMs, ...place }: CheckpointUpload,
+  signal?: AbortSignal,
+): Promise<LeaseTerm> {
+  const query = { lease, ...place, metered_ms: meteredMs }
+  return term(await put(client, jobPath(id, 'checkpoint', query), bytes, signal))
+}
+
+/** At most a hundred at a time. */
+export async function sendTrajectories(
+  client: Client,
+  { id, lease }: JobLease,
+  trajectories: Trajectory[],
+  signal?: AbortSignal,
+): Promise<void> {
+  await post(client, jobPath(id, 'trajectories'), { lease, trajectories }, signal)
+}
+
+/** Stores the trained agent's tarball; gives the integrity that its outcome then names. */
+export async function uploadAgent(
+  client: Client,
+  { id, lease }: JobLease,
+  tarball: Uint8Array,
+  signal?: AbortSignal,
+): Promise<string> {
+  const response = await put(client, jobPath(id, 'agent', { lease }), tarball, signal)
+  return agentUploadSchema.parse(await response.json()).integrity
+}
+
+/** Ends a run. */
+export async function sendOutcome(
+  client: Client,
+  { id, lease }: JobLease,
+  { meteredMs, outcome }: { meteredMs: number; outcome: Outcome },
+  signal?: AbortSignal,
+): Promise<void> {
+  await post(client, jobPath(id, 'outcome'), { lease, metered_ms: meteredMs, outcome }, signal)
+}
+
+/** The checkpoint that a run goes on from; what comes back has that SHA-256, or `integrity_mismatch` is thrown. */
+export async function downloadCheckpoint(
+  client: Client,
+  { url, sha256 }: { url: string; sha256: string },
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await (await client.send(url, { signal })).arrayBuffer())
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  const actual = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  if (actual === sha256) return bytes
+  throw new AgentGymError({
+    code: 'integrity_mismatch',
+    message: `The checkpoint is not what the registry recorded: ${actual} instead of ${sha256}.`,
+    hint: 'Tell the operator of the server if it differs again.',
+    data: { expected: sha256, actual },
+  })
+}
+
+function jobPath(id: string, action: string, query: Record<string, string | number> = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) search.set(name, String(value))
+  return `/v1/jobs/${encodeURIComponent(id)}/${action}${search.size === 0 ? '' : `?${search}`}`
+}
+
+async function term(response: Response): Promise<LeaseTerm> {
+  const { expires_at, stop } = heartbeatSchema.parse(await response.json())
+  return { leaseMs: leaseMs(response, expires_at), stop }
+}
+
+/** The header `date` is the server's clock when it answered; its milliseconds are cut off, so it is at most a second early. */
+function leaseMs(response: Response, expiresAt: string): number {
+  const answeredAt = Date.parse(response.headers.get('date') ?? '')
+  return Math.max(0, Date.parse(expiresAt) - (Number.isNaN(answeredAt) ? Date.now() : answeredAt + 999))
 }
 
 function post(client: Client, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   const headers = { 'content-type': 'application/json' }
   return client.send(path, { method: 'POST', headers, body: JSON.stringify(body), signal })
+}
+
+function put(client: Client, path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<Response> {
+  const headers = { 'content-type': 'application/octet-stream' }
+  return client.send(path, { method: 'PUT', headers, body: bytes as Uint8Array<ArrayBuffer>, signal })
 }

@@ -59,7 +59,8 @@ function sayServing({ url }: RunningServer, { data, fresh, worker }: Serving, co
   row('API', `${url}/docs`)
   row('npm', `${url}/npm/`)
   if (data !== null) row('data', displayPath(data))
-  row('checks', worker ? 'by a worker beside this server' : 'by workers elsewhere: agentgym worker --server URL')
+  const jobs = 'checks, evaluations and training'
+  row('jobs', worker ? `${jobs} by a worker beside this server` : `by workers elsewhere: agentgym worker --server URL`)
   if (!fresh) return
   const prefix = url === defaultServer ? '' : `AGENTGYM_SERVER=${url} `
   const command = `${prefix}agentgym signup --username NAME --email ADDRESS`

@@ -4,7 +4,8 @@ import type { CommandContext } from '../command-context.ts'
 
 const entry = fileURLToPath(new URL('../main.ts', import.meta.url))
 /** What a worker may know of our environment: neither database nor keys are among it. */
-const inherited = /^(PATH|HOME|USER|TMPDIR|TERM|COLUMNS|LANG|LC_.*|NO_COLOR|FORCE_COLOR|LIBTORCH|AGENTGYM_HOME)$/
+const inherited =
+  /^(PATH|HOME|USER|TMPDIR|TERM|COLUMNS|LANG|LC_.*|NO_COLOR|FORCE_COLOR|LIBTORCH|OTEL_.*|AGENTGYM_(HOME|WORKER_.*))$/
 const shortestPauseMs = 1_000
 const longestPauseMs = 30_000
 /** Whoever lived that long was well: the next failure is a new one. */

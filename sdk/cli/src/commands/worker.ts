@@ -1,49 +1,61 @@
 import { AgentGymError } from '@agentgym/contract'
-import type { WorkerEvent } from '@agentgym/runtime'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
 import { explained } from '../registry/registry-api.ts'
-import { formatDuration } from '../terminal/format-figures.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { workerLine } from '../terminal/worker-line.ts'
 
 const besidePollMs = 500
+/** How long a worker whose server has gone tries to give back what it has. */
+const orphanMs = 15_000
 
-export type WorkerFlags = { server?: string }
+const jobKinds = ['check', 'evaluate', 'train'] as const
 
-/** `agentgym worker`: checks what authors upload to a server, until Ctrl-C. */
+export type WorkerFlags = { server?: string; kinds?: string; slots?: number; name?: string; price?: number }
+
+/** `agentgym worker`: checks scenarios, evaluates agents and trains them for a server, until Ctrl-C. */
 export async function worker(flags: WorkerFlags, context: CommandContext): Promise<void> {
+  const kinds = kindsOf(flags.kinds)
+  const priceMinorPerHour = flags.price ?? priceOf(process.env.AGENTGYM_WORKER_PRICE_MINOR)
   const connection = await findConnection(flags.server)
-  if (connection.token === null) {
+  const { server, token } = connection
+  if (token === null) {
     throw new AgentGymError({
       code: 'unauthenticated',
       message: 'a worker needs a token with the scope worker',
       hint: 'Set AGENTGYM_TOKEN to one that an operator of the server makes: agentgym token create NAME --scope worker.',
-      data: { server: connection.server },
+      data: { server },
     })
   }
   const runtime = await context.runtime()
-  const interrupt = cancelOnInterrupt(() => {})
+  const { symbols } = context.terminal
+  const interrupt = cancelOnInterrupt(() => {
+    context.say(`${symbols.next} Stop: what is under way is saved and given back. Ctrl-C again ends at once`)
+  })
+  const abandoned = new AbortController()
   // Started by `serve`, it ends with it, however that ended.
-  const orphaned = () => interrupt.interrupt()
+  const orphaned = () => {
+    interrupt.interrupt()
+    setTimeout(() => abandoned.abort(), orphanMs).unref()
+  }
   process.on('disconnect', orphaned)
   // Under `serve`, which has said where it serves, only what happens is worth a line.
   const beside = process.channel !== undefined
-  if (!beside) context.say(`${context.terminal.symbols.next} Check packages for ${connection.server}. Ctrl-C stops.`)
-  const { server, token } = connection
+  if (!beside) context.say(`${symbols.next} Work for ${server}: ${kinds.join(', ')}. Ctrl-C stops.`)
   try {
     await explained(connection, () =>
-      runtime.runCheckWorker({
-        server,
-        token: String(token),
-        signal: interrupt.signal,
+      runtime.runWorker({
+        ...{ server, token, kinds, priceMinorPerHour },
+        slots: flags.slots,
+        name: flags.name,
+        stop: interrupt.signal,
+        signal: abandoned.signal,
         // Next door, asking costs nothing, and an author waits.
         ...(beside ? { pollMs: besidePollMs } : {}),
         onEvent: (event) => {
           context.sayJson(event)
-          const line = eventLine(event, context.terminal, beside)
-          if (line !== undefined) context.say(line)
+          const line = workerLine(event, context.terminal)
+          if (line !== undefined && !(beside && event.event === 'waiting')) context.say(line)
         },
       }),
     )
@@ -54,23 +66,22 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
   }
 }
 
-function eventLine(event: WorkerEvent, terminal: Terminal, beside: boolean): string | undefined {
-  const { paint, symbols } = terminal
-  const name = 'package' in event ? paint.bold(safeText(event.package, 240)) : ''
-  switch (event.event) {
-    case 'waiting':
-      return beside ? undefined : paint.dim('  Nothing to check; waiting.')
-    case 'leased':
-      return `${symbols.next} Check ${name}`
-    case 'finished':
-      return event.ok
-        ? `${paint.accent(symbols.ok)} ${name} passes its checks`
-        : `${paint.fail(symbols.failed)} ${name} fails: ${safeText(event.failed.join(', '), 300)}`
-    case 'lost':
-      return `${symbols.warning} ${name} has gone to another worker`
-    case 'failed':
-      return `${symbols.warning} ${name} could not be checked, and will be again: ${safeText(event.error.message, 300)}`
-    case 'unreachable':
-      return `${symbols.warning} ${safeText(event.error.message, 200)} Again in ${formatDuration(event.retryMs / 1000)}.`
-  }
+function kindsOf(text: string | undefined): (typeof jobKinds)[number][] {
+  if (text === undefined) return [...jobKinds]
+  const words = text.split(',').map((word) => word.trim())
+  const kinds = jobKinds.filter((kind) => words.includes(kind))
+  if (words.every((word) => jobKinds.some((kind) => kind === word))) return kinds
+  throw invalid('kinds', `--kinds is ${text}`, `Name some of ${jobKinds.join(', ')}, separated by commas.`)
+}
+
+function priceOf(text: string | undefined): number {
+  if (text === undefined || text === '') return 0
+  const price = Number(text)
+  if (Number.isInteger(price) && price >= 0 && price <= 1e9) return price
+  const hint = "Give a whole number of minor units of the server's currency, such as 250 for 2.50 an hour."
+  throw invalid('AGENTGYM_WORKER_PRICE_MINOR', `AGENTGYM_WORKER_PRICE_MINOR is ${text}`, hint)
+}
+
+function invalid(field: string, message: string, hint: string): AgentGymError {
+  return new AgentGymError({ code: 'config_invalid', message, hint, data: { field } })
 }

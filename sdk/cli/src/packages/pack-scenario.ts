@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError, type ErrorCode } from '@agentgym/contract'
 import type { BuiltScenario } from '@agentgym/runtime'
+import { type PackedFile, type PackedTarball, writeTarball } from '@agentgym/runtime/tarball'
 import packlist from 'npm-packlist'
-import { type PackedFile, type PackedTarball, writeTarball } from './write-tarball.ts'
 
 export type PackedScenario = PackedTarball & {
   name: string

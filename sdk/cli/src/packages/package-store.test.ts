@@ -1,9 +1,9 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writeTarball } from '@agentgym/runtime/tarball'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findStored, storePackage } from './package-store.ts'
-import { writeTarball } from './write-tarball.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'agentgym-store-'))
 const before = process.env.AGENTGYM_HOME

@@ -4,28 +4,40 @@ import { createGunzip } from 'node:zlib'
 import { AgentGymError } from '@agentgym/contract'
 import { extract } from 'tar-stream'
 
-/** All that a check needs, with the most bytes each may have. Nothing else of a tarball ever reaches the disk. */
-const wanted = new Map([
-  ['package/package.json', 2 ** 20],
-  ['package/dist/scenario.js', 32 * 2 ** 20],
-])
+/** Files of a package, with the most bytes each may have. Nothing else of a tarball ever reaches the disk. */
+export type WantedFiles = Record<string, number>
+
+/** All that playing a scenario needs. */
+export const scenarioFiles: WantedFiles = { 'package.json': 2 ** 20, 'dist/scenario.js': 32 * 2 ** 20 }
+/** All that playing with an agent needs. */
+export const agentFiles: WantedFiles = { 'package.json': 2 ** 20, 'agent.json': 2 ** 20, 'model.onnx': 256 * 2 ** 20 }
+
 const usualLimits = { unpackedBytes: 1024 * 2 ** 20, entries: 100_000 }
 
 /**
- * Writes package.json and dist/scenario.js of a published tarball into an empty folder. No path that the tarball names
- * is used, links are passed over, and reading stops at the limits: the registry has looked at the tarball, and this does
- * not rely on it. Throws `integrity_mismatch` for what cannot be read.
+ * Writes the wanted files of a published tarball into an empty folder. No path that the tarball names is used, links are
+ * passed over, and reading stops at the limits: the registry has looked at the tarball, and this does not rely on it.
+ * Throws `integrity_mismatch` for what cannot be read.
  */
-export async function unpackScenario(tarball: Uint8Array, folder: string, limits = usualLimits): Promise<void> {
-  const found = await readWanted(tarball, limits)
-  for (const [name, bytes] of found) {
+export async function unpackPackage(
+  tarball: Uint8Array,
+  folder: string,
+  files: WantedFiles,
+  limits = usualLimits,
+): Promise<void> {
+  const wanted = new Map(Object.entries(files).map(([file, bytes]) => [`package/${file}`, bytes]))
+  for (const [name, bytes] of await readWanted(tarball, wanted, limits)) {
     const file = path.join(folder, name.slice('package/'.length))
     await mkdir(path.dirname(file), { recursive: true })
     await writeFile(file, bytes)
   }
 }
 
-async function readWanted(tarball: Uint8Array, limits: typeof usualLimits): Promise<Map<string, Buffer>> {
+async function readWanted(
+  tarball: Uint8Array,
+  wanted: Map<string, number>,
+  limits: typeof usualLimits,
+): Promise<Map<string, Buffer>> {
   const archive = extract()
   const gunzip = createGunzip()
   gunzip.on('error', (error) => archive.destroy(error))

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { type Header, pack } from 'tar-stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { unpackScenario } from './unpack-scenario.ts'
+import { agentFiles, scenarioFiles, unpackPackage } from './unpack-package.ts'
 
 let folder: string
 beforeEach(() => {
@@ -26,8 +26,8 @@ async function tarball(entries: Entry[]): Promise<Uint8Array> {
 const manifest = { name: 'package/package.json', content: '{}' }
 const bundle = { name: 'package/dist/scenario.js', content: 'module.exports = {}' }
 
-describe('unpackScenario', () => {
-  it('writes the two files that a check needs, and nothing else', async () => {
+describe('unpackPackage', () => {
+  it('writes the two files that playing a scenario needs, and nothing else', async () => {
     const others = [
       { name: 'package/README.md', content: '# hi' },
       { name: 'package/src/index.ts', content: 'export {}' },
@@ -36,15 +36,22 @@ describe('unpackScenario', () => {
       { name: 'package/dist/../../../outside.js', content: 'x' },
       { name: 'other/package.json', content: '{"other":true}' },
     ]
-    await unpackScenario(await tarball([manifest, ...others, bundle]), folder)
+    await unpackPackage(await tarball([manifest, ...others, bundle]), folder, scenarioFiles)
     expect(readdirSync(folder, { recursive: true }).sort()).toEqual(['dist', 'dist/scenario.js', 'package.json'])
     expect(readFileSync(path.join(folder, 'dist/scenario.js'), 'utf8')).toBe(bundle.content)
     expect(existsSync(path.join(folder, '../outside.js'))).toBe(false)
   })
 
+  it('writes the three files of an agent', async () => {
+    const files = ['package.json', 'agent.json', 'model.onnx', 'README.md', 'dist/scenario.js']
+    const packed = await tarball(files.map((file) => ({ name: `package/${file}`, content: file })))
+    await unpackPackage(packed, folder, agentFiles)
+    expect(readdirSync(folder, { recursive: true }).sort()).toEqual(['agent.json', 'model.onnx', 'package.json'])
+  })
+
   it.each(['symlink', 'link'] as const)('passes over a %s in place of a file', async (type) => {
     const link = { name: 'package/dist/scenario.js', type, linkname: '/etc/passwd' }
-    await unpackScenario(await tarball([manifest, link]), folder)
+    await unpackPackage(await tarball([manifest, link]), folder, scenarioFiles)
     expect(readdirSync(folder)).toEqual(['package.json'])
   })
 
@@ -54,7 +61,7 @@ describe('unpackScenario', () => {
     ['what is not gzip', async () => new Uint8Array(2_000), /incorrect header check/],
     ['a tarball that is cut off', async () => (await tarball([manifest, bundle])).subarray(0, 80), /unexpected end/i],
   ])('refuses %s', async (_, make, reason) => {
-    await expect(unpackScenario(await make(), folder)).rejects.toMatchObject({
+    await expect(unpackPackage(await make(), folder, scenarioFiles)).rejects.toMatchObject({
       code: 'integrity_mismatch',
       message: expect.stringMatching(reason),
     })
@@ -64,8 +71,10 @@ describe('unpackScenario', () => {
   it('stops at a bomb, of bytes or of entries', async () => {
     const limits = { unpackedBytes: 2 ** 20, entries: 100 }
     const zeros = await tarball([manifest, { name: 'package/zeros', content: Buffer.alloc(2 ** 21) }])
-    await expect(unpackScenario(zeros, folder, limits)).rejects.toThrow(/unpacks to more than 1048576 bytes/)
+    await expect(unpackPackage(zeros, folder, scenarioFiles, limits)).rejects.toThrow(
+      /unpacks to more than 1048576 bytes/,
+    )
     const many = await tarball(Array.from({ length: 200 }, (_, index) => ({ name: `package/${index}` })))
-    await expect(unpackScenario(many, folder, limits)).rejects.toThrow(/more than 100 entries/)
+    await expect(unpackPackage(many, folder, scenarioFiles, limits)).rejects.toThrow(/more than 100 entries/)
   })
 })

@@ -1,0 +1,195 @@
+import {
+  AgentGymError,
+  evaluationSchema,
+  type LeasedTraining,
+  progressEventSchema,
+  type TrainingPlan,
+  trajectorySchema,
+} from '@agentgym/contract'
+import type { BuiltScenario } from '../sandbox/build-scenario.ts'
+import { type ScenarioCode, scenarioCode } from '../sandbox/scenario-code.ts'
+import { type RunTrainingOptions, runTraining } from '../training/run-training.ts'
+import type { TrainingOutcome } from '../training/training-job.ts'
+import type { RunPlace } from '../training/training-loop.ts'
+import { publicReport } from './public-report.ts'
+import type { RunContext } from './train-run.ts'
+import { nameOf } from './worker-event.ts'
+
+export type StopReason = 'cancel' | 'budget' | 'release'
+
+/** Deaths of the trainer without an iteration beyond the last one's: of a crash, and of a SIGKILL, which may be anything's. */
+const mostDeaths = { crash: 2, killed: 5 }
+const progressEventMs = 5_000
+const checkpointBytes = 2 ** 30
+
+/**
+ * One attempt at a run: the trainer in its supervised process, restarted from the last checkpoint where that process dies
+ * of something that need not happen again. Passes on what the trainer sends, once it is of the right form and in order:
+ * the process may have been taken over.
+ */
+export class SupervisedRun {
+  readonly #job: LeasedTraining
+  readonly #context: RunContext
+  readonly #scenario: BuiltScenario
+  readonly #plan: TrainingPlan
+  readonly #stop = new AbortController()
+  /** The last checkpoint, and the meter's figure then. */
+  #checkpoint: { bytes: Uint8Array | null; iteration: number; meteredMs: number }
+  /** What the trainer under way has done, and what was ever passed on. */
+  #iteration: number
+  #reported: number
+  #evaluated: number
+  #deaths = { iteration: -1, count: 0 }
+  #overBudget = false
+  #progressAt = Number.NEGATIVE_INFINITY
+
+  constructor(
+    job: LeasedTraining,
+    context: RunContext,
+    start: { scenario: BuiltScenario; plan: TrainingPlan; checkpoint: Uint8Array | null },
+  ) {
+    this.#job = job
+    this.#context = context
+    this.#scenario = start.scenario
+    this.#plan = start.plan
+    const iteration = job.run.checkpoint?.iteration ?? 0
+    this.#checkpoint = { bytes: start.checkpoint, iteration, meteredMs: 0 }
+    this.#iteration = iteration
+    this.#reported = iteration
+    this.#evaluated = iteration
+    const ends = AbortSignal.any([context.lease.stop, context.stop])
+    if (ends.aborted) this.#stop.abort()
+    ends.addEventListener('abort', () => this.#stop.abort(), { once: true })
+  }
+
+  /** Why the run is to stop; the server's word goes first. */
+  get stopReason(): StopReason {
+    const { lease } = this.#context
+    return lease.stopReason ?? (this.#overBudget ? 'budget' : 'release')
+  }
+
+  /** Null: stopped for `stopReason`. Throws what the run fails with, `lease_lost`, and what the server refused. */
+  async train(): Promise<TrainingOutcome> {
+    const code = await scenarioCode(this.#scenario)
+    for (;;) {
+      this.#checkBudget()
+      if (this.#stop.signal.aborted) return null
+      try {
+        return await this.#trainOnce(code)
+      } catch (error) {
+        if (!(error instanceof AgentGymError) || !this.#mayRestart(error)) throw error
+        this.#restart(error)
+      }
+    }
+  }
+
+  async #trainOnce(scenario: ScenarioCode): Promise<TrainingOutcome> {
+    const { lease, meter, outbox, limits } = this.#context
+    const { run } = this.#job
+    const refused = new AbortController()
+    outbox.failure.catch(() => refused.abort())
+    meter.start()
+    try {
+      const outcome = await runTraining({
+        scenario,
+        success: this.#scenario.package.agentgym.success,
+        plan: this.#plan,
+        seed: run.seed,
+        checkpoint: this.#checkpoint.bytes,
+        everyIteration: true,
+        trajectories: run.trajectories_every === 0 ? null : { every: run.trajectories_every },
+        ...this.#handlers(),
+        stop: this.#stop.signal,
+        signal: AbortSignal.any([lease.lost, refused.signal]),
+        limits,
+      })
+      if (outcome === null && !this.#stop.signal.aborted) throw senseless('no result')
+      return outcome
+    } catch (error) {
+      // It was killed because the server takes nothing more: that is what happened, not the killing.
+      if (refused.signal.aborted) await outbox.failure
+      throw error
+    } finally {
+      meter.stop()
+    }
+  }
+
+  #handlers(): Pick<RunTrainingOptions, 'onProgress' | 'onEvaluation' | 'onCheckpoint' | 'onTrajectory'> {
+    const { outbox, meter } = this.#context
+    return {
+      onProgress: (event) => {
+        const point = expected(progressEventSchema.safeParse(event))
+        if (point.iteration !== this.#iteration + 1) throw senseless('an iteration out of order')
+        this.#iteration = point.iteration
+        this.#checkBudget()
+        // A trainer that was restarted repeats iterations, bit for bit: the server has them.
+        if (point.iteration <= this.#reported) return
+        this.#reported = point.iteration
+        outbox.addPoint(point)
+        this.#tell(point)
+      },
+      onEvaluation: (evaluation, place) => {
+        const at = this.#placed(place)
+        if (at.iteration <= this.#evaluated) return
+        this.#evaluated = at.iteration
+        outbox.addEvaluation(expected(evaluationSchema.safeParse(evaluation)), at)
+      },
+      onCheckpoint: (bytes, place) => {
+        if (!(bytes instanceof Uint8Array) || bytes.length > checkpointBytes)
+          throw senseless('a checkpoint that is none')
+        const at = this.#placed(place)
+        this.#checkpoint = { bytes, iteration: at.iteration, meteredMs: meter.meteredMs }
+        outbox.addCheckpoint(bytes, at)
+      },
+      onTrajectory: (trajectory) => outbox.addTrajectory(expected(trajectorySchema.safeParse(trajectory))),
+    }
+  }
+
+  #placed({ iteration, steps, seconds }: RunPlace): RunPlace {
+    const sound = Number.isSafeInteger(steps) && steps >= 0 && Number.isFinite(seconds) && seconds >= 0
+    if (iteration !== this.#iteration || !sound) throw senseless('something of another iteration')
+    return { iteration, steps, seconds }
+  }
+
+  #checkBudget(): void {
+    if (!this.#context.meter.budgetUsed) return
+    this.#overBudget = true
+    this.#stop.abort()
+  }
+
+  /** Whether the trainer's process died, of something that another try may not meet. */
+  #mayRestart({ data }: AgentGymError): boolean {
+    const died = data.signal !== undefined && data.exit_status !== undefined
+    if (!died || this.#context.lease.lost.aborted) return false
+    if (this.#iteration > this.#deaths.iteration) this.#deaths = { iteration: this.#iteration, count: 0 }
+    this.#deaths.count += 1
+    return this.#deaths.count < (data.signal === 'SIGKILL' ? mostDeaths.killed : mostDeaths.crash)
+  }
+
+  #restart(error: AgentGymError): void {
+    const { meter, onEvent } = this.#context
+    const { iteration, meteredMs } = this.#checkpoint
+    meter.backTo(meteredMs)
+    this.#iteration = iteration
+    onEvent({ event: 'restarted', error: publicReport(error), iteration, ...nameOf(this.#job) })
+  }
+
+  #tell({ iteration, steps, steps_total, return_mean }: Parameters<RunTrainingOptions['onProgress']>[0]): void {
+    if (performance.now() - this.#progressAt < progressEventMs) return
+    this.#progressAt = performance.now()
+    this.#context.onEvent({ event: 'progress', iteration, steps, steps_total, return_mean, ...nameOf(this.#job) })
+  }
+}
+
+function expected<Value>(parsed: { success: true; data: Value } | { success: false }): Value {
+  if (parsed.success) return parsed.data
+  throw senseless('something of another form')
+}
+
+function senseless(what: string): AgentGymError {
+  return new AgentGymError({
+    code: 'training_failed',
+    message: `The trainer's process sent ${what}, and was ended.`,
+    hint: 'Treat the scenario as hostile: it may have taken over its process.',
+  })
+}

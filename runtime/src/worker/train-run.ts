@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { downloadCheckpoint, sendOutcome, uploadAgent } from '@agentgym/client'
+import {
+  AgentGymError,
+  evaluationSchema,
+  type LeasedTraining,
+  type Outcome,
+  resolveTrainingPlan,
+  type TrainingPlan,
+} from '@agentgym/contract'
+import type { BuiltScenario } from '../sandbox/build-scenario.ts'
+import { decodeCheckpoint } from '../training/checkpoint.ts'
+import { packageAgent } from '../training/package-agent.ts'
+import { resolveAutomatic } from '../training/settings.ts'
+import type { TrainingOutcome } from '../training/training-job.ts'
+import { giveBack, type JobContext } from './job-context.ts'
+import { inFolder, obtainScenario } from './obtain-package.ts'
+import { publicReport } from './public-report.ts'
+import { isLost, isRefused, isTransient } from './request-failure.ts'
+import { RunMeter } from './run-meter.ts'
+import { RunOutbox } from './run-outbox.ts'
+import { SupervisedRun } from './supervised-run.ts'
+import { nameOf, type WorkerEvent } from './worker-event.ts'
+import { writeTarball } from './write-tarball.ts'
+
+const transferLimitMs = 10 * 60_000
+
+/**
+ * Trains an agent: goes on from the run's checkpoint, reports as it goes, and ends the run as completed (with the agent's
+ * tarball), failed, cancelled or out of budget; told to stop, it gives the run back with a checkpoint. Throws what is no
+ * fault of the run: `lease_lost`, `integrity_mismatch`, a server that cannot be reached, a bug.
+ */
+export async function trainRun(job: LeasedTraining, context: JobContext): Promise<WorkerEvent> {
+  const { lease, usage, onEvent } = context
+  const meter = new RunMeter(job.run.budget)
+  const name = nameOf(job)
+  const outbox = new RunOutbox({
+    ...{ lease, meter, usage },
+    onCheckpoint: (checkpoint) => onEvent({ event: 'checkpoint', ...checkpoint, ...name }),
+  })
+  try {
+    return await inFolder((folder) => playRun(job, { ...context, meter, outbox, folder }))
+  } catch (error) {
+    if (!isRunsOwn(error) || lease.lost.aborted) throw error
+    // What it came to before it failed is worth having; where the server refused that, the failure is what counts.
+    await outbox.drain().catch((refused: unknown) => {
+      if (!isRunsOwn(refused)) throw refused
+    })
+    return endRun(job, { ...context, meter }, { state: 'failed', error: publicReport(error) })
+  } finally {
+    outbox.close()
+  }
+}
+
+/** Whether a failure is told to whoever started the run; any other ends this attempt, and the run comes back. */
+function isRunsOwn(error: unknown): error is AgentGymError {
+  if (!(error instanceof AgentGymError) || error.code === 'integrity_mismatch') return false
+  return !isLost(error) && !isRefused(error) && !isTransient(error)
+}
+
+export type RunContext = JobContext & { meter: RunMeter; outbox: RunOutbox; folder: string }
+
+async function playRun(job: LeasedTraining, context: RunContext): Promise<WorkerEvent> {
+  const { lease, folder, outbox } = context
+  const { scenario: wanted, checkpoint: from } = job.run
+  const scenario = await obtainScenario(lease, wanted, folder)
+  const checkpoint =
+    from === null
+      ? null
+      : await lease.request((signal) => downloadCheckpoint(lease.client, from, signal), { limitMs: transferLimitMs })
+  const plan = planOf(job, checkpoint)
+  const run = new SupervisedRun(job, context, { scenario, plan, checkpoint })
+  const outcome = await run.train()
+  if (outcome !== null) return completeRun(job, context, { scenario, outcome })
+  await outbox.drain()
+  const reason = run.stopReason
+  if (reason === 'release') return giveBack(context, context.meter.meteredMs)
+  return endRun(job, context, { state: reason === 'cancel' ? 'cancelled' : 'budget_exceeded' })
+}
+
+/** As submitted; what a resumed run's first machine chose for "automatic" stays, for the last bits depend on it. */
+function planOf({ run }: LeasedTraining, checkpoint: Uint8Array | null): TrainingPlan {
+  const plan = resolveTrainingPlan({}, { algorithm: run.algorithm, settings: run.settings })
+  if (checkpoint === null) return resolveAutomatic(plan)
+  const { rollout_workers, learner_threads } = decodeCheckpoint(checkpoint, 'of the run').plan.settings
+  return { ...plan, settings: { ...plan.settings, rollout_workers, learner_threads } } as TrainingPlan
+}
+
+type TrainedRun = { scenario: BuiltScenario; outcome: NonNullable<TrainingOutcome> }
+
+async function completeRun(job: LeasedTraining, context: RunContext, trained: TrainedRun): Promise<WorkerEvent> {
+  const { lease, outbox, folder } = context
+  const { outcome } = trained
+  outbox.dropCheckpoint()
+  await outbox.drain()
+  const { publish } = job.run
+  const agent = path.join(folder, 'agent')
+  await packageAgent(agent, { ...trained, ...publish })
+  const tarball = await packAgent(agent)
+  const integrity = await lease.request((signal) => uploadAgent(lease.client, job, tarball.bytes, signal), {
+    limitMs: transferLimitMs,
+  })
+  if (integrity !== tarball.integrity) throw damaged(tarball.integrity, integrity)
+  const evaluation = evaluationSchema.parse(outcome.evaluation)
+  const { steps, seconds } = outcome
+  return endRun(job, context, { state: 'completed', steps, seconds, evaluation, agent: { integrity } })
+}
+
+/** As npm would pack it: the files that its package.json lists. */
+async function packAgent(folder: string) {
+  const { files } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as { files: string[] }
+  const paths = ['package.json', ...[...files].sort()]
+  return writeTarball(
+    await Promise.all(paths.map(async (file) => ({ path: file, bytes: await readFile(path.join(folder, file)) }))),
+  )
+}
+
+async function endRun(
+  job: LeasedTraining,
+  { lease, meter }: Pick<RunContext, 'lease' | 'meter'>,
+  outcome: Outcome,
+): Promise<WorkerEvent> {
+  const { meteredMs } = meter
+  await lease.request((signal) => sendOutcome(lease.client, job, { meteredMs, outcome }, signal))
+  const error = outcome.state === 'failed' ? { error: outcome.error } : {}
+  return { event: 'ended', ...nameOf(job), state: outcome.state, ...error }
+}
+
+function damaged(expected: string, actual: string): AgentGymError {
+  return new AgentGymError({
+    code: 'integrity_mismatch',
+    message: `The agent arrived damaged: the server has ${actual} instead of ${expected}.`,
+    data: { expected, actual },
+  })
+}

@@ -1,0 +1,49 @@
+import type { ErrorReport, JobKind, LeasedJob, RunState } from '@agentgym/contract'
+
+/** What an event is about. `subject` is `@scope/name@version` of what is checked, evaluated or trained on. */
+export type JobName = {
+  job: string
+  kind: JobKind
+  subject: string
+  /** Of a training job: the run's id, as everything else that speaks of the run has it. */
+  run?: string
+}
+
+/** What a worker is at. */
+export type WorkerEvent =
+  | { event: 'waiting' }
+  | ({ event: 'leased'; attempt?: number } & JobName)
+  /** Of a run under way, every few seconds. */
+  | ({ event: 'progress'; iteration: number; steps: number; steps_total: number; return_mean: number | null } & JobName)
+  | ({ event: 'checkpoint'; iteration: number; bytes: number } & JobName)
+  /** The trainer's process died; the run goes on from its last checkpoint, with the same lease. */
+  | ({ event: 'restarted'; error: ErrorReport; iteration: number } & JobName)
+  /** A check or an evaluation has its result; `failed` are the checks and tasks that failed. */
+  | ({ event: 'finished'; ok: boolean; failed: string[] } & JobName)
+  /** A run has come to its end. */
+  | ({ event: 'ended'; state: RunState; error?: ErrorReport } & JobName)
+  /** Given back, for another worker to go on with. */
+  | ({ event: 'released' } & JobName)
+  /** Another worker has the job, or it is over: what was found is dropped. */
+  | ({ event: 'lost' } & JobName)
+  /** Not the job's fault. It goes to another worker, or comes back, once its lease is over. */
+  | ({ event: 'failed'; error: ErrorReport } & JobName)
+  | { event: 'unreachable'; error: ErrorReport; retry_ms: number }
+
+export type OnWorkerEvent = (event: WorkerEvent) => void
+
+export function nameOf(job: LeasedJob): JobName {
+  const { id, kind } = job
+  switch (kind) {
+    case 'check':
+      return { job: id, kind, subject: named(job.package) }
+    case 'evaluate':
+      return { job: id, kind, subject: named(job.evaluation.agent) }
+    case 'train':
+      return { job: id, kind, subject: named(job.run.scenario), run: id }
+  }
+}
+
+function named({ name, version }: { name: string; version: string }): string {
+  return `${name}@${version}`
+}
