@@ -1,7 +1,15 @@
 import type { Actor } from '../auth/actor.ts'
+import type { Queries } from '../database/database.ts'
 import type { Services } from '../server/services.ts'
 import { tarballPath } from './package-path.ts'
-import { findReadablePackage, listVersions, tagsOf, versionNotFound } from './packages.store.ts'
+import {
+  findReadablePackage,
+  listVersions,
+  type ReadablePackage,
+  tagsOf,
+  type VersionRow,
+  versionNotFound,
+} from './packages.store.ts'
 import { selectVersion } from './select-version.ts'
 
 export type ResolvedVersion = {
@@ -25,14 +33,7 @@ export async function resolveVersion(
   name: string,
   wanted: string,
 ): Promise<ResolvedVersion> {
-  const found = await findReadablePackage(database.query, actor, name)
-  // Tags first, as for the packument: whatever they name is there already.
-  const tags = await tagsOf(database.query, found.id)
-  const rows = await listVersions(database.query, found)
-  const candidates = rows.map((row) => ({ ...row, yanked: row.yanked_at !== null || row.state !== 'published' }))
-  const chosen = selectVersion(candidates, tags, wanted)
-  const row = rows.find(({ version }) => version === chosen?.version)
-  if (row === undefined) throw versionNotFound(found.name, wanted, tags)
+  const { found, row } = await chooseVersion(database.query, actor, name, wanted)
   return {
     name: found.name,
     version: row.version,
@@ -41,4 +42,22 @@ export async function resolveVersion(
     deprecated: row.deprecated,
     yanked: row.yanked_at !== null,
   }
+}
+
+/** The same with its row, which need not be published or free of a yank where it was named exactly. */
+export async function chooseVersion(
+  query: Queries,
+  actor: Actor | null,
+  name: string,
+  wanted: string,
+): Promise<{ found: ReadablePackage; row: VersionRow }> {
+  const found = await findReadablePackage(query, actor, name)
+  // Tags first, as for the packument: whatever they name is there already.
+  const tags = await tagsOf(query, found.id)
+  const rows = await listVersions(query, found)
+  const candidates = rows.map((row) => ({ ...row, yanked: row.yanked_at !== null || row.state !== 'published' }))
+  const chosen = selectVersion(candidates, tags, wanted)
+  const row = rows.find(({ version }) => version === chosen?.version)
+  if (row === undefined) throw versionNotFound(found.name, wanted, tags)
+  return { found, row }
 }

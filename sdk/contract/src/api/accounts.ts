@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { line } from './line.ts'
 
 /** What a token may do. */
 export const tokenScopeSchema = z.enum([
@@ -16,10 +17,6 @@ export const tokenScopeSchema = z.enum([
 export type TokenScope = z.infer<typeof tokenScopeSchema>
 
 export const roleSchema = z.enum(['owner', 'admin', 'member', 'viewer'])
-
-/** What people write on one line: no control characters, no halves of letters, which no database takes. */
-const line = (schema: z.ZodString) =>
-  schema.refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must not contain control characters')
 
 /** Its rules are the server's: it answers `name_invalid`, which says more than a pattern that did not match. */
 const usernameField = z.string().min(1).max(100)

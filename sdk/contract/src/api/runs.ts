@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { evaluationSchema } from '../agent-manifest.ts'
 import { progressEventSchema } from '../training-events.ts'
 import { errorReportSchema } from './error.ts'
+import { line } from './line.ts'
 
 const count = z.int().nonnegative()
 const moment = z.iso.datetime()
@@ -14,7 +15,11 @@ export const runStateSchema = z.enum(['queued', 'running', 'completed', 'failed'
 export type RunState = z.infer<typeof runStateSchema>
 
 /** `name[@range]` of a scenario in this registry. */
-const scenarioField = z.string().min(3).max(420)
+const scenarioField = line(z.string().min(3).max(420))
+
+/** What a setting can be: no deeper, so that nobody has to walk what is endless. */
+const settingScalarSchema = z.union([z.number(), z.boolean(), z.null(), z.string().max(200)])
+const settingValueSchema = z.union([settingScalarSchema, z.array(settingScalarSchema).max(64)])
 
 export const startRunRequestSchema = z.strictObject({
   scenario: scenarioField.describe('`@acme/cart-pole`, or with a version, range or tag: `@acme/cart-pole@^1.0.0`.'),
@@ -26,7 +31,7 @@ export const startRunRequestSchema = z.strictObject({
     .max(2 ** 32 - 1)
     .default(1),
   settings: z
-    .record(z.string().max(64), z.unknown())
+    .record(z.string().max(64), settingValueSchema)
     .default({})
     .describe('By their names, as `agentgym train --set`.'),
   budget_minor: z
@@ -44,8 +49,8 @@ export const startRunRequestSchema = z.strictObject({
     })
     .optional(),
   trajectories_every: count.max(1_000_000).default(0).describe('Iterations between sampled trajectories; 0 for none.'),
-  account: z.string().max(100).optional().describe('Organisation to run for; you yourself unless told.'),
-  note: z.string().max(200).optional(),
+  account: line(z.string().max(100)).optional().describe('Organisation to run for; you yourself unless told.'),
+  note: line(z.string().max(200)).optional(),
 })
 export type StartRunRequest = z.input<typeof startRunRequestSchema>
 
@@ -111,7 +116,7 @@ export type Run = z.infer<typeof runSchema>
 export const runListRequestSchema = z.object({
   state: runStateSchema.optional(),
   scenario: z.string().max(214).optional().describe('Name of a scenario.'),
-  account: z.string().max(100).optional().describe('Of this account; all of yours unless told.'),
+  account: line(z.string().max(100)).optional().describe('Of this account; all of yours unless told.'),
   limit: z.coerce.number().int().min(1).max(100).default(20),
   cursor: z.string().max(200).optional(),
 })
