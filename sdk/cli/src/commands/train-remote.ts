@@ -110,10 +110,11 @@ async function requestOf(
 }
 
 /** As training here reads them; whether they are right is the server's to say. */
-async function settingsOf({ set = {} }: RemoteFlags, context: CommandContext): Promise<Record<string, unknown>> {
+async function settingsOf({ set = {} }: RemoteFlags, context: CommandContext): Promise<StartRunRequest['settings']> {
   if (Object.keys(set).length === 0) return {}
   const { parseSetting } = await context.runtime()
-  return Object.fromEntries(Object.entries(set).map(([name, text]) => [name, parseSetting(name, text)]))
+  const entries = Object.entries(set).map(([name, text]) => [name, parseSetting(name, text)])
+  return Object.fromEntries(entries) as StartRunRequest['settings']
 }
 
 async function budgetMinor(connection: Connection, text: string): Promise<number> {

@@ -1,9 +1,9 @@
 import type { ServerStatus } from '@agentgym/contract'
+import stringWidth from 'string-width'
 import { fitText } from '../terminal/fit-text.ts'
 import { formatAge } from '../terminal/format-age.ts'
 import { formatAmount } from '../terminal/format-amount.ts'
 import { formatCount } from '../terminal/format-figures.ts'
-import { progressBar } from '../terminal/progress-bar.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -54,51 +54,56 @@ function workerLines({ workers, currency }: ServerStatus, terminal: Terminal, no
       `${symbols.next} Start one: ${paint.accent(start)}`,
     ]
   }
-  const gpus = workers.some((worker) => worker.gpus.length > 0)
   const columns: Column[] = [
     { title: 'Worker', shrink: true },
     { title: 'State' },
     { title: 'Jobs', align: 'right' },
-    { title: 'Cores', align: 'right' },
-    { title: 'CPU' },
-    { title: 'Memory' },
-    ...(gpus ? [{ title: 'GPU' }] : []),
     { title: 'An hour', align: 'right' },
-    ...(gpus ? [{ title: 'GPUs', shrink: true }] : []),
   ]
   const rows = workers.map((worker) => [
     safeText(worker.name, 80),
     stateText(worker, nowMs),
     `${worker.running} of ${worker.slots}`,
-    formatCount(worker.cores),
-    loadText(worker.usage.cpu, terminal),
-    `${loadText(worker.usage.memory, terminal)} of ${formatMemory(worker.memory_bytes)}`,
-    ...(gpus ? [worker.gpus.length === 0 ? '-' : loadText(worker.usage.gpu, terminal)] : []),
     worker.price_minor_per_hour === 0 ? 'free' : formatAmount(worker.price_minor_per_hour, currency),
-    ...(gpus ? [gpuText(worker)] : []),
   ])
-  return renderTable(columns, rows, terminal, (text, row, column) => {
-    if (workers[row].state === 'silent') return paint.dim(text)
-    return column === 0 ? paint.bold(text) : text
-  })
+  const [head, ...lines] = renderTable(columns, rows, terminal, (text, row, column) =>
+    column === 0 && workers[row].state !== 'silent' ? paint.bold(text) : text,
+  )
+  return [head, ...lines.flatMap((line, row) => [line, ...machineLines(workers[row], terminal)])]
+}
+
+/** What a worker's machine has and how much of it is in use, as many parts on a line as there is room for. */
+function machineLines({ state, usage, cores, memory_bytes, gpus }: Worker, terminal: Terminal): string[] {
+  const parts = [
+    loadText('CPU', usage.cpu, `${formatCount(cores)} core${cores === 1 ? '' : 's'}`, terminal),
+    loadText('memory', usage.memory, formatMemory(memory_bytes), terminal),
+    ...(gpus.length > 0 ? [loadText('GPU', usage.gpu, gpuText(gpus), terminal)] : []),
+  ]
+  const room = terminal.columns() - 3
+  const gap = ` ${terminal.symbols.dot} `
+  const lines: string[] = []
+  for (const part of parts.map((text) => fitText(text, room, terminal.symbols.ellipsis))) {
+    const last = lines.at(-1)
+    if (last !== undefined && stringWidth(last + gap + part) <= room) lines[lines.length - 1] = last + gap + part
+    else lines.push(part)
+  }
+  return lines.map((line) => `  ${state === 'silent' ? terminal.paint.dim(line) : line}`)
 }
 
 function stateText({ state, seen_at }: Worker, nowMs: number): string {
   return state === 'silent' ? `silent ${formatAge(seen_at, nowMs)}` : state
 }
 
-/** A bar with its share in figures; plain text, for a table measures it. */
-function loadText(share: number | null, terminal: Terminal): string {
-  if (share === null) return '-'
-  const plain = { ...terminal, paint: { ...terminal.paint, accent: same, dim: same } }
-  return `${progressBar(share, barWidth, plain)} ${`${Math.round(share * 100)}%`.padStart(4)}`
+/** `CPU ━━━━━───  62% of 16 cores`; plain text, for it is measured and cut. */
+function loadText(name: string, share: number | null, whole: string, { symbols }: Terminal): string {
+  if (share === null) return `${name} ${whole}`
+  const done = Math.round(share * barWidth)
+  const bar = symbols.barDone.repeat(done) + symbols.barLeft.repeat(barWidth - done)
+  return `${name} ${bar} ${`${Math.round(share * 100)}%`.padStart(4)} of ${whole}`
 }
 
-const same = (text: string) => text
-
-/** `2 × NVIDIA H100, 80 GB`: equal ones together. */
-function gpuText({ gpus }: Worker): string {
-  if (gpus.length === 0) return '-'
+/** `2 x NVIDIA H100, 80 GiB`: equal ones together. */
+function gpuText(gpus: Worker['gpus']): string {
   const counts = new Map<string, number>()
   for (const { name, memory_bytes } of gpus) {
     const label = `${safeText(name, 80)}, ${formatMemory(memory_bytes)}`

@@ -110,9 +110,9 @@ function rateText(state: RunState, terminal: Terminal): string {
     `${formatCount(progress.steps_per_second)} steps/s`,
     `${formatDuration(progress.seconds)} gone`,
     ...(left ? [`${formatDuration(left)} left`] : []),
+    ...(cost === undefined ? [] : [cost]),
     `${formatCount(progress.episodes_total)} episodes`,
     `length ${formatValue(progress.length_mean)}`,
-    ...(cost === undefined ? [] : [cost]),
   ].join(` ${terminal.symbols.dot} `)
 }
 
@@ -216,9 +216,15 @@ function Log({ state, terminal, columns, rows }: PartProps & { rows: number }): 
 }
 
 function footer(state: RunState, terminal: Terminal, stopping: boolean, columns: number): string {
-  const interrupt = state.plan.remote ? 'Ctrl-C leave the run; it goes on' : 'Ctrl-C stop, keeping a checkpoint'
-  const keys = `q leave this screen, the run goes on ${terminal.symbols.dot} ${interrupt}`
-  return fitText(stageText(state, stopping) ?? keys, columns, terminal.symbols.ellipsis)
+  const { dot } = terminal.symbols
+  const keys = state.plan.remote
+    ? `q leave this screen ${dot} Ctrl-C leave the run; either way it goes on`
+    : `q leave this screen, the run goes on ${dot} Ctrl-C stop, keeping a checkpoint`
+  return fitText(
+    (state.plan.remote && !state.progress ? undefined : stageText(state, stopping)) ?? keys,
+    columns,
+    terminal.symbols.ellipsis,
+  )
 }
 
 type TextStyle = { color?: string; dimColor?: boolean; bold?: boolean }

@@ -55,9 +55,9 @@ function rateLine(state: RunState, terminal: Terminal, width: number): string {
   const left = secondsLeft(progress)
   const parts = [`${formatCount(progress.steps_per_second)} steps/s`, `${formatDuration(progress.seconds)} gone`]
   if (left) parts.push(`${formatDuration(left)} left`)
-  parts.push(`${formatCount(progress.episodes_total)} episodes`)
   const cost = state.remote === null ? undefined : costText(state.remote.run)
   if (cost !== undefined) parts.push(cost)
+  parts.push(`${formatCount(progress.episodes_total)} episodes`)
   return fitText(parts.join(` ${terminal.symbols.dot} `), width, terminal.symbols.ellipsis)
 }
 
