@@ -3,6 +3,7 @@ import type { Context, ErrorHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { npmErrorBody } from '../packages/npm/npm-errors.ts'
+import { currentTraceId } from './current-traceparent.ts'
 import type { Env } from './env.ts'
 import type { Log } from './services.ts'
 
@@ -16,7 +17,7 @@ export function answerError(log: Log): ErrorHandler<Env> {
     if (error instanceof AgentGymError) return answer(c, error.toReport())
     if (error instanceof HTTPException && error.status < 500) return answerException(c, error)
     const requestId = c.get('requestId')
-    log.error('a request failed', { request_id: requestId, error: describe(error) })
+    log.error('a request failed', { request_id: requestId, trace_id: currentTraceId(c), error: describe(error) })
     return answer(c, {
       code: 'internal_error',
       message: 'The server failed at this request.',

@@ -4,12 +4,15 @@ import { authenticate } from '../auth/authenticate.ts'
 import { answer, answerError } from './answer-error.ts'
 import type { Env } from './env.ts'
 import { healthRoutes } from './health.routes.ts'
+import { metricsRoutes } from './metrics.routes.ts'
+import { observeRequests } from './observe-requests.ts'
 import { buildOpenApiDocument } from './openapi-document.ts'
 import { assetRoutes } from './pages/assets.routes.ts'
 import { homePage } from './pages/home-page.ts'
 import { referencePages } from './pages/reference-pages.ts'
 import { requestContext } from './request-context.ts'
 import { limitBodies, limitTime } from './request-limits.ts'
+import type { RequestTracer } from './request-tracer.ts'
 import { routedPath } from './routed-path.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { Services } from './services.ts'
@@ -20,6 +23,8 @@ export type AppOptions = {
   rooms: Hono<Env>[]
   /** True once the server has been asked to stop. */
   draining?: () => boolean
+  /** Where requests are traced. */
+  tracer?: RequestTracer
 }
 
 const API_MS = 30_000
@@ -27,7 +32,7 @@ const API_MS = 30_000
 const UPLOAD_MS = 10 * 60_000
 
 /** Everything that answers requests, as one application. */
-export function createApp(services: Services, { rooms, draining = () => false }: AppOptions): OpenAPIHono<Env> {
+export function createApp(services: Services, { rooms, draining = () => false, tracer }: AppOptions): OpenAPIHono<Env> {
   const { config, log } = services
   const app = new OpenAPIHono<Env>({ getPath: routedPath })
   app.onError(answerError(log))
@@ -38,8 +43,15 @@ export function createApp(services: Services, { rooms, draining = () => false }:
       hint: `${config.publicUrl}/docs lists every path.`,
     }),
   )
-  app.use(requestContext(config, log), securityHeaders(config), limitBodies(config.limits), limitTime(timeLimit))
+  app.use(
+    requestContext(config, log),
+    observeRequests(services, tracer),
+    securityHeaders(config),
+    limitBodies(config.limits),
+    limitTime(timeLimit),
+  )
   app.route('/', healthRoutes(services, draining))
+  app.route('/', metricsRoutes(services))
   app.route('/', assetRoutes())
   app.use(authenticate(services))
   for (const room of rooms) app.route('/', room)

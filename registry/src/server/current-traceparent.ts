@@ -8,3 +8,8 @@ import type { Env } from './env.ts'
 export function currentTraceparent(c: Context<Env>): string | null {
   return c.get('traceparent') ?? null
 }
+
+/** The trace's id, as a log names it; undefined where nothing is traced. */
+export function currentTraceId(c: Context<Env>): string | undefined {
+  return c.get('traceparent')?.split('-')[1]
+}

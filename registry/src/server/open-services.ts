@@ -2,6 +2,7 @@ import { openMail } from '../auth/mail/open-mail.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { openObjectStore } from '../storage/open-object-store.ts'
 import { installationSecret } from './installation-secret.ts'
+import { createProcessMetrics } from './process-metrics.ts'
 import type { Settings } from './read-settings.ts'
 import type { Log, Services } from './services.ts'
 
@@ -17,7 +18,7 @@ export async function openServices(settings: Settings, publicUrl: string, log: L
     if (objects.status === 'rejected') throw objects.reason
     const secret = settings.secret ?? (await installationSecret(database.value))
     const config = { ...settings.config, publicUrl, secure: publicUrl.startsWith('https:'), secret }
-    return { database: database.value, objects: objects.value, mail, config, log }
+    return { database: database.value, objects: objects.value, mail, config, log, metrics: createProcessMetrics() }
   } catch (error) {
     await database.value.close()
     throw error

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { type ObjectStoreAddress, s3AddressFrom } from '../storage/open-object-store.ts'
 import type { LogLevel } from './json-log.ts'
 import type { ServerConfig } from './services.ts'
+import { type TracingSettings, tracingSettings, tracingVariables } from './tracing-settings.ts'
 
 const MEBIBYTE = 2 ** 20
 
@@ -46,7 +47,9 @@ const variables = {
   AGENTGYM_GITHUB_CLIENT_SECRET: z.string(),
   AGENTGYM_GOOGLE_CLIENT_ID: z.string(),
   AGENTGYM_GOOGLE_CLIENT_SECRET: z.string(),
+  AGENTGYM_METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,}$/, 'at least 16 printable characters without a space'),
   DATABASE_URL: address('postgres:', 'postgresql:'),
+  ...tracingVariables,
 }
 const schema = z.object(variables).partial()
 
@@ -72,6 +75,7 @@ export type Settings = {
   mail: { transport: string; from: string; folder: string }
   logLevel: LogLevel
   secret: Uint8Array | null
+  tracing: TracingSettings | null
   config: Omit<ServerConfig, 'publicUrl' | 'secure' | 'secret'>
 }
 
@@ -98,6 +102,7 @@ export function readSettings(options: ServeOptions): Settings {
     },
     logLevel: read.AGENTGYM_LOG_LEVEL ?? 'info',
     secret: read.AGENTGYM_SECRET === undefined ? null : Buffer.from(read.AGENTGYM_SECRET, 'hex'),
+    tracing: tracingSettings(read),
     config: {
       data: needsFolder ? folder : null,
       trustedProxies: read.AGENTGYM_TRUSTED_PROXIES ?? 0,
@@ -113,6 +118,7 @@ export function readSettings(options: ServeOptions): Settings {
         startsPerMinute: read.AGENTGYM_MAX_STARTS_PER_MINUTE ?? 12_000,
       },
       operator: read.AGENTGYM_OPERATOR,
+      metricsToken: read.AGENTGYM_METRICS_TOKEN,
       oauth: { github: pair(environment, 'GITHUB'), google: pair(environment, 'GOOGLE') },
     },
   }

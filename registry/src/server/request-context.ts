@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
-import { matchedRoutes } from 'hono/route'
 import { clientAddress } from './client-address.ts'
+import { currentTraceId } from './current-traceparent.ts'
 import type { Env } from './env.ts'
+import { routePattern, subjectOf } from './observe-requests.ts'
 import type { Log, ServerConfig } from './services.ts'
 
 /** Gives every request its id and its client's address, and notes it in the log when it is answered. */
@@ -23,10 +24,12 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
       request_id: c.get('requestId'),
       method: c.req.method,
       path: loggedPath(c),
+      ...subjectOf(c),
       status: c.res.status,
       duration_ms: Math.round((performance.now() - startedMs) * 10) / 10,
       ip: c.get('ip'),
       actor: c.get('actor')?.username,
+      trace_id: currentTraceId(c),
     })
   }
 }
@@ -37,17 +40,18 @@ function requestIdOf(c: Context<Env>, trustedProxies: number): string {
   return given !== undefined && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID()
 }
 
-/** Probes that find all well, and idle workers that find nothing to do: several a second, and no news. */
+/** Probes and scrapes that find all well, workers that find nothing to do or go on: several a second, and no news. */
 function isRoutine(path: string, status: number): boolean {
-  return (isProbe(path) && status < 400) || (path === '/v1/jobs/lease' && status === 204)
+  if (path === '/v1/jobs/lease') return status === 204
+  return status < 400 && (isProbe(path) || /^\/v1\/jobs\/[^/]+\/(heartbeat|progress)$/.test(path))
 }
 
 function isProbe(path: string): boolean {
-  return path === '/healthz' || path === '/readyz'
+  return path === '/healthz' || path === '/readyz' || path === '/metrics'
 }
 
 /** The path, or its pattern where a part of it is secret. The query is never logged: codes of OAuth stand there. */
 function loggedPath(c: Context<Env>): string {
-  const pattern = matchedRoutes(c).at(-1)?.path ?? ''
+  const pattern = routePattern(c)
   return /[:{][a-z_]*(token|code|secret)/i.test(pattern) ? pattern : c.req.path.slice(0, 300)
 }

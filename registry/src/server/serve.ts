@@ -4,6 +4,7 @@ import { type HttpListener, listenHttp } from './http-listener.ts'
 import { jsonLog } from './json-log.ts'
 import { openServices } from './open-services.ts'
 import { readSettings, type ServeOptions } from './read-settings.ts'
+import type { RequestTracer } from './request-tracer.ts'
 import { openRooms } from './rooms.ts'
 import type { Services } from './services.ts'
 import { startUpkeep } from './upkeep.ts'
@@ -36,7 +37,9 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     const services = await openServices(settings, settings.publicUrl ?? url, log)
     const workerToken = makeSecret('agt_')
     services.config.embeddedWorkerToken = workerToken
-    const close = await start(services, listener).catch(async (error) => {
+    // Loaded only where it is wanted: it would cost every start a tenth of a second.
+    const tracer = settings.tracing && (await import('./open-tracing.ts')).openTracing(settings.tracing, log)
+    const close = await start(services, listener, tracer ?? undefined).catch(async (error) => {
       await services.database.close()
       throw error
     })
@@ -57,10 +60,14 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
 }
 
 /** Puts the rooms behind the listener; gives what ends all of it in order. */
-async function start(services: Services, listener: HttpListener): Promise<() => Promise<void>> {
+async function start(
+  services: Services,
+  listener: HttpListener,
+  tracer: RequestTracer | undefined,
+): Promise<() => Promise<void>> {
   const rooms = await openRooms(services)
   const stopping = new AbortController()
-  const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted })
+  const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted, tracer })
   listener.answerWith(app.fetch)
   const upkeep = startUpkeep(services, rooms.upkeep, stopping.signal)
   return async () => {
@@ -68,6 +75,7 @@ async function start(services: Services, listener: HttpListener): Promise<() => 
     await listener.drain(GRACE_MS)
     await upkeep
     await rooms.close()
+    await tracer?.close()
     await services.database.close()
     services.log.info('stopped')
   }

@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
+import type { ProcessMetrics } from './process-metrics.ts'
 
 /** What every route and job of the service shares. */
 export type Services = {
@@ -8,6 +9,7 @@ export type Services = {
   mail: Mail
   config: ServerConfig
   log: Log
+  metrics: ProcessMetrics
 }
 
 export type ServerConfig = {
@@ -35,6 +37,8 @@ export type ServerConfig = {
     /** Runs that an account may start in a minute. */
     startsPerMinute: number
   }
+  /** Bearer token for `/metrics` (AGENTGYM_METRICS_TOKEN); without it only this machine reads them. */
+  metricsToken?: string
   oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../database/database.ts'
+import { createProcessMetrics } from '../server/process-metrics.ts'
 import type { ServerConfig, Services } from '../server/services.ts'
 import { openDiskObjectStore } from '../storage/disk/disk-object-store.ts'
 import { createFileMail, type SentMail } from './file-mail.ts'
@@ -43,6 +44,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
       oauth: {},
       ...config,
     },
+    metrics: createProcessMetrics(),
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     logged,
     folder,

@@ -1,0 +1,101 @@
+import { timingSafeEqual } from 'node:crypto'
+import { AgentGymError } from '@agentgym/contract'
+import { type Context, Hono } from 'hono'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { hashSecret } from '../auth/secret.ts'
+import type { Connections } from '../database/database.ts'
+import { describe } from './answer-error.ts'
+import { databaseMetrics } from './database-metrics.ts'
+import type { Env } from './env.ts'
+import { isLocalRequest } from './local-request.ts'
+import { scrapedFigures } from './scraped-figures.ts'
+import type { Services } from './services.ts'
+import { version } from './version.ts'
+
+/** Prometheus itself gives up after 10 s unless told otherwise. */
+const SCRAPE_MS = 5_000
+
+/**
+ * `GET /metrics` in Prometheus's text format: of this process (requests, iterations, connections, Node), and what the
+ * database knows of runs, queue and workers. Where that does not answer in time, the process's own part still comes.
+ */
+export function metricsRoutes(services: Services): Hono<Env> {
+  const { log, metrics, database } = services
+  const figures = scrapedFigures(services)
+  const connections = connectionMetrics(() => database.connections())
+  return new Hono<Env>().get('/metrics', async (c) => {
+    requireReader(c, services.config.metricsToken)
+    const read = await withinTime(figures()).catch((error) => {
+      log.warn('the database gave no figures for /metrics', { error: describe(error) })
+      return undefined
+    })
+    const parts = [metrics.registry, connections, nodeMetrics(), databaseMetrics(read)]
+    const texts = await Promise.all(parts.map((registry) => registry.metrics()))
+    return c.body(texts.join(''), 200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE })
+  })
+}
+
+/** Figures tell how much is done here and by whom: a reader shows the token of the settings, or is on this machine. */
+function requireReader(c: Context<Env>, token: string | undefined): void {
+  const given = /^Bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
+  if (given !== undefined && token !== undefined && same(given, token)) return
+  if (given === undefined && isLocalRequest(c)) return
+  throw new AgentGymError({
+    code: 'unauthenticated',
+    message: 'Metrics are read from this machine, or with a token.',
+    hint: 'Set AGENTGYM_METRICS_TOKEN on the server, and send it as a bearer token.',
+  })
+}
+
+function same(given: string, expected: string): boolean {
+  return timingSafeEqual(Buffer.from(hashSecret(given)), Buffer.from(hashSecret(expected)))
+}
+
+function connectionMetrics(read: () => Connections): Registry {
+  const registry = new Registry()
+  const registers = [registry]
+  const help = {
+    active: 'Connections to the database in use by this process.',
+    idle: 'Connections to the database that this process holds unused.',
+    waiting: 'Who waits in this process for a connection to the database.',
+  }
+  for (const state of ['active', 'idle', 'waiting'] as const)
+    new Gauge({
+      name: `db_connections_${state}`,
+      help: help[state],
+      registers,
+      collect() {
+        this.set(read()[state])
+      },
+    })
+  new Gauge({
+    name: 'agentgym_build_info',
+    help: 'Version of the server; always 1.',
+    labelNames: ['version'],
+    registers,
+  })
+    .labels(version)
+    .set(1)
+  return registry
+}
+
+let ofNode: Registry | undefined
+
+/** CPU, memory, event loop, garbage collection: of the process, so once, however many servers run in it. */
+function nodeMetrics(): Registry {
+  if (ofNode === undefined) {
+    ofNode = new Registry()
+    collectDefaultMetrics({ register: ofNode })
+  }
+  return ofNode
+}
+
+async function withinTime<Result>(reading: Promise<Result>): Promise<Result> {
+  const { promise: expired, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${SCRAPE_MS} ms`)), SCRAPE_MS)
+  try {
+    return await Promise.race([reading, expired])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
+const collector = z
+  .string()
+  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'an address with http: or https:')
+
+/**
+ * The standard variables of OpenTelemetry that we read ourselves; its library reads those of the exporter (headers,
+ * certificates, compression) and of the resource.
+ */
+export const tracingVariables = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector,
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf', 'http/protobuf, which is what is spoken here'),
+  OTEL_SDK_DISABLED: z.string(),
+  OTEL_TRACES_SAMPLER: z.enum(samplers, `one of ${samplers.join(', ')}`),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d*)?|1(\.0*)?|\.\d+)$/, 'a share from 0 to 1')
+    .transform(Number),
+}
+
+export type TracingSettings = {
+  /** Where spans go: the whole address. */
+  url: string
+  sampler: { name: (typeof samplers)[number]; ratio: number }
+}
+
+/** Null where nothing is traced: no endpoint, or it is switched off. */
+export function tracingSettings(
+  read: {
+    [Name in keyof typeof tracingVariables]?: z.output<(typeof tracingVariables)[Name]>
+  },
+): TracingSettings | null {
+  const base = read.OTEL_EXPORTER_OTLP_ENDPOINT
+  const url = read.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
+  if (url === undefined || read.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null
+  return {
+    url,
+    sampler: { name: read.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on', ratio: read.OTEL_TRACES_SAMPLER_ARG ?? 1 },
+  }
+}
