@@ -1,4 +1,5 @@
 import process from 'node:process'
+import { Worker } from 'node:worker_threads'
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import { BEAT_MS, type FromJob, type ToJob } from './job-messages.ts'
 import type { JobLimits } from './limits.ts'
@@ -27,7 +28,8 @@ export type JobChannel = {
 
 /**
  * Runs one job in a process that `superviseJob` started: waits for the job, hands the handler's result (structured-
- * clonable) or its error to the supervisor, and ends. The process also ends as soon as the supervisor is gone.
+ * clonable) or its error to the supervisor, and ends. The process also ends as soon as the supervisor is gone, even while
+ * its main thread is deep in an update of the learner.
  *
  * The main thread must never run guest code, and must not block (`Atomics.wait`) while workers do: heartbeats come from
  * it, and they alone tell the supervisor that a guest hangs.
@@ -43,6 +45,7 @@ export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) =
       stopRequested = true
       return
     }
+    endWithParent()
     const channel = openChannel(toJob.limits, () => stopRequested)
     handler(toJob.job as Job, channel).then(
       (result) => finish({ kind: 'result', result }),
@@ -86,6 +89,18 @@ function finish(message: FromJob): Promise<void> {
 
 function endNow(): void {
   process.kill(process.pid, 'SIGKILL')
+}
+
+/**
+ * A closed channel is noticed by the main thread, once it is free. This thread notices at once that another process has
+ * inherited us; it must start before the job is locked down.
+ */
+function endWithParent(): void {
+  const source = `
+    const { workerData: parent } = require('node:worker_threads')
+    setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 250)`
+  const resourceLimits = { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2 }
+  new Worker(source, { eval: true, workerData: process.ppid, resourceLimits }).unref()
 }
 
 function toReport(error: unknown): ErrorReport {

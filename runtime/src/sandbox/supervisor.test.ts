@@ -158,8 +158,8 @@ test('a job sees an empty folder, no environment, no files, no network, and is n
   }
 })
 
-test('a job ends with its supervisor', async () => {
-  const orphan = spawn(process.execPath, [fileURLToPath(new URL('./testing/orphan.ts', import.meta.url))])
+test.each(['wait', 'block'])('a job ends with its supervisor, whatever its main thread does: %s', async (act) => {
+  const orphan = spawn(process.execPath, [fileURLToPath(new URL('./testing/orphan.ts', import.meta.url)), act])
   const pid = await new Promise<number>((resolve) => orphan.stdout.once('data', (chunk) => resolve(Number(chunk))))
   expect(isAlive(pid)).toBe(true)
   orphan.kill('SIGKILL')

@@ -2,8 +2,11 @@ import process from 'node:process'
 import { superviseJob } from '../supervisor.ts'
 import type { Probe } from './probe.process.ts'
 
-/** A supervisor that a test kills: prints its job's process id, then waits for a job that never ends. */
-const probe: Probe = { act: 'wait' }
+/**
+ * A supervisor that a test kills: prints its job's process id, then waits for a job that never ends. With the argument
+ * `block`, the job's main thread does nothing else any more.
+ */
+const probe: Probe = { act: process.argv[2] === 'block' ? 'block' : 'wait' }
 await superviseJob({
   entry: new URL('./probe.process.ts', import.meta.url),
   job: probe,

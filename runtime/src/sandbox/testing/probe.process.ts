@@ -68,7 +68,8 @@ const acts = {
     while (!channel.stopRequested()) await pause(10)
     return 'in order'
   },
-  async block() {
+  async block(_: Probe, channel: JobChannel) {
+    await channel.send(process.pid)
     for (;;);
   },
   /** Silent for longer than it may be, but for notes of progress. */
