@@ -33,6 +33,8 @@ export type JobHandler = {
   ): Promise<JobBody | undefined>
   /** The attempts are used up. Must bear being called twice. */
   exhausted(id: string): Promise<void>
+  /** What `describe` or `released` has changed is committed. */
+  changed?(id: string): void
   /** The worker gives it back; the job is in the queue again, and its attempt not counted. */
   released?(query: Transaction<Schema>, attempt: Attempt, release: Release): Promise<void>
   /** Whether the worker is to end it, and why. */

@@ -41,6 +41,7 @@ async function leaseNext(
       if (described === undefined) await queue.end(query, handler.kind, id)
       return described
     })
+    handler.changed?.(id)
     if (body !== undefined) return { id, lease, expires_at: leaseEnd(), ...body }
   }
 }

@@ -15,4 +15,5 @@ export async function releaseJob(
     const { leasedMs } = await queue.release(query, attempt)
     await handler?.released?.(query, attempt, { reason, meteredMs, leasedMs })
   })
+  handler?.changed?.(id)
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { Services } from '../server/services.ts'
 import { lockObject } from './lock-package.ts'
@@ -6,7 +7,7 @@ import { lockObject } from './lock-package.ts'
 const orphanAgeMs = 60 * 60_000
 
 /**
- * Removes objects that no version names: what uploads left that were refused late or broke off. Each under its lock, which
+ * Removes objects that no row names: what uploads left that were refused late or broke off, and what is kept no longer. Each under its lock, which
  * a publish holds from looking at the object to its commit, so none is taken from under a version that is just being
  * written.
  */
@@ -24,10 +25,15 @@ export async function sweepObjects(
       removed++
     })
   }
-  if (removed > 0) log.info('removed objects that no version names', { objects: removed })
+  if (removed > 0) log.info('removed objects that no row names', { objects: removed })
 }
 
+/** Every table with keys of objects stands here. */
 async function isNamed(query: Queries, key: string): Promise<boolean> {
-  const row = await query.selectFrom('versions').select('id').where('object_key', '=', key).limit(1).executeTakeFirst()
-  return row !== undefined
+  const { rows } = await sql`
+    select where exists (select from versions where object_key = ${key})
+      or exists (select from checkpoints where object_key = ${key})
+      or exists (select from trajectories where object_key = ${key})
+      or exists (select from training_runs where agent_object_key = ${key})`.execute(query)
+  return rows.length > 0
 }

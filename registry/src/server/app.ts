@@ -47,7 +47,7 @@ export function createApp(services: Services, { rooms, draining = () => false, t
     requestContext(config, log),
     observeRequests(services, tracer),
     securityHeaders(config),
-    limitBodies(config.limits),
+    limitBodies(config),
     limitTime(timeLimit),
   )
   app.route('/', healthRoutes(services, draining))
@@ -60,7 +60,7 @@ export function createApp(services: Services, { rooms, draining = () => false, t
 }
 
 function timeLimit(path: string): number {
-  return path.startsWith('/npm/') || path.startsWith('/v1/packages/') ? UPLOAD_MS : API_MS
+  return /^\/npm\/|^\/v1\/packages\/|^\/v1\/jobs\/[^/]+\/(?:checkpoint|agent)$/.test(path) ? UPLOAD_MS : API_MS
 }
 
 /** Document and pages are the same for everyone and made once, when the first reader asks. */

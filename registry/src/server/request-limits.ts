@@ -7,15 +7,22 @@ const MEBIBYTE = 2 ** 20
 /** Bodies of everything but packages. */
 const USUAL_BYTES = MEBIBYTE
 
+type Limits = Pick<ServerConfig, 'limits' | 'training'>
+
 /** How large a body may be at this path. npm's clients send tarballs as base64 within JSON: a third more, and a manifest. */
-function bodyLimitOf(path: string, { tarballBytes }: ServerConfig['limits']): number {
+function bodyLimitOf(path: string, { limits: { tarballBytes }, training }: Limits): number {
   if (path.startsWith('/npm/')) return Math.ceil((tarballBytes * 4) / 3) + 4 * MEBIBYTE
   if (/^\/v1\/packages\/.+\/versions\/[^/]+$/.test(path)) return tarballBytes
+  const [, written] = /^\/v1\/jobs\/[^/]+\/([a-z]+)$/.exec(path) ?? []
+  if (written === 'checkpoint') return training.checkpointBytes
+  if (written === 'agent') return tarballBytes
+  // JSON of a worker: a hundred trajectories, a second's iterations.
+  if (written === 'trajectories' || written === 'progress') return 16 * MEBIBYTE
   return USUAL_BYTES
 }
 
 /** Refuses a body that is too large before it is read; one that does not tell its length is counted as it comes. */
-export function limitBodies(limits: ServerConfig['limits']): MiddlewareHandler<Env> {
+export function limitBodies(limits: Limits): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return next()
     const limit = bodyLimitOf(c.req.path, limits)

@@ -16,6 +16,9 @@ import { packageUpkeep } from '../packages/upkeep.ts'
 import { rpcRoutes } from '../training/rpc.routes.ts'
 import { runDataRoutes } from '../training/run-data.routes.ts'
 import { runRoutes } from '../training/runs.routes.ts'
+import { trainJobs } from '../training/train-jobs.ts'
+import { trainingJobRoutes } from '../training/training-jobs.routes.ts'
+import { trainingUpkeep } from '../training/training-upkeep.ts'
 import type { Env } from './env.ts'
 import type { Services } from './services.ts'
 import type { UpkeepTask } from './upkeep.ts'
@@ -25,7 +28,7 @@ export type Rooms = { routes: Hono<Env>[]; upkeep: UpkeepTask[]; close(): Promis
 
 export async function openRooms(services: Services): Promise<Rooms> {
   await jobQueue(services)
-  const jobs = [checkJobs(services)]
+  const jobs = [checkJobs(services), await trainJobs(services)]
   return {
     routes: [
       accountRoutes(services),
@@ -36,6 +39,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       runRoutes(services),
       runDataRoutes(services),
       rpcRoutes(services),
+      trainingJobRoutes(services),
       npmRoutes(services),
     ],
     upkeep: [
@@ -43,6 +47,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...catalogUpkeep(services),
       ...packageUpkeep(services),
       ...jobUpkeep(services, jobs),
+      ...trainingUpkeep(services),
     ],
     close: async () => {
       await backgroundSettled()

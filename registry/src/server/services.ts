@@ -36,6 +36,12 @@ export type ServerConfig = {
     openRuns: number
     /** Runs that an account may start in a minute. */
     startsPerMinute: number
+    /** Most bytes of a checkpoint. */
+    checkpointBytes: number
+    /** Days after its end for which a run keeps its last checkpoint, its trajectories and its curve. */
+    retainCheckpointDays: number
+    retainTrajectoryDays: number
+    retainMetricDays: number
   }
   /** Bearer token for `/metrics` (AGENTGYM_METRICS_TOKEN); without it only this machine reads them. */
   metricsToken?: string

@@ -58,7 +58,7 @@ export async function changeRun(
   await insertEvents(query, run.id, numbered(run.last_seq, events))
   return query
     .updateTable('training_runs')
-    .set({ ...patch, last_seq: run.last_seq + events.length })
+    .set({ last_seq: run.last_seq + events.length, ...patch })
     .where('id', '=', run.id)
     .returningAll()
     .executeTakeFirstOrThrow()

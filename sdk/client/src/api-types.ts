@@ -963,6 +963,124 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/jobs/{id}/progress': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Report iterations of a run
+     * @description Every iteration, in order. One that the run has already counts once.
+     */
+    post: operations['postJobsByIdProgress']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/jobs/{id}/checkpoint': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** The checkpoint that a run goes on from */
+    get: operations['getJobsByIdCheckpoint']
+    /**
+     * Store a checkpoint of a run
+     * @description The run goes on from its last one, whoever has it then. All iterations up to it have to be reported before.
+     */
+    put: operations['putJobsByIdCheckpoint']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/jobs/{id}/trajectories': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Store sampled trajectories of a run */
+    post: operations['postJobsByIdTrajectories']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/jobs/{id}/agent': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    /**
+     * Store a run's agent
+     * @description The package, as `npm pack` makes it. The outcome names what this answers.
+     */
+    put: operations['putJobsByIdAgent']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/jobs/{id}/outcome': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * End a run
+     * @description Once. The worker that has ended it may ask again and gets the same answer.
+     */
+    post: operations['postJobsByIdOutcome']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/jobs/{id}/scenario': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * The scenario that a run trains on
+     * @description The lease in the query is the permission: it is good for this tarball and as long as the lease holds.
+     */
+    get: operations['getJobsByIdScenario']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
 }
 export type webhooks = Record<string, never>
 export interface components {
@@ -5484,7 +5602,7 @@ export interface operations {
            * @default {}
            */
           settings?: {
-            [key: string]: unknown
+            [key: string]: number | boolean | null | string | (number | boolean | null | string)[]
           }
           /** @description Most that the run may cost, in minor units of the server's currency. No limit where it is left out. */
           budget_minor?: number
@@ -6654,6 +6772,785 @@ export interface operations {
       }
       /** @description `request_too_large`: The body of a request is larger than the server takes. */
       413: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postJobsByIdProgress: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          lease: string
+          points: {
+            /** @enum {string} */
+            event: 'progress'
+            iteration: number
+            steps: number
+            steps_total: number
+            steps_per_second: number
+            seconds: number
+            collect_seconds: number
+            update_seconds: number
+            episodes: number
+            episodes_total: number
+            return_mean: number | null
+            length_mean: number | null
+            metrics: {
+              [key: string]: number
+            }
+            learner: {
+              policy_loss: number | null
+              value_loss: number | null
+              entropy: number | null
+              approximate_kl: number | null
+              clip_fraction: number | null
+              explained_variance: number | null
+              kl_to_reference: number | null
+              zero_variance_groups: number | null
+              gradient_norm: number | null
+              learning_rate: number | null
+            }
+          }[]
+          /** @default [] */
+          evaluations?: {
+            iteration: number
+            steps: number
+            evaluation: {
+              scenario: string
+              episodes: number
+              seed: number
+              return_mean: number | null
+              return_std: number | null
+              length_mean: number | null
+              metrics: {
+                [key: string]: number
+              }
+              success: {
+                ok: boolean | null
+                criteria: {
+                  metric: string
+                  target: number
+                  value: number | null
+                  ok: boolean
+                }[]
+              }
+              trajectory_hash: string
+            }
+          }[]
+          metered_ms: number
+          usage?: {
+            cpu: number | null
+            memory: number | null
+            gpu: number | null
+          }
+        }
+      }
+    }
+    responses: {
+      /** @description Taken; the lease goes on. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** Format: date-time */
+            expires_at: string
+            /** @enum {string|null} */
+            stop: 'cancel' | 'budget' | null
+          }
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getJobsByIdCheckpoint: {
+    parameters: {
+      query: {
+        lease: string
+        iteration?: number | null
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Its bytes. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/octet-stream': string
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  putJobsByIdCheckpoint: {
+    parameters: {
+      query: {
+        lease: string
+        iteration?: number | null
+        steps?: number | null
+        seconds?: number | null
+        metered_ms?: number | null
+        sha256: string
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/octet-stream': string
+      }
+    }
+    responses: {
+      /** @description Taken; the lease goes on. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** Format: date-time */
+            expires_at: string
+            /** @enum {string|null} */
+            stop: 'cancel' | 'budget' | null
+          }
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_too_large`: The body of a request is larger than the server takes. */
+      413: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postJobsByIdTrajectories: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          lease: string
+          trajectories: {
+            iteration: number
+            environment: number
+            return: number
+            length: number
+            partial: boolean
+            steps: {
+              observation: number[]
+              action: number[]
+              reward: number
+              log_probability: number
+              terminated: boolean
+              truncated: boolean
+            }[]
+          }[]
+        }
+      }
+    }
+    responses: {
+      /** @description Taken. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  putJobsByIdAgent: {
+    parameters: {
+      query: {
+        lease: string
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/octet-stream': string
+      }
+    }
+    responses: {
+      /** @description Taken. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            integrity: string
+          }
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postJobsByIdOutcome: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          lease: string
+          metered_ms: number
+          outcome:
+            | {
+                /** @enum {string} */
+                state: 'completed'
+                steps: number
+                seconds: number
+                evaluation: {
+                  scenario: string
+                  episodes: number
+                  seed: number
+                  return_mean: number | null
+                  return_std: number | null
+                  length_mean: number | null
+                  metrics: {
+                    [key: string]: number
+                  }
+                  success: {
+                    ok: boolean | null
+                    criteria: {
+                      metric: string
+                      target: number
+                      value: number | null
+                      ok: boolean
+                    }[]
+                  }
+                  trajectory_hash: string
+                }
+                agent: {
+                  integrity: string
+                }
+              }
+            | {
+                /** @enum {string} */
+                state: 'failed'
+                error: {
+                  /** @enum {string} */
+                  code:
+                    | 'config_invalid'
+                    | 'usage_invalid'
+                    | 'file_not_found'
+                    | 'manifest_invalid'
+                    | 'agent_invalid'
+                    | 'scenario_mismatch'
+                    | 'checkpoint_invalid'
+                    | 'execution_provider_unavailable'
+                    | 'setup_incomplete'
+                    | 'database_in_use'
+                    | 'database_unavailable'
+                    | 'database_incompatible'
+                    | 'database_damaged'
+                    | 'storage_unavailable'
+                    | 'request_invalid'
+                    | 'request_too_large'
+                    | 'endpoint_not_found'
+                    | 'scenario_invalid'
+                    | 'scenario_build_failed'
+                    | 'scenario_timeout'
+                    | 'scenario_out_of_memory'
+                    | 'scenario_crashed'
+                    | 'scenario_threw'
+                    | 'scenario_nondeterministic'
+                    | 'reward_not_finite'
+                    | 'observation_invalid'
+                    | 'metrics_invalid'
+                    | 'mask_invalid'
+                    | 'no_legal_action'
+                    | 'model_load_failed'
+                    | 'model_run_failed'
+                    | 'model_output_invalid'
+                    | 'model_timeout'
+                    | 'model_out_of_memory'
+                    | 'model_crashed'
+                    | 'training_diverged'
+                    | 'training_failed'
+                    | 'training_cancelled'
+                    | 'run_not_found'
+                    | 'run_state_conflict'
+                    | 'run_has_no_agent'
+                    | 'checkpoint_not_found'
+                    | 'evaluation_not_found'
+                    | 'budget_exceeded'
+                    | 'worker_failed'
+                    | 'verification_mismatch'
+                    | 'signature_invalid'
+                    | 'verification_missing'
+                    | 'idempotency_key_reused'
+                    | 'lease_lost'
+                    | 'integrity_mismatch'
+                    | 'server_unreachable'
+                    | 'request_timeout'
+                    | 'unauthenticated'
+                    | 'credentials_invalid'
+                    | 'forbidden'
+                    | 'account_not_found'
+                    | 'package_not_found'
+                    | 'token_not_found'
+                    | 'name_invalid'
+                    | 'name_taken'
+                    | 'email_taken'
+                    | 'last_owner'
+                    | 'link_invalid'
+                    | 'rate_limited'
+                    | 'authorization_pending'
+                    | 'slow_down'
+                    | 'access_denied'
+                    | 'expired_token'
+                    | 'oauth_not_configured'
+                    | 'oauth_failed'
+                    | 'tarball_too_large'
+                    | 'tarball_not_gzip'
+                    | 'tarball_truncated'
+                    | 'tarball_corrupt'
+                    | 'tarball_trailing_data'
+                    | 'tarball_unpacked_too_large'
+                    | 'tarball_ratio_too_high'
+                    | 'tarball_too_many_files'
+                    | 'tarball_entry_unsupported'
+                    | 'tarball_link'
+                    | 'tarball_special_file'
+                    | 'tarball_path_too_long'
+                    | 'tarball_path_encoding'
+                    | 'tarball_path_nul'
+                    | 'tarball_path_backslash'
+                    | 'tarball_path_absolute'
+                    | 'tarball_path_traversal'
+                    | 'tarball_path_outside_package'
+                    | 'tarball_path_not_portable'
+                    | 'tarball_path_duplicate'
+                    | 'tarball_path_collision'
+                    | 'package_manifest_missing'
+                    | 'package_manifest_too_large'
+                    | 'package_manifest_not_json'
+                    | 'package_manifest_duplicate_key'
+                    | 'package_manifest_forbidden_key'
+                    | 'package_manifest_mismatch'
+                    | 'package_name_mismatch'
+                    | 'package_version_mismatch'
+                    | 'package_kind_changed'
+                    | 'package_license_missing'
+                    | 'package_readme_missing'
+                    | 'package_readme_invalid'
+                    | 'package_install_script'
+                    | 'package_executable'
+                    | 'package_native_code'
+                    | 'package_dependency_forbidden'
+                    | 'package_dependencies_bundled'
+                    | 'package_marked_private'
+                    | 'package_bundle_missing'
+                    | 'model_too_large'
+                    | 'model_truncated'
+                    | 'model_malformed'
+                    | 'model_field_unknown'
+                    | 'model_field_duplicate'
+                    | 'model_part_forbidden'
+                    | 'model_external_data'
+                    | 'model_subgraph_forbidden'
+                    | 'model_function_forbidden'
+                    | 'model_domain_forbidden'
+                    | 'model_opset_unsupported'
+                    | 'model_operator_forbidden'
+                    | 'model_attribute_invalid'
+                    | 'model_too_many_parts'
+                    | 'model_nesting_too_deep'
+                    | 'model_string_too_long'
+                    | 'model_name_invalid'
+                    | 'model_name_duplicate'
+                    | 'model_name_undefined'
+                    | 'model_type_unsupported'
+                    | 'model_shape_invalid'
+                    | 'model_shape_mismatch'
+                    | 'model_batch_mixed'
+                    | 'model_tensor_size_mismatch'
+                    | 'model_weights_not_finite'
+                    | 'model_static_size'
+                    | 'model_intermediate_too_large'
+                    | 'model_work_too_large'
+                    | 'model_input_mismatch'
+                    | 'model_output_mismatch'
+                    | 'version_invalid'
+                    | 'tag_invalid'
+                    | 'version_exists'
+                    | 'version_not_found'
+                    | 'version_not_published'
+                    | 'document_outdated'
+                    | 'version_immutable'
+                    | 'version_yanked'
+                    | 'tag_not_found'
+                    | 'tag_protected'
+                    | 'package_visibility_fixed'
+                    | 'object_damaged'
+                    | 'internal_error'
+                  message: string
+                  hint?: string
+                  data?: {
+                    [key: string]: unknown
+                  }
+                }
+              }
+            | {
+                /** @enum {string} */
+                state: 'cancelled'
+              }
+            | {
+                /** @enum {string} */
+                state: 'budget_exceeded'
+              }
+        }
+      }
+    }
+    responses: {
+      /** @description It has ended. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {string} */
+            state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'budget_exceeded'
+          }
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getJobsByIdScenario: {
+    parameters: {
+      query: {
+        lease: string
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The tarball. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/octet-stream': string
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
         headers: {
           [name: string]: unknown
         }

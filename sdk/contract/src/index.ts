@@ -110,6 +110,7 @@ export {
   runMetricsRequestSchema,
   runMetricsSchema,
   runSchema,
+  runStateSchema,
   type ServerStatus,
   type StartRunRequest,
   serverStatusSchema,
