@@ -5,6 +5,7 @@ import { loadModelSession } from '../policy/policy-session.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
+import { checkPolicySpaces } from './check-policy-spaces.ts'
 import { type EpisodeOutcome, playEpisodes } from './play-episodes.ts'
 
 /**
@@ -17,6 +18,7 @@ export type EvaluationRequest = {
   scenario: ScenarioCode
   policy: PolicySpec
   model: Uint8Array
+  ownModel?: boolean
   episodes: number
   seed: number
   limits: JobLimits
@@ -42,7 +44,8 @@ function evaluate(request: EvaluationRequest, reply: (message: EvaluationReply) 
     limits,
     onBoard: (board) => reply({ type: 'board', board }),
   })
-  const session = loadModelSession(request.model, policy, { batch: EVALUATION_ENVIRONMENTS })
+  checkPolicySpaces(policy, environment.description)
+  const session = loadModelSession(request.model, policy, { batch: EVALUATION_ENVIRONMENTS, walked: request.ownModel })
   try {
     const { buffers, description } = environment
     const masks = description.masked ? buffers.masks : null

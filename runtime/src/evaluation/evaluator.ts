@@ -10,6 +10,8 @@ export type EvaluationTask = {
   success: SuccessCriteria
   policy: PolicySpec
   model: Uint8Array
+  /** The model is this process's own export: it need not be walked, and may be as large as training makes it. */
+  ownModel?: boolean
   episodes: number
   /** Held-out episodes are numbered; with the seed, the number decides everything in an episode. */
   seed: number

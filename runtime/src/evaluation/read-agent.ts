@@ -1,16 +1,29 @@
-import { readFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError, type AgentManifest, agentManifestSchema } from '@agentgym/contract'
+import { checkModelStructure } from '@agentgym/contract/model'
+import { localModelLimits } from '../policy/local-model-limits.ts'
 import { sha256 } from '../sandbox/sha256.ts'
 
-/** Reads and checks agent.json and the model it names. */
+/** A manifest is a few kilobytes. */
+const maxManifestBytes = 4 * 2 ** 20
+
+/** Reads and checks agent.json and the hash of the model that it names. Does not look into the model. */
 export async function readAgent(folder: string): Promise<AgentManifest> {
-  return (await readAgentWithModel(folder)).manifest
+  return (await readPackage(folder)).manifest
 }
 
+/** The same, with a model that has passed the structural walk: it may come from anyone. */
 export async function readAgentWithModel(folder: string): Promise<{ manifest: AgentManifest; model: Uint8Array }> {
+  const agent = await readPackage(folder)
+  checkModelStructure(agent.model, { policy: agent.manifest.policy }, localModelLimits)
+  return agent
+}
+
+async function readPackage(folder: string): Promise<{ manifest: AgentManifest; model: Uint8Array }> {
   const path = join(folder, 'agent.json')
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+  const text = await readBounded(path, maxManifestBytes, 'manifest_invalid').catch((cause: unknown) => {
+    if (cause instanceof AgentGymError) throw cause
     throw new AgentGymError(
       {
         code: 'file_not_found',
@@ -21,7 +34,7 @@ export async function readAgentWithModel(folder: string): Promise<{ manifest: Ag
       { cause },
     )
   })
-  const parsed = agentManifestSchema.safeParse(parseJson(text))
+  const parsed = agentManifestSchema.safeParse(parseJson(text.toString()))
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
     const field = issue.path.join('.')
@@ -33,7 +46,8 @@ export async function readAgentWithModel(folder: string): Promise<{ manifest: Ag
     })
   }
   const modelPath = join(folder, 'model.onnx')
-  const model = await readFile(modelPath).catch((cause: unknown) => {
+  const model = await readBounded(modelPath, localModelLimits.bytes, 'model_too_large').catch((cause: unknown) => {
+    if (cause instanceof AgentGymError) throw cause
     throw new AgentGymError(
       {
         code: 'agent_invalid',
@@ -53,6 +67,28 @@ export async function readAgentWithModel(folder: string): Promise<{ manifest: Ag
     })
   }
   return { manifest: parsed.data, model: new Uint8Array(model) }
+}
+
+/** A file of a stranger's package: not read where it is larger than anything that could be used. */
+async function readBounded(
+  path: string,
+  limit: number,
+  code: 'manifest_invalid' | 'model_too_large',
+): Promise<Buffer<ArrayBuffer>> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    if (size > limit)
+      throw new AgentGymError({
+        code,
+        message: `${path} has ${size} bytes; at most ${limit} are taken`,
+        hint: 'Train or download the agent again.',
+        data: { path, limit },
+      })
+    return await file.readFile()
+  } finally {
+    await file.close()
+  }
 }
 
 function parseJson(text: string): unknown {

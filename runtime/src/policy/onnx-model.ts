@@ -105,27 +105,6 @@ export function encodeModel(graph: OnnxGraph): Uint8Array {
   }).finish()
 }
 
-/** A model with all numbers of its floating-point tensors taken out, for comparing models by their structure. */
-export type ModelFrame = { floats: Uint8Array[]; withFloats(floats: Uint8Array[]): Uint8Array }
-
-type DecodedTensor = { data_type: number; raw_data: Uint8Array }
-
-/** Takes a serialised model apart; fields that the schema leaves out are lost. Throws where it is no protobuf message. */
-export function frameModel(bytes: Uint8Array): ModelFrame {
-  const model = ModelProto.decode(bytes)
-  const { initializer } = (model as unknown as { graph: { initializer: DecodedTensor[] } }).graph
-  const tensors = initializer.filter(({ data_type }) => data_type === FLOAT)
-  return {
-    floats: tensors.map(({ raw_data }) => raw_data),
-    withFloats(floats) {
-      tensors.forEach((tensor, i) => {
-        tensor.raw_data = floats[i]
-      })
-      return ModelProto.encode(model).finish()
-    },
-  }
-}
-
 function valueInfo({ name, dims }: OnnxValue) {
   const dim = dims.map((size) => (typeof size === 'number' ? { dim_value: size } : { dim_param: size }))
   return { name, type: { tensor_type: { elem_type: FLOAT, shape: { dim } } } }

@@ -1,9 +1,9 @@
 import type { PolicySpec } from '@agentgym/contract'
+import { actionOutputNames } from '@agentgym/contract/model'
 import { type GraphWeight, graphWeights, type Network } from './graph-weights.ts'
 import { joinedParts, leafParts, type ObservationPart } from './observation-parts.ts'
 import { encodeModel, FLOAT, INT64, type OnnxGraph, type OnnxNode, type OnnxTensor } from './onnx-model.ts'
 import { distributionSize, NORMALIZER_CLIP, parameterLayout } from './parameter-layout.ts'
-import { actionOutputNames } from './policy-spec.ts'
 
 /** Names in the rollout graph. */
 export const ROLLOUT_INPUT = 'observations'

@@ -1,8 +1,8 @@
+import { actionOutputNames } from '@agentgym/contract/model'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { describe, expect, test } from 'vitest'
 import { exportModel, logDeviations, rolloutModel } from './policy-graph.ts'
 import { createPolicySession, loadModelSession, type RolloutSession } from './policy-session.ts'
-import { actionOutputNames } from './policy-spec.ts'
 import { policyCases, randomObservations, randomWeights, testRandom } from './testing/policy-cases.ts'
 import { referenceForward } from './testing/reference-forward.ts'
 

@@ -1,10 +1,11 @@
 import { AgentGymError, type PolicySpec } from '@agentgym/contract'
+import { actionOutputNames, checkModelStructure } from '@agentgym/contract/model'
 import { env } from 'onnxruntime-node'
 import { type Binding, binding, initOrt } from 'onnxruntime-node/dist/binding.js'
-import { checkModel } from './check-model.ts'
+import { escapeOutput } from '../sandbox/escape-output.ts'
+import { localModelLimits } from './local-model-limits.ts'
 import { distributionSize, gaussianSize } from './parameter-layout.ts'
 import { logDeviations, ROLLOUT_DISTRIBUTION, ROLLOUT_INPUT, ROLLOUT_VALUE, rolloutModel } from './policy-graph.ts'
-import { actionOutputNames } from './policy-spec.ts'
 
 export type ExecutionProvider = 'cpu' | 'cuda'
 
@@ -107,18 +108,22 @@ export function createPolicySession(
   }
 }
 
+export type ModelSessionOptions = {
+  batch: number
+  executionProvider?: ExecutionProvider
+  /** The model is this process's own export, or has been walked already: the walk is left out. */
+  walked?: boolean
+}
+
 /**
- * A session of an exported model.onnx, which may come from anyone: one that is not of the spec's structure fails with
- * `agent_invalid` before ONNX Runtime sees it. `log_std` is known after the first run.
+ * A session of an exported model.onnx, which may come from anyone: it is walked before ONNX Runtime sees it, and fails
+ * with a code `model_…`. What ONNX Runtime itself refuses is `model_load_failed` or, in a run, `model_run_failed`.
+ * `log_std` is known after the first run.
  */
-export function loadModelSession(
-  bytes: Uint8Array,
-  spec: PolicySpec,
-  options: { batch: number; executionProvider?: ExecutionProvider },
-): PolicySession {
+export function loadModelSession(bytes: Uint8Array, spec: PolicySpec, options: ModelSessionOptions): PolicySession {
   const { batch, executionProvider = 'cpu' } = options
-  checkModel(bytes, spec)
-  const session = loadSession(bytes, executionProvider)
+  if (options.walked !== true) checkModelStructure(bytes, { policy: spec }, localModelLimits)
+  const session = asModelFailure('model_load_failed', () => loadSession(bytes, executionProvider))
   const feeds: Record<string, Tensor> = {}
   for (const leaf of spec.observation) feeds[leaf.name] = tensor([batch, leaf.size])
   const values = tensor([batch])
@@ -146,13 +151,32 @@ export function loadModelSession(
       for (const leaf of spec.observation) {
         copyColumns(rows, rowSize(spec), leaf.offset, feeds[leaf.name].data, leaf.size, 0, leaf.size, batch)
       }
-      run()
+      asModelFailure('model_run_failed', run)
       for (const { leaf, size, row, logStd: deviations } of outputs) {
         copyColumns(row.data, size, 0, distribution, distributionRow, leaf.distributionOffset, size, batch)
         if (deviations !== null) logStd.set(deviations.data.subarray(0, size), leaf.logStdOffset)
       }
     },
     dispose: () => session.dispose(),
+  }
+}
+
+/** ONNX Runtime throws plain errors; of a stranger's model they are the model's fault. */
+function asModelFailure<Result>(code: 'model_load_failed' | 'model_run_failed', act: () => Result): Result {
+  try {
+    return act()
+  } catch (cause) {
+    if (cause instanceof AgentGymError) throw cause
+    const said = cause instanceof Error ? cause.message : 'no reason given'
+    throw new AgentGymError(
+      {
+        code,
+        message: `model.onnx: ONNX Runtime ${code === 'model_load_failed' ? 'refuses it' : 'could not run it'}: ${escapeOutput(said, 400)}`,
+        hint: 'Export the policy again, as plain layers.',
+        data: { file: 'model.onnx' },
+      },
+      { cause },
+    )
   }
 }
 

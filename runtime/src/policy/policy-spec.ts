@@ -1,4 +1,5 @@
 import type { ActionLeaf, PolicySpec } from '@agentgym/contract'
+import { actionOutputNames } from '@agentgym/contract/model'
 import { actionLeaves, observationLeaves } from '@agentgym/scenario/engine'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 
@@ -22,12 +23,6 @@ export function buildPolicySpec(
     embedding: network.embedding,
     normalizeObservation: network.normalizeObservation,
   }
-}
-
-/** Names of the tensors that the exported model gives for one action leaf. */
-export function actionOutputNames(leaf: ActionLeaf): { logits: string } | { mean: string; logStd: string } {
-  const prefix = leaf.name === 'action' ? '' : `${leaf.name}.`
-  return leaf.kind === 'box' ? { mean: `${prefix}mean`, logStd: `${prefix}log_std` } : { logits: `${prefix}logits` }
 }
 
 /** All outputs of the exported model. */

@@ -57,6 +57,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
       evaluator.evaluate({
         ...{ scenario, success, policy },
         model: exportModel(policy, weights),
+        ownModel: true,
         episodes: settings.evaluation_episodes,
         seed: purpose === 'final' ? FINAL_SEED : SELECTION_SEED,
         limits: channel.limits,

@@ -69,6 +69,7 @@ describe('limits', () => {
   })
 
   it.each<[keyof ModelLimits, number, string]>([
+    ['fields', 86, 'model_too_many_parts'],
     ['nodes', 4, 'model_too_many_parts'],
     ['parts', 4, 'model_too_many_parts'],
     ['rank', 1, 'model_too_many_parts'],

@@ -2,6 +2,7 @@ import type { PolicySpec } from '../policy-spec.ts'
 import { define, type GraphValues, inferShapes } from './infer-shapes.ts'
 import { modelFailure, shown } from './model-failure.ts'
 import { type ModelLimits, modelLimits } from './model-limits.ts'
+import { ModelWalk } from './model-walk.ts'
 import { BATCH } from './operators/operator-call.ts'
 import { policyInputs, policyOutputs } from './policy-tensors.ts'
 import { type DeclaredDim, type DeclaredValue, type ModelGraph, readModel } from './read-model.ts'
@@ -24,7 +25,7 @@ export function checkModelStructure(
     throw modelFailure('model_too_large', `it has ${bytes.length} bytes; at most ${bounds.bytes} are taken`, {
       limit: bounds.bytes,
     })
-  const { graph, opset } = readModel(bytes, bounds)
+  const { graph, opset } = readModel(bytes, new ModelWalk(bounds))
   const values: GraphValues = new Map()
   for (const tensor of graph.initializers) {
     if (tensor.name === '') throw modelFailure('model_name_invalid', 'an initializer has no name')

@@ -2,6 +2,8 @@
 export type ModelLimits = {
   /** Of the file. */
   bytes: number
+  /** Fields of all messages together, and integers that are written one by one. */
+  fields: number
   nodes: number
   /** Initializers, inputs and outputs of the graph, declared values, names in one node's list: each kind by itself. */
   parts: number
@@ -29,6 +31,7 @@ export type ModelLimits = {
  */
 export const modelLimits: Readonly<ModelLimits> = {
   bytes: 64 * 2 ** 20,
+  fields: 2 ** 18,
   nodes: 8_192,
   parts: 4_096,
   rank: 8,

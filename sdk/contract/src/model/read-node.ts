@@ -1,5 +1,5 @@
 import { modelFailure, shown } from './model-failure.ts'
-import type { ModelLimits } from './model-limits.ts'
+import type { ModelWalk } from './model-walk.ts'
 import { type ModelTensor, readTensor } from './read-tensor.ts'
 import { checkMetadata, checkText, readName } from './read-text.ts'
 import {
@@ -51,27 +51,27 @@ export function isOwnDomain(domain: string): boolean {
  * Reads a node with its attributes. Throws `model_domain_forbidden`, `model_subgraph_forbidden`,
  * `model_function_forbidden`, `model_attribute_invalid`, and what reading a tensor throws.
  */
-export function readNode(bytes: Uint8Array, position: number, limits: ModelLimits): ModelNode {
+export function readNode(bytes: Uint8Array, position: number, walk: ModelWalk): ModelNode {
   const node: ModelNode = { where: `node ${position}`, operator: '', inputs: [], outputs: [], attributes: new Map() }
   const attributes: Uint8Array[] = []
   let domain = ''
   const forbidden = (code: 'model_function_forbidden' | 'model_part_forbidden', why: string) => (part: Uint8Array) => {
     if (part.length > 0) throw modelFailure(code, `${node.where} ${why}`)
   }
-  readMessage(bytes, node.where, {
-    1: bytesFields('input', limits.parts, (name) => node.inputs.push(readName(name, node.where, limits, true))),
-    2: bytesFields('output', limits.parts, (name) => node.outputs.push(readName(name, node.where, limits, true))),
-    3: bytesField('name', (name) => void readName(name, node.where, limits, true)),
+  readMessage(walk, bytes, node.where, {
+    1: bytesFields('input', walk.limits.parts, (name) => node.inputs.push(readName(name, node.where, walk, true))),
+    2: bytesFields('output', walk.limits.parts, (name) => node.outputs.push(readName(name, node.where, walk, true))),
+    3: bytesField('name', (name) => void readName(name, node.where, walk, true)),
     4: bytesField('op_type', (name) => {
-      node.operator = readName(name, node.where, limits)
+      node.operator = readName(name, node.where, walk)
     }),
-    5: bytesFields('attribute', limits.attributes, (attribute) => attributes.push(attribute)),
-    6: bytesField('doc_string', (text) => checkText(text, node.where, limits)),
+    5: bytesFields('attribute', walk.limits.attributes, (attribute) => attributes.push(attribute)),
+    6: bytesField('doc_string', (text) => checkText(text, node.where, walk)),
     7: bytesField('domain', (name) => {
-      domain = readName(name, node.where, limits, true)
+      domain = readName(name, node.where, walk, true)
     }),
     8: bytesField('overload', forbidden('model_function_forbidden', 'names an overload of a function')),
-    9: bytesFields('metadata_props', limits.parts, (entry) => checkMetadata(entry, node.where, limits)),
+    9: bytesFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, node.where, walk)),
     10: bytesFields('device_configurations', 1, forbidden('model_part_forbidden', 'is spread over devices')),
   })
   if (!isOwnDomain(domain))
@@ -81,7 +81,7 @@ export function readNode(bytes: Uint8Array, position: number, limits: ModelLimit
   if (node.operator === '') throw modelFailure('model_malformed', `${node.where} names no operator`)
   node.where = `${node.where} (${shown(node.operator).slice(1, -1)})`
   for (const attribute of attributes) {
-    const { name, ...value } = readAttribute(attribute, node.where, limits)
+    const { name, ...value } = readAttribute(attribute, node.where, walk)
     if (node.attributes.has(name)) throw invalid(node.where, name, 'occurs twice')
     node.attributes.set(name, value)
   }
@@ -101,8 +101,8 @@ type AttributeFields = {
   given: Set<string>
 }
 
-function readAttribute(bytes: Uint8Array, where: string, limits: ModelLimits): Attribute & { name: string } {
-  const fields = readAttributeFields(bytes, `an attribute of ${where}`, limits)
+function readAttribute(bytes: Uint8Array, where: string, walk: ModelWalk): Attribute & { name: string } {
+  const fields = readAttributeFields(bytes, `an attribute of ${where}`, walk)
   const { name, type, given } = fields
   if (name === '') throw modelFailure('model_attribute_invalid', `${where} has an attribute without a name`)
   const kind = attributeKinds[type]
@@ -118,7 +118,7 @@ function readAttribute(bytes: Uint8Array, where: string, limits: ModelLimits): A
   return { name, kind, value: fields[kind] } as Attribute & { name: string }
 }
 
-function readAttributeFields(bytes: Uint8Array, what: string, limits: ModelLimits): AttributeFields {
+function readAttributeFields(bytes: Uint8Array, what: string, walk: ModelWalk): AttributeFields {
   const fields: AttributeFields = {
     name: '',
     type: 0,
@@ -131,10 +131,10 @@ function readAttributeFields(bytes: Uint8Array, what: string, limits: ModelLimit
     given: new Set(),
   }
   const give = (kind: AttributeKind) => fields.given.add(kind)
-  readMessage(bytes, what, {
+  readMessage(walk, bytes, what, {
     ...refusedKinds(what),
     1: bytesField('name', (name) => {
-      fields.name = readName(name, what, limits)
+      fields.name = readName(name, what, walk)
     }),
     2: floatField('f', (value) => {
       fields.float = value
@@ -145,11 +145,11 @@ function readAttributeFields(bytes: Uint8Array, what: string, limits: ModelLimit
       give('int')
     }),
     4: bytesField('s', (text) => {
-      fields.string = readName(text, what, limits, true)
+      fields.string = readName(text, what, walk, true)
       give('string')
     }),
     5: bytesField('t', (tensor) => {
-      fields.tensor = readTensor(tensor, `the tensor in ${what}`, limits)
+      fields.tensor = readTensor(tensor, `the tensor in ${what}`, walk)
       give('tensor')
     }),
     7: floatFields('floats', listLength, (value) => {
@@ -160,7 +160,7 @@ function readAttributeFields(bytes: Uint8Array, what: string, limits: ModelLimit
       fields.ints.push(value)
       give('ints')
     }),
-    13: bytesField('doc_string', (text) => checkText(text, what, limits)),
+    13: bytesField('doc_string', (text) => checkText(text, what, walk)),
     20: integerField('type', (type) => {
       fields.type = type
     }),

@@ -1,5 +1,5 @@
 import { modelFailure, shown } from './model-failure.ts'
-import type { ModelLimits } from './model-limits.ts'
+import type { ModelWalk } from './model-walk.ts'
 import { checkMetadata, checkText, readName } from './read-text.ts'
 import { bytesField, bytesFields, integerField, integerFields, readMessage, readPackedIntegers } from './wire-reader.ts'
 
@@ -31,15 +31,15 @@ type TensorFields = { dims: number[]; type: number; name: string; raw?: Uint8Arr
  * everything inside the file. Throws `model_external_data`, `model_part_forbidden`, `model_type_unsupported`,
  * `model_shape_invalid`, `model_tensor_size_mismatch`, `model_weights_not_finite`.
  */
-export function readTensor(bytes: Uint8Array, what: string, limits: ModelLimits): ModelTensor {
-  const fields = readFields(bytes, what, limits)
+export function readTensor(bytes: Uint8Array, what: string, walk: ModelWalk): ModelTensor {
+  const fields = readFields(bytes, what, walk)
   const { name, dims } = fields
   const where = name === '' ? what : `the tensor ${shown(name)}`
   const type = elementTypes[fields.type]
   if (type === undefined)
     throw modelFailure('model_type_unsupported', `${where} has the element type ${fields.type}`, { type: fields.type })
   const elements = countElements(dims, where)
-  const values = readValues(fields, type, elements, where)
+  const values = readValues(walk, fields, type, elements, where)
   return { name, type, dims, integers: type === 'float' || type === 'bool' ? null : values }
 }
 
@@ -55,15 +55,15 @@ export function countElements(dims: readonly number[], where: string): number {
   return elements
 }
 
-function readFields(bytes: Uint8Array, what: string, limits: ModelLimits): TensorFields {
+function readFields(bytes: Uint8Array, what: string, walk: ModelWalk): TensorFields {
   const fields: TensorFields = { dims: [], type: 0, name: '', packed: new Map() }
   const where = () => (fields.name === '' ? what : `the tensor ${shown(fields.name)}`)
   const data = (name: string) => bytesField(name, (packed) => void fields.packed.set(name, packed))
   const external = () => {
     throw modelFailure('model_external_data', `${where()} has its numbers in another file or in memory`)
   }
-  readMessage(bytes, what, {
-    1: integerFields('dims', limits.rank, (dim) => fields.dims.push(dim)),
+  readMessage(walk, bytes, what, {
+    1: integerFields('dims', walk.limits.rank, (dim) => fields.dims.push(dim)),
     2: integerField('data_type', (type) => {
       fields.type = type
     }),
@@ -75,26 +75,32 @@ function readFields(bytes: Uint8Array, what: string, limits: ModelLimits): Tenso
     6: data('string_data'),
     7: data('int64_data'),
     8: bytesField('name', (name) => {
-      fields.name = readName(name, what, limits, true)
+      fields.name = readName(name, what, walk, true)
     }),
     9: bytesField('raw_data', (raw) => {
       fields.raw = raw
     }),
     10: data('double_data'),
     11: data('uint64_data'),
-    12: bytesField('doc_string', (text) => checkText(text, what, limits)),
+    12: bytesField('doc_string', (text) => checkText(text, what, walk)),
     13: bytesFields('external_data', 1, external),
     14: integerField('data_location', (location) => {
       if (location === EXTERNAL) external()
       if (location !== 0) throw modelFailure('model_malformed', `${where()} has its data at a place ${location}`)
     }),
-    16: bytesFields('metadata_props', limits.attributes, (entry) => checkMetadata(entry, what, limits)),
+    16: bytesFields('metadata_props', walk.limits.attributes, (entry) => checkMetadata(entry, what, walk)),
   })
   return fields
 }
 
 /** Checks a tensor's numbers, and gives those of a small one. */
-function readValues(fields: TensorFields, type: ElementType, elements: number, where: string): number[] | null {
+function readValues(
+  walk: ModelWalk,
+  fields: TensorFields,
+  type: ElementType,
+  elements: number,
+  where: string,
+): number[] | null {
   const { raw, packed } = fields
   if (packed.size + (raw === undefined ? 0 : 1) !== 1)
     throw modelFailure(
@@ -109,7 +115,7 @@ function readValues(fields: TensorFields, type: ElementType, elements: number, w
   // Floats lie there as they would in raw_data.
   if (type === 'float') return readRaw(bytes, type, elements, where)
   const values: number[] = []
-  const count = readPackedIntegers(bytes, where, (value) => {
+  const count = readPackedIntegers(walk, bytes, where, (value) => {
     if (values.length < integersKept) values.push(value)
     checkRange(value, type, where)
   })
@@ -120,9 +126,8 @@ function readValues(fields: TensorFields, type: ElementType, elements: number, w
 function readRaw(bytes: Uint8Array, type: ElementType, elements: number, where: string): number[] | null {
   const size = elementBytes[type]
   if (bytes.length !== elements * size) throw wrongSize(where, bytes.length, elements * size, 'bytes')
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (type === 'float') {
-    checkFinite(view, where)
+    checkFinite(bytes, where)
     return null
   }
   if (type === 'bool') {
@@ -130,21 +135,19 @@ function readRaw(bytes: Uint8Array, type: ElementType, elements: number, where: 
     return null
   }
   if (elements > integersKept) return null
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const read = (i: number) => (type === 'int32' ? view.getInt32(4 * i, true) : Number(view.getBigInt64(8 * i, true)))
   return Array.from({ length: elements }, (_, i) => read(i))
 }
 
-/** Infinities and NaN have an exponent of all ones. */
-function checkFinite(view: DataView, where: string): void {
-  for (let at = 0; at < view.byteLength; at += 4) {
-    if ((view.getUint32(at, true) & 0x7f800000) === 0x7f800000)
-      throw modelFailure(
-        'model_weights_not_finite',
-        `${where} holds a number that is not finite, its element ${at / 4}`,
-        {
-          element: at / 4,
-        },
-      )
+/** Infinities and NaN have an exponent of all ones: seven bits of the last byte, one of the byte before. */
+function checkFinite(bytes: Uint8Array, where: string): void {
+  for (let at = 3; at < bytes.length; at += 4) {
+    if ((bytes[at] & 0x7f) === 0x7f && bytes[at - 1] >= 0x80) {
+      const element = (at - 3) / 4
+      const what = `${where} holds a number that is not finite, its element ${element}`
+      throw modelFailure('model_weights_not_finite', what, { element })
+    }
   }
 }
 

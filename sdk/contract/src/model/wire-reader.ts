@@ -1,4 +1,5 @@
 import { modelFailure } from './model-failure.ts'
+import type { ModelWalk } from './model-walk.ts'
 
 /** Wire types of protobuf that ONNX uses. Groups (3 and 4), long out of use, nest without bound: refused. */
 const VARINT = 0
@@ -51,7 +52,7 @@ export function bytesFields(name: string, max: number, take: (bytes: Uint8Array)
  * more often than the rule says, for readers of protobuf merge, overwrite and skip in different ways.
  * Throws `model_truncated`, `model_malformed`, `model_field_unknown`, `model_field_duplicate`, `model_too_many_parts`.
  */
-export function readMessage(bytes: Uint8Array, what: string, rules: MessageRules): void {
+export function readMessage(walk: ModelWalk, bytes: Uint8Array, what: string, rules: MessageRules): void {
   const reader = new WireReader(bytes, what)
   const counts = new Map<number, number>()
   while (!reader.done) {
@@ -61,8 +62,9 @@ export function readMessage(bytes: Uint8Array, what: string, rules: MessageRules
     if (number < 1 || number > 536_870_911) throw reader.malformed(`a field has the number ${number}`)
     const rule = rules[number]
     if (rule === undefined) throw unknownField(what, number)
+    walk.count()
     const before = counts.get(number) ?? 0
-    const count = before + takeField(reader, rule, wire)
+    const count = before + takeField(walk, reader, rule, wire)
     counts.set(number, count)
     if (count <= rule.max) continue
     if (rule.once)
@@ -76,19 +78,23 @@ export function readMessage(bytes: Uint8Array, what: string, rules: MessageRules
 
 /** Numbers that lie one after another in the bytes of a packed field; gives how many there are. */
 export function readPackedIntegers(
+  walk: ModelWalk,
   bytes: Uint8Array,
   what: string,
-  take: (value: number, index: number) => void,
+  take: (value: number) => void,
 ): number {
   const reader = new WireReader(bytes, what)
   let count = 0
-  for (; !reader.done; count++) take(reader.integer(), count)
+  for (; !reader.done; count++) {
+    walk.count()
+    take(reader.integer())
+  }
   return count
 }
 
-function takeField(reader: WireReader, rule: FieldRule, wire: number): number {
+function takeField(walk: ModelWalk, reader: WireReader, rule: FieldRule, wire: number): number {
   const take = rule.take as (value: number | Uint8Array) => void
-  if (wire === BYTES && rule.wire !== BYTES && !rule.once) return takePacked(reader.bytes(), reader.what, rule)
+  if (wire === BYTES && rule.wire !== BYTES && !rule.once) return takePacked(walk, reader.bytes(), reader.what, rule)
   if (wire !== rule.wire) throw reader.malformed(`the field "${rule.name}" has wire type ${wire}`)
   if (wire === VARINT) take(reader.integer())
   else if (wire === BYTES) take(reader.bytes())
@@ -96,11 +102,12 @@ function takeField(reader: WireReader, rule: FieldRule, wire: number): number {
   return 1
 }
 
-function takePacked(bytes: Uint8Array, what: string, rule: FieldRule): number {
+function takePacked(walk: ModelWalk, bytes: Uint8Array, what: string, rule: FieldRule): number {
   const reader = new WireReader(bytes, what)
   const take = rule.take as (value: number) => void
   let count = 0
   while (!reader.done && count <= rule.max) {
+    walk.count()
     take(rule.wire === VARINT ? reader.integer() : reader.float())
     count++
   }
