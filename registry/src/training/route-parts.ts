@@ -1,5 +1,9 @@
 import { type ErrorCode, idempotencyKeySchema } from '@agentgym/contract'
 import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { Actor } from '../auth/actor.ts'
+import { currentTraceparent } from '../server/current-traceparent.ts'
+import type { Env } from '../server/env.ts'
 
 /** Every route of a run takes its id. */
 export const runParams = z.object({ id: z.uuid().openapi({ example: '0b8e5f0c-4a3d-4b5e-9c39-6f1d0e2a7c11' }) })
@@ -17,3 +21,8 @@ export const file = { schema: z.any().openapi({ type: 'string', format: 'binary'
 
 /** Of every route of one run. */
 export const runCodes = ['unauthenticated', 'forbidden', 'run_not_found'] as const satisfies ErrorCode[]
+
+/** Who asks, from where, and in which trace. */
+export function requestOf(c: Context<Env>): { actor: Actor | null; ip: string; traceparent: string | null } {
+  return { actor: c.get('actor'), ip: c.get('ip'), traceparent: currentTraceparent(c) }
+}

@@ -1,12 +1,25 @@
+import { Readable } from 'node:stream'
 import { checkpointListSchema, runEventSchema, runMetricsRequestSchema, runMetricsSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { Scope } from '../auth/actor.ts'
 import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
+import { trajectoryLines } from './export-trajectories.ts'
+import { exportStream } from './exports/export-stream.ts'
+import { metricsCsv } from './exports/metrics-csv.ts'
+import { runMetricNames, runPoints } from './exports/run-points.store.ts'
+import { tensorboardEvents, tensorboardFileName } from './exports/tensorboard-events.ts'
 import { file, json, runCodes, runParams } from './route-parts.ts'
+import { requireRun } from './run-access.ts'
+import { listCheckpoints, metricsPage, openAgent, openCheckpoint } from './run-data.ts'
+import { streamRun } from './run-stream.ts'
 
 const base = '/v1/runs/{id}'
+/** Not as a literal: the library takes it for JSON by its ending. */
+const ndjson: string = 'application/x-ndjson'
 
 const eventsRoute = createRoute({
   method: 'get',
@@ -119,25 +132,79 @@ const trajectoriesRoute = createRoute({
   description: 'One JSON object a line, in the order of iterations. Needs the scope `data:export`.',
   request: { params: runParams },
   responses: {
-    200: { description: 'One episode a line.', content: { 'application/x-ndjson': file } },
+    200: { description: 'One episode a line.', content: { [ndjson]: file } },
     ...failures(...runCodes),
   },
 })
 
 /** What a run leaves while it goes on and after: events, curve, checkpoints, agent, trajectories. */
-export function runDataRoutes(_services: Services): OpenAPIHono<Env> {
+export function runDataRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
-  routes.openapi(eventsRoute, () => notYet())
-  routes.openapi(metricsRoute, () => notYet())
-  routes.openapi(csvRoute, () => notYet())
-  routes.openapi(tensorboardRoute, () => notYet())
-  routes.openapi(checkpointsRoute, () => notYet())
-  routes.openapi(checkpointRoute, () => notYet())
-  routes.openapi(agentRoute, () => notYet())
-  routes.openapi(trajectoriesRoute, () => notYet())
+  const { database, config } = services
+  const runFor = async (c: Context<Env>, id: string, scope?: Scope) =>
+    (await requireRun(database.query, c.get('actor'), id, scope)).run
+  routes.openapi(eventsRoute, async (c) => {
+    const { run, actor } = await requireRun(database.query, c.get('actor'), c.req.valid('param').id)
+    const { 'last-event-id': lastEventId } = c.req.valid('header')
+    const after = lastEventId === undefined ? (c.req.valid('query').after ?? 0) : Number(lastEventId)
+    const stream = streamRun(services, { actor, run, after })
+    if (stream === null) return c.body(null, 204)
+    return c.body(stream, 200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      // nginx would gather what is meant to arrive at once.
+      'x-accel-buffering': 'no',
+    })
+  })
+  routes.openapi(metricsRoute, async (c) => {
+    const run = await runFor(c, c.req.valid('param').id)
+    return c.json(await metricsPage(database.query, run.id, c.req.valid('query')), 200)
+  })
+  routes.openapi(csvRoute, async (c) => {
+    const { id } = await runFor(c, c.req.valid('param').id)
+    const lines = metricsCsv(runPoints(database.query, id), await runMetricNames(database.query, id))
+    return c.body(exportStream(lines), 200, download('text/csv; charset=utf-8; header=present', `run-${id}.csv`))
+  })
+  routes.openapi(tensorboardRoute, async (c) => {
+    const run = await runFor(c, c.req.valid('param').id)
+    const startedAt = run.started_at ?? run.created_at
+    const records = tensorboardEvents(runPoints(database.query, run.id), startedAt)
+    return c.body(exportStream(records), 200, download(binary, tensorboardFileName(run.id, startedAt)))
+  })
+  routes.openapi(checkpointsRoute, async (c) => {
+    const run = await runFor(c, c.req.valid('param').id)
+    return c.json(await listCheckpoints(database.query, run.id, config.publicUrl), 200)
+  })
+  routes.openapi(checkpointRoute, async (c) => {
+    const { id, iteration } = c.req.valid('param')
+    const run = await runFor(c, id)
+    const { body, size } = await openCheckpoint(services, run.id, iteration)
+    return c.body(webStream(body), 200, download(binary, `run-${run.id}-${iteration}.checkpoint`, size))
+  })
+  routes.openapi(agentRoute, async (c) => {
+    const run = await runFor(c, c.req.valid('param').id)
+    const { body, size } = await openAgent(services, run)
+    return c.body(webStream(body), 200, download(binary, `run-${run.id}.tgz`, size))
+  })
+  routes.openapi(trajectoriesRoute, async (c) => {
+    const { id } = await runFor(c, c.req.valid('param').id, 'data:export')
+    const lines = exportStream(trajectoryLines(services, id))
+    return c.body(lines, 200, download(ndjson, `run-${id}-trajectories.ndjson`))
+  })
   return routes
 }
 
-function notYet(): never {
-  throw new Error('under construction')
+const binary = 'application/octet-stream'
+
+function download(type: string, name: string, size?: number): Record<string, string> {
+  return {
+    'content-type': type,
+    'content-disposition': `attachment; filename="${name}"`,
+    'cache-control': 'no-store',
+    ...(size === undefined ? {} : { 'content-length': String(size) }),
+  }
+}
+
+function webStream(body: Readable): ReadableStream {
+  return Readable.toWeb(body) as ReadableStream
 }

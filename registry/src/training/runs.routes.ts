@@ -13,7 +13,14 @@ import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
-import { idempotencyHeaders, json, runCodes, runParams } from './route-parts.ts'
+import { evaluateRun, findEvaluation } from './evaluations.ts'
+import { listRunsOf } from './list-runs.ts'
+import { idempotencyHeaders, json, requestOf, runCodes, runParams } from './route-parts.ts'
+import { requireRun } from './run-access.ts'
+import { runOf } from './runs.store.ts'
+import { serverStatus } from './server-status.ts'
+import { cancelRun, topUpRun } from './steer-run.ts'
+import { submitRun } from './submit-run.ts'
 
 const startRoute = createRoute({
   method: 'post',
@@ -133,19 +140,39 @@ const statusRoute = createRoute({
 })
 
 /** Runs of training for those who start them. What a run leaves is in `run-data.routes.ts`. */
-export function runRoutes(_services: Services): OpenAPIHono<Env> {
+export function runRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
-  routes.openapi(startRoute, () => notYet())
-  routes.openapi(listRoute, () => notYet())
-  routes.openapi(runRoute, () => notYet())
-  routes.openapi(cancelRoute, () => notYet())
-  routes.openapi(resumeRoute, () => notYet())
-  routes.openapi(evaluateRoute, () => notYet())
-  routes.openapi(evaluationRoute, () => notYet())
-  routes.openapi(statusRoute, () => notYet())
+  const { database, config } = services
+  routes.openapi(startRoute, async (c) => {
+    const run = await submitRun(services, {
+      ...requestOf(c),
+      request: c.req.valid('json'),
+      idempotencyKey: c.req.valid('header')['idempotency-key'],
+    })
+    c.set('runId', run.id)
+    return c.json(run, 201)
+  })
+  routes.openapi(listRoute, async (c) => {
+    return c.json(await listRunsOf(services, c.get('actor'), c.req.valid('query')), 200)
+  })
+  routes.openapi(runRoute, async (c) => {
+    const { run } = await requireRun(database.query, c.get('actor'), c.req.valid('param').id)
+    return c.json(runOf(run, config), 200)
+  })
+  routes.openapi(cancelRoute, async (c) => {
+    return c.json(await cancelRun(services, { ...requestOf(c), runId: c.req.valid('param').id }), 200)
+  })
+  routes.openapi(resumeRoute, async (c) => {
+    const { budget_minor: budgetMinor } = c.req.valid('json')
+    return c.json(await topUpRun(services, { ...requestOf(c), runId: c.req.valid('param').id, budgetMinor }), 200)
+  })
+  routes.openapi(evaluateRoute, async (c) => {
+    const asked = { ...requestOf(c), ...c.req.valid('json'), runId: c.req.valid('param').id }
+    return c.json(await evaluateRun(services, asked), 202)
+  })
+  routes.openapi(evaluationRoute, async (c) => {
+    return c.json(await findEvaluation(database.query, c.get('actor'), c.req.valid('param').id), 200)
+  })
+  routes.openapi(statusRoute, async (c) => c.json(await serverStatus(services, c.get('actor')), 200))
   return routes
-}
-
-function notYet(): never {
-  throw new Error('under construction')
 }

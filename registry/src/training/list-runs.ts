@@ -1,0 +1,48 @@
+import type { runListRequestSchema, runListSchema } from '@agentgym/contract'
+import type { z } from 'zod'
+import type { Actor } from '../auth/actor.ts'
+import { authorise, requireActor } from '../auth/authorise.ts'
+import { decodeCursor, encodeCursor } from '../catalog/page-cursor.ts'
+import type { Queries } from '../database/database.ts'
+import { findablePackageName } from '../packages/package-name.ts'
+import type { Services } from '../server/services.ts'
+import { findOwner } from './run-access.ts'
+import { listRuns, runOf } from './runs.store.ts'
+
+/** One page of the runs of an account, or of all that somebody belongs to. Throws `account_not_found`, `forbidden`. */
+export async function listRunsOf(
+  { database, config }: Services,
+  actor: Actor | null,
+  { cursor, limit, ...filter }: z.output<typeof runListRequestSchema>,
+): Promise<z.infer<typeof runListSchema>> {
+  const known = requireActor(actor, 'training:view')
+  const { query } = database
+  const owners = await ownersOf(query, known, filter.account)
+  const asked = JSON.stringify(['runs', Object.entries(filter).sort()])
+  const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
+  const scenario = filter.scenario === undefined ? undefined : findablePackageName(filter.scenario)
+  if (scenario === null) return { runs: [], next_cursor: null }
+  // One more than asked for tells whether there are more.
+  const rows = await listRuns(query, { owners, state: filter.state, scenario, after, limit: limit + 1 })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const more = rows.length > limit && last !== undefined
+  return {
+    runs: page.map((row) => runOf(row, config)),
+    next_cursor: more ? encodeCursor(config.secret, asked, { key: last.created_at.getTime(), id: last.id }) : null,
+  }
+}
+
+async function ownersOf(query: Queries, actor: Actor, account: string | undefined): Promise<string[]> {
+  if (account !== undefined) {
+    const { id } = await findOwner(query, actor, account)
+    await authorise(query, actor, 'read', id, { scope: 'training:view' })
+    return [id]
+  }
+  const memberships = await query
+    .selectFrom('memberships')
+    .select('organisation_id')
+    .where('user_id', '=', actor.accountId)
+    .execute()
+  return [actor.accountId, ...memberships.map(({ organisation_id }) => organisation_id)]
+}

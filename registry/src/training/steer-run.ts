@@ -1,0 +1,55 @@
+import type { Run } from '@agentgym/contract'
+import type { Actor } from '../auth/actor.ts'
+import { recordAudit } from '../auth/audit.ts'
+import { requireActor } from '../auth/authorise.ts'
+import { limitRate } from '../auth/rate-limit.ts'
+import { jobQueue } from '../jobs/job-queue.ts'
+import type { Services } from '../server/services.ts'
+import { requireOwnRun } from './run-access.ts'
+import { runChanged } from './run-signals.ts'
+import { requestCancel, resumeRun } from './run-state.ts'
+import { runOf } from './runs.store.ts'
+
+type Change = { actor: Actor | null; runId: string; ip: string | null }
+
+/** Asks a run to end. Throws `run_not_found`, `forbidden`, and `run_state_conflict` where it is over. */
+export async function cancelRun(services: Services, { actor, runId, ip }: Change): Promise<Run> {
+  const { database, config } = services
+  const scope = 'training:cancel'
+  // Before its rows are locked: who may not even see it must not hold it up.
+  await requireOwnRun(database.query, actor, runId, scope)
+  const queue = await jobQueue(services)
+  const run = await database.transaction(async (query) => {
+    await requestCancel(query, { queue, currency: config.training.currency }, runId)
+    const changed = await requireOwnRun(query, actor, runId, scope)
+    await recordAudit(query, { actor: changed.actor, action: 'run.cancel', subject: `run:${runId}`, ip })
+    return changed.run
+  })
+  runChanged(services, runId)
+  return runOf(run, config)
+}
+
+/**
+ * Goes on with a run that used up its budget. Throws `run_not_found`, `forbidden`, `run_state_conflict`, `rate_limited`, and
+ * `request_invalid` where the new budget is used up as well.
+ */
+export async function topUpRun(
+  services: Services,
+  { actor, runId, ip, budgetMinor }: Change & { budgetMinor: number },
+): Promise<Run> {
+  const { database, config } = services
+  const scope = 'training:start'
+  const { accountId } = requireActor(actor, scope)
+  await limitRate(database, `start-run:${accountId}`, { limit: config.training.startsPerMinute, windowSeconds: 60 })
+  await requireOwnRun(database.query, actor, runId, scope)
+  const queue = await jobQueue(services)
+  const run = await database.transaction(async (query) => {
+    await resumeRun(query, { queue }, runId, { budgetMinor })
+    const changed = await requireOwnRun(query, actor, runId, scope)
+    const data = { budget_minor: budgetMinor }
+    await recordAudit(query, { actor: changed.actor, action: 'run.resume', subject: `run:${runId}`, ip, data })
+    return changed.run
+  })
+  runChanged(services, runId)
+  return runOf(run, config)
+}
