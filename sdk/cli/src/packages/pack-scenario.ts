@@ -2,14 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError, type ErrorCode } from '@agentgym/contract'
 import type { BuiltScenario } from '@agentgym/runtime'
-import { type PackedFile, type PackedTarball, writeTarball } from '@agentgym/runtime/tarball'
+import { type PackedFile, writeTarball } from '@agentgym/runtime/tarball'
 import packlist from 'npm-packlist'
+import type { PackedPackage } from './packed-package.ts'
 
-export type PackedScenario = PackedTarball & {
-  name: string
-  version: string
-  files: { path: string; bytes: number }[]
-  unpackedBytes: number
+export type PackedScenario = PackedPackage & {
   /** Dependencies that only the author's folder can resolve; the bundle holds them, package.json no longer names them. */
   bundledDependencies: string[]
 }

@@ -2,7 +2,7 @@ import { AgentGymError, type ResultEvent, type Run, scenarioPackageSchema } from
 import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
-import { readVersion } from '../packages/publish-scenario.ts'
+import { readVersion } from '../packages/upload-package.ts'
 import { displayPath } from '../terminal/display-path.ts'
 import { formatAmount } from '../terminal/format-amount.ts'
 import { safeText } from '../terminal/safe-text.ts'

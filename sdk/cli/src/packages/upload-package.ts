@@ -3,7 +3,7 @@ import { publishPackage, versionPath } from '@agentgym/client'
 import { AgentGymError, type VersionDetails, versionDetailsSchema } from '@agentgym/contract'
 import type { Connection } from '../account/connection.ts'
 import { callApi, clientOf, explained } from '../registry/registry-api.ts'
-import type { PackedScenario } from './pack-scenario.ts'
+import type { PackedPackage } from './packed-package.ts'
 
 export type UploadOptions = {
   tag?: string
@@ -24,12 +24,12 @@ const firstPauseMs = 300
 const longestPauseMs = 2_000
 
 /**
- * Uploads a packed scenario. Doing it again with the same bytes is no error: whoever was cut off goes on where they were.
+ * Uploads a packed package. Doing it again with the same bytes is no error: whoever was cut off goes on where they were.
  * Throws the server's errors, `version_exists` for other bytes under a spent number.
  */
-export async function uploadScenario(
+export async function uploadPackage(
   connection: Connection,
-  packed: PackedScenario,
+  packed: PackedPackage,
   options: UploadOptions,
 ): Promise<Upload> {
   const { name, version, bytes } = packed

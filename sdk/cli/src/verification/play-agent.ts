@@ -1,0 +1,65 @@
+import { AgentGymError, type AgentManifest, type Evaluation } from '@agentgym/contract'
+import type { BuiltScenario } from '@agentgym/runtime'
+import type { CommandContext, Runtime } from '../command-context.ts'
+import { cancelOnInterrupt } from '../interrupts.ts'
+import { findBuiltIn, unscopedName } from '../targets/built-in-scenarios.ts'
+import { installExact, obtainScenarioFolder } from '../targets/obtain-scenario.ts'
+import { episodeProgress } from '../terminal/episode-progress.ts'
+
+export type PlayOptions = {
+  episodes?: number
+  seed?: number
+  /** What the user named; else the agent's own scenario, wherever this machine has it or the registry does. */
+  scenario?: string
+}
+
+/** Plays held-out episodes with the agent in a folder, in the sandbox, with a bar where somebody watches. */
+export async function playAgent(
+  folder: string,
+  manifest: AgentManifest,
+  options: PlayOptions,
+  context: CommandContext,
+): Promise<Evaluation> {
+  const runtime = await context.runtime()
+  const scenario = await scenarioOf(manifest.scenario, options.scenario, runtime, context)
+  const progress = episodeProgress(context)
+  const interrupt = cancelOnInterrupt(() => {})
+  const play = (played: BuiltScenario | undefined) =>
+    runtime.evaluateAgent({
+      agent: folder,
+      scenario: played,
+      episodes: options.episodes,
+      seed: options.seed,
+      signal: interrupt.signal,
+      onProgress: progress.update,
+    })
+  try {
+    return await play(scenario).catch(async (error) => {
+      // An agent from elsewhere: the registry has the version that it was trained on, or nobody has.
+      const missing = scenario === undefined && error instanceof AgentGymError && error.code === 'scenario_mismatch'
+      const installed = missing ? await installExact(manifest.scenario, context) : undefined
+      if (installed === undefined) throw error
+      return play(await runtime.loadScenario(installed))
+    })
+  } finally {
+    interrupt.release()
+    progress.close()
+  }
+}
+
+/**
+ * The scenario to play: the one that was named, else the built-in that the agent was trained on. Otherwise undefined:
+ * the runtime then takes the bundle that this machine remembers, or says what is missing.
+ */
+async function scenarioOf(
+  { name, hash }: AgentManifest['scenario'],
+  target: string | undefined,
+  runtime: Runtime,
+  context: CommandContext,
+): Promise<BuiltScenario | undefined> {
+  if (target !== undefined) return runtime.loadScenario(await obtainScenarioFolder(target, context))
+  // A built-in that somebody has published under another scope is the same scenario when its bundle is.
+  const builtIn = (await findBuiltIn(name)) ?? (await findBuiltIn(unscopedName(name)))
+  const built = builtIn && (await runtime.buildScenario(builtIn.folder))
+  return built?.hash === hash ? built : undefined
+}
