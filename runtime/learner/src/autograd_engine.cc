@@ -77,10 +77,27 @@ class AutogradEngine final : public Engine {
     advantages_ = Wrap(batch.advantages.data(), {size}).to(device_);
     returns_ = Wrap(batch.returns.data(), {size}).to(device_);
     values_ = Wrap(batch.values.data(), {size}).to(device_);
+    reference_ = Tensor();
+    if (!batch.reference_log_probabilities.empty()) {
+      reference_ = Wrap(batch.reference_log_probabilities.data(), {size}).to(device_);
+    }
     masks_ = Tensor();
     if (!batch.masks.empty()) {
       auto* bytes = const_cast<uint8_t*>(batch.masks.data());
       masks_ = at::from_blob(bytes, {size, policy_.mask_size}, at::kByte).to(device_).to(at::kBool);
+    }
+  }
+
+  void Score(float* log_probabilities) override {
+    c10::NoGradGuard no_gradient;
+    const int64_t size = observations_.size(0);
+    for (int64_t first = 0; first < size; first += kForwardRows) {
+      const int64_t rows = std::min(kForwardRows, size - first);
+      const auto part = [&](const Tensor& all) { return all.narrow(0, first, rows); };
+      const Tensor distribution = Distribution(Run(policy_.actor, part(observations_), weights_));
+      const Tensor masks = masks_.defined() ? part(masks_) : Tensor();
+      const ActionScore score = ScoreActions(distribution, part(actions_), masks, weights_);
+      Wrap(log_probabilities + first, {rows}).copy_(score.log_probability);
     }
   }
 
@@ -94,8 +111,7 @@ class AutogradEngine final : public Engine {
     const Tensor raw = pick(observations_);
     const Tensor distribution = Distribution(Run(policy_.actor, raw, weights));
     const Tensor masks = masks_.defined() ? pick(masks_) : Tensor();
-    const ActionScore score = Score(distribution, pick(actions_), masks, weights);
-    const Tensor new_values = Run(policy_.critic, raw, weights).reshape({count});
+    const ActionScore score = ScoreActions(distribution, pick(actions_), masks, weights);
 
     const Tensor log_ratio = score.log_probability - pick(log_probabilities_);
     const Tensor ratio = log_ratio.exp();
@@ -107,26 +123,29 @@ class AutogradEngine final : public Engine {
     const Tensor clipped = -advantages * ratio.clamp(1 - settings.clip_range, 1 + settings.clip_range);
     const Tensor policy_loss = at::max(unclipped, clipped).mean();
 
-    const Tensor returns = pick(returns_);
-    Tensor squares = (new_values - returns).square();
-    if (settings.clip_range_value) {
-      const Tensor old_values = pick(values_);
-      const double range = *settings.clip_range_value;
-      const Tensor near = old_values + (new_values - old_values).clamp(-range, range);
-      squares = at::max(squares, (near - returns).square());
-    }
-    const Tensor value_loss = 0.5 * squares.mean();
     const Tensor entropy = score.entropy.mean();
-    const Tensor loss =
-        policy_loss - settings.entropy_coefficient * entropy + settings.value_coefficient * value_loss;
+    Tensor loss = policy_loss - settings.entropy_coefficient * entropy;
+    Tensor value_loss = at::zeros({}, Float(device_));
+    if (settings.critic) {
+      const Tensor new_values = Run(policy_.critic, raw, weights).reshape({count});
+      value_loss = ValueLoss(new_values, pick(returns_), pick(values_), settings.clip_range_value);
+      loss = loss + settings.value_coefficient * value_loss;
+    }
+    Tensor reference_kl = at::zeros({}, Float(device_));
+    if (settings.kl_coefficient > 0) {
+      const Tensor distance = pick(reference_) - score.log_probability;
+      reference_kl = (distance.exp() - 1 - distance).mean();
+      loss = loss + settings.kl_coefficient * reference_kl;
+    }
     gradient_ = torch::autograd::grad({loss}, {weights})[0].narrow(0, 0, policy_.trainable_size);
 
     c10::NoGradGuard no_gradient;
     const Tensor kl = ((ratio - 1) - log_ratio).mean();
     const Tensor clip_fraction = ((ratio - 1).abs() > settings.clip_range).to(at::kFloat).mean();
-    const Tensor numbers = at::stack({policy_loss, value_loss, entropy, kl, clip_fraction}).to(at::kCPU, at::kDouble);
+    const Tensor numbers =
+        at::stack({policy_loss, value_loss, entropy, kl, clip_fraction, reference_kl}).to(at::kCPU, at::kDouble);
     const double* number = numbers.data_ptr<double>();
-    return {number[0], number[1], number[2], number[3], number[4]};
+    return {number[0], number[1], number[2], number[3], number[4], number[5]};
   }
 
   double GradientNorm() override { return gradient_.norm().item<double>(); }
@@ -148,6 +167,17 @@ class AutogradEngine final : public Engine {
 
  private:
   static constexpr int64_t kForwardRows = 8192;
+
+  /// Half the squared error of the value, clipped to a range around the old one where there is a range.
+  static Tensor ValueLoss(const Tensor& new_values, const Tensor& returns, const Tensor& old_values,
+                          const std::optional<double>& range) {
+    Tensor squares = (new_values - returns).square();
+    if (range) {
+      const Tensor near = old_values + (new_values - old_values).clamp(-*range, *range);
+      squares = at::max(squares, (near - returns).square());
+    }
+    return 0.5 * squares.mean();
+  }
 
   static Tensor View(const Tensor& weights, int64_t offset, at::IntArrayRef sizes) {
     int64_t size = 1;
@@ -217,7 +247,8 @@ class AutogradEngine final : public Engine {
     return Wrap(values.data(), {static_cast<int64_t>(values.size())}).to(device_);
   }
 
-  ActionScore Score(const Tensor& distribution, const Tensor& actions, const Tensor& masks, const Tensor& weights) const {
+  ActionScore ScoreActions(const Tensor& distribution, const Tensor& actions, const Tensor& masks,
+                           const Tensor& weights) const {
     const int64_t rows = actions.size(0);
     ActionScore sum{at::zeros({rows}, Float(device_)), at::zeros({rows}, Float(device_))};
     for (const ActionLeaf& leaf : policy_.action) {
@@ -261,7 +292,7 @@ class AutogradEngine final : public Engine {
   at::Device device_;
   Tensor host_weights_, host_first_, host_second_;
   Tensor weights_, first_, second_, gradient_;
-  Tensor observations_, actions_, log_probabilities_, advantages_, returns_, values_, masks_;
+  Tensor observations_, actions_, log_probabilities_, advantages_, returns_, values_, reference_, masks_;
 };
 
 }  // namespace

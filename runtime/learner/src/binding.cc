@@ -11,7 +11,7 @@
 #include "learner_failure.h"
 #include "libtorch_setup.h"
 #include "matrix_kernels.h"
-#include "ppo_learner.h"
+#include "policy_learner.h"
 
 namespace agentgym {
 
@@ -43,15 +43,15 @@ auto Guard(Napi::Env env, Body body) -> decltype(body()) {
 /// Runs one update on libuv's pool, so that the main thread's heartbeat goes on. Holds the rollout's arrays meanwhile.
 class UpdateWorker final : public Napi::AsyncWorker {
  public:
-  UpdateWorker(Napi::Env env, std::shared_ptr<PpoLearner> learner, std::shared_ptr<bool> busy,
-               const Napi::Array& rollout, const PpoUpdate& update)
+  UpdateWorker(Napi::Env env, std::shared_ptr<PolicyLearner> learner, std::shared_ptr<bool> busy,
+               const Napi::Array& rollout, agentgym::Update update)
       : AsyncWorker(env),
         deferred_(Napi::Promise::Deferred::New(env)),
         learner_(std::move(learner)),
         busy_(std::move(busy)),
         arrays_(Napi::Persistent(rollout.As<Napi::Object>())),
         rollout_(ReadRollout(rollout, learner_->policy())),
-        update_(update) {
+        update_(std::move(update)) {
     *busy_ = true;
   }
 
@@ -59,7 +59,7 @@ class UpdateWorker final : public Napi::AsyncWorker {
 
   void Execute() override {
     try {
-      metrics_ = learner_->Update(rollout_, update_);
+      metrics_ = learner_->RunUpdate(rollout_, update_);
     } catch (const LearnerFailure& failure) {
       failure_ = failure;
       SetError(failure.what());
@@ -80,11 +80,11 @@ class UpdateWorker final : public Napi::AsyncWorker {
 
  private:
   Napi::Promise::Deferred deferred_;
-  std::shared_ptr<PpoLearner> learner_;
+  std::shared_ptr<PolicyLearner> learner_;
   std::shared_ptr<bool> busy_;
   Napi::ObjectReference arrays_;
   std::vector<Segment> rollout_;
-  PpoUpdate update_;
+  agentgym::Update update_;
   UpdateMetrics metrics_;
   std::optional<LearnerFailure> failure_;
 };
@@ -95,6 +95,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
     return DefineClass(env, "NativeLearner",
                        {InstanceMethod<&NativeLearner::Weights>("weights"),
                         InstanceMethod<&NativeLearner::SetWeights>("setWeights"),
+                        InstanceMethod<&NativeLearner::SetReference>("setReference"),
                         InstanceMethod<&NativeLearner::Forward>("forward"),
                         InstanceMethod<&NativeLearner::Update>("update"),
                         InstanceMethod<&NativeLearner::Advantages>("advantages"),
@@ -114,7 +115,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
                              "the learner was asked for CUDA, which libtorch " + LibtorchVersion() + " does not find here");
       }
       const bool fused = options.Get("path").As<Napi::String>().Utf8Value() == "fused";
-      learner_ = std::make_shared<PpoLearner>(ReadPolicy(info[0].As<Napi::Object>(), info[1].As<Napi::Object>()),
+      learner_ = std::make_shared<PolicyLearner>(ReadPolicy(info[0].As<Napi::Object>(), info[1].As<Napi::Object>()),
                                               static_cast<uint64_t>(options.Get("seed").As<Napi::Number>().Int64Value()),
                                               fused ? EnginePath::kFused : EnginePath::kAutograd, cuda,
                                               options.Get("threads").As<Napi::Number>().Int32Value());
@@ -122,7 +123,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
   }
 
  private:
-  PpoLearner& Idle() {
+  PolicyLearner& Idle() {
     Require(learner_ != nullptr, "used after dispose()");
     Require(!*busy_, "used while an update runs");
     return *learner_;
@@ -137,14 +138,21 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
 
   void SetWeights(const Napi::CallbackInfo& info) {
     Guard(info.Env(), [&] {
-      PpoLearner& learner = Idle();
+      PolicyLearner& learner = Idle();
       learner.SetWeights(ReadFloats(info[0], learner.policy().total_size, "weights"));
+    });
+  }
+
+  void SetReference(const Napi::CallbackInfo& info) {
+    Guard(info.Env(), [&] {
+      PolicyLearner& learner = Idle();
+      learner.SetReference(ReadFloats(info[0], learner.policy().total_size, "weights"));
     });
   }
 
   Napi::Value Forward(const Napi::CallbackInfo& info) {
     return Guard(info.Env(), [&]() -> Napi::Value {
-      PpoLearner& learner = Idle();
+      PolicyLearner& learner = Idle();
       const int64_t count = info[1].As<Napi::Number>().Int64Value();
       const float* observations = ReadFloats(info[0], count * learner.policy().observation_size, "observations");
       Napi::Float32Array distribution = Napi::Float32Array::New(info.Env(), count * learner.policy().distribution_size);
@@ -160,7 +168,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
   Napi::Value Update(const Napi::CallbackInfo& info) {
     return Guard(info.Env(), [&]() -> Napi::Value {
       Idle();
-      const PpoUpdate update = ReadUpdate(info[1].As<Napi::Object>());
+      const agentgym::Update update = ReadUpdate(info[1].As<Napi::Object>());
       auto worker = std::make_unique<UpdateWorker>(info.Env(), learner_, busy_, info[0].As<Napi::Array>(), update);
       const Napi::Promise promise = worker->Promise();
       worker.release()->Queue();  // deletes itself when it is done
@@ -170,7 +178,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
 
   Napi::Value Advantages(const Napi::CallbackInfo& info) {
     return Guard(info.Env(), [&]() -> Napi::Value {
-      PpoLearner& learner = Idle();
+      PolicyLearner& learner = Idle();
       const auto rollout = ReadRollout(info[0].As<Napi::Array>(), learner.policy());
       const Batch& batch = learner.Advantages(rollout, ReadUpdate(info[1].As<Napi::Object>()));
       Napi::Object result = Napi::Object::New(info.Env());
@@ -183,12 +191,14 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
 
   Napi::Value Gradient(const Napi::CallbackInfo& info) {
     return Guard(info.Env(), [&]() -> Napi::Value {
-      PpoLearner& learner = Idle();
+      PolicyLearner& learner = Idle();
       const Batch batch = ReadMinibatch(info[0].As<Napi::Object>(), learner.policy());
-      const PpoUpdate update = ReadUpdate(info[1].As<Napi::Object>());
+      const agentgym::Update update = ReadUpdate(info[1].As<Napi::Object>());
+      const LossSettings& loss = LossOf(update);
+      Require(loss.kl_coefficient == 0 || !batch.reference_log_probabilities.empty(), "referenceLogProbabilities");
       const bool fused = info[2].As<Napi::String>().Utf8Value() == "fused";
       Napi::Float32Array gradient = Napi::Float32Array::New(info.Env(), learner.policy().trainable_size);
-      learner.Gradient(batch, update.loss, fused ? EnginePath::kFused : EnginePath::kAutograd, gradient.Data());
+      learner.Gradient(batch, loss, fused ? EnginePath::kFused : EnginePath::kAutograd, gradient.Data());
       return gradient;
     });
   }
@@ -211,7 +221,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
 
   void Dispose(const Napi::CallbackInfo&) { learner_.reset(); }
 
-  std::shared_ptr<PpoLearner> learner_;
+  std::shared_ptr<PolicyLearner> learner_;
   std::shared_ptr<bool> busy_;
 };
 

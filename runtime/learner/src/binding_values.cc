@@ -59,31 +59,65 @@ std::vector<Segment> ReadRollout(const Napi::Array& rollout, const Policy& polic
       segment.masks = static_cast<const uint8_t*>(ReadTypedArray(masks, napi_uint8_array, length, "masks"));
       if (policy.mask_size == 0) segment.masks = nullptr;
     }
+    const Napi::Value lengths = object.Get("lengths");
+    if (!lengths.IsNull()) {
+      segment.lengths =
+          static_cast<const int32_t*>(ReadTypedArray(lengths, napi_int32_array, segment.environments, "lengths"));
+    }
     segments.push_back(segment);
   }
   Require(!segments.empty(), "a rollout has no segment");
   return segments;
 }
 
-PpoUpdate ReadUpdate(const Napi::Object& object) {
+namespace {
+
+OptimizerSettings ReadOptimizer(const Napi::Object& object) {
+  OptimizerSettings optimizer{};
+  optimizer.epochs = ReadInteger(object, "epochs");
+  optimizer.minibatch_size = ReadInteger(object, "minibatchSize");
+  optimizer.learning_rate = ReadNumber(object, "learningRate");
+  optimizer.max_gradient_norm = ReadNumber(object, "maxGradientNorm");
+  optimizer.target_kl = ReadOptionalNumber(object, "targetKl");
+  optimizer.seed = static_cast<uint32_t>(ReadInteger(object, "seed"));
+  Require(optimizer.epochs > 0 && optimizer.minibatch_size > 0, "epochs and minibatchSize must be positive");
+  return optimizer;
+}
+
+PpoUpdate ReadPpo(const Napi::Object& object) {
   PpoUpdate update{};
   update.gamma = ReadNumber(object, "gamma");
   update.gae_lambda = ReadNumber(object, "gaeLambda");
-  update.epochs = ReadInteger(object, "epochs");
-  update.minibatch_size = ReadInteger(object, "minibatchSize");
-  update.learning_rate = ReadNumber(object, "learningRate");
-  update.max_gradient_norm = ReadNumber(object, "maxGradientNorm");
-  update.target_kl = ReadOptionalNumber(object, "targetKl");
   update.normalize_observation = ReadBoolean(object, "normalizeObservation");
   update.normalize_reward = ReadBoolean(object, "normalizeReward");
-  update.seed = static_cast<uint32_t>(ReadInteger(object, "seed"));
+  update.optimizer = ReadOptimizer(object);
   update.loss.clip_range = ReadNumber(object, "clipRange");
   update.loss.clip_range_value = ReadOptionalNumber(object, "clipRangeValue");
   update.loss.entropy_coefficient = ReadNumber(object, "entropyCoefficient");
   update.loss.value_coefficient = ReadNumber(object, "valueCoefficient");
   update.loss.normalize_advantage = ReadBoolean(object, "normalizeAdvantage");
-  Require(update.epochs > 0 && update.minibatch_size > 0, "epochs and minibatchSize must be positive");
+  update.loss.critic = true;
   return update;
+}
+
+GrpoUpdate ReadGrpo(const Napi::Object& object) {
+  GrpoUpdate update{};
+  update.group_size = ReadInteger(object, "groupSize");
+  update.normalize_observation = ReadBoolean(object, "normalizeObservation");
+  update.optimizer = ReadOptimizer(object);
+  update.loss.clip_range = ReadNumber(object, "clipRange");
+  update.loss.entropy_coefficient = ReadNumber(object, "entropyCoefficient");
+  update.loss.kl_coefficient = ReadNumber(object, "klCoefficient");
+  return update;
+}
+
+}  // namespace
+
+Update ReadUpdate(const Napi::Object& object) {
+  const std::string algorithm = ReadString(object, "algorithm");
+  if (algorithm == "grpo") return ReadGrpo(object);
+  Require(algorithm == "ppo", "algorithm");
+  return ReadPpo(object);
 }
 
 Batch ReadMinibatch(const Napi::Object& object, const Policy& policy) {
@@ -100,6 +134,9 @@ Batch ReadMinibatch(const Napi::Object& object, const Policy& policy) {
   batch.advantages = floats("advantages", 1);
   batch.returns = floats("returns", 1);
   batch.values = floats("values", 1);
+  if (!object.Get("referenceLogProbabilities").IsNull()) {
+    batch.reference_log_probabilities = floats("referenceLogProbabilities", 1);
+  }
   const Napi::Value masks = object.Get("masks");
   if (!masks.IsNull() && policy.mask_size > 0) {
     const int64_t length = batch.size * policy.mask_size;
@@ -117,12 +154,14 @@ Napi::Float32Array WriteFloats(Napi::Env env, const float* values, size_t count)
 
 Napi::Object WriteMetrics(Napi::Env env, const UpdateMetrics& metrics) {
   Napi::Object object = Napi::Object::New(env);
-  object.Set("policyLoss", NumberOrNull(env, metrics.loss.policy_loss));
-  object.Set("valueLoss", NumberOrNull(env, metrics.loss.value_loss));
-  object.Set("entropy", NumberOrNull(env, metrics.loss.entropy));
-  object.Set("approximateKl", NumberOrNull(env, metrics.loss.approximate_kl));
-  object.Set("clipFraction", NumberOrNull(env, metrics.loss.clip_fraction));
+  object.Set("policyLoss", NumberOrNull(env, metrics.policy_loss));
+  object.Set("valueLoss", NumberOrNull(env, metrics.value_loss));
+  object.Set("entropy", NumberOrNull(env, metrics.entropy));
+  object.Set("approximateKl", NumberOrNull(env, metrics.approximate_kl));
+  object.Set("clipFraction", NumberOrNull(env, metrics.clip_fraction));
   object.Set("explainedVariance", NumberOrNull(env, metrics.explained_variance));
+  object.Set("klToReference", NumberOrNull(env, metrics.kl_to_reference));
+  object.Set("zeroVarianceGroups", NumberOrNull(env, metrics.zero_variance_groups));
   object.Set("gradientNorm", NumberOrNull(env, metrics.gradient_norm));
   object.Set("epochsRun", static_cast<double>(metrics.epochs_run));
   object.Set("minibatchesRun", static_cast<double>(metrics.minibatches_run));

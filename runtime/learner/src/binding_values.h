@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "policy.h"
-#include "ppo_learner.h"
 #include "rollout.h"
+#include "update.h"
 
 namespace agentgym {
 
@@ -18,7 +18,7 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout);
 
 std::vector<Segment> ReadRollout(const Napi::Array& rollout, const Policy& policy);
 
-PpoUpdate ReadUpdate(const Napi::Object& update);
+Update ReadUpdate(const Napi::Object& update);
 
 Batch ReadMinibatch(const Napi::Object& minibatch, const Policy& policy);
 

@@ -16,6 +16,8 @@ struct LossSettings {
   double entropy_coefficient;
   double value_coefficient;
   bool normalize_advantage;
+  double kl_coefficient;  // of the divergence from the reference policy; 0: there is none
+  bool critic;            // whether there is a value loss at all
 };
 
 /// Means over one minibatch.
@@ -25,6 +27,7 @@ struct MinibatchLoss {
   double entropy = 0;
   double approximate_kl = 0;
   double clip_fraction = 0;
+  double kl_to_reference = 0;
 };
 
 struct AdamStep {
@@ -54,7 +57,10 @@ class Engine {
   /// The samples that ComputeGradient's rows point into; `batch` must outlive its use.
   virtual void SetBatch(const Batch& batch) = 0;
 
-  /// Gradient of the PPO loss over some rows of the batch; it stays in the engine until the next call.
+  /// Log-probabilities of the batch's actions under the weights as they are, one a sample.
+  virtual void Score(float* log_probabilities) = 0;
+
+  /// Gradient of the clipped loss over some rows of the batch; it stays in the engine until the next call.
   virtual MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) = 0;
   virtual double GradientNorm() = 0;
   virtual void ReadGradient(float* gradient) = 0;

@@ -7,7 +7,7 @@
 #include "matrix_kernels.h"
 #include "network_pass.h"
 #include "observation_encoder.h"
-#include "ppo_loss.h"
+#include "surrogate_loss.h"
 #include "thread_pool.h"
 #include "vector_math.h"
 
@@ -76,6 +76,24 @@ class FusedEngine final : public Engine {
   }
 
   void SetBatch(const Batch& batch) override { batch_ = &batch; }
+
+  void Score(float* log_probabilities) override {
+    Pack();
+    const float* log_std = policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std];
+    pool_.Run(Tiles(batch_->size), [&](int64_t tile, int thread) {
+      const int64_t first = tile * kTileRows;
+      const int64_t rows = std::min(kTileRows, batch_->size - first);
+      Workspace& memory = workspaces_[thread];
+      const auto row = [&](int64_t i) { return &batch_->observations[(first + i) * policy_.observation_size]; };
+      const float* output = actor_.Forward(EncodeActor(memory, rows, row), rows, memory.actor);
+      for (int64_t i = 0; i < rows; ++i) {
+        const float* action = &batch_->actions[(first + i) * policy_.action_size];
+        const uint8_t* mask = batch_->masks.empty() ? nullptr : &batch_->masks[(first + i) * policy_.mask_size];
+        log_probabilities[first + i] =
+            memory.scorer.Score(output + i * actor_.output_stride(), action, mask, log_std).log_probability;
+      }
+    });
+  }
 
   MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) override {
     Pack();
@@ -182,6 +200,7 @@ class FusedEngine final : public Engine {
                  gradient + log_std_start_, loss);
     KeepTextGradient(actor_.Backward(features, rows, memory.actor, gradient), actor_.feature_stride(), first, rows, 0);
 
+    if (!minibatch.settings.critic) return;
     features = EncodeCritic(memory, rows, row);
     output = critic_.Forward(features, rows, memory.critic);
     AddCriticLoss(minibatch, {first, rows, output, critic_.output_stride(), memory.critic.gradient.data()}, loss);
@@ -230,6 +249,7 @@ class FusedEngine final : public Engine {
       const Network& network = which == 0 ? policy_.actor : policy_.critic;
       const int64_t width = policy_.text_leaves * policy_.embedding;
       encoder_.ClearTextGradient(network, gradient_.data());
+      if (which == 1 && !minibatch.settings.critic) return;
       for (int64_t i = 0; i < minibatch.count; ++i) {
         encoder_.AddTextGradient(network, &batch_->observations[minibatch.rows[i] * policy_.observation_size],
                                  &text_gradient_[(which * minibatch.count + i) * width], gradient_.data());

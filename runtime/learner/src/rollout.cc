@@ -8,21 +8,21 @@
 
 namespace agentgym {
 
-namespace {
-
-[[noreturn]] void FailRow(const char* code, const std::string& what, int64_t row) {
+void FailSample(const char* code, const std::string& what, int64_t row) {
   throw LearnerFailure(code, "the learner was given " + what + " (sample " + std::to_string(row) + ")", {{"sample", row}});
 }
+
+namespace {
 
 void ValidateObservation(const Policy& policy, const float* observation, int64_t row) {
   for (const ObservationLeaf& leaf : policy.observation) {
     for (int64_t i = 0; i < leaf.size; ++i) {
       const float value = observation[leaf.offset + i];
-      if (!std::isfinite(value)) FailRow("observation_invalid", "an observation that is not finite", row);
+      if (!std::isfinite(value)) FailSample("observation_invalid", "an observation that is not finite", row);
       if (leaf.kind == ObservationKind::kBox) continue;
       const int64_t count = leaf.kind == ObservationKind::kText ? leaf.counts[0] : leaf.counts[i];
       if (value < 0 || value >= static_cast<float>(count) || value != std::floor(value)) {
-        FailRow("observation_invalid", "an index outside its observation space", row);
+        FailSample("observation_invalid", "an index outside its observation space", row);
       }
     }
   }
@@ -33,9 +33,9 @@ void ValidateComponent(float action, int64_t count, const uint8_t* mask, int64_t
           "a categorical action lies outside its space");
   if (mask == nullptr) return;
   if (std::none_of(mask, mask + count, [](uint8_t legal) { return legal != 0; })) {
-    FailRow("no_legal_action", "a mask that leaves no legal action", row);
+    FailSample("no_legal_action", "a mask that leaves no legal action", row);
   }
-  if (mask[static_cast<int64_t>(action)] == 0) FailRow("mask_invalid", "an action that its own mask forbids", row);
+  if (mask[static_cast<int64_t>(action)] == 0) FailSample("mask_invalid", "an action that its own mask forbids", row);
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void ValidateRollout(const Policy& policy, const std::vector<Segment>& rollout) 
   for (const Segment& segment : rollout) {
     const int64_t rows = segment.steps * segment.environments;
     for (int64_t i = 0; i < rows; ++i) {
-      if (!std::isfinite(segment.rewards[i])) FailRow("reward_not_finite", "a reward that is not finite", first + i);
+      if (!std::isfinite(segment.rewards[i])) FailSample("reward_not_finite", "a reward that is not finite", first + i);
       Require(std::isfinite(segment.log_probabilities[i]), "a log-probability is not finite");
       if ((segment.flags[i] & (kTerminated | kTruncated)) == kTruncated) {
         ValidateObservation(policy, segment.final_observations + i * policy.observation_size, first + i);
@@ -95,31 +95,73 @@ int64_t RolloutEnvironments(const std::vector<Segment>& rollout) {
   return environments;
 }
 
-void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch) {
-  batch.size = RolloutSize(rollout);
-  Require(batch.size <= INT32_MAX, "a rollout has more than 2^31 samples");
+namespace {
+
+/// Makes room for `size` samples.
+void ResizeBatch(const Policy& policy, const std::vector<Segment>& rollout, int64_t size, Batch& batch) {
+  Require(size <= INT32_MAX, "a rollout has more than 2^31 samples");
   const bool masked = policy.mask_size > 0 && std::any_of(rollout.begin(), rollout.end(), [](const Segment& segment) {
     return segment.masks != nullptr;
   });
-  batch.observations.resize(batch.size * policy.observation_size);
-  batch.actions.resize(batch.size * policy.action_size);
-  batch.log_probabilities.resize(batch.size);
-  batch.advantages.resize(batch.size);
-  batch.returns.resize(batch.size);
-  batch.values.resize(batch.size);
-  batch.masks.resize(masked ? batch.size * policy.mask_size : 0);
+  batch.size = size;
+  batch.observations.resize(size * policy.observation_size);
+  batch.actions.resize(size * policy.action_size);
+  batch.log_probabilities.resize(size);
+  batch.advantages.resize(size);
+  batch.returns.resize(size);
+  batch.values.resize(size);
+  batch.masks.resize(masked ? size * policy.mask_size : 0);
+  batch.reference_log_probabilities.clear();
+}
+
+/// Copies `rows` neighbouring rows of a segment to the batch's rows from `to` on.
+void CopyRows(const Policy& policy, const Segment& segment, int64_t from, int64_t rows, int64_t to, Batch& batch) {
+  const auto copy = [&](const float* source, int64_t columns, std::vector<float>& target) {
+    std::copy_n(source + from * columns, rows * columns, target.begin() + to * columns);
+  };
+  copy(segment.observations, policy.observation_size, batch.observations);
+  copy(segment.actions, policy.action_size, batch.actions);
+  copy(segment.log_probabilities, 1, batch.log_probabilities);
+  if (batch.masks.empty()) return;
+  const auto target = batch.masks.begin() + to * policy.mask_size;
+  if (segment.masks == nullptr) {
+    std::fill_n(target, rows * policy.mask_size, uint8_t{1});
+  } else {
+    std::copy_n(segment.masks + from * policy.mask_size, rows * policy.mask_size, target);
+  }
+}
+
+}  // namespace
+
+void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch) {
+  ResizeBatch(policy, rollout, RolloutSize(rollout), batch);
   int64_t row = 0;
   for (const Segment& segment : rollout) {
     const int64_t rows = segment.steps * segment.environments;
-    std::copy_n(segment.observations, rows * policy.observation_size, &batch.observations[row * policy.observation_size]);
-    std::copy_n(segment.actions, rows * policy.action_size, &batch.actions[row * policy.action_size]);
-    std::copy_n(segment.log_probabilities, rows, &batch.log_probabilities[row]);
-    if (masked && segment.masks != nullptr) {
-      std::copy_n(segment.masks, rows * policy.mask_size, &batch.masks[row * policy.mask_size]);
-    } else if (masked) {
-      std::fill_n(&batch.masks[row * policy.mask_size], rows * policy.mask_size, uint8_t{1});
-    }
+    CopyRows(policy, segment, 0, rows, row, batch);
     row += rows;
+  }
+}
+
+void FlattenEpisodes(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch) {
+  int64_t size = 0;
+  for (const Segment& segment : rollout) {
+    Require(segment.lengths != nullptr, "a rollout of episodes has no lengths");
+    for (int64_t i = 0; i < segment.environments; ++i) {
+      const int64_t length = segment.lengths[i];
+      Require(length > 0 && length <= segment.steps, "an episode is longer than its segment, or empty");
+      size += length;
+    }
+  }
+  ResizeBatch(policy, rollout, size, batch);
+  std::fill(batch.values.begin(), batch.values.end(), 0.0f);
+  int64_t row = 0;
+  for (const Segment& segment : rollout) {
+    for (int64_t i = 0; i < segment.environments; ++i) {
+      for (int64_t step = 0; step < segment.lengths[i]; ++step, ++row) {
+        CopyRows(policy, segment, step * segment.environments + i, 1, row, batch);
+      }
+    }
   }
 }
 

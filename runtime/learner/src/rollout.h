@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "policy.h"
@@ -22,9 +23,10 @@ struct Segment {
   const float* rewards;
   const uint8_t* flags;
   const uint8_t* masks;             // null: nothing is masked
+  const int32_t* lengths;           // [environments], steps of each environment's only episode; null: every row counts
 };
 
-/// Samples of an update, one row each, in the order segment, step, environment.
+/// Samples of an update, one row each.
 struct Batch {
   int64_t size = 0;
   std::vector<float> observations;       // [size, observation]
@@ -34,7 +36,11 @@ struct Batch {
   std::vector<float> returns;
   std::vector<float> values;
   std::vector<uint8_t> masks;            // [size, mask]; empty: nothing is masked
+  std::vector<float> reference_log_probabilities;  // [size]; empty: there is no reference policy
 };
+
+/// Fails with a typed error that names a sample.
+[[noreturn]] void FailSample(const char* code, const std::string& what, int64_t row);
 
 /// Fails with a typed error at the first reward, observation, action or mask that training could not survive.
 void ValidateRollout(const Policy& policy, const std::vector<Segment>& rollout);
@@ -46,8 +52,11 @@ void ValidateObservations(const Policy& policy, const float* observations, int64
 void ValidateRows(const Policy& policy, const float* observations, const float* actions, const uint8_t* masks,
                   int64_t count, int64_t first);
 
-/// Copies everything but advantages, returns and values into `batch`.
+/// Copies everything but advantages, returns and values into `batch`, in the order segment, step, environment.
 void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch);
+
+/// As FlattenRollout, for segments with `lengths`: in the order environment, step. Values are 0.
+void FlattenEpisodes(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch);
 
 /// Rows of a rollout: the sum of steps × environments.
 int64_t RolloutSize(const std::vector<Segment>& rollout);

@@ -5,6 +5,7 @@ import { parameterLayout } from '../policy/parameter-layout.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { policyCases, randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
 import { createLearner } from './learner.ts'
+import { grpoUpdate } from './testing/grpo-cases.ts'
 import { ppoUpdate, randomMinibatch, relativeDistance } from './testing/ppo-cases.ts'
 import { nearPolicy, referenceLoss } from './testing/reference-loss.ts'
 
@@ -14,7 +15,12 @@ const learnerOf = (spec: Parameters<typeof createLearner>[0], threads = 1) =>
   createLearner(spec, { seed: SEED, device: 'cpu', threads, path: 'fused' })
 
 describe('autograd agrees with finite differences of an independent loss', () => {
-  const updates = [ppoUpdate(), ppoUpdate({ clipRangeValue: 0.3, normalizeAdvantage: false, entropyCoefficient: 0.1 })]
+  const updates = [
+    ppoUpdate(),
+    ppoUpdate({ clipRangeValue: 0.3, normalizeAdvantage: false, entropyCoefficient: 0.1 }),
+    grpoUpdate({ entropyCoefficient: 0.1 }),
+    grpoUpdate({ klCoefficient: 0.3 }),
+  ]
 
   test.each(policyCases())('$name', ({ spec, masked }) => {
     const random = testRandom(SEED)
@@ -84,9 +90,10 @@ describe('the fused path agrees with autograd within 1e-5', () => {
       clipRangeValue: fc.constantFrom(null, 0.2),
       normalizeAdvantage: fc.boolean(),
       entropyCoefficient: fc.constantFrom(0, 0.01),
+      klCoefficient: fc.constantFrom(null, 0, 0.04, 1),
     })
     fc.assert(
-      fc.property(cases, ({ policy, size, seed, masked, threads, ...settings }) => {
+      fc.property(cases, ({ policy, size, seed, masked, threads, klCoefficient, ...settings }) => {
         const spec = buildPolicySpec(policy, policy.network)
         const random = testRandom(seed)
         const weights = randomWeights(spec, random)
@@ -94,13 +101,14 @@ describe('the fused path agrees with autograd within 1e-5', () => {
         learner.setWeights(weights)
         const any = randomMinibatch(spec, size, random, masked)
         const minibatch = nearPolicy(spec, weights, any, random, learner.forward(any.observations, size))
-        const update = ppoUpdate(settings)
+        const { entropyCoefficient } = settings
+        const update = klCoefficient === null ? ppoUpdate(settings) : grpoUpdate({ entropyCoefficient, klCoefficient })
         const fused = learner.gradient(minibatch, update, 'fused')
         const autograd = learner.gradient(minibatch, update, 'autograd')
         learner.dispose()
         expect(relativeDistance(fused, autograd)).toBeLessThan(1e-5)
       }),
-      { numRuns: 200, seed: SEED },
+      { numRuns: 300, seed: SEED },
     )
   })
 

@@ -67,6 +67,7 @@ function syntheticRollout(samples: number): RolloutSegment {
 
 function cartPoleUpdate(minibatchSize: number, epochs: number): PpoUpdate {
   return {
+    algorithm: 'ppo',
     gamma: 0.98,
     gaeLambda: 0.8,
     epochs,

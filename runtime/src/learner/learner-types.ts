@@ -26,25 +26,40 @@ export type RolloutSegment = {
   lengths: Int32Array | null
 }
 
-/** Numbers that one PPO update needs; schedules are already applied. */
-export type PpoUpdate = {
-  gamma: number
-  gaeLambda: number
+/** What every algorithm's update has; schedules are already applied. */
+type CommonUpdate = {
   epochs: number
   minibatchSize: number
   learningRate: number
   clipRange: number
-  clipRangeValue: number | null
   entropyCoefficient: number
-  valueCoefficient: number
   maxGradientNorm: number
   targetKl: number | null
-  normalizeAdvantage: boolean
   normalizeObservation: boolean
-  normalizeReward: boolean
   /** Unsigned 32-bit; permutations of this update are drawn from it alone. */
   seed: number
 }
+
+export type PpoUpdate = CommonUpdate & {
+  algorithm: 'ppo'
+  gamma: number
+  gaeLambda: number
+  clipRangeValue: number | null
+  valueCoefficient: number
+  normalizeAdvantage: boolean
+  normalizeReward: boolean
+}
+
+/** For rollouts of whole episodes: segments with `lengths`. */
+export type GrpoUpdate = CommonUpdate & {
+  algorithm: 'grpo'
+  /** Environments 0 to K - 1, K to 2K - 1, … of all segments together are groups. */
+  groupSize: number
+  /** Of the KL divergence from the reference policy; above 0 only after `setReference`. */
+  klCoefficient: number
+}
+
+export type Update = PpoUpdate | GrpoUpdate
 
 /** Means over the update's minibatches; NaN never leaves the learner: what cannot be computed is null. */
 export type UpdateMetrics = {
@@ -54,6 +69,10 @@ export type UpdateMetrics = {
   approximateKl: number | null
   clipFraction: number | null
   explainedVariance: number | null
+  /** Per step, k3 estimate. */
+  klToReference: number | null
+  /** Share of the groups whose returns are all equal, 0 to 1. */
+  zeroVarianceGroups: number | null
   gradientNorm: number | null
   epochsRun: number
   minibatchesRun: number
@@ -69,6 +88,8 @@ export type Minibatch = {
   returns: Float32Array
   values: Float32Array
   masks: Uint8Array | null
+  /** Of the actions under the reference policy; null where there is none. */
+  referenceLogProbabilities: Float32Array | null
 }
 
 export interface Learner {
@@ -76,20 +97,26 @@ export interface Learner {
   /** The flat weight buffer, a copy: trainable parameters, then normaliser statistics and value scale. */
   weights(): Float32Array
   setWeights(weights: Float32Array): void
+  /** Weights of the policy that a KL penalty holds this one to; a copy is kept, and no part of `state`. */
+  setReference(weights: Float32Array): void
   /** Distribution rows [B, distribution] and values [B] (in the reward's own units), as the ONNX graph must give them. */
   forward(observations: Float32Array, batch: number): { distribution: Float32Array; values: Float32Array }
   /**
-   * GAE, then `epochs` passes of minibatch updates, then new statistics for the normalisers. Runs off the main thread.
+   * Advantages, then `epochs` passes of minibatch updates, then new statistics for the normalisers. PPO's advantages are
+   * GAE's; GRPO's are an episode's return against those of its group. Runs off the main thread.
    * Fails with `training_diverged` where weights or losses stop being finite; weights are then those before the update.
    */
-  update(rollout: RolloutSegment[], update: PpoUpdate): Promise<UpdateMetrics>
-  /** What `update` would use for a rollout: values, advantages and returns, [T × N] a segment, in order. */
+  update(rollout: RolloutSegment[], update: Update): Promise<UpdateMetrics>
+  /**
+   * What `update` would use for a rollout: values, advantages and returns. PPO: [T × N] a segment, in order. GRPO: the
+   * samples of each environment's episode one after another, returns being the episode's, values 0.
+   */
   advantages(
     rollout: RolloutSegment[],
-    update: PpoUpdate,
+    update: Update,
   ): { values: Float32Array; advantages: Float32Array; returns: Float32Array }
-  /** Gradient of the PPO loss over one minibatch, before clipping; by libtorch's autograd or by the fused path. */
-  gradient(minibatch: Minibatch, update: PpoUpdate, path: 'autograd' | 'fused'): Float32Array
+  /** Gradient of the loss over one minibatch, before clipping; by libtorch's autograd or by the fused path. */
+  gradient(minibatch: Minibatch, update: Update, path: 'autograd' | 'fused'): Float32Array
   /** Whether the fused path covers this policy. */
   readonly fused: boolean
   /** Everything besides the weights that a resumed run needs: Adam's moments and step, counts of the statistics. */

@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict'
 import type { PolicySpec } from '@agentgym/contract'
 import { parameterLayout } from '../policy/parameter-layout.ts'
-import type { Learner, LearnerOptions, Minibatch, PpoUpdate, RolloutSegment, UpdateMetrics } from './learner-types.ts'
+import type { Learner, LearnerOptions, Minibatch, RolloutSegment, Update, UpdateMetrics } from './learner-types.ts'
 import { loadAddon, type NativeLearner, translateError } from './native-learner.ts'
 
 export { loadAddon }
@@ -43,11 +43,15 @@ class AddonLearner implements Learner {
     translated(() => this.#native.setWeights(weights))
   }
 
+  setReference(weights: Float32Array): void {
+    translated(() => this.#native.setReference(weights))
+  }
+
   forward(observations: Float32Array, batch: number): { distribution: Float32Array; values: Float32Array } {
     return translated(() => this.#native.forward(observations, batch))
   }
 
-  async update(rollout: RolloutSegment[], update: PpoUpdate): Promise<UpdateMetrics> {
+  async update(rollout: RolloutSegment[], update: Update): Promise<UpdateMetrics> {
     try {
       return await this.#native.update(rollout, update)
     } catch (error) {
@@ -57,12 +61,12 @@ class AddonLearner implements Learner {
 
   advantages(
     rollout: RolloutSegment[],
-    update: PpoUpdate,
+    update: Update,
   ): { values: Float32Array; advantages: Float32Array; returns: Float32Array } {
     return translated(() => this.#native.advantages(rollout, update))
   }
 
-  gradient(minibatch: Minibatch, update: PpoUpdate, path: 'autograd' | 'fused'): Float32Array {
+  gradient(minibatch: Minibatch, update: Update, path: 'autograd' | 'fused'): Float32Array {
     return translated(() => this.#native.gradient(minibatch, update, path))
   }
 

@@ -2,19 +2,20 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorCode, errorCatalogue, type PolicySpec } from '@agentgym/contract'
 import type { ParameterLayout } from '../policy/parameter-layout.ts'
-import type { Minibatch, PpoUpdate, RolloutSegment, UpdateMetrics } from './learner-types.ts'
+import type { Minibatch, RolloutSegment, Update, UpdateMetrics } from './learner-types.ts'
 
 /** The class that the C++ addon exports; runtime/learner/src/binding.cc is its other side. */
 export interface NativeLearner {
   weights(): Float32Array
   setWeights(weights: Float32Array): void
+  setReference(weights: Float32Array): void
   forward(observations: Float32Array, batch: number): { distribution: Float32Array; values: Float32Array }
-  update(rollout: RolloutSegment[], update: PpoUpdate): Promise<UpdateMetrics>
+  update(rollout: RolloutSegment[], update: Update): Promise<UpdateMetrics>
   advantages(
     rollout: RolloutSegment[],
-    update: PpoUpdate,
+    update: Update,
   ): { values: Float32Array; advantages: Float32Array; returns: Float32Array }
-  gradient(minibatch: Minibatch, update: PpoUpdate, path: 'autograd' | 'fused'): Float32Array
+  gradient(minibatch: Minibatch, update: Update, path: 'autograd' | 'fused'): Float32Array
   state(): Uint8Array
   setState(state: Uint8Array): void
   dispose(): void

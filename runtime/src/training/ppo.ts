@@ -58,6 +58,7 @@ export function ppo({ settings, seed, collector, learner, observe }: PpoParts): 
 /** The settings of one update, schedules applied; `remaining` falls from 1 to (almost) 0 over the run. */
 function updateOf(settings: PpoSettings, remaining: number, seed: number): PpoUpdate {
   return {
+    algorithm: 'ppo',
     gamma: settings.gamma,
     gaeLambda: settings.gae_lambda,
     epochs: settings.epochs,

@@ -1,10 +1,12 @@
 import type { PolicySpec } from '@agentgym/contract'
+import { expect } from 'vitest'
 import { randomObservations } from '../../policy/testing/policy-cases.ts'
-import type { Minibatch, PpoUpdate, RolloutSegment } from '../learner-types.ts'
+import type { Minibatch, PpoUpdate, RolloutSegment, UpdateMetrics } from '../learner-types.ts'
 
 /** CleanRL's settings, with one epoch and one minibatch unless a test says otherwise. */
 export function ppoUpdate(changes: Partial<PpoUpdate> = {}): PpoUpdate {
   return {
+    algorithm: 'ppo',
     gamma: 0.99,
     gaeLambda: 0.95,
     epochs: 1,
@@ -66,6 +68,7 @@ export function randomMinibatch(spec: PolicySpec, size: number, random: () => nu
     advantages: spread(2),
     returns: spread(2),
     values: spread(2),
+    referenceLogProbabilities: null,
   }
 }
 
@@ -97,6 +100,14 @@ export function shared(values: Float32Array): Float32Array {
   const copy = new Float32Array(new SharedArrayBuffer(values.byteLength))
   copy.set(values)
   return copy
+}
+
+/** Both paths say the same, and say nothing where the other says nothing. */
+export function expectSameMetrics(metrics: UpdateMetrics, reference: UpdateMetrics): void {
+  for (const [name, value] of Object.entries(reference)) {
+    if (value === null) expect(Reflect.get(metrics, name), name).toBeNull()
+    else expect(Reflect.get(metrics, name), name).toBeCloseTo(value, 3)
+  }
 }
 
 /** ‖a - b‖ / ‖b‖. */

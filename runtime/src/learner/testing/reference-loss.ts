@@ -1,7 +1,7 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { distributionSize, parameterLayout } from '../../policy/parameter-layout.ts'
 import { referenceForward } from '../../policy/testing/reference-forward.ts'
-import type { Minibatch, PpoUpdate } from '../learner-types.ts'
+import type { Minibatch, PpoUpdate, Update } from '../learner-types.ts'
 import { actionSizes } from './ppo-cases.ts'
 
 const LOG_TWO_PI = Math.log(2 * Math.PI)
@@ -54,37 +54,52 @@ function referenceScores(
   return scores
 }
 
-/** CleanRL's PPO loss of one minibatch, in plain float64. */
-export function referenceLoss(
-  spec: PolicySpec,
-  weights: Float32Array,
-  minibatch: Minibatch,
-  update: PpoUpdate,
-): number {
+/** The loss of one minibatch, in plain float64: CleanRL's of PPO, or GRPO's. */
+export function referenceLoss(spec: PolicySpec, weights: Float32Array, minibatch: Minibatch, update: Update): number {
   const { size } = minibatch
-  const mean = minibatch.advantages.reduce((a, b) => a + b, 0) / size
-  const variance = minibatch.advantages.reduce((sum, a) => sum + (a - mean) ** 2, 0) / (size - 1)
+  const advantages = update.algorithm === 'ppo' && update.normalizeAdvantage ? standardised(minibatch) : null
   let loss = 0
   referenceScores(spec, weights, minibatch).forEach(({ logProbability, entropy, value }, i) => {
     const ratio = Math.exp(logProbability - minibatch.logProbabilities[i])
-    const raw = minibatch.advantages[i]
-    const advantage = update.normalizeAdvantage && size > 1 ? (raw - mean) / (Math.sqrt(variance) + 1e-8) : raw
+    const advantage = advantages?.[i] ?? minibatch.advantages[i]
     const clipped = Math.min(Math.max(ratio, 1 - update.clipRange), 1 + update.clipRange)
-    let square = (value - minibatch.returns[i]) ** 2
-    if (update.clipRangeValue !== null) {
-      const old = minibatch.values[i]
-      const near = old + Math.min(Math.max(value - old, -update.clipRangeValue), update.clipRangeValue)
-      square = Math.max(square, (near - minibatch.returns[i]) ** 2)
+    loss += Math.max(-advantage * ratio, -advantage * clipped) - update.entropyCoefficient * entropy
+    if (update.algorithm === 'ppo') {
+      loss += update.valueCoefficient * 0.5 * squaredError(value, minibatch, i, update)
+    } else if (minibatch.referenceLogProbabilities !== null) {
+      const distance = minibatch.referenceLogProbabilities[i] - logProbability
+      loss += update.klCoefficient * (Math.exp(distance) - distance - 1)
     }
-    loss += Math.max(-advantage * ratio, -advantage * clipped)
-    loss += update.valueCoefficient * 0.5 * square - update.entropyCoefficient * entropy
   })
   return loss / size
 }
 
+function standardised({ advantages, size }: Minibatch): number[] | null {
+  if (size < 2) return null
+  const mean = advantages.reduce((a, b) => a + b, 0) / size
+  const variance = advantages.reduce((sum, a) => sum + (a - mean) ** 2, 0) / (size - 1)
+  return Array.from(advantages, (a) => (a - mean) / (Math.sqrt(variance) + 1e-8))
+}
+
+function squaredError(value: number, minibatch: Minibatch, i: number, { clipRangeValue }: PpoUpdate): number {
+  const square = (value - minibatch.returns[i]) ** 2
+  if (clipRangeValue === null) return square
+  const old = minibatch.values[i]
+  const near = old + Math.min(Math.max(value - old, -clipRangeValue), clipRangeValue)
+  return Math.max(square, (near - minibatch.returns[i]) ** 2)
+}
+
+/** Within ±0.4, but not on an edge of the clip range 0.2: there the gradient jumps, and rounding would decide. */
+function logRatio(random: () => number): number {
+  for (;;) {
+    const drawn = (random() * 2 - 1) * 0.4
+    if (Math.abs(Math.exp(drawn) - 0.8) > 1e-3 && Math.abs(Math.exp(drawn) - 1.2) > 1e-3) return drawn
+  }
+}
+
 /**
- * The minibatch with old log-probabilities that put its ratios on both sides of the clip: within ±0.4 of this policy's
- * own. `forward`, where given, is the policy's output for it.
+ * The minibatch with old log-probabilities that put its ratios on both sides of the clip, and a reference policy's on
+ * both sides of this policy's own: within ±0.4 and ±1 of it. `forward`, where given, is the policy's output for it.
  */
 export function nearPolicy(
   spec: PolicySpec,
@@ -94,6 +109,7 @@ export function nearPolicy(
   forward?: Forward,
 ): Minibatch {
   const scores = referenceScores(spec, weights, minibatch, forward)
-  const logProbabilities = Float32Array.from(scores, ({ logProbability }) => logProbability + (random() * 2 - 1) * 0.4)
-  return { ...minibatch, logProbabilities }
+  const logProbabilities = Float32Array.from(scores, ({ logProbability }) => logProbability - logRatio(random))
+  const reference = Float32Array.from(scores, ({ logProbability }) => logProbability + (random() * 2 - 1))
+  return { ...minibatch, logProbabilities, referenceLogProbabilities: reference }
 }

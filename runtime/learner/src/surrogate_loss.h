@@ -32,10 +32,12 @@ struct TileOutput {
 
 /// Sums over the samples of one chunk.
 struct LossSums {
-  double policy = 0, value = 0, entropy = 0, kl = 0, clipped = 0;
+  double policy = 0, value = 0, entropy = 0, kl = 0, clipped = 0, reference = 0;
 };
 
-/// Clipped surrogate and entropy bonus; `log_std` may be null where no action is Gaussian.
+/// Clipped surrogate, entropy bonus and, where the settings say so, the divergence from the reference policy: Schulman's
+/// k3 estimate (2020), exp(d) - d - 1 with d = log π_ref(a) - log π(a), which is never negative. `log_std` may be null where
+/// no action is Gaussian.
 void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOutput& tile, const float* log_std,
                   ActionScorer& scorer, float* log_std_gradient, LossSums& sums);
 

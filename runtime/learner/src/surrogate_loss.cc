@@ -1,4 +1,4 @@
-#include "ppo_loss.h"
+#include "surrogate_loss.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +27,7 @@ void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOu
   const auto low = static_cast<float>(1 - minibatch.settings.clip_range);
   const auto high = static_cast<float>(1 + minibatch.settings.clip_range);
   const float by_entropy = -static_cast<float>(minibatch.settings.entropy_coefficient) * share;
+  const float by_reference = static_cast<float>(minibatch.settings.kl_coefficient) * share;
   for (int64_t i = 0; i < tile.rows; ++i) {
     const int64_t sample = minibatch.rows[tile.first + i];
     const float* action = &batch.actions[sample * policy.action_size];
@@ -39,9 +40,16 @@ void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOu
     const float clipped = -advantage * std::clamp(ratio, low, high);
     // Where the clipped loss is the larger one, it is constant; inside the range the two are one.
     const bool inside = unclipped >= clipped;
+    float by_log_probability = inside ? unclipped * share : 0.0f;
+    if (minibatch.settings.kl_coefficient > 0) {
+      const float distance = batch.reference_log_probabilities[sample] - score.log_probability;
+      const float odds = std::exp(distance);
+      by_log_probability += by_reference * (1 - odds);
+      sums.reference += (odds - 1) - distance;
+    }
     float* gradient = tile.gradient + i * tile.stride;
     std::fill_n(gradient, tile.stride, 0.0f);
-    scorer.Gradient(action, inside ? unclipped * share : 0.0f, by_entropy, gradient, log_std_gradient);
+    scorer.Gradient(action, by_log_probability, by_entropy, gradient, log_std_gradient);
     sums.policy += inside ? unclipped : clipped;  // NaN fails the comparison, and stays
     sums.entropy += score.entropy;
     sums.kl += (ratio - 1) - log_ratio;
@@ -82,9 +90,10 @@ MinibatchLoss MeanLoss(const std::vector<LossSums>& chunks, int64_t count) {
     sum.entropy += chunk.entropy;
     sum.kl += chunk.kl;
     sum.clipped += chunk.clipped;
+    sum.reference += chunk.reference;
   }
   const auto n = static_cast<double>(count);
-  return {sum.policy / n, sum.value / n, sum.entropy / n, sum.kl / n, sum.clipped / n};
+  return {sum.policy / n, sum.value / n, sum.entropy / n, sum.kl / n, sum.clipped / n, sum.reference / n};
 }
 
 }  // namespace agentgym
