@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { packAgent } from './pack-agent.ts'
+import { readPackage } from './read-package.ts'
+
+const text = (value: string) => new TextEncoder().encode(value)
+const agent = new Map([
+  ['package.json', text('{"name":"cart-pole-ppo","version":"0.1.0","license":"MIT","agentgym":{"kind":"agent"}}')],
+  ['agent.json', text('{}')],
+  ['model.onnx', text('model')],
+  ['README.md', text('# Agent')],
+  ['learning-curve.svg', text('<svg/>')],
+])
+
+const manifestOf = async (tarball: Uint8Array) =>
+  JSON.parse((await readPackage(tarball)).get('package.json')?.toString() ?? '')
+
+describe('packAgent', () => {
+  it('gives a name without a scope that of the account, and leaves the rest of package.json alone', async () => {
+    const packed = await packAgent(agent, { account: 'ann' })
+    expect(packed).toMatchObject({ name: '@ann/cart-pole-ppo', version: '0.1.0' })
+    expect(await manifestOf(packed.bytes)).toEqual({
+      name: '@ann/cart-pole-ppo',
+      version: '0.1.0',
+      license: 'MIT',
+      agentgym: { kind: 'agent' },
+    })
+  })
+
+  it('takes the name and version that are given', async () => {
+    const named = await packAgent(agent, { account: 'ann', name: '@acme/pole', version: '2.0.0' })
+    expect(named).toMatchObject({ name: '@acme/pole', version: '2.0.0' })
+    expect(await packAgent(agent, { account: 'ann', name: 'pole' })).toMatchObject({ name: '@ann/pole' })
+  })
+
+  it('gives the same bytes for the same agent, in whatever order its files come', async () => {
+    const once = await packAgent(agent, { account: 'ann' })
+    const again = await packAgent(new Map([...agent].reverse()), { account: 'ann' })
+    expect(again.integrity).toBe(once.integrity)
+  })
+
+  it('takes nothing that is no part of an agent', async () => {
+    const packed = await packAgent(new Map([...agent, ['.env', text('SECRET=1')]]), { account: 'ann' })
+    expect(packed.files.map(({ path }) => path)).toEqual([
+      'package.json',
+      'agent.json',
+      'model.onnx',
+      'README.md',
+      'learning-curve.svg',
+    ])
+  })
+
+  it.each([
+    ['package.json', 'agent_invalid'],
+    ['agent.json', 'agent_invalid'],
+    ['model.onnx', 'agent_invalid'],
+    ['README.md', 'package_readme_missing'],
+  ])('refuses an agent without %s', async (path, code) => {
+    const files = new Map([...agent].filter(([name]) => name !== path))
+    await expect(packAgent(files, { account: 'ann' })).rejects.toMatchObject({ code })
+  })
+
+  it.each(['[]', 'no json', '{"version":"1.0.0"}', '{"name":7,"version":"1.0.0"}'])(
+    'refuses a package.json that is %s',
+    async (manifest) => {
+      const files = new Map([...agent, ['package.json', text(manifest)]])
+      await expect(packAgent(files, { account: 'ann' })).rejects.toMatchObject({ code: 'manifest_invalid' })
+    },
+  )
+})

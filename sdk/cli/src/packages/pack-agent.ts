@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AgentGymError } from '@agentgym/contract'
+import { type PackedFile, writeTarball } from '@agentgym/runtime/tarball'
+import type { PackedPackage } from './packed-package.ts'
+
+/** What of an agent's folder is its package, in the order of the tarball. */
+const required = ['package.json', 'agent.json', 'model.onnx', 'README.md']
+const optional = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'learning-curve.svg']
+
+/** The files of an agent, by path. */
+export type AgentFiles = ReadonlyMap<string, Uint8Array>
+
+/** What of a folder is an agent's package. A missing part is for `packAgent` to say. */
+export async function readAgentFiles(folder: string): Promise<AgentFiles> {
+  const files = new Map<string, Uint8Array>()
+  for (const path of [...required, ...optional]) {
+    const bytes = await readFile(join(folder, path)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    })
+    if (bytes !== undefined) files.set(path, bytes)
+  }
+  return files
+}
+
+export type AgentIdentity = {
+  /** Name as the publisher gives it, with scope or without; package.json's unless told. */
+  name?: string
+  version?: string
+  /** Scope of a name that has none: `ann`. */
+  account: string
+}
+
+/**
+ * The tarball of an agent: the files that training wrote and nothing else, package.json with the name and version that it
+ * is to have. The same agent gives the same bytes. Throws `agent_invalid`, `manifest_invalid`, `package_readme_missing`.
+ */
+export async function packAgent(files: AgentFiles, identity: AgentIdentity): Promise<PackedPackage> {
+  for (const path of required) if (!files.has(path)) throw missing(path)
+  const manifest = parseManifest(files.get('package.json') ?? new Uint8Array())
+  const given = identity.name ?? stringField(manifest, 'name')
+  const name = given.startsWith('@') ? given : `@${identity.account}/${given}`
+  const version = identity.version ?? stringField(manifest, 'version')
+  const named = Buffer.from(`${JSON.stringify({ ...manifest, name, version }, null, 2)}\n`)
+  const packed: PackedFile[] = [...required, ...optional]
+    .filter((path) => files.has(path))
+    .map((path) => ({ path, bytes: path === 'package.json' ? named : (files.get(path) ?? named) }))
+  return {
+    ...(await writeTarball(packed)),
+    name,
+    version,
+    files: packed.map(({ path, bytes }) => ({ path, bytes: bytes.length })),
+    unpackedBytes: packed.reduce((sum, file) => sum + file.bytes.length, 0),
+  }
+}
+
+function parseManifest(bytes: Uint8Array): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Said below, as for JSON that is no object.
+  }
+  throw invalid('package.json is not a JSON object', 'package.json')
+}
+
+function stringField(manifest: Record<string, unknown>, field: string): string {
+  const value = manifest[field]
+  if (typeof value === 'string' && value !== '') return value
+  throw invalid(`package.json has no "${field}"`, field)
+}
+
+function invalid(message: string, field: string): AgentGymError {
+  const hint = 'Name it with --name and --version, or train or download the agent again.'
+  return new AgentGymError({ code: 'manifest_invalid', message, hint, data: { field } })
+}
+
+function missing(path: string): AgentGymError {
+  const message = `the agent has no ${path}`
+  if (path === 'README.md') {
+    const hint = 'Add README.md beside agent.json: what it does, how good it is, how it was made.'
+    return new AgentGymError({ code: 'package_readme_missing', message, hint })
+  }
+  const hint = 'Publish the whole folder that training wrote, unchanged.'
+  return new AgentGymError({ code: 'agent_invalid', message, hint, data: { path } })
+}

@@ -1,0 +1,70 @@
+import type { Evaluation } from '@agentgym/contract'
+import { formatCount, formatValue } from '../terminal/format-figures.ts'
+import { safeText } from '../terminal/safe-text.ts'
+
+export type Difference = { field: string; expected: unknown; found: unknown }
+
+/**
+ * Where two evaluations differ, bit for bit: the same episodes with the same agent and versions give the same figures to
+ * the last digit, and the same hash over every action and reward. Empty where they are one.
+ */
+export function compareEvaluations(expected: Evaluation, found: Evaluation): Difference[] {
+  const differences: Difference[] = []
+  const compare = (field: string, a: unknown, b: unknown) => {
+    if (!Object.is(a, b)) differences.push({ field, expected: a ?? null, found: b ?? null })
+  }
+  for (const field of ['scenario', 'episodes', 'seed', 'return_mean', 'return_std', 'length_mean'] as const) {
+    compare(field, expected[field], found[field])
+  }
+  for (const name of new Set([...Object.keys(expected.metrics), ...Object.keys(found.metrics)])) {
+    compare(`metrics.${name}`, own(expected.metrics, name), own(found.metrics, name))
+  }
+  compare('trajectory_hash', expected.trajectory_hash, found.trajectory_hash)
+  return differences
+}
+
+function own(record: Record<string, number>, name: string): number | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined
+}
+
+/** The figures that were found again, in words. */
+export function agreementText(evaluation: Evaluation): string {
+  const metrics = Object.keys(evaluation.metrics).length
+  const parts = [
+    `return ${formatValue(evaluation.return_mean)}`,
+    ...(metrics > 0 ? [`${formatCount(metrics)} metric${metrics === 1 ? '' : 's'}`] : []),
+    `trajectories ${evaluation.trajectory_hash.slice(0, 12)}`,
+  ]
+  return `${parts.join(', ')}: the same bit for bit on ${formatCount(evaluation.episodes)} episodes, seed ${evaluation.seed}`
+}
+
+/** What differs, in words, and what may be why: `theirs` and `ours` are the versions that the last bits depend on. */
+export function differenceText(
+  differences: readonly Difference[],
+  theirs: Record<string, string>,
+  ours: Record<string, string>,
+): string {
+  const lines = differences.map(({ field, expected, found }) => {
+    const figures = [expected, found].map((value) => (typeof value === 'number' ? String(value) : shown(value)))
+    return `${safeText(field, 80)} is ${figures[1]} here, not ${figures[0]}`
+  })
+  const versions = versionDifferences(theirs, ours).map(
+    ({ field, expected, found }) => `${safeText(field, 40)} ${shown(expected)} there, ${shown(found)} here`,
+  )
+  const why =
+    versions.length > 0
+      ? `The last bits may depend on versions that differ: ${versions.join('; ')}.`
+      : 'The versions that figures depend on are the same.'
+  return [...lines.slice(0, 8), ...(lines.length > 8 ? [`and ${lines.length - 8} more`] : []), why].join('\n')
+}
+
+/** Where the versions differ that an evaluation's last bits depend on. */
+export function versionDifferences(theirs: Record<string, string>, ours: Record<string, string>): Difference[] {
+  return Object.keys(theirs)
+    .filter((name) => theirs[name] !== ours[name])
+    .map((name) => ({ field: name, expected: theirs[name], found: ours[name] ?? null }))
+}
+
+function shown(value: unknown): string {
+  return value === null ? 'nothing' : safeText(String(value), 80)
+}
