@@ -52,7 +52,7 @@ function randomFrom(seed: number): (n: number) => number {
  */
 export function mutateModel(model: Uint8Array, seed: number): Buffer {
   const random = randomFrom(seed)
-  let bytes = Buffer.from(model)
+  let bytes: Buffer = Buffer.from(model)
   for (let i = random(4); i >= 0; i--)
     bytes = random(3) === 0 ? mutateBytes(bytes, random) : mutateMessages(bytes, random)
   return bytes

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@agentgym/contract'
+import { externalWeights } from '../models/hostile-models.ts'
 import { agentEntries, agentTarball } from './good-agent.ts'
 import { goodEntries, goodName, goodTarball, goodVersion } from './good-package.ts'
 import { archive, gzip, paxEntry, type RawEntry, rawEntry } from './tar-writer.ts'
@@ -370,6 +371,18 @@ const agents: BadTarball[] = [
     'agent_invalid',
     'another model than agent.json names',
     agentTarball(asGood, { model_hash: 'c'.repeat(64) }),
+  ),
+  bad(
+    'agent-no-model',
+    'model_malformed',
+    'text in the place of the model',
+    agentTarball(asGood, {}, Buffer.from('this is no model\n')),
+  ),
+  bad(
+    'agent-external-data',
+    'model_external_data',
+    'a model whose weights lie in another file',
+    agentTarball(asGood, {}, externalWeights),
   ),
   bad(
     'agent-unknown-field',

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { AgentManifest } from '@agentgym/contract'
+import { goodModel, goodPolicy } from '../models/good-models.ts'
 import { archive, gzip, type RawEntry } from './tar-writer.ts'
 
-const model = Buffer.from('not a model: what is in it is for the verification to say')
+const model = goodModel()
 
 export const goodAgent: AgentManifest = {
   format: 1,
@@ -14,31 +15,7 @@ export const goodAgent: AgentManifest = {
     action: { type: 'discrete', n: 2, start: 0 },
     success: { return_mean: 0.9 },
   },
-  policy: {
-    version: 1,
-    observation: [{ name: 'obs', kind: 'box', offset: 0, size: 2, counts: [], shape: [2] }],
-    action: [
-      {
-        name: 'action',
-        kind: 'discrete',
-        offset: 0,
-        size: 1,
-        counts: [2],
-        distributionOffset: 0,
-        maskOffset: 0,
-        logStdOffset: 0,
-        low: [],
-        high: [],
-        center: [],
-        scale: [],
-        start: 0,
-      },
-    ],
-    hidden: [64],
-    activation: 'tanh',
-    embedding: 16,
-    normalizeObservation: false,
-  },
+  policy: goodPolicy,
   algorithm: 'ppo',
   settings: {},
   seed: 1,
@@ -58,8 +35,14 @@ export const goodAgent: AgentManifest = {
   runtime: { node: '24.21.0' },
 }
 
-/** Files of a trained agent's package as training writes it; `agent` replaces fields of its agent.json. */
-export function agentEntries(manifest: Record<string, unknown> = {}, agent: Record<string, unknown> = {}): RawEntry[] {
+/**
+ * Files of a trained agent's package as training writes it; `agent` replaces fields of its agent.json, `bytes` its model.
+ */
+export function agentEntries(
+  manifest: Record<string, unknown> = {},
+  agent: Record<string, unknown> = {},
+  bytes: Buffer = model,
+): RawEntry[] {
   const fields = {
     name: '@t/maze-ppo',
     version: '0.1.0',
@@ -67,14 +50,19 @@ export function agentEntries(manifest: Record<string, unknown> = {}, agent: Reco
     agentgym: { kind: 'agent' },
     ...manifest,
   }
+  const model_hash = createHash('sha256').update(bytes).digest('hex')
   return [
     { path: 'package/package.json', body: JSON.stringify(fields) },
     { path: 'package/README.md', body: '# Maze, PPO\n' },
-    { path: 'package/agent.json', body: JSON.stringify({ ...goodAgent, ...agent }) },
-    { path: 'package/model.onnx', body: model },
+    { path: 'package/agent.json', body: JSON.stringify({ ...goodAgent, model_hash, ...agent }) },
+    { path: 'package/model.onnx', body: bytes },
   ]
 }
 
-export function agentTarball(manifest: Record<string, unknown> = {}, agent: Record<string, unknown> = {}): Buffer {
-  return gzip(archive(agentEntries(manifest, agent)))
+export function agentTarball(
+  manifest: Record<string, unknown> = {},
+  agent: Record<string, unknown> = {},
+  bytes: Buffer = model,
+): Buffer {
+  return gzip(archive(agentEntries(manifest, agent, bytes)))
 }

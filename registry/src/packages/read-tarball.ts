@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
+import { modelLimits } from '@agentgym/contract/model'
 import type { ServerConfig } from '../server/services.ts'
 import { inflateGzip } from './inflate-gzip.ts'
 import { maxManifestBytes, parseManifest } from './parse-manifest.ts'
@@ -28,9 +29,10 @@ export type Tarball = {
   shasum: string
   /** SHA-256 (hex) of dist/scenario.js; null without one. */
   bundleHash: string | null
-  /** agent.json, not parsed, and the SHA-256 (hex) of model.onnx; null without them. */
+  /** agent.json, not parsed; null without it. */
   agentJson: Buffer | null
-  modelHash: string | null
+  /** model.onnx, not walked; null without it. Its bytes are null where they are more than any model may have. */
+  model: { hash: string; bytes: Buffer | null } | null
 }
 
 const maxReadmeBytes = 512 * 1024
@@ -38,13 +40,14 @@ const maxReadmeBytes = 512 * 1024
 const ratioFreeBytes = 1024 * 1024
 const manifestPath = 'package.json'
 const agentPath = 'agent.json'
+const modelPath = 'model.onnx'
 /** Hashed in passing. */
-const hashedPaths = ['dist/scenario.js', 'model.onnx'] as const
+const bundlePath = 'dist/scenario.js'
 const readmePath = /^readme(?:\.(?:md|markdown|txt))?$/i
 
 /**
- * Reads an uploaded tarball as a stream that stops at its limits. It holds at most package.json, the README and one piece
- * of the rest, whatever the archive unpacks to. Throws the codes `tarball_…` and `package_manifest_…`.
+ * Reads an uploaded tarball as a stream that stops at its limits. It holds at most package.json, the README, an agent's
+ * manifest and model and one piece of the rest, whatever the archive unpacks to. Throws the codes `tarball_…` and `package_manifest_…`.
  */
 export async function readTarball(bytes: Uint8Array, limits: TarballLimits): Promise<Tarball> {
   if (bytes.length > limits.tarballBytes) {
@@ -108,7 +111,8 @@ class TarballReader {
   #manifest: Buffer[] | undefined
   #readme: { path: string; pieces: Buffer[] } | undefined
   #agent: Buffer[] | undefined
-  readonly #hashes = new Map<string, Hash>()
+  #bundle: Hash | undefined
+  #model: { hash: Hash; pieces: Buffer[] | null } | undefined
   #sink: (bytes: Buffer) => void = ignore
 
   constructor(limits: TarballLimits) {
@@ -139,7 +143,7 @@ class TarballReader {
     this.#sink(bytes)
   }
 
-  finish(): Pick<Tarball, 'manifest' | 'readme' | 'files' | 'unpackedSize' | 'bundleHash' | 'agentJson' | 'modelHash'> {
+  finish(): Pick<Tarball, 'manifest' | 'readme' | 'files' | 'unpackedSize' | 'bundleHash' | 'agentJson' | 'model'> {
     if (this.#manifest === undefined)
       throw tarballFailure('package_manifest_missing', 'The tarball holds no package/package.json.')
     return {
@@ -147,10 +151,16 @@ class TarballReader {
       readme: this.#readme === undefined ? null : decodeReadme(this.#readme),
       files: this.#files,
       unpackedSize: this.#unpackedSize,
-      bundleHash: this.#hashes.get('dist/scenario.js')?.digest('hex') ?? null,
+      bundleHash: this.#bundle?.digest('hex') ?? null,
       agentJson: this.#agent === undefined ? null : Buffer.concat(this.#agent),
-      modelHash: this.#hashes.get('model.onnx')?.digest('hex') ?? null,
+      model: this.#finishModel(),
     }
+  }
+
+  #finishModel(): Tarball['model'] {
+    if (this.#model === undefined) return null
+    const { hash, pieces } = this.#model
+    return { hash: hash.digest('hex'), bytes: pieces === null ? null : Buffer.concat(pieces) }
   }
 
   #sinkFor(path: string, size: number): (bytes: Buffer) => void {
@@ -162,10 +172,18 @@ class TarballReader {
       this.#agent = []
       return keep(this.#agent, path, size)
     }
-    if (hashedPaths.some((hashed) => hashed === path)) {
+    if (path === bundlePath) {
       const hash = createHash('sha256')
-      this.#hashes.set(path, hash)
+      this.#bundle = hash
       return (bytes) => hash.update(bytes)
+    }
+    if (path === modelPath) {
+      const model = { hash: createHash('sha256'), pieces: size > modelLimits.bytes ? null : ([] as Buffer[]) }
+      this.#model = model
+      return (bytes) => {
+        model.hash.update(bytes)
+        model.pieces?.push(bytes)
+      }
     }
     // README.md before any other spelling: npm shows that one too.
     if (readmePath.test(path) && (this.#readme === undefined || path.toLowerCase() === 'readme.md')) {

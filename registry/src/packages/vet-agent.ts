@@ -1,13 +1,15 @@
 import { AgentGymError, type AgentManifest, agentManifestSchema } from '@agentgym/contract'
+import { checkModelStructure, modelLimits } from '@agentgym/contract/model'
 import { parseManifest } from './parse-manifest.ts'
 import type { Tarball } from './read-tarball.ts'
 
 /**
- * Holds an agent's package to its structure: agent.json by its schema, and the model that it names. Whether the model does
- * what agent.json claims is for the verification to say. Throws `agent_invalid`.
+ * Holds an agent's package to its structure: agent.json by its schema, the model that it names, and that model by a walk
+ * over its bytes, before anything runs it. Whether the model does what agent.json claims is for the verification to say.
+ * Throws `agent_invalid` and the codes `model_…`.
  */
-export function vetAgent({ agentJson, modelHash }: Pick<Tarball, 'agentJson' | 'modelHash'>): AgentManifest {
-  if (agentJson === null || modelHash === null)
+export function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): AgentManifest {
+  if (agentJson === null || model === null)
     throw agentInvalid(`The tarball holds no ${agentJson === null ? 'agent.json' : 'model.onnx'}.`, 'files')
   const parsed = agentManifestSchema.safeParse(parseAgentJson(agentJson))
   if (!parsed.success) {
@@ -15,8 +17,16 @@ export function vetAgent({ agentJson, modelHash }: Pick<Tarball, 'agentJson' | '
     const field = issue.path.map(String).join('.')
     throw agentInvalid(`agent.json: the field "${field}": ${issue.message.replace(/\.$/, '')}.`, field)
   }
-  if (parsed.data.model_hash !== modelHash)
+  if (parsed.data.model_hash !== model.hash)
     throw agentInvalid('model.onnx is not the model that agent.json names: its SHA-256 is another.', 'model_hash')
+  if (model.bytes === null)
+    throw new AgentGymError({
+      code: 'model_too_large',
+      message: `model.onnx has more than ${modelLimits.bytes} bytes.`,
+      hint: 'Train a smaller network.',
+      data: { file: 'model.onnx', limit: modelLimits.bytes },
+    })
+  checkModelStructure(model.bytes, { policy: parsed.data.policy })
   return parsed.data
 }
 
