@@ -9,6 +9,7 @@ import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
 import type { Algorithm, RolloutObserver } from './algorithm.ts'
 import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.ts'
 import { assertContinues } from './continue-run.ts'
+import { grpo } from './grpo.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import { environmentsOf } from './settings.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './training-job.ts'
@@ -34,7 +35,9 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   channel.lockDown()
 
   const resume = readCheckpoint(job)
-  const description = await pool.open({ scenario, environments: environmentsOf(plan), seed, limits: channel.limits })
+  const groupSize = plan.algorithm === 'grpo' ? plan.settings.group_size : undefined
+  const environments = environmentsOf(plan)
+  const description = await pool.open({ scenario, environments, groupSize, seed, limits: channel.limits })
   const policy = buildPolicySpec(description, {
     hidden: settings.hidden,
     activation: settings.activation,
@@ -47,12 +50,15 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     threads: settings.learner_threads,
     path: job.learnerPath,
   })
+  const rolloutSteps = plan.algorithm === 'grpo' ? description.maxSteps : planRollouts(plan.settings).rolloutSteps
+  await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider })
   const send = (message: TrainingMessage) => void channel.send(message)
+  const observe = trajectories(job, resume, send)
   const result = await runIterations({
     ...{ plan, seed, learner, resume },
     scenarioHash: scenario.identity.hash,
-    algorithm: await algorithmOf(job, { pool, policy, learner, observe: trajectories(job, resume, send) }),
-    reference: null,
+    algorithm: algorithmOf(job, { collector: pool, learner, observe }),
+    reference: referenceOf(job, resume, learner),
     evaluate: (weights, purpose) =>
       evaluator.evaluate({
         ...{ scenario, success, policy },
@@ -79,20 +85,21 @@ function readCheckpoint({ checkpoint, scenario, plan, seed }: TrainingJob): Chec
   return decoded
 }
 
-type AlgorithmParts = {
-  pool: RolloutPool
-  policy: ReturnType<typeof buildPolicySpec>
-  learner: Learner
-  observe: RolloutObserver
+function algorithmOf(
+  { plan, seed }: TrainingJob,
+  parts: { collector: RolloutPool; learner: Learner; observe: RolloutObserver },
+): Algorithm {
+  return plan.algorithm === 'grpo'
+    ? grpo({ settings: plan.settings, seed, ...parts })
+    : ppo({ settings: plan.settings, seed, ...parts })
 }
 
-async function algorithmOf({ plan, seed }: TrainingJob, parts: AlgorithmParts): Promise<Algorithm> {
-  const { pool, policy, learner, observe } = parts
-  if (plan.algorithm === 'grpo') throw new Error('GRPO comes next')
-  const { settings } = plan
-  const { rolloutSteps } = planRollouts(settings)
-  await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider })
-  return ppo({ settings, seed, collector: pool, learner, observe })
+/** The weights that the run started with, where a KL penalty holds the policy to them. */
+function referenceOf({ plan }: TrainingJob, resume: Checkpoint | null, learner: Learner): Float32Array | null {
+  if (plan.algorithm !== 'grpo' || plan.settings.kl_coefficient === 0) return null
+  const reference = resume?.reference ?? learner.weights()
+  learner.setReference(reference)
+  return reference
 }
 
 function trajectories(

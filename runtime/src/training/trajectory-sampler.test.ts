@@ -88,6 +88,17 @@ describe('a sampled trajectory', () => {
     expect(trajectories[0].steps).toHaveLength(1000)
   })
 
+  it("is GRPO's whole episode, whatever an earlier iteration left in the rows beyond its end", () => {
+    const trajectories: Trajectory[] = []
+    const sampler = new TrajectorySampler(1, true, (trajectory) => trajectories.push(trajectory))
+    sampler.observe([{ ...segmentOf([0, 0, TERMINATED, 0, TRUNCATED], 0), lengths: Int32Array.of(3, 1) }], 1)
+    sampler.observe([{ ...segmentOf([0, TRUNCATED, TERMINATED, 0, TRUNCATED], 0), lengths: Int32Array.of(2, 1) }], 2)
+    expect(trajectories.map(shape)).toEqual([
+      { from: 0, length: 3, partial: false },
+      { from: 0, length: 2, partial: false },
+    ])
+  })
+
   it('never runs over an end, and says truly whether it is whole', () => {
     const rollout = fc.array(fc.constantFrom(0, 0, 0, TERMINATED, TRUNCATED), { minLength: 1, maxLength: 12 })
     fc.assert(

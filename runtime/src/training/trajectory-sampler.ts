@@ -22,8 +22,8 @@ export class TrajectorySampler {
 
   /** `iteration` counts from 1; the first is sampled. */
   observe([segment]: RolloutSegment[], iteration: number): void {
-    const ends = endsOf(segment)
-    const steps = segment.steps
+    const steps = segment.lengths?.[0] ?? segment.steps
+    const ends = endsOf(segment, steps)
     if ((iteration - 1) % this.#every === 0) {
       const { first, last, partial } = this.#choose(ends, steps)
       this.#onTrajectory({ iteration, environment: 0, partial, ...read(segment, first, last) })
@@ -42,8 +42,8 @@ export class TrajectorySampler {
   }
 }
 
-/** Steps at which an episode of environment 0 ended. */
-function endsOf({ steps, environments, flags }: RolloutSegment): number[] {
+/** Of the first `steps` steps those at which an episode of environment 0 ended. */
+function endsOf({ environments, flags }: RolloutSegment, steps: number): number[] {
   const ends: number[] = []
   for (let t = 0; t < steps; t++) if ((flags[t * environments] & (TERMINATED | TRUNCATED)) !== 0) ends.push(t)
   return ends
