@@ -16,14 +16,19 @@ export function answerError(log: Log): ErrorHandler<Env> {
   return (error, c) => {
     if (error instanceof AgentGymError) return answer(c, error.toReport())
     if (error instanceof HTTPException && error.status < 500) return answerException(c, error)
-    const requestId = c.get('requestId')
-    log.error('a request failed', { request_id: requestId, trace_id: currentTraceId(c), error: describe(error) })
-    return answer(c, {
-      code: 'internal_error',
-      message: 'The server failed at this request.',
-      hint: 'Try again; if it fails again, tell the operator of the server the id of the request.',
-      data: { request_id: requestId },
-    })
+    return answer(c, bugReport(log, c, error))
+  }
+}
+
+/** A bug towards the client, once the log has it. */
+export function bugReport(log: Log, c: Context<Env>, error: unknown): ErrorReport {
+  const requestId = c.get('requestId')
+  log.error('a request failed', { request_id: requestId, trace_id: currentTraceId(c), error: describe(error) })
+  return {
+    code: 'internal_error',
+    message: 'The server failed at this request.',
+    hint: 'Try again; if it fails again, tell the operator of the server the id of the request.',
+    data: { request_id: requestId },
   }
 }
 

@@ -954,7 +954,7 @@ export interface paths {
     put?: never
     /**
      * Training by JSON-RPC 2.0
-     * @description One request, or a batch of up to 50. Methods: `training.start_grpo`, `training.start`, `training.get_status`, `training.cancel`, `training.evaluate`, `training.export_trajectories`. Params are given by name.
+     * @description One request, or a batch of up to 50. Methods: `training.start_grpo`, `training.start`, `training.get_status`, `training.cancel`, `training.evaluate`, `training.export_trajectories`, which do what the routes of runs do and need the same scopes. Params are given by name. Errors carry the API’s own in `data`; their code is -32602 for `request_invalid` and `config_invalid`, else -32000 less the status above 400: -32001 for 401, -32003 for 403, -32004 for 404, -32009 for 409, -32022 for 422, -32029 for 429; -32053 for 503.
      */
     post: operations['callRpc']
     delete?: never
@@ -2765,7 +2765,7 @@ export interface components {
       error?: {
         code: number
         message: string
-        data?: {
+        data: {
           /** @enum {string} */
           code:
             | 'config_invalid'
@@ -2934,7 +2934,14 @@ export interface components {
     RpcRequest: {
       /** @enum {string} */
       jsonrpc: '2.0'
-      method: string
+      /** @enum {string} */
+      method:
+        | 'training.start_grpo'
+        | 'training.start'
+        | 'training.get_status'
+        | 'training.cancel'
+        | 'training.evaluate'
+        | 'training.export_trajectories'
       params?: {
         [key: string]: unknown
       }
@@ -6777,6 +6784,15 @@ export interface operations {
         }
         content: {
           'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description The body is not application/json. */
+      415: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['RpcResponse']
         }
       }
       /** @description `request_invalid`: A request to the server does not match its schema. */

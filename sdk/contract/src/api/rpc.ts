@@ -18,7 +18,15 @@ const startParams = startRunRequestSchema.extend({ idempotency_key: idempotencyK
 export const rpcMethods = {
   'training.start_grpo': { params: startParams.omit({ algorithm: true }), result: runSchema },
   'training.start': { params: startParams, result: runSchema },
-  'training.get_status': { params: runParams, result: runSchema },
+  'training.get_status': {
+    params: z
+      .strictObject({ run_id: z.uuid().optional(), evaluation_id: z.uuid().optional() })
+      .refine(({ run_id, evaluation_id }) => (run_id === undefined) !== (evaluation_id === undefined), {
+        path: ['run_id'],
+        message: 'give either run_id or evaluation_id',
+      }),
+    result: z.union([runSchema, evaluationJobSchema]),
+  },
   'training.cancel': { params: runParams, result: runSchema },
   'training.evaluate': {
     params: evaluateRunRequestSchema.extend(runParams.shape),
@@ -38,9 +46,9 @@ export type RpcMethod = keyof typeof rpcMethods
 const rpcIdSchema = z.union([z.string(), z.number(), z.null()])
 
 export const rpcRequestSchema = z
-  .strictObject({
+  .object({
     jsonrpc: z.literal('2.0'),
-    method: z.string(),
+    method: z.enum(Object.keys(rpcMethods) as [RpcMethod, ...RpcMethod[]]),
     params: z.record(z.string(), z.unknown()).optional(),
     /** Left out for a notification, which has no answer. */
     id: rpcIdSchema.optional(),
@@ -51,7 +59,7 @@ export const rpcResponseSchema = z
   .object({
     jsonrpc: z.literal('2.0'),
     result: z.unknown().optional(),
-    error: z.object({ code: z.int(), message: z.string(), data: errorReportSchema.optional() }).optional(),
+    error: z.object({ code: z.int(), message: z.string(), data: errorReportSchema }).optional(),
     id: rpcIdSchema,
   })
   .meta({ id: 'RpcResponse' })
