@@ -13,7 +13,7 @@ import type { Services } from './services.ts'
 import { version } from './version.ts'
 
 /** Prometheus itself gives up after 10 s unless told otherwise. */
-const SCRAPE_MS = 5_000
+const SCRAPE_MS = 8_000
 
 /**
  * `GET /metrics` in Prometheus's text format: of this process (requests, iterations, connections, Node), and what the
@@ -31,7 +31,9 @@ export function metricsRoutes(services: Services): Hono<Env> {
     })
     const parts = [metrics.registry, connections, nodeMetrics(), databaseMetrics(read)]
     const texts = await Promise.all(parts.map((registry) => registry.metrics()))
-    return c.body(texts.join(''), 200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE })
+    // The library writes what is no number as no other reader spells it.
+    const text = texts.join('').replaceAll(/ Nan$/gm, ' NaN')
+    return c.body(text, 200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE })
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { matchedRoutes } from 'hono/route'
+import { matchedRoutes, routePath } from 'hono/route'
 import type { Env } from './env.ts'
 import { isLocalRequest } from './local-request.ts'
 import type { RequestTracer } from './request-tracer.ts'
@@ -30,8 +30,9 @@ export function observeRequests(
 
 /** Pattern of the route that answered, or would have: `/v1/runs/:id`. `unmatched` where there is none. */
 export function routePattern(c: Context<Env>): string {
-  const pattern = matchedRoutes(c).at(-1)?.path ?? '/*'
-  return pattern === '/*' || pattern === '*' ? 'unmatched' : pattern
+  // Once it has been answered, the current handler is the one that came last: a middleware where that refused it.
+  const patterns = [...matchedRoutes(c).map(({ path }) => path), routePath(c)]
+  return patterns.findLast((pattern) => pattern !== '/*' && pattern !== '*') ?? 'unmatched'
 }
 
 /** What a request is about, as logs and traces name it. */

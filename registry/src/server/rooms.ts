@@ -15,6 +15,7 @@ import { packageRoutes } from '../packages/packages.routes.ts'
 import { packageUpkeep } from '../packages/upkeep.ts'
 import { rpcRoutes } from '../training/rpc.routes.ts'
 import { runDataRoutes } from '../training/run-data.routes.ts'
+import { runFeeds } from '../training/run-feed.ts'
 import { runRoutes } from '../training/runs.routes.ts'
 import { trainJobs } from '../training/train-jobs.ts'
 import { trainingJobRoutes } from '../training/training-jobs.routes.ts'
@@ -24,7 +25,13 @@ import type { Services } from './services.ts'
 import type { UpkeepTask } from './upkeep.ts'
 
 /** What the rooms of the service bring: routes, upkeep, and what they hold open. */
-export type Rooms = { routes: Hono<Env>[]; upkeep: UpkeepTask[]; close(): Promise<void> }
+export type Rooms = {
+  routes: Hono<Env>[]
+  upkeep: UpkeepTask[]
+  /** Ends the answers that would go on for hours: whoever has them asks again, elsewhere. */
+  drain(): void
+  close(): Promise<void>
+}
 
 export async function openRooms(services: Services): Promise<Rooms> {
   await jobQueue(services)
@@ -49,6 +56,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...jobUpkeep(services, jobs),
       ...trainingUpkeep(services),
     ],
+    drain: () => runFeeds(services).close(),
     close: async () => {
       await backgroundSettled()
       await flushDownloads(services)

@@ -108,5 +108,21 @@ async function readWorkers({ query }: Database): Promise<Pick<ScrapedFigures, 'w
     .orderBy('name')
     .limit(MAX_WORKERS)
     .execute()
-  return { workersConnected: workers, usage: new Map(rows.map(({ name, ...usage }) => [name, usage])) }
+  const usage = new Map<string, WorkerUsage>()
+  for (const { name, ...shares } of rows) usage.set(shown(name), busier(usage.get(shown(name)), shares))
+  return { workersConnected: workers, usage }
+}
+
+/** A worker's name as a label; one that is not as the contract says is somebody's who went past it. */
+function shown(name: string): string {
+  return name.replace(/[^\w .:@()-]/g, '?').slice(0, 80)
+}
+
+function busier(one: WorkerUsage | undefined, other: WorkerUsage): WorkerUsage {
+  const greater = (a: number | null | undefined, b: number | null) => (a == null ? b : Math.max(a, b ?? a))
+  return {
+    cpu: greater(one?.cpu, other.cpu),
+    memory: greater(one?.memory, other.memory),
+    gpu: greater(one?.gpu, other.gpu),
+  }
 }

@@ -72,6 +72,7 @@ async function start(
   const upkeep = startUpkeep(services, rooms.upkeep, stopping.signal)
   return async () => {
     stopping.abort()
+    rooms.drain()
     await listener.drain(GRACE_MS)
     await upkeep
     await rooms.close()
