@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endlessLoop, externalWeights, memoryBomb } from '../../../testdata/models/hostile-models.ts'
 import { agentTarball } from '../../../testdata/tarballs/good-agent.ts'
 import { goodEntries, goodTarball } from '../../../testdata/tarballs/good-package.ts'
 import type { Actor } from '../auth/actor.ts'
@@ -153,6 +154,20 @@ describe.each(await testDatabases())('publishing on $kind', ({ open }) => {
       .executeTakeFirstOrThrow()
     expect(found).toMatchObject({ kind: 'agent', latest_version: '0.1.0' })
     expect(await audits(`${name}@0.1.0`)).toEqual([{ action: 'package.publish' }, { action: 'package.published' }])
+  })
+
+  it('an agent whose model is hostile is refused before there is a version', async () => {
+    const name = `@${ada.username}/maze-hostile`
+    for (const [model, code] of [
+      [endlessLoop, 'model_subgraph_forbidden'],
+      [externalWeights, 'model_external_data'],
+      [memoryBomb, 'model_static_size'],
+    ] as const) {
+      const tarball = agentTarball({ name }, {}, model)
+      await expect(upload(services, ada, '0.1.0', { name, tarball })).rejects.toMatchObject({ code })
+    }
+    const found = await database.query.selectFrom('packages').select('id').where('name', '=', name).execute()
+    expect(found).toEqual([])
   })
 
   it('leaves nothing of an upload that is refused', async () => {

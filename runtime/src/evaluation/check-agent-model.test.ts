@@ -1,4 +1,7 @@
 import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { AgentGymError, type AgentManifest } from '@agentgym/contract'
 import { describe, expect, test } from 'vitest'
 import { badModels } from '../../../testdata/models/bad-models.ts'
@@ -9,8 +12,10 @@ import { policyCases, randomObservations, testRandom } from '../policy/testing/p
 import { sha256 } from '../sandbox/sha256.ts'
 import { superviseJob } from '../sandbox/supervisor.ts'
 import { checkAgentModel } from './check-agent-model.ts'
+import { evaluateAgent } from './evaluate-agent.ts'
 import { blameModel, type ModelCheckLimits, runGoldenBatch } from './golden-batch.ts'
 import { GOLDEN_ROWS, goldenObservations } from './golden-observations.ts'
+import { readAgent } from './read-agent.ts'
 
 function agentWith(model: Uint8Array): AgentManifest {
   return { ...goodAgent, model_hash: sha256(model) }
@@ -140,4 +145,18 @@ describe('golden observations', () => {
       new Set(Array.from({ length: GOLDEN_ROWS }, (_, r) => rows.slice(r * row, (r + 1) * row).join())).size,
     ).toBeGreaterThan(Math.min(5, row))
   })
+})
+
+test('an agent in a folder: its model is walked before it is evaluated, whoever brought it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agentgym-agent-'))
+  try {
+    await writeFile(join(folder, 'model.onnx'), endlessLoop)
+    await writeFile(join(folder, 'agent.json'), JSON.stringify(agentWith(endlessLoop)))
+    await expect(evaluateAgent({ agent: folder })).rejects.toMatchObject({ code: 'model_subgraph_forbidden' })
+    expect((await readAgent(folder)).algorithm, 'what it says can still be read').toBe('ppo')
+    await writeFile(join(folder, 'model.onnx'), goodModel())
+    await expect(evaluateAgent({ agent: folder })).rejects.toMatchObject({ code: 'agent_invalid' })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })
