@@ -41,9 +41,9 @@ function failureLines(report: ErrorReport, terminal: Terminal): string[] {
   ]
 }
 
-// Names such as `cart-pole@1.0.0` and addresses stay as they are: only a plain word begins a sentence.
+// Commands, addresses and names such as `cart-pole@1.0.0` stay as they are: only a plain word begins a sentence.
 function sentenceCase(text: string): string {
-  return /^[a-z]+([ ,]|:(?!\/\/))/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+  return /^(?!agentgym )[a-z]+([ ,]|:(?!\/\/))/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 }
 
 // Indented below the first line, a message of several lines (a compiler's) cannot pass for lines of ours.

@@ -47,6 +47,9 @@ export async function runsExport(text: string, flags: RunsExportFlags, context: 
   context.sayJson({ ok: true, run: run.id, format, path: out, bytes })
   const { paint, symbols } = context.terminal
   const shown = paint.bold(safeText(displayPath(out)))
+  if (format === 'trajectories' && bytes === 0) {
+    context.say(`${symbols.warning} No trajectory was sampled: the run was started without --trajectories N`)
+  }
   context.say(`${paint.accent(symbols.ok)} Wrote ${shown} ${paint.dim(`(${formatBytes(bytes)})`)}`)
 }
 

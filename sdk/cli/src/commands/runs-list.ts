@@ -55,6 +55,8 @@ function refuseUnknownState(state: string): void {
 
 /** The table of runs; `nowMs` is what their age is told from. */
 export function runLines(runs: readonly Run[], terminal: Terminal, nowMs: number): string[] {
+  // Where there is no room for all, the scenario's name is worth more.
+  const wide = terminal.columns() >= 110
   const columns = [
     { title: 'Run' },
     { title: 'State' },
@@ -63,8 +65,7 @@ export function runLines(runs: readonly Run[], terminal: Terminal, nowMs: number
     { title: 'Return', align: 'right' as const },
     { title: 'Cost', align: 'right' as const },
     { title: 'Age', align: 'right' as const },
-    { title: 'Algorithm' },
-    { title: 'Note', shrink: true },
+    ...(wide ? [{ title: 'Algorithm' }, { title: 'Note', shrink: true }] : []),
   ]
   const rows = runs.map((run) => [
     shortRunId(run.id),
@@ -74,8 +75,7 @@ export function runLines(runs: readonly Run[], terminal: Terminal, nowMs: number
     formatValue(run.evaluation?.return_mean ?? run.progress?.return_mean),
     costText(run) ?? '-',
     formatAge(run.created_at, nowMs),
-    safeText(run.algorithm, 20),
-    safeText(run.note ?? '', 200),
+    ...(wide ? [safeText(run.algorithm, 20), safeText(run.note ?? '', 200)] : []),
   ])
   return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? terminal.paint.bold(text) : text))
 }

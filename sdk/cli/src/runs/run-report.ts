@@ -86,7 +86,8 @@ function progressText({
 }
 
 function curveLines(run: Run, { curve }: RunHistory, terminal: Terminal): string[] {
-  if (curve.length === 0) return []
+  const last = curve.at(-1)
+  if (last === undefined) return []
   const { paint } = terminal
   const criterion = run.evaluation?.success.criteria.find(({ metric }) => metric === 'return_mean')
   const rows = curveChart(
@@ -94,13 +95,13 @@ function curveLines(run: Run, { curve }: RunHistory, terminal: Terminal): string
     {
       width: Math.min(terminal.columns(), 100) - 1,
       height: chartRows,
-      xEnd: run.progress?.steps_total ?? curve[curve.length - 1].steps,
+      xEnd: run.ended_at === null ? (run.progress?.steps_total ?? last.steps) : last.steps,
       target: criterion?.target,
       unicode: terminal.unicode,
     },
   )
   const target = criterion === undefined ? '' : `, target ${formatTarget(criterion.target)} dashed`
-  const title = `Return, mean of the last 100 episodes: ${formatValue(curve[curve.length - 1].return_mean)}${target}`
+  const title = `Return, mean of the last 100 episodes: ${formatValue(last.return_mean)}${target}`
   return [
     fitText(title, terminal.columns() - 1, terminal.symbols.ellipsis),
     ...rows.map(({ axis, plot, target: onTarget }) => {

@@ -43,6 +43,8 @@ export function plainView({ terminal, verbose, write, now }: PlainViewOptions): 
       if (!state) return
       const before = state.remote
       state = advanceRemote(state, update)
+      // The first line said so, with the place in the queue.
+      if (before && update.event?.type === 'queued' && update.event.data.reason === 'submitted') return
       const text = remoteText(update) ?? (isNews(before, update) ? remoteStage(update, true) : undefined)
       if (text !== undefined) write(`  ${text}`)
     },
