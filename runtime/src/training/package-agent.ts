@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { AgentManifest, ScenarioPackage } from '@agentgym/contract'
+import { runtimeVersions } from '../evaluation/runtime-versions.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import { sha256 } from '../sandbox/sha256.ts'
 import { writeAtomically } from './atomic-write.ts'
@@ -74,17 +74,4 @@ function packageManifest(
 
 function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
-}
-
-const require = createRequire(import.meta.url)
-
-/** What an evaluation's last bits may depend on. */
-function runtimeVersions(): Record<string, string> {
-  const version = (name: string): string => (require(`${name}/package.json`) as { version: string }).version
-  return {
-    node: process.versions.node,
-    v8: process.versions.v8,
-    onnxruntime: version('onnxruntime-node'),
-    platform: `${process.platform}-${process.arch}`,
-  }
 }
