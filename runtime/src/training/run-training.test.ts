@@ -1,21 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  agentManifestSchema,
-  type Evaluation,
-  type ProgressEvent,
-  progressEventSchema,
-  resolveTrainingPlan,
-  type Trajectory,
-  trajectorySchema,
-} from '@agentgym/contract'
+import { agentManifestSchema, progressEventSchema, resolveTrainingPlan, trajectorySchema } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failureOf, removeFixtures, scenarioOf, temporaryFolder } from '../../test/scenario-fixture.ts'
 import { readAgent } from '../evaluation/read-agent.ts'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
-import { scenarioCode } from '../sandbox/scenario-code.ts'
 import { packageAgent } from './package-agent.ts'
-import { type RunTrainingOptions, runTraining } from './run-training.ts'
+import type { RunTrainingOptions } from './run-training.ts'
+import { checkpointOf, recordedTraining } from './testing/recorded-training.ts'
 import type { RunPlace } from './training-loop.ts'
 
 afterAll(removeFixtures)
@@ -36,44 +28,14 @@ beforeAll(async () => {
 const settings = { steps: 960, environments: 4, rollout_steps: 20, evaluation_episodes: 4, checkpoint_every: 240 }
 const plan = resolveTrainingPlan({}, { settings })
 
-async function run(changes: Partial<RunTrainingOptions> = {}) {
-  const told = {
-    progress: [] as ProgressEvent[],
-    evaluations: [] as [Evaluation, RunPlace][],
-    checkpoints: [] as [Uint8Array, RunPlace][],
-    trajectories: [] as Trajectory[],
-  }
-  const outcome = await runTraining({
-    scenario: await scenarioCode(scenario),
-    success: {},
-    plan,
-    seed: 5,
-    checkpoint: null,
-    onProgress: (event) => void told.progress.push(event),
-    onEvaluation: (evaluation, place) => void told.evaluations.push([evaluation, place]),
-    onCheckpoint: (bytes, place) => void told.checkpoints.push([bytes, place]),
-    onTrajectory: (trajectory) => void told.trajectories.push(trajectory),
-    ...changes,
-  })
-  return { ...told, outcome }
-}
+const run = (changes: Partial<RunTrainingOptions> = {}) => recordedTraining(scenario, { plan, ...changes })
 
 const placesOf = (checkpoints: [Uint8Array, RunPlace][]) =>
   checkpoints.map(([, { iteration, steps }]) => [iteration, steps])
 
-/** A slow machine writes more of them: they come every 15 seconds too. */
-function checkpointOf(checkpoints: [Uint8Array, RunPlace][], iteration: number) {
-  const found = checkpoints.find(([, place]) => place.iteration === iteration)
-  if (found === undefined) throw new Error(`no checkpoint of iteration ${iteration}`)
-  return found
-}
-
 describe('runTraining', { timeout: 120_000 }, () => {
   it('tells every iteration, checkpoints and trajectories, and writes nothing', async () => {
-    const { progress, checkpoints, trajectories, outcome } = await run({
-      everyIteration: true,
-      trajectories: { every: 5 },
-    })
+    const { progress, checkpoints, trajectories, outcome } = await run({ trajectories: { every: 5 } })
     expect(progress.map(({ iteration }) => iteration)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1))
     for (const event of progress) {
       expect(progressEventSchema.parse(JSON.parse(JSON.stringify(event)))).toEqual(event)
@@ -95,9 +57,9 @@ describe('runTraining', { timeout: 120_000 }, () => {
   })
 
   it('goes on from a checkpoint, also with another number of threads, and skips no iteration', async () => {
-    const whole = await run({ everyIteration: true, trajectories: { every: 5 } })
+    const whole = await run({ trajectories: { every: 5 } })
     const [bytes, place] = checkpointOf(whole.checkpoints, 6)
-    const resumed = await run({ checkpoint: bytes, everyIteration: true, trajectories: { every: 5 } })
+    const resumed = await run({ checkpoint: bytes, trajectories: { every: 5 } })
     expect(resumed.progress.map(({ iteration }) => iteration)).toEqual([7, 8, 9, 10, 11, 12])
     expect(resumed.progress[0].seconds).toBeGreaterThan(place.seconds)
     expect(resumed.outcome?.weights).toEqual(whole.outcome?.weights)

@@ -1,0 +1,38 @@
+import type { Evaluation, ProgressEvent, Trajectory } from '@agentgym/contract'
+import type { BuiltScenario } from '../../sandbox/build-scenario.ts'
+import { scenarioCode } from '../../sandbox/scenario-code.ts'
+import { type RunTrainingOptions, runTraining } from '../run-training.ts'
+import type { RunPlace } from '../training-loop.ts'
+
+/** Runs a training without a folder, and keeps all that it tells. */
+export async function recordedTraining(
+  scenario: BuiltScenario,
+  options: Pick<RunTrainingOptions, 'plan'> & Partial<RunTrainingOptions>,
+) {
+  const told = {
+    progress: [] as ProgressEvent[],
+    evaluations: [] as [Evaluation, RunPlace][],
+    checkpoints: [] as [Uint8Array, RunPlace][],
+    trajectories: [] as Trajectory[],
+  }
+  const outcome = await runTraining({
+    scenario: await scenarioCode(scenario),
+    success: {},
+    seed: 5,
+    checkpoint: null,
+    everyIteration: true,
+    onProgress: (event) => void told.progress.push(event),
+    onEvaluation: (evaluation, place) => void told.evaluations.push([evaluation, place]),
+    onCheckpoint: (bytes, place) => void told.checkpoints.push([bytes, place]),
+    onTrajectory: (trajectory) => void told.trajectories.push(trajectory),
+    ...options,
+  })
+  return { ...told, outcome }
+}
+
+/** The checkpoint of an iteration; a slow machine writes more of them, for they come every 15 seconds too. */
+export function checkpointOf(checkpoints: [Uint8Array, RunPlace][], iteration: number): [Uint8Array, RunPlace] {
+  const found = checkpoints.find(([, place]) => place.iteration === iteration)
+  if (found === undefined) throw new Error(`no checkpoint of iteration ${iteration}`)
+  return found
+}
