@@ -54,6 +54,12 @@ describe('readSettings', () => {
     ['AGENTGYM_MAIL', 'sendmail', /"file", "console"/],
     ['DATABASE_URL', 'mysql://db.example/gym', /postgresql:/],
     ['AGENTGYM_S3_PATH_STYLE', 'maybe', /1 or 0/],
+    ['AGENTGYM_METRICS_TOKEN', 'short', /at least 16 printable characters/],
+    ['AGENTGYM_METRICS_TOKEN', 'with a space that no header has', /without a space/],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', /http: or https:/],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', /http\/protobuf/],
+    ['OTEL_TRACES_SAMPLER', 'jaeger_remote', /always_on/],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.5', /from 0 to 1/],
   ])('refuses %s=%s by name', (variable, value, message) => {
     const environment = { [variable]: value, AGENTGYM_S3_BUCKET: 'gym' }
     const failure = expect.objectContaining({
@@ -65,8 +71,25 @@ describe('readSettings', () => {
   })
 
   it('never shows the value of one that may hold a password', () => {
-    for (const variable of ['AGENTGYM_SECRET', 'AGENTGYM_MAIL', 'DATABASE_URL'])
+    for (const variable of ['AGENTGYM_SECRET', 'AGENTGYM_MAIL', 'AGENTGYM_METRICS_TOKEN', 'DATABASE_URL'])
       expect(() => read({ [variable]: 'hunter2' })).toThrow(expect.not.stringContaining('hunter2'))
+  })
+
+  it('traces where an endpoint is set, by the standard variables, and nowhere else', () => {
+    const endpoint = 'https://otel.example.com:4318/base/'
+    const url = 'https://otel.example.com:4318/base/v1/traces'
+    expect(read().tracing).toBeNull()
+    expect(read({ OTEL_TRACES_SAMPLER: 'always_on' }).tracing).toBeNull()
+    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: 'TRUE' }).tracing).toBeNull()
+    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }).tracing).toEqual({
+      url,
+      sampler: { name: 'parentbased_always_on', ratio: 1 },
+    })
+    const whole = 'http://traces.example.com/in'
+    const sampled = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' }
+    expect(
+      read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole, ...sampled }).tracing,
+    ).toEqual({ url: whole, sampler: { name: 'traceidratio', ratio: 0.25 } })
   })
 
   it('takes OAuth by pairs', () => {

@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
@@ -20,6 +21,18 @@ const address = (...protocols: string[]) =>
     .string()
     .refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `an address with ${protocols.join(' or ')}`)
 
+/** PEM, as `openssl genpkey -algorithm ed25519` prints it; line breaks may be written as \\n. */
+function ed25519Key(text: string, context: z.RefinementCtx<string>): KeyObject {
+  try {
+    const key = createPrivateKey(text.replaceAll('\\n', '\n'))
+    if (key.asymmetricKeyType === 'ed25519') return key
+  } catch {
+    // Said below, without a word of what was given.
+  }
+  context.addIssue({ code: 'custom', message: 'an Ed25519 private key in PEM', input: '' })
+  return z.NEVER
+}
+
 /** What each variable of the environment may be; README.md says what it does. */
 const variables = {
   AGENTGYM_HOST: z.string(),
@@ -31,6 +44,7 @@ const variables = {
   AGENTGYM_SECRET: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, '32 bytes in hexadecimal, as `openssl rand -hex 32` prints them'),
+  AGENTGYM_SIGNING_KEY: z.string().transform(ed25519Key),
   AGENTGYM_OPERATOR: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'a username'),
   AGENTGYM_LOG_LEVEL: z.enum(['info', 'warn', 'error'], 'info, warn or error'),
   AGENTGYM_MAX_TARBALL_BYTES: whole(1_024, 2 ** 31),
@@ -125,6 +139,7 @@ export function readSettings(options: ServeOptions): Settings {
         retainTrajectoryDays: read.AGENTGYM_RETAIN_TRAJECTORY_DAYS ?? 30,
         retainMetricDays: read.AGENTGYM_RETAIN_METRIC_DAYS ?? 365,
       },
+      signingKey: read.AGENTGYM_SIGNING_KEY,
       operator: read.AGENTGYM_OPERATOR,
       metricsToken: read.AGENTGYM_METRICS_TOKEN,
       oauth: { github: pair(environment, 'GITHUB'), google: pair(environment, 'GOOGLE') },

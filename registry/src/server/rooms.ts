@@ -20,6 +20,11 @@ import { runRoutes } from '../training/runs.routes.ts'
 import { trainJobs } from '../training/train-jobs.ts'
 import { trainingJobRoutes } from '../training/training-jobs.routes.ts'
 import { trainingUpkeep } from '../training/training-upkeep.ts'
+import { evaluateJobRoutes } from '../verification/evaluate-jobs.routes.ts'
+import { evaluateJobs } from '../verification/evaluate-jobs.ts'
+import { ensureSigningKey } from '../verification/signing-keys.ts'
+import { verificationUpkeep } from '../verification/upkeep.ts'
+import { verificationRoutes } from '../verification/verification.routes.ts'
 import type { Env } from './env.ts'
 import type { Services } from './services.ts'
 import type { UpkeepTask } from './upkeep.ts'
@@ -35,7 +40,8 @@ export type Rooms = {
 
 export async function openRooms(services: Services): Promise<Rooms> {
   await jobQueue(services)
-  const jobs = [checkJobs(services), await trainJobs(services)]
+  await ensureSigningKey(services)
+  const jobs = [checkJobs(services), evaluateJobs(services), await trainJobs(services)]
   return {
     routes: [
       accountRoutes(services),
@@ -47,6 +53,8 @@ export async function openRooms(services: Services): Promise<Rooms> {
       runDataRoutes(services),
       rpcRoutes(services),
       trainingJobRoutes(services),
+      evaluateJobRoutes(services),
+      verificationRoutes(services),
       npmRoutes(services),
     ],
     upkeep: [
@@ -55,6 +63,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...packageUpkeep(services),
       ...jobUpkeep(services, jobs),
       ...trainingUpkeep(services),
+      ...verificationUpkeep(services),
     ],
     drain: () => runFeeds(services).close(),
     close: async () => {

@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runFolder } from '../testing/run-folder.ts'
 import { listenHttp } from './http-listener.ts'
 import type { ServeOptions } from './read-settings.ts'
 import { type RunningServer, serve } from './serve.ts'
 import { dataFolder } from './testing/data-folder.ts'
+import { startCollector } from './testing/otlp-collector.ts'
 
 const environment = { AGENTGYM_LOG_LEVEL: 'error' }
 let data: string
@@ -71,6 +74,43 @@ describe('serve', () => {
   it('says which database or bucket does not answer', async () => {
     const nowhere = { ...environment, DATABASE_URL: 'postgresql://agentgym@127.0.0.1:9/agentgym' }
     await expect(start({ data, environment: nowhere })).rejects.toMatchObject({ code: 'database_unavailable' })
+  })
+})
+
+describe('what an operator sees', () => {
+  it('sends spans where an endpoint is set, the last ones before it ends; figures for whoever has the token', async () => {
+    const collector = await startCollector()
+    const token = 'a-token-of-the-operator'
+    const server = await start({
+      data,
+      environment: { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, AGENTGYM_METRICS_TOKEN: token },
+    })
+    await fetch(`${server.url}/healthz`)
+    const headers = { host: 'gym.example.com', 'x-forwarded-for': '203.0.113.9' }
+    expect((await fetch(`${server.url}/metrics`, { headers })).status).toBe(401)
+    const told = await fetch(`${server.url}/metrics`, { headers: { ...headers, authorization: `Bearer ${token}` } })
+    expect(await told.text()).toContain('http_requests_total{method="GET",route="/healthz",status="200"} 1\n')
+    await server.close()
+    expect(collector.spans.map(({ name }) => name)).toEqual(['GET /healthz', 'GET /metrics', 'GET /metrics'])
+    await collector.close()
+  })
+
+  it('loads what traces only when it is wanted: it would cost every start a tenth of a second', async () => {
+    const program = `
+      import { registerHooks } from 'node:module'
+      const loaded = []
+      registerHooks({ resolve: (name, context, next) => {
+        const found = next(name, context)
+        loaded.push(found.url)
+        return found
+      } })
+      await import(process.argv[1])
+      process.stdout.write(loaded.join('\\n'))`
+    const serving = new URL('./serve.ts', import.meta.url).href
+    const parameters = ['--input-type=module', '--eval', program, serving]
+    const { stdout } = await promisify(execFile)(process.execPath, parameters, { maxBuffer: 2 ** 26 })
+    expect(stdout).toMatch(/server\/metrics\.routes\.ts/)
+    expect(stdout).not.toMatch(/open-tracing|sdk-trace|otlp/)
   })
 })
 

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { Database } from '../database/database.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { ProcessMetrics } from './process-metrics.ts'
@@ -23,6 +24,8 @@ export type ServerConfig = {
   trustedProxies: number
   /** Secret of this installation (32 bytes, made at first start, shared by replicas through the database or AGENTGYM_SECRET). */
   secret: Uint8Array
+  /** The operator's own Ed25519 key (AGENTGYM_SIGNING_KEY); without it the installation makes one. */
+  signingKey?: KeyObject
   /** Token of the worker that runs beside this process; random, and good for as long as the process lives. */
   embeddedWorkerToken?: string
   /** Limits of an uploaded package. */

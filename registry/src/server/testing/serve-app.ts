@@ -4,6 +4,7 @@ import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { createApp } from '../app.ts'
 import type { Env } from '../env.ts'
 import { listenHttp } from '../http-listener.ts'
+import type { RequestTracer } from '../request-tracer.ts'
 import type { ServerConfig } from '../services.ts'
 
 export type ServedApp = { url: string; services: TestServices; close(): Promise<void> }
@@ -13,11 +14,12 @@ export async function serveApp(
   database: Database,
   rooms: Hono<Env>[],
   config: Partial<ServerConfig> = {},
+  tracer?: RequestTracer,
 ): Promise<ServedApp> {
   const listener = await listenHttp('127.0.0.1', 0)
   const url = `http://localhost:${listener.port}`
   const services = await testServices(database, { publicUrl: url, ...config })
-  listener.answerWith(createApp(services, { rooms }).fetch)
+  listener.answerWith(createApp(services, { rooms, tracer }).fetch)
   return {
     url,
     services,
