@@ -34,7 +34,7 @@ export function modelCard(agent: AgentManifest, scenario: ScenarioPackage, secon
       agent.policy.observation.map((leaf) => `\`${leaf.name}\` [batch, ${leaf.size}]`).join(', ') +
       ' as float32 and gives ' +
       outputs(agent) +
-      ' and `value` [batch], in units of the reward. Observation normalisation is part of the graph.',
+      ` and \`value\` [batch], ${valueMeaning(agent)}. Observation normalisation is part of the graph.`,
     '',
     '## How it was made',
     '',
@@ -65,6 +65,11 @@ function evaluationRows({ evaluation }: AgentManifest): string[] {
     const shown = value === null ? '–' : `${figure(value)}${name === 'return_mean' ? spread : ''}`
     return `| ${escapeMarkdown(name)} | ${shown} | ${target ? `≥ ${target.target}` : ''} | ${target ? (target.ok ? 'yes' : 'no') : ''} |`
   })
+}
+
+/** GRPO learns without a critic: the network is there, as it was drawn. */
+function valueMeaning(agent: AgentManifest): string {
+  return agent.algorithm === 'grpo' ? 'which was not trained' : 'in units of the reward'
 }
 
 function outputs(agent: AgentManifest): string {

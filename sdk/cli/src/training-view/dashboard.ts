@@ -186,13 +186,14 @@ function Targets({
 function Losses({ state, terminal, width }: { state: RunState; terminal: Terminal; width: number }): ReactElement {
   const style = inkStyle(terminal)
   const learner = state.progress?.learner
+  const grpo = state.plan.algorithm === 'grpo'
   const figures: [string, number | null | undefined][] = [
     ['policy loss', learner?.policy_loss],
-    ['value loss', learner?.value_loss],
+    grpo ? ['KL to reference', learner?.kl_to_reference] : ['value loss', learner?.value_loss],
     ['entropy', learner?.entropy],
     ['approximate KL', learner?.approximate_kl],
     ['clip fraction', learner?.clip_fraction],
-    ['explained variance', learner?.explained_variance],
+    grpo ? ['groups all equal', learner?.zero_variance_groups] : ['explained variance', learner?.explained_variance],
   ]
   const line = (name: string, value: string) => padText(name, Math.max(0, width - 10)) + padText(value, 10, 'right')
   return h(
