@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Command, type Help } from 'commander'
+import { Command, Help, Option } from 'commander'
 import { contextOf } from './command-context.ts'
 import { collectSetting, countRange, seedRange, wholeNumber } from './command-line-numbers.ts'
 import { addAccountCommands, addRegistryCommands, addServerCommands } from './registry-program.ts'
@@ -14,7 +14,6 @@ export function makeProgram(): Command {
   const program = new Command('agentgym')
     .description('Write, publish, train and evaluate reinforcement-learning scenarios.')
     .usage('COMMAND [options]')
-    .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .option('--json', 'print JSON: one value, or one a line while a command runs')
@@ -167,7 +166,13 @@ function configure(command: Command): void {
       getOutHasColors: () =>
         describeTerminal(process.stdout, process.env, { color: !process.argv.includes('--no-color') }).color,
     })
-    .configureHelp({ showGlobalOptions: true, ...helpStyle() })
+    .configureHelp({ showGlobalOptions: true, ...helpStyle(), ...(command.parent ? {} : { visibleOptions }) })
+}
+
+// Not one of the program's own options, which would be taken wherever it stands: `agent publish --version` is another.
+function visibleOptions(this: Help, command: Command): Option[] {
+  const version = new Option('-V, --version', 'print the version')
+  return [...Help.prototype.visibleOptions.call(this, command), version]
 }
 
 function helpStyle(): Partial<Help> {
@@ -179,6 +184,7 @@ function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)]
 }
 
-function version(): string {
+/** The version of this command. */
+export function version(): string {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }

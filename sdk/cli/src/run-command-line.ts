@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import { type Command, CommanderError } from 'commander'
 import type { GlobalFlags } from './command-context.ts'
-import { makeProgram } from './program.ts'
+import { makeProgram, version } from './program.ts'
 import { reportFailure } from './report-failure.ts'
 
 const globalFlags = ['--json', '--verbose', '--no-color']
@@ -16,6 +16,10 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
       makeProgram().outputHelp()
       return 0
     }
+    if (asksVersion(words)) {
+      process.stdout.write(`${version()}\n`)
+      return 0
+    }
     await makeProgram().parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
@@ -25,6 +29,14 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     }
     return reportFailure(error, flags, form)
   }
+}
+
+// As the parser would have it, but for `agent publish --version`, which is the version of the agent.
+function asksVersion(words: readonly string[]): boolean {
+  const [command, subcommand] = words.filter((word) => !word.startsWith('-'))
+  if (command === 'agent' && subcommand === 'publish') return false
+  const end = words.indexOf('--')
+  return words.slice(0, end === -1 ? undefined : end).some((word) => word === '-V' || word === '--version')
 }
 
 // `train` and `runs watch` print events, of which an error is one.

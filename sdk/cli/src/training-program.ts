@@ -12,12 +12,60 @@ export function addTrainingCommands(program: Command): void {
     .description("follow and end runs on the server's machines")
   addRuns(runs)
   addRunFiles(runs)
+  addAgents(
+    program.command('agent').usage('COMMAND [options]').description('publish, install and verify trained agents'),
+  )
   program
     .command('status')
     .description("show the server's queue, its workers and your runs")
     .action(async (_, command: Command) => {
       const { status } = await import('./commands/status.ts')
       await status(contextOf(command))
+    })
+  program
+    .command('leaderboard')
+    .argument('<NAME>', 'scenario: @scope/name[@version]')
+    .description('list the verified agents of a scenario, best first')
+    .option('--limit <N>', 'agents a page (default: 20)', wholeNumber('limit', { least: 1, greatest: 100 }))
+    .option('--cursor <CURSOR>', 'the next page, as the one before it names it')
+    .action(async (name, options, command: Command) => {
+      const { leaderboard } = await import('./commands/leaderboard.ts')
+      await leaderboard(name, options, contextOf(command))
+    })
+}
+
+function addAgents(agent: Command): void {
+  agent
+    .command('publish')
+    .argument('<AGENT>', "agent folder, the name of one in ./agents, or a run's id")
+    .description('publish an agent; the server plays it again and signs the result')
+    .option('--name <NAME>', "@scope/name (by default package.json's, in your account's scope)")
+    .option('--version <VERSION>', "version (by default package.json's)")
+    .option('--tag <TAG>', 'tag of the version (by default latest, if it is the newest release)')
+    .option('--private', 'only members of the account see it (when the package is new)')
+    .option('--dry-run', 'show exactly what would go; upload nothing')
+    .option('--wait', 'wait until a worker has played it (the default)')
+    .option('--no-wait', 'do not wait')
+    .action(async (target, options, command: Command) => {
+      const { agentPublish } = await import('./commands/agent-publish.ts')
+      await agentPublish(target, options, contextOf(command))
+    })
+  agent
+    .command('verify')
+    .argument('<AGENT>', '@scope/name[@range], or an agent folder')
+    .description("check an agent's signature and run its evaluations again, here")
+    .option('--scenario <DIR>', 'the scenario (folder or name), where this machine does not know it')
+    .action(async (target, options, command: Command) => {
+      const { agentVerify } = await import('./commands/agent-verify.ts')
+      await agentVerify(target, options, contextOf(command))
+    })
+  agent
+    .command('install')
+    .argument('<NAME...>', '@scope/name[@range, tag or version]')
+    .description('install agents, as agentgym install does')
+    .action(async (names, _, command: Command) => {
+      const { install } = await import('./commands/install.ts')
+      await install(names, contextOf(command))
     })
 }
 

@@ -1,0 +1,42 @@
+import type { Leaderboard } from '@agentgym/contract'
+import { findConnection } from '../account/connection.ts'
+import type { CommandContext } from '../command-context.ts'
+import { resolvePackage } from '../packages/resolve-package.ts'
+import { requirePackageTarget } from '../registry/package-target.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
+import { leaderboardLines } from '../verification/leaderboard-lines.ts'
+import { readLeaderboard } from '../verification/verification-api.ts'
+
+export type LeaderboardFlags = { limit?: number; cursor?: string }
+
+/** `agentgym leaderboard`: the verified agents of a scenario version, best held-out return first. */
+export async function leaderboard(text: string, flags: LeaderboardFlags, context: CommandContext): Promise<void> {
+  const connection = await findConnection()
+  const target = requirePackageTarget(text)
+  const { version } = await resolvePackage(connection, target)
+  const board = await readLeaderboard(connection, { name: target.name, version }, flags)
+  context.sayJson(board)
+  if (context.json) return
+  const { paint, symbols } = context.terminal
+  const label = `${board.scenario.name}@${board.scenario.version}`
+  context.say(`${paint.bold(safeText(label, 240))} ${symbols.dot} verified agents, by return on held-out episodes`)
+  if (board.entries.length === 0) {
+    context.say('No agent of this version is verified yet.')
+    const train = `agentgym train ${shellQuote(label)} --remote --publish NAME`
+    context.say(`${symbols.next} Be the first: ${paint.accent(train)}`)
+    return
+  }
+  for (const line of leaderboardLines(board, context.terminal)) context.say(line)
+  context.say(nextLine(board, label, context))
+}
+
+function nextLine({ entries, next }: Leaderboard, label: string, { terminal }: CommandContext): string {
+  const { paint, symbols } = terminal
+  if (next !== null) {
+    const more = `agentgym leaderboard ${shellQuote(label)} --cursor ${shellQuote(next)}`
+    return `${symbols.next} More: ${paint.accent(more)}`
+  }
+  const { name, version } = entries[0].agent
+  return `${symbols.next} Run the first again: ${paint.accent(`agentgym agent verify ${shellQuote(`${name}@${version}`)}`)}`
+}
