@@ -214,8 +214,8 @@ export class JobQueue {
   }
 
   /** Takes jobs from workers that have gone silent; pg-boss does it by itself every 15 s. */
-  async expireLeases(): Promise<void> {
-    for (const kind of jobKindSchema.options) await this.#boss.supervise(kind)
+  async expireLeases(kind?: JobKind): Promise<void> {
+    for (const each of kind === undefined ? jobKindSchema.options : [kind]) await this.#boss.supervise(each)
   }
 
   /** Gives `settle` every subject whose attempts are used up; one is gone from the list once that has succeeded. */

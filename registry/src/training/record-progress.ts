@@ -23,11 +23,11 @@ type Progress = (typeof progressRequestSchema)['_output']
  * Costs six round trips to the database, however many points there are.
  */
 export async function recordProgress(
-  services: Pick<Services, 'database' | 'config' | 'log'>,
+  services: Pick<Services, 'database' | 'config' | 'log' | 'metrics'>,
   attempt: Attempt,
   { points, evaluations, metered_ms: meteredMs }: Omit<Progress, 'lease'>,
 ): Promise<Heartbeat['stop']> {
-  return writeRun(services, attempt, async ({ query, run, leasedMs }) => {
+  const { stop, fresh } = await writeRun(services, attempt, async ({ query, run, leasedMs }) => {
     const fresh = points.filter(({ iteration }) => iteration > run.iteration)
     requireNoGap(fresh, run.iteration)
     const { patch, events, metered } = takeMeter(run, { meteredMs, leasedMs })
@@ -37,8 +37,10 @@ export async function recordProgress(
     await insertPoints(query, run.id, placed.points)
     await insertEvents(query, run.id, placed.events)
     await changeRun(query, run, { ...patch, ...latest(fresh), last_seq: placed.lastSeq })
-    return stopOf(metered)
+    return { stop: stopOf(metered), fresh }
   })
+  services.metrics.iterations(fresh.map((point) => point.collect_seconds + point.update_seconds))
+  return stop
 }
 
 function requireNoGap(fresh: { iteration: number }[], reached: number): void {
