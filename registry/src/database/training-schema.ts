@@ -1,4 +1,4 @@
-import type { ErrorReport, Evaluation, RunState, WorkerDescription, WorkerUsage } from '@agentgym/contract'
+import type { AgentManifest, ErrorReport, Evaluation, RunState, WorkerDescription, WorkerUsage } from '@agentgym/contract'
 import type { ColumnType, Generated, JSONColumnType } from 'kysely'
 
 type Fixed<Type> = ColumnType<Type, Type, never>
@@ -149,6 +149,12 @@ export type EvaluationTable = {
   ended_at: Nullable<Date>
 }
 
+/** agent.json of a published agent's version. */
+export type AgentVersionTable = {
+  version_id: Fixed<string>
+  manifest: JSONColumnType<AgentManifest, string, never>
+}
+
 export type SigningKeyTable = {
   id: Fixed<string>
   /** PEM. */
@@ -191,6 +197,7 @@ export type TrainingSchema = {
   trajectory_steps: TrajectoryStepTable
   training_charges: TrainingChargeTable
   evaluations: EvaluationTable
+  agent_versions: AgentVersionTable
   signing_keys: SigningKeyTable
   verifications: VerificationTable
   workers: WorkerTable

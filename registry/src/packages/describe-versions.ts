@@ -2,6 +2,7 @@ import type { TagList, VersionDetails, VersionList } from '@agentgym/contract'
 import type { Actor } from '../auth/actor.ts'
 import type { Queries } from '../database/database.ts'
 import type { Services } from '../server/services.ts'
+import { describeVerification } from '../verification/describe-verification.ts'
 import { tarballPath } from './package-path.ts'
 import { findReadablePackage, findReadableVersion, listVersions, tagsOf, type VersionRow } from './packages.store.ts'
 
@@ -36,6 +37,7 @@ export async function describeVersion(
     checks: row.checks,
     manifest: row.manifest,
     readme: row.readme,
+    verification: found.kind === 'agent' ? await describeVerification(database.query, row.id) : null,
   }
 }
 

@@ -11,7 +11,7 @@ import type { Schema, VersionState } from '../database/schema.ts'
 import { violatedConstraint } from '../database/violated-constraint.ts'
 import { type JobQueue, jobQueue } from '../jobs/job-queue.ts'
 import type { ServerConfig, Services } from '../server/services.ts'
-import { decideVersion } from './decide-version.ts'
+import { startVerification } from '../verification/start-verification.ts'
 import { lockObject, lockPackage } from './lock-package.ts'
 import { type PackageName, parsePackageName } from './package-name.ts'
 import { findPackage, findVersion, type PackageRow } from './packages.store.ts'
@@ -101,7 +101,7 @@ export type NewVersion = {
  */
 export async function createVersion(
   query: Transaction<Schema>,
-  context: Pick<Services, 'database' | 'objects'> & { queue: JobQueue },
+  context: Pick<Services, 'database' | 'objects' | 'config'> & { queue: JobQueue },
   added: NewVersion,
 ): Promise<{ id: string; state: VersionState; integrity: string }> {
   const { database, objects } = context
@@ -121,7 +121,7 @@ export async function createVersion(
   await lockObject(database, query, objectKey)
   // The sweeper may have come between: writing again what is there costs nothing.
   if (!(await objects.has(objectKey))) await objects.put(vetted.bytes)
-  return { ...(await insertVersion(query, context.queue, found.id, added)), integrity }
+  return { ...(await insertVersion(query, context, found.id, added)), integrity }
 }
 
 /** The account that owns the scope, if the actor may publish there. */
@@ -187,7 +187,7 @@ async function insertPackage(query: Transaction<Schema>, wanted: Wanted): Promis
 
 async function insertVersion(
   query: Transaction<Schema>,
-  queue: JobQueue,
+  { queue, config }: { queue: JobQueue; config: ServerConfig },
   packageId: string,
   { actor, vetted, objectKey, ip, tag = '' }: NewVersion,
 ): Promise<{ id: string; state: VersionState }> {
@@ -217,7 +217,8 @@ async function insertVersion(
     .returning('id')
     .executeTakeFirstOrThrow()
   await keepReadmeHtml(query, id, readmeHtml)
-  if (manifest.kind === 'scenario') await queue.enqueue(query, 'check', id)
+  if (manifest.agent === null) await queue.enqueue(query, 'check', id)
+  else await startVerification(query, { queue, secret: config.secret }, { versionId: id, agent: manifest.agent })
   await recordAudit(query, {
     actor,
     action: 'package.publish',
@@ -225,15 +226,8 @@ async function insertVersion(
     ip,
     data: { integrity: tarball.integrity, tag: tag === '' ? null : tag },
   })
-  if (manifest.kind === 'scenario') return { id, state: 'checking' }
-  // Nothing of an agent's package runs when it is installed, and its model is another room's to verify.
-  const undecided = { id, package_id: packageId, name: manifest.name, version: manifest.version, intended_tag: tag }
-  return { id, state: await decideVersion(query, undecided, true, agentChecks) }
+  return { id, state: 'checking' }
 }
-
-const agentChecks = [
-  { id: 'structure', ok: true, message: 'agent.json fits its schema, and model.onnx is the model that it names.' },
-]
 
 function versionExists(name: string, version: string, state: VersionState): AgentGymError {
   const became = { checking: 'is being checked', published: 'is published', rejected: 'was rejected' }[state]

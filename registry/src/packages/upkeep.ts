@@ -18,9 +18,12 @@ export async function enqueueLostChecks(services: Services): Promise<void> {
   const queue = await jobQueue(services)
   const checking = await services.database.query
     .selectFrom('versions')
-    .select('id')
-    .where('state', '=', 'checking')
-    .orderBy('created_at')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select('versions.id')
+    .where('versions.state', '=', 'checking')
+    // Agents are another room's to check.
+    .where('packages.kind', '=', 'scenario')
+    .orderBy('versions.created_at')
     .limit(10_000)
     .execute()
   for (const { id } of checking) {

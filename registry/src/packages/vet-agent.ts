@@ -3,6 +3,9 @@ import { checkModelStructure, modelLimits } from '@agentgym/contract/model'
 import { parseManifest } from './parse-manifest.ts'
 import type { Tarball } from './read-tarball.ts'
 
+/** As many as training evaluates with at most; a worker plays them again. */
+const claimedEpisodes = 100_000
+
 /**
  * Holds an agent's package to its structure: agent.json by its schema, the model that it names, and that model by a walk
  * over its bytes, before anything runs it. Whether the model does what agent.json claims is for the verification to say.
@@ -17,6 +20,13 @@ export function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'mode
     const field = issue.path.map(String).join('.')
     throw agentInvalid(`agent.json: the field "${field}": ${issue.message.replace(/\.$/, '')}.`, field)
   }
+  const { episodes, seed } = parsed.data.evaluation
+  if (episodes < 1 || episodes > claimedEpisodes)
+    throw agentInvalid(
+      `agent.json claims ${episodes} episodes; 1 to ${claimedEpisodes} are run again.`,
+      'evaluation.episodes',
+    )
+  if (seed > 0xffffffff) throw agentInvalid('agent.json names a seed of more than 32 bits.', 'evaluation.seed')
   if (parsed.data.model_hash !== model.hash)
     throw agentInvalid('model.onnx is not the model that agent.json names: its SHA-256 is another.', 'model_hash')
   if (model.bytes === null)

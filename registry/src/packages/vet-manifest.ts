@@ -1,4 +1,4 @@
-import { AgentGymError, type ErrorCode, scenarioManifestSchema } from '@agentgym/contract'
+import { AgentGymError, type AgentManifest, type ErrorCode, scenarioManifestSchema } from '@agentgym/contract'
 import semver from 'semver'
 import { z } from 'zod'
 import { parsePackageName } from './package-name.ts'
@@ -17,6 +17,8 @@ export type VettedManifest = {
   difficulty: string | null
   algorithm: string | null
   keywords: string[]
+  /** agent.json of an agent; null for scenarios. */
+  agent: AgentManifest | null
 }
 
 /** The field `agentgym` of an agent's package.json. What the agent is stands in agent.json, which only verification reads. */
@@ -132,6 +134,7 @@ function describe(tarball: Tarball, fields: z.infer<typeof packageFieldsSchema>)
     category: scenario.category,
     difficulty: scenario.difficulty,
     algorithm: typeof algorithm === 'string' ? algorithm.slice(0, 40) : null,
+    agent: null,
   }
 }
 
@@ -146,6 +149,7 @@ function describeAgent(tarball: Tarball, fields: z.infer<typeof packageFieldsSch
     category: field.category ?? null,
     difficulty: null,
     algorithm: agent.algorithm,
+    agent,
   }
 }
 

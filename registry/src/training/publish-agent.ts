@@ -30,7 +30,7 @@ export async function vetRunAgent({ objects, config }: Services, run: RunRow): P
  */
 export async function publishRunAgent(
   query: Transaction<Schema>,
-  services: Pick<Services, 'database' | 'objects'>,
+  services: Pick<Services, 'database' | 'objects' | 'config'>,
   { queue }: RunContext,
   run: RunRow,
   agent: NonNullable<VettedAgent>,

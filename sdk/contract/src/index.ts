@@ -118,6 +118,7 @@ export {
 } from './api/runs.ts'
 export {
   type Leaderboard,
+  leaderboardRequestSchema,
   leaderboardSchema,
   type SigningKeys,
   signingKeysSchema,
@@ -126,6 +127,7 @@ export {
   verificationSchema,
   verificationStatementSchema,
 } from './api/verification.ts'
+export { compareEvaluations, type EvaluationDifference } from './compare-evaluations.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
 export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
 export { resolveTrainingPlan, type TrainingPlanRequest } from './resolve-training-plan.ts'

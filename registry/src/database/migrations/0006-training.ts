@@ -159,6 +159,13 @@ export const training: Migration = {
     )`,
     'create index evaluations_version_id_idx on evaluations (version_id)',
     'create index evaluations_run_id_idx on evaluations (run_id)',
+    `create table agent_versions (
+      version_id uuid constraint agent_versions_pkey primary key
+        constraint agent_versions_version_id_fkey references versions (id),
+      manifest jsonb not null constraint agent_versions_manifest_check check (jsonb_typeof(manifest) = 'object')
+    )`,
+    `create trigger agent_versions_fixed before update or delete on agent_versions for each row
+      execute function refuse('what was published is never changed')`,
     `create table signing_keys (
       id text constraint signing_keys_pkey primary key,
       public_key text not null,

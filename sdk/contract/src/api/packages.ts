@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { verificationSchema } from './verification.ts'
 
 /** State of a version: what was uploaded is checked, and then published or rejected for good. */
 export const versionStateSchema = z.enum(['checking', 'published', 'rejected'])
@@ -70,6 +71,8 @@ export const versionDetailsSchema = z
     /** package.json as it is in the tarball. */
     manifest: z.record(z.string(), z.unknown()),
     readme: z.string(),
+    /** What came of running an agent again; null for scenarios. */
+    verification: verificationSchema.nullable(),
   })
   .meta({ id: 'VersionDetails' })
 export type VersionDetails = z.infer<typeof versionDetailsSchema>

@@ -84,3 +84,9 @@ export const leaderboardSchema = z
   })
   .meta({ id: 'Leaderboard' })
 export type Leaderboard = z.infer<typeof leaderboardSchema>
+
+/** The query of `GET …/leaderboard`. */
+export const leaderboardRequestSchema = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(25).describe('Entries of a page.'),
+  cursor: z.string().max(200).optional().describe('`next` of the page before.'),
+})

@@ -1,0 +1,33 @@
+import { createHmac } from 'node:crypto'
+import type { AgentManifest } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { Schema } from '../database/schema.ts'
+import type { JobQueue } from '../jobs/job-queue.ts'
+
+/** Episodes of the run whose seed nobody knew. */
+export const heldOutEpisodes = 100
+
+/**
+ * Has a worker run a new agent's version again, in the transaction that writes the version. Its held-out seed depends on
+ * the model and the scenario: publishing the same model once more gives no second throw of the dice.
+ */
+export async function startVerification(
+  query: Transaction<Schema>,
+  { queue, secret }: { queue: JobQueue; secret: Uint8Array },
+  { versionId, agent }: { versionId: string; agent: AgentManifest },
+): Promise<void> {
+  await query
+    .insertInto('agent_versions')
+    .values({ version_id: versionId, manifest: JSON.stringify(agent) })
+    .execute()
+  const seed = createHmac('sha256', secret)
+    .update(`held-out seed\n${agent.model_hash}\n${agent.scenario.hash}`)
+    .digest()
+    .readUInt32BE()
+  const { id } = await query
+    .insertInto('evaluations')
+    .values({ purpose: 'verification', version_id: versionId, episodes: heldOutEpisodes, seed })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await queue.enqueue(query, 'evaluate', id)
+}

@@ -1,0 +1,52 @@
+import { leaderboardRequestSchema, leaderboardSchema, signingKeysSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoutes } from '../server/create-routes.ts'
+import type { Env } from '../server/env.ts'
+import { failures } from '../server/failures.ts'
+import type { Services } from '../server/services.ts'
+import { leaderboard } from './leaderboard.ts'
+import { listSigningKeys } from './signing-keys.ts'
+
+const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
+
+const keysRoute = createRoute({
+  method: 'get',
+  path: '/v1/keys',
+  summary: 'Public keys of signed statements',
+  description:
+    'Ed25519. A statement is checked with the key that it names, and OpenSSL alone: `openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in statement.json -sigfile signature.bin`.',
+  responses: { 200: { description: 'Every key that ever signed, newest first.', content: json(signingKeysSchema) } },
+})
+
+const leaderboardRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/leaderboard',
+  summary: 'Verified agents of a scenario version, best first',
+  request: {
+    params: z.object({
+      scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+      name: z.string().openapi({ example: 'cart-pole' }),
+      version: z.string().openapi({ example: '1.0.0' }),
+    }),
+    query: leaderboardRequestSchema,
+  },
+  responses: {
+    200: {
+      description: 'Ranked by the return of episodes that nobody knew beforehand; one entry a package.',
+      content: json(leaderboardSchema),
+    },
+    ...failures('package_not_found', 'version_not_found'),
+  },
+})
+
+/** What anybody may ask about verified agents. */
+export function verificationRoutes({ database }: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(keysRoute, async (c) => c.json(await listSigningKeys(database.query), 200))
+  routes.openapi(leaderboardRoute, async (c) => {
+    const { scope, name, version } = c.req.valid('param')
+    const asked = { actor: c.get('actor'), name: `${scope}/${name}`, version, ...c.req.valid('query') }
+    return c.json(await leaderboard(database.query, asked), 200)
+  })
+  return routes
+}
