@@ -24,12 +24,15 @@ describe('compareEvaluations', () => {
     ['return_std', { return_std: null }],
     ['episodes', { episodes: 99 }],
     ['seed', { seed: 8 }],
-    ['scenario', { scenario: '@acme/desk@1.0.1' }],
     ['trajectory_hash', { trajectory_hash: 'b'.repeat(64) }],
     ['metrics.solved', { metrics: {} }],
     ['metrics.toString', { metrics: { solved: 1, toString: 1 } as never }],
   ])('sees the last bit of %s', (field, change) => {
     expect(compareEvaluations(evaluation, { ...evaluation, ...change })).toMatchObject([{ field }])
+  })
+
+  it('takes the same bundle under another name for the same scenario', () => {
+    expect(compareEvaluations(evaluation, { ...evaluation, scenario: '@bob/desk@2.0.0' })).toEqual([])
   })
 
   it('names the versions that may be why, and obeys no text of a stranger', () => {

@@ -113,6 +113,7 @@ function packageVerdict(
     ['the model', agent.model_hash, manifest.model_hash],
     ['the scenario', `${scenario.name}@${scenario.version}`, `${manifest.scenario.name}@${manifest.scenario.version}`],
     ["the scenario's bundle", scenario.hash, manifest.scenario.hash],
+    ['the scenario of the claim', claim.scenario, manifest.evaluation.scenario],
   ]
   const other = facts.filter(([, signed, here]) => signed !== here)
   const claims = compareEvaluations(claim, manifest.evaluation)
