@@ -1081,6 +1081,80 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/jobs/{id}/evaluation': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Give the result of an evaluation */
+    post: operations['postJobsByIdEvaluation']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/jobs/{id}/evaluation/{what}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * The tarball of an evaluation's agent or scenario
+     * @description The lease in the query is the permission: it is good for these tarballs and as long as the lease holds.
+     */
+    get: operations['getJobsByIdEvaluationByWhat']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/keys': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Public keys of signed statements
+     * @description Ed25519. A statement is checked with the key that it names, and OpenSSL alone: `openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in statement.json -sigfile signature.bin`.
+     */
+    get: operations['getKeys']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/versions/{version}/leaderboard': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Verified agents of a scenario version, best first */
+    get: operations['getPackagesByScopeByNameVersionsByVersionLeaderboard']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
 }
 export type webhooks = Record<string, never>
 export interface components {
@@ -1591,7 +1665,20 @@ export interface components {
         [key: string]: unknown
       }
       readme: string
+      verification: components['schemas']['Verification']
     }
+    Verification: {
+      /** @enum {string} */
+      state: 'pending' | 'verified' | 'mismatch' | 'failed' | 'unavailable'
+      message: string | null
+      signed: {
+        statement: string
+        signature: string
+        key_id: string
+      } | null
+      /** Format: date-time */
+      created_at: string
+    } | null
     ResolvedVersion: {
       name: string
       version: string
@@ -2946,6 +3033,46 @@ export interface components {
         [key: string]: unknown
       }
       id?: string | number | null
+    }
+    SigningKeys: {
+      keys: {
+        id: string
+        /** @enum {string} */
+        algorithm: 'Ed25519'
+        public_key: string
+        /** Format: date-time */
+        created_at: string
+        /** Format: date-time */
+        retired_at: string | null
+      }[]
+    }
+    Leaderboard: {
+      scenario: {
+        name: string
+        version: string
+      }
+      entries: {
+        rank: number
+        agent: {
+          name: string
+          version: string
+          title: string | null
+          algorithm: string
+        }
+        publisher: string
+        return_mean: number
+        return_std: number | null
+        length_mean: number | null
+        metrics: {
+          [key: string]: number
+        }
+        success: boolean | null
+        episodes: number
+        steps: number
+        /** Format: date-time */
+        verified_at: string
+      }[]
+      next: string | null
     }
   }
   responses: never
@@ -7567,6 +7694,403 @@ export interface operations {
       }
       /** @description `lease_lost`: A job has gone to another worker, or is over. */
       409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postJobsByIdEvaluation: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          lease: string
+          checks: {
+            id: string
+            ok: boolean
+            message: string
+          }[]
+          output_hash: string | null
+          results: {
+            /** @enum {string} */
+            id: 'claim' | 'held_out' | 'requested'
+            evaluation: {
+              scenario: string
+              episodes: number
+              seed: number
+              return_mean: number | null
+              return_std: number | null
+              length_mean: number | null
+              metrics: {
+                [key: string]: number
+              }
+              success: {
+                ok: boolean | null
+                criteria: {
+                  metric: string
+                  target: number
+                  value: number | null
+                  ok: boolean
+                }[]
+              }
+              trajectory_hash: string
+            } | null
+            error: {
+              /** @enum {string} */
+              code:
+                | 'config_invalid'
+                | 'usage_invalid'
+                | 'file_not_found'
+                | 'manifest_invalid'
+                | 'agent_invalid'
+                | 'scenario_mismatch'
+                | 'checkpoint_invalid'
+                | 'execution_provider_unavailable'
+                | 'setup_incomplete'
+                | 'database_in_use'
+                | 'database_unavailable'
+                | 'database_incompatible'
+                | 'database_damaged'
+                | 'storage_unavailable'
+                | 'request_invalid'
+                | 'request_too_large'
+                | 'endpoint_not_found'
+                | 'scenario_invalid'
+                | 'scenario_build_failed'
+                | 'scenario_timeout'
+                | 'scenario_out_of_memory'
+                | 'scenario_crashed'
+                | 'scenario_threw'
+                | 'scenario_nondeterministic'
+                | 'reward_not_finite'
+                | 'observation_invalid'
+                | 'metrics_invalid'
+                | 'mask_invalid'
+                | 'no_legal_action'
+                | 'model_load_failed'
+                | 'model_run_failed'
+                | 'model_output_invalid'
+                | 'model_timeout'
+                | 'model_out_of_memory'
+                | 'model_crashed'
+                | 'training_diverged'
+                | 'training_failed'
+                | 'training_cancelled'
+                | 'run_not_found'
+                | 'run_state_conflict'
+                | 'run_has_no_agent'
+                | 'checkpoint_not_found'
+                | 'evaluation_not_found'
+                | 'budget_exceeded'
+                | 'worker_failed'
+                | 'verification_mismatch'
+                | 'signature_invalid'
+                | 'verification_missing'
+                | 'idempotency_key_reused'
+                | 'lease_lost'
+                | 'integrity_mismatch'
+                | 'server_unreachable'
+                | 'request_timeout'
+                | 'unauthenticated'
+                | 'credentials_invalid'
+                | 'forbidden'
+                | 'account_not_found'
+                | 'package_not_found'
+                | 'token_not_found'
+                | 'name_invalid'
+                | 'name_taken'
+                | 'email_taken'
+                | 'last_owner'
+                | 'link_invalid'
+                | 'rate_limited'
+                | 'authorization_pending'
+                | 'slow_down'
+                | 'access_denied'
+                | 'expired_token'
+                | 'oauth_not_configured'
+                | 'oauth_failed'
+                | 'tarball_too_large'
+                | 'tarball_not_gzip'
+                | 'tarball_truncated'
+                | 'tarball_corrupt'
+                | 'tarball_trailing_data'
+                | 'tarball_unpacked_too_large'
+                | 'tarball_ratio_too_high'
+                | 'tarball_too_many_files'
+                | 'tarball_entry_unsupported'
+                | 'tarball_link'
+                | 'tarball_special_file'
+                | 'tarball_path_too_long'
+                | 'tarball_path_encoding'
+                | 'tarball_path_nul'
+                | 'tarball_path_backslash'
+                | 'tarball_path_absolute'
+                | 'tarball_path_traversal'
+                | 'tarball_path_outside_package'
+                | 'tarball_path_not_portable'
+                | 'tarball_path_duplicate'
+                | 'tarball_path_collision'
+                | 'package_manifest_missing'
+                | 'package_manifest_too_large'
+                | 'package_manifest_not_json'
+                | 'package_manifest_duplicate_key'
+                | 'package_manifest_forbidden_key'
+                | 'package_manifest_mismatch'
+                | 'package_name_mismatch'
+                | 'package_version_mismatch'
+                | 'package_kind_changed'
+                | 'package_license_missing'
+                | 'package_readme_missing'
+                | 'package_readme_invalid'
+                | 'package_install_script'
+                | 'package_executable'
+                | 'package_native_code'
+                | 'package_dependency_forbidden'
+                | 'package_dependencies_bundled'
+                | 'package_marked_private'
+                | 'package_bundle_missing'
+                | 'model_too_large'
+                | 'model_truncated'
+                | 'model_malformed'
+                | 'model_field_unknown'
+                | 'model_field_duplicate'
+                | 'model_part_forbidden'
+                | 'model_external_data'
+                | 'model_subgraph_forbidden'
+                | 'model_function_forbidden'
+                | 'model_domain_forbidden'
+                | 'model_opset_unsupported'
+                | 'model_operator_forbidden'
+                | 'model_attribute_invalid'
+                | 'model_too_many_parts'
+                | 'model_nesting_too_deep'
+                | 'model_string_too_long'
+                | 'model_name_invalid'
+                | 'model_name_duplicate'
+                | 'model_name_undefined'
+                | 'model_type_unsupported'
+                | 'model_shape_invalid'
+                | 'model_shape_mismatch'
+                | 'model_batch_mixed'
+                | 'model_tensor_size_mismatch'
+                | 'model_weights_not_finite'
+                | 'model_static_size'
+                | 'model_intermediate_too_large'
+                | 'model_work_too_large'
+                | 'model_input_mismatch'
+                | 'model_output_mismatch'
+                | 'version_invalid'
+                | 'tag_invalid'
+                | 'version_exists'
+                | 'version_not_found'
+                | 'version_not_published'
+                | 'document_outdated'
+                | 'version_immutable'
+                | 'version_yanked'
+                | 'tag_not_found'
+                | 'tag_protected'
+                | 'package_visibility_fixed'
+                | 'object_damaged'
+                | 'internal_error'
+              message: string
+              hint?: string
+              data?: {
+                [key: string]: unknown
+              }
+            } | null
+          }[]
+          runtime: {
+            [key: string]: string
+          }
+        }
+      }
+    }
+    responses: {
+      /** @description Taken. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getJobsByIdEvaluationByWhat: {
+    parameters: {
+      query: {
+        lease: string
+      }
+      header?: never
+      path: {
+        id: string
+        what: 'agent' | 'scenario'
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The tarball. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/octet-stream': string
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getKeys: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Every key that ever signed, newest first. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['SigningKeys']
+        }
+      }
+    }
+  }
+  getPackagesByScopeByNameVersionsByVersionLeaderboard: {
+    parameters: {
+      query?: {
+        /** @description Entries of a page. */
+        limit?: number
+        /** @description `next` of the page before. */
+        cursor?: string
+      }
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+        version: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Ranked by the return of episodes that nobody knew beforehand; one entry a package. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Leaderboard']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
         headers: {
           [name: string]: unknown
         }
