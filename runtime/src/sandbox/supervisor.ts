@@ -185,7 +185,11 @@ function offerToOomKiller(pid: number): void {
 
 function notStarted(error: Error): AgentGymError {
   return new AgentGymError(
-    { code: 'training_failed', message: `The job's process could not be started: ${error.message}.` },
+    {
+      code: 'training_failed',
+      message: `The job's process could not be started: ${error.message}.`,
+      data: { not_started: true },
+    },
     { cause: error },
   )
 }

@@ -1,16 +1,24 @@
 import path from 'node:path'
 import { sendEvaluation } from '@agentgym/client'
 import { AgentGymError, type EvaluationResultRequest, type LeasedEvaluation } from '@agentgym/contract'
+import { checkAgentModel } from '../evaluation/check-agent-model.ts'
 import { evaluateAgent } from '../evaluation/evaluate-agent.ts'
+import { readAgentWithModel } from '../evaluation/read-agent.ts'
+import { runtimeVersions } from '../evaluation/runtime-versions.ts'
+import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { giveBack, type JobContext } from './job-context.ts'
 import { inFolder, obtainPackage, obtainScenario } from './obtain-package.ts'
-import { publicReport } from './public-report.ts'
+import { hasDied } from './process-death.ts'
+import { cut, publicReport, withoutFolders } from './public-report.ts'
 import { agentFiles } from './unpack-package.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
 
 type EvaluationResult = Omit<EvaluationResultRequest, 'lease'>
 
-/** Checks an agent's model, plays its tasks and hands in what became of them. */
+/** As the contract caps them. */
+const messageCharacters = 4_000
+
+/** Vets an agent's model, plays its tasks and hands in what became of them. */
 export async function doEvaluation(job: LeasedEvaluation, context: JobContext): Promise<WorkerEvent> {
   const { lease, stop } = context
   try {
@@ -25,29 +33,55 @@ export async function doEvaluation(job: LeasedEvaluation, context: JobContext): 
 }
 
 async function evaluateIn(folder: string, job: LeasedEvaluation, context: JobContext): Promise<EvaluationResult> {
-  const { lease, stop, limits } = context
+  const { lease, stop } = context
   const { agent, scenario: wanted, tasks } = job.evaluation
-  const agentFolder = path.join(folder, 'agent')
-  await obtainPackage(lease, agent, agentFolder, agentFiles)
-  const scenario = wanted === null ? null : await obtainScenario(lease, wanted, path.join(folder, 'scenario'))
+  const files = { agent: path.join(folder, 'agent'), scenario: path.join(folder, 'scenario') }
+  await obtainPackage(lease, agent, files.agent, agentFiles)
+  const scenario = wanted === null ? null : await obtainScenario(lease, wanted, files.scenario)
   const signal = AbortSignal.any([stop, lease.lost])
+  const vetted = await vetAgent(files.agent, signal)
   const results: EvaluationResult['results'] = []
-  for (const { id, episodes, seed } of tasks) {
-    if (scenario === null) break
+  if (scenario !== null) {
+    for (const task of tasks) results.push(await play(task, { folder, agent: files.agent, scenario, signal }, context))
+  }
+  const checks = vetted.checks.map((check) => ({
+    ...check,
+    message: cut(withoutFolders(check.message, [folder]), messageCharacters),
+  }))
+  // Of a model that failed nothing is played: what it would do in a job's process is known.
+  return { checks, output_hash: vetted.output_hash, results: vetted.ok ? results : [], runtime: runtimeVersions() }
+}
+
+type VettedAgent = Pick<EvaluationResult, 'checks' | 'output_hash'> & { ok: boolean }
+
+async function vetAgent(folder: string, signal: AbortSignal): Promise<VettedAgent> {
+  let agent: Awaited<ReturnType<typeof readAgentWithModel>>
+  try {
+    agent = await readAgentWithModel(folder)
+  } catch (error) {
+    if (!(error instanceof AgentGymError)) throw error
+    return { ok: false, checks: [{ id: 'manifest', ok: false, message: error.message }], output_hash: null }
+  }
+  return checkAgentModel({ ...agent, signal })
+}
+
+type Stage = { folder: string; agent: string; scenario: BuiltScenario; signal: AbortSignal }
+type Task = LeasedEvaluation['evaluation']['tasks'][number]
+
+/** Plays one task; what fails is told with it. A process that died gets a second chance: it may have been ours to blame. */
+async function play(
+  { id, episodes, seed }: Task,
+  { folder, agent, scenario, signal }: Stage,
+  { limits }: JobContext,
+): Promise<EvaluationResult['results'][number]> {
+  for (let attempt = 1; ; attempt++) {
     try {
-      const evaluation = await evaluateAgent({
-        agent: agentFolder,
-        scenario,
-        episodes,
-        seed,
-        signal,
-        limits,
-      })
-      results.push({ id, evaluation, error: null })
+      const evaluation = await evaluateAgent({ agent, scenario, episodes, seed, signal, limits })
+      return { id, evaluation, error: null }
     } catch (error) {
       if (signal.aborted || !(error instanceof AgentGymError)) throw error
-      results.push({ id, evaluation: null, error: publicReport(error, [folder]) })
+      if (attempt === 1 && hasDied(error)) continue
+      return { id, evaluation: null, error: publicReport(error, [folder]) }
     }
   }
-  return { checks: [], output_hash: null, results, runtime: {} }
 }

@@ -11,6 +11,7 @@ import { type ScenarioCode, scenarioCode } from '../sandbox/scenario-code.ts'
 import { type RunTrainingOptions, runTraining } from '../training/run-training.ts'
 import type { TrainingOutcome } from '../training/training-job.ts'
 import type { RunPlace } from '../training/training-loop.ts'
+import { hasDied, wasKilled } from './process-death.ts'
 import { publicReport } from './public-report.ts'
 import type { RunContext } from './train-run.ts'
 import { nameOf } from './worker-event.ts'
@@ -158,12 +159,11 @@ export class SupervisedRun {
   }
 
   /** Whether the trainer's process died, of something that another try may not meet. */
-  #mayRestart({ data }: AgentGymError): boolean {
-    const died = data.signal !== undefined && data.exit_status !== undefined
-    if (!died || this.#context.lease.lost.aborted) return false
+  #mayRestart(error: AgentGymError): boolean {
+    if (!hasDied(error) || this.#context.lease.lost.aborted) return false
     if (this.#iteration > this.#deaths.iteration) this.#deaths = { iteration: this.#iteration, count: 0 }
     this.#deaths.count += 1
-    return this.#deaths.count < (data.signal === 'SIGKILL' ? mostDeaths.killed : mostDeaths.crash)
+    return this.#deaths.count < (wasKilled(error) ? mostDeaths.killed : mostDeaths.crash)
   }
 
   #restart(error: AgentGymError): void {
