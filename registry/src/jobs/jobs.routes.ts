@@ -64,8 +64,12 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
   const handlerOf = (kind: string) => handlers.find((handler) => handler.kind === kind)
   routes.openapi(leaseRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')
-    const job = await leaseJob(services, handlers, c.req.valid('json'))
-    return job === undefined ? c.body(null, 204) : c.json(job, 200)
+    const request = c.req.valid('json')
+    const job = await leaseJob(services, handlers, request)
+    if (job === undefined) return c.body(null, 204)
+    c.set('jobId', job.id)
+    services.log.info('job leased', { job_id: job.id, kind: job.kind, worker: request.worker?.name })
+    return c.json(job, 200)
   })
   routes.openapi(heartbeatRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')

@@ -16,5 +16,7 @@ export type Env = {
     traceparent?: string
     /** Of a request that made a run or is about one that its path does not name: routes set it for the log and the trace. */
     runId?: string
+    /** Likewise the job that a request was given. */
+    jobId?: string
   }
 }

@@ -40,7 +40,7 @@ export function subjectOf(c: Context<Env>): { run_id?: string; job_id?: string }
   const [, root, room] = c.req.path.split('/')
   const id = c.req.path.split('/')[3]
   const runId = c.get('runId') ?? (root === 'v1' && room === 'runs' ? id : undefined)
-  const jobId = root === 'v1' && room === 'jobs' ? id : undefined
+  const jobId = c.get('jobId') ?? (root === 'v1' && room === 'jobs' ? id : undefined)
   return { ...(isId(runId) && { run_id: runId }), ...(isId(jobId) && { job_id: jobId }) }
 }
 

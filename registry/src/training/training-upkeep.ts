@@ -26,15 +26,17 @@ export async function settleLostLeases(services: Pick<Services, 'database' | 'co
       select from jobs.job where name = 'train' and job.id = training_runs.id and job.state = 'active')
     order by created_at limit 1000`.execute(database.query)
   for (const { id } of rows) {
-    await database.transaction(async (query) => {
+    const lost = await database.transaction(async (query) => {
       const job = await context.queue.lock(query, 'train', id)
       const run = await lockRun(query, id)
-      if (job === 'active' || run?.state !== 'running') return
+      if (job === 'active' || run?.state !== 'running') return undefined
       const settled = await loseLease(query, context, run)
       if (settled.state === 'queued' && job !== 'waiting')
         await context.queue.enqueue(query, 'train', id, { attempt: run.attempt })
+      return { worker: run.worker_name, state: settled.state }
     })
     runChanged(services, id)
+    if (lost !== undefined) services.log.warn('the worker of a run has gone silent', { run_id: id, ...lost })
   }
 }
 
