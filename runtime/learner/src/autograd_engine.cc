@@ -77,10 +77,8 @@ class AutogradEngine final : public Engine {
     advantages_ = Wrap(batch.advantages.data(), {size}).to(device_);
     returns_ = Wrap(batch.returns.data(), {size}).to(device_);
     values_ = Wrap(batch.values.data(), {size}).to(device_);
-    reference_ = Tensor();
-    if (!batch.reference_log_probabilities.empty()) {
-      reference_ = Wrap(batch.reference_log_probabilities.data(), {size}).to(device_);
-    }
+    const auto& scores = batch.reference_log_probabilities;
+    reference_ = scores.empty() ? Tensor() : Wrap(scores.data(), {size}).to(device_);
     masks_ = Tensor();
     if (!batch.masks.empty()) {
       auto* bytes = const_cast<uint8_t*>(batch.masks.data());
@@ -95,8 +93,8 @@ class AutogradEngine final : public Engine {
       const int64_t rows = std::min(kForwardRows, size - first);
       const auto part = [&](const Tensor& all) { return all.narrow(0, first, rows); };
       const Tensor distribution = Distribution(Run(policy_.actor, part(observations_), weights_));
-      const Tensor masks = masks_.defined() ? part(masks_) : Tensor();
-      const ActionScore score = ScoreActions(distribution, part(actions_), masks, weights_);
+      const ActionScore score =
+          ScoreActions(distribution, part(actions_), masks_.defined() ? part(masks_) : Tensor(), weights_);
       Wrap(log_probabilities + first, {rows}).copy_(score.log_probability);
     }
   }
@@ -122,16 +120,14 @@ class AutogradEngine final : public Engine {
     const Tensor unclipped = -advantages * ratio;
     const Tensor clipped = -advantages * ratio.clamp(1 - settings.clip_range, 1 + settings.clip_range);
     const Tensor policy_loss = at::max(unclipped, clipped).mean();
-
     const Tensor entropy = score.entropy.mean();
     Tensor loss = policy_loss - settings.entropy_coefficient * entropy;
-    Tensor value_loss = at::zeros({}, Float(device_));
+    Tensor value_loss = at::zeros({}, Float(device_)), reference_kl = value_loss;
     if (settings.critic) {
       const Tensor new_values = Run(policy_.critic, raw, weights).reshape({count});
       value_loss = ValueLoss(new_values, pick(returns_), pick(values_), settings.clip_range_value);
       loss = loss + settings.value_coefficient * value_loss;
     }
-    Tensor reference_kl = at::zeros({}, Float(device_));
     if (settings.kl_coefficient > 0) {
       const Tensor distance = pick(reference_) - score.log_probability;
       reference_kl = (distance.exp() - 1 - distance).mean();
@@ -142,8 +138,8 @@ class AutogradEngine final : public Engine {
     c10::NoGradGuard no_gradient;
     const Tensor kl = ((ratio - 1) - log_ratio).mean();
     const Tensor clip_fraction = ((ratio - 1).abs() > settings.clip_range).to(at::kFloat).mean();
-    const Tensor numbers =
-        at::stack({policy_loss, value_loss, entropy, kl, clip_fraction, reference_kl}).to(at::kCPU, at::kDouble);
+    const Tensor means = at::stack({policy_loss, value_loss, entropy, kl, clip_fraction, reference_kl});
+    const Tensor numbers = means.to(at::kCPU, at::kDouble);
     const double* number = numbers.data_ptr<double>();
     return {number[0], number[1], number[2], number[3], number[4], number[5]};
   }
