@@ -26,7 +26,7 @@ export function addTrainingCommands(program: Command): void {
     .command('leaderboard')
     .argument('<NAME>', 'scenario: @scope/name[@version]')
     .description('list the verified agents of a scenario, best first')
-    .option('--limit <N>', 'agents a page (default: 20)', wholeNumber('limit', { least: 1, greatest: 100 }))
+    .option('--limit <N>', 'agents a page (default: 25)', wholeNumber('limit', { least: 1, greatest: 100 }))
     .option('--cursor <CURSOR>', 'the next page, as the one before it names it')
     .action(async (name, options, command: Command) => {
       const { leaderboard } = await import('./commands/leaderboard.ts')

@@ -1,4 +1,4 @@
-import { AgentGymError, type Verification, type VersionDetails } from '@agentgym/contract'
+import { AgentGymError, type VersionDetails } from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -12,7 +12,6 @@ import { resolveAgentFolder } from '../targets/resolve-agent.ts'
 import { checkLines } from '../terminal/check-lines.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
-import { readVerification } from '../verification/verification-api.ts'
 import { verificationLines } from '../verification/verification-lines.ts'
 
 export type AgentPublishFlags = {
@@ -41,9 +40,7 @@ export async function agentPublish(target: string, flags: AgentPublishFlags, con
   })
   if (flags.wait === false) return sayUploaded(packed, upload, context)
   const answer = await waitHere(connection, packed, upload, context)
-  const verification =
-    answer.state === 'published' ? await readVerification(connection, packed.name, packed.version) : null
-  sayOutcome(packed, { answer, verification, upload }, context)
+  sayOutcome(packed, { answer, upload }, context)
 }
 
 /** A folder, or the name of one in ./agents; else a run of the user's. */
@@ -76,11 +73,11 @@ function sayUploaded({ name, version, integrity }: PackedPackage, { url }: Uploa
   context.say(`${symbols.next} A worker plays it now: ${paint.accent(command)} tells how it went.`)
 }
 
-type Outcome = { answer: VersionDetails; verification: Verification | null; upload: Upload }
+type Outcome = { answer: VersionDetails; upload: Upload }
 
-function sayOutcome(packed: PackedPackage, { answer, verification, upload }: Outcome, context: CommandContext): void {
+function sayOutcome(packed: PackedPackage, { answer, upload }: Outcome, context: CommandContext): void {
   const { name, version, integrity } = packed
-  const { state, checks } = answer
+  const { state, checks, verification } = answer
   const ok = state === 'published' && verification?.state !== 'mismatch' && verification?.state !== 'failed'
   context.sayJson({ ok, name, version, state, url: upload.url, integrity, checks, verification })
   if (!ok) process.exitCode = 1

@@ -1,5 +1,11 @@
 import { packagePath } from '@agentgym/client'
-import { type PackagePage, packagePageSchema, type VersionDetails } from '@agentgym/contract'
+import {
+  type Leaderboard,
+  type PackagePage,
+  packagePageSchema,
+  type Verification,
+  type VersionDetails,
+} from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { resolvePackage } from '../packages/resolve-package.ts'
@@ -14,15 +20,34 @@ import { formatPrice } from '../terminal/format-price.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { leaderboardLines } from '../verification/leaderboard-lines.ts'
+import { readLeaderboard } from '../verification/verification-api.ts'
+import { verificationLines } from '../verification/verification-lines.ts'
+
+/** Places of the leaderboard on a scenario's page. */
+const bestShown = 5
 
 /** `agentgym info @scope/name[@version]`: what the registry says of a package, or of one of its versions. */
 export async function packageInfo(target: PackageTarget, context: CommandContext): Promise<void> {
   const connection = await findConnection()
   if (target.range !== undefined) return versionInfo(connection, target.name, target.range, context)
   const page = await callApi(connection, { path: packagePath(target.name), answer: packagePageSchema })
-  context.sayJson(page)
+  const standing = page.latest_version === null ? {} : await standingOf(connection, page, page.latest_version)
+  context.sayJson({ ...page, ...standing })
   if (context.json) return
-  for (const line of pageLines(page, context.terminal)) context.say(line)
+  for (const line of pageLines(page, standing, context.terminal)) context.say(line)
+}
+
+/** What speaks for a package beside its own words: an agent's verification, a scenario's best verified agents. */
+type Standing = { verification?: Verification | null; leaderboard?: Leaderboard }
+
+async function standingOf(
+  connection: Connection,
+  { name, kind }: { name: string; kind: PackagePage['kind'] },
+  version: string,
+): Promise<Standing> {
+  if (kind === 'agent') return { verification: (await readVersion(connection, name, version)).verification }
+  return { leaderboard: await readLeaderboard(connection, { name, version }, { limit: bestShown }) }
 }
 
 async function versionInfo(
@@ -36,10 +61,13 @@ async function versionInfo(
   const answer = await readVersion(connection, name, version)
   context.sayJson(answer)
   if (context.json) return
-  for (const line of versionLines(answer, context.terminal)) context.say(line)
+  const isScenario = answer.state === 'published' && answer.bundle_hash !== null
+  const board = isScenario ? await standingOf(connection, { name, kind: 'scenario' }, version) : {}
+  const standing = { verification: answer.verification, ...board }
+  for (const line of versionLines(answer, standing, context.terminal)) context.say(line)
 }
 
-function pageLines(page: PackagePage, terminal: Terminal): string[] {
+function pageLines(page: PackagePage, standing: Standing, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const { latest, quality } = page
   const width = Math.min(terminal.columns(), 100)
@@ -67,13 +95,20 @@ function pageLines(page: PackagePage, terminal: Terminal): string[] {
     paint.bold(fitText(safeText(name, 240), width, symbols.ellipsis)),
     ...wrapText(safeText(`${page.title ?? ''}: ${page.summary ?? ''}`, 400), width),
     ...fieldLines(pairs, terminal),
+    ...standingLines(standing, terminal),
     `Quality ${quality.score} of 100`,
     ...(parts.length > 0 ? fieldLines(parts, terminal) : []),
     `${symbols.next} Install it: ${paint.accent(`agentgym install ${shellQuote(page.name)}`)}`,
   ]
 }
 
-function versionLines(answer: VersionDetails, terminal: Terminal): string[] {
+function standingLines({ verification, leaderboard }: Standing, terminal: Terminal): string[] {
+  if (leaderboard === undefined) return verification ? verificationLines(verification, terminal) : []
+  if (leaderboard.entries.length === 0) return ['No agent of it is verified yet']
+  return ['Best verified agents', ...leaderboardLines(leaderboard, terminal)]
+}
+
+function versionLines(answer: VersionDetails, standing: Standing, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const { name, version, state } = answer
   const pairs: [string, string][] = [
@@ -85,6 +120,7 @@ function versionLines(answer: VersionDetails, terminal: Terminal): string[] {
   return [
     paint.bold(safeText(label, 240)),
     ...fieldLines(pairs, terminal),
+    ...standingLines(standing, terminal),
     ...answer.checks.flatMap((check) => checkLines(check, terminal)),
     state === 'published'
       ? `${symbols.next} Install it: ${paint.accent(`agentgym install ${shellQuote(label)}`)}`

@@ -1,21 +1,10 @@
 import { versionPath } from '@agentgym/client'
-import {
-  type Leaderboard,
-  leaderboardSchema,
-  type SigningKeys,
-  signingKeysSchema,
-  type Verification,
-  verificationSchema,
-} from '@agentgym/contract'
+import { type Leaderboard, leaderboardSchema, type SigningKeys, signingKeysSchema } from '@agentgym/contract'
 import type { Connection } from '../account/connection.ts'
 import { callApi } from '../registry/registry-api.ts'
 
-export function readVerification(connection: Connection, name: string, version: string): Promise<Verification> {
-  return callApi(connection, { path: `${versionPath(name, version)}/verification`, answer: verificationSchema })
-}
-
 export function readSigningKeys(connection: Connection): Promise<SigningKeys> {
-  return callApi(connection, { path: '/v1/signing-keys', answer: signingKeysSchema })
+  return callApi(connection, { path: '/v1/keys', answer: signingKeysSchema })
 }
 
 /** Verified agents of one scenario version, best first. */

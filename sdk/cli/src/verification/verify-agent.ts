@@ -3,14 +3,15 @@ import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { installPackage } from '../packages/install-package.ts'
 import { resolvePackage } from '../packages/resolve-package.ts'
+import { readVersion } from '../packages/upload-package.ts'
 import type { PackageTarget } from '../registry/package-target.ts'
 import { formatCount } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { transferProgress } from '../terminal/transfer-progress.ts'
 import { checkSignature } from './check-signature.ts'
-import { agreementText, compareEvaluations, differenceText } from './compare-evaluations.ts'
+import { agreementText, differenceText, figuresThatDiffer } from './differing-figures.ts'
 import { playAgent } from './play-agent.ts'
-import { readSigningKeys, readVerification } from './verification-api.ts'
+import { readSigningKeys } from './verification-api.ts'
 
 export type VerificationCheck = { id: string; ok: boolean; message: string }
 
@@ -76,18 +77,19 @@ async function signedStatement(
   connection: Connection,
   { name, version }: { name: string; version: string },
 ): Promise<VerificationStatement> {
-  const verification = await readVerification(connection, name, version)
-  if (verification.signed !== null) return checkSignature(verification.signed, await readSigningKeys(connection))
+  const { verification } = await readVersion(connection, name, version)
+  if (verification?.signed) return checkSignature(verification.signed, await readSigningKeys(connection))
   const label = `${name}@${version}`
-  const why = verification.message === null ? '' : `: ${verification.message}`
+  const why = verification?.message ? `: ${verification.message}` : ''
+  const state = verification?.state ?? 'no agent'
   throw new AgentGymError({
     code: 'verification_missing',
     message:
-      verification.state === 'pending'
+      state === 'pending'
         ? `${label} is not verified yet: a worker is at it`
-        : `the server has signed nothing about ${label} (${verification.state})${why}`,
+        : `the server has signed nothing about ${label} (${state})${why}`,
     hint: `agentgym install ${label} fetches it as it is; its claim alone is checked by agentgym agent verify DIR.`,
-    data: { name, version, state: verification.state },
+    data: { name, version, state },
   })
 }
 
@@ -116,7 +118,7 @@ function packageVerdict(
     ['the scenario of the claim', claim.scenario, manifest.evaluation.scenario],
   ]
   const other = facts.filter(([, signed, here]) => signed !== here)
-  const claims = compareEvaluations(claim, manifest.evaluation)
+  const claims = figuresThatDiffer(claim, manifest.evaluation)
   if (other.length === 0 && claims.length === 0) {
     return [true, `package, model and claim are those of the statement (${found.integrity.slice(0, 19)})`]
   }
@@ -143,7 +145,7 @@ function verdictOf(
   theirs: Record<string, string>,
   ours: Record<string, string>,
 ): [boolean, string] {
-  const differences = compareEvaluations(expected, found)
+  const differences = figuresThatDiffer(expected, found)
   if (differences.length === 0) return [true, agreementText(found)]
   return [false, differenceText(differences, theirs, ours)]
 }

@@ -1,6 +1,6 @@
 import type { Evaluation } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { compareEvaluations, differenceText } from './compare-evaluations.ts'
+import { differenceText, figuresThatDiffer } from './differing-figures.ts'
 
 const evaluation: Evaluation = {
   scenario: '@acme/desk@1.0.0',
@@ -14,9 +14,9 @@ const evaluation: Evaluation = {
   trajectory_hash: 'a'.repeat(64),
 }
 
-describe('compareEvaluations', () => {
+describe('figuresThatDiffer', () => {
   it('finds an evaluation equal to itself, also after JSON', () => {
-    expect(compareEvaluations(evaluation, JSON.parse(JSON.stringify(evaluation)))).toEqual([])
+    expect(figuresThatDiffer(evaluation, JSON.parse(JSON.stringify(evaluation)))).toEqual([])
   })
 
   it.each<[string, Partial<Evaluation>]>([
@@ -28,17 +28,17 @@ describe('compareEvaluations', () => {
     ['metrics.solved', { metrics: {} }],
     ['metrics.toString', { metrics: { solved: 1, toString: 1 } as never }],
   ])('sees the last bit of %s', (field, change) => {
-    expect(compareEvaluations(evaluation, { ...evaluation, ...change })).toMatchObject([{ field }])
+    expect(figuresThatDiffer(evaluation, { ...evaluation, ...change })).toMatchObject([{ field }])
   })
 
   it('takes the same bundle under another name for the same scenario', () => {
-    expect(compareEvaluations(evaluation, { ...evaluation, scenario: '@bob/desk@2.0.0' })).toEqual([])
+    expect(figuresThatDiffer(evaluation, { ...evaluation, scenario: '@bob/desk@2.0.0' })).toEqual([])
   })
 
   it('names the versions that may be why, and obeys no text of a stranger', () => {
     const found = { ...evaluation, return_mean: 0.3 }
     const text = differenceText(
-      compareEvaluations(evaluation, found),
+      figuresThatDiffer(evaluation, found),
       { onnxruntime: '1.29.0\u001b[2J', node: '24.0.0' },
       { onnxruntime: '1.30.0', node: '24.0.0' },
     )

@@ -1,31 +1,13 @@
-import type { Evaluation } from '@agentgym/contract'
+import { compareEvaluations, type Evaluation, type EvaluationDifference } from '@agentgym/contract'
 import { formatCount, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 
-export type Difference = { field: string; expected: unknown; found: unknown }
-
 /**
- * Where two evaluations differ, bit for bit: the same episodes with the same agent and versions give the same figures to
- * the last digit, and the same hash over every action and reward. Empty where they are one. The scenario's name is not
- * compared: its bundle is held to the agent's by hash before anything is played.
+ * Where the figures of two evaluations differ, bit for bit. The scenario's name is not compared: its bundle is held to the
+ * agent's by hash before anything is played.
  */
-export function compareEvaluations(expected: Evaluation, found: Evaluation): Difference[] {
-  const differences: Difference[] = []
-  const compare = (field: string, a: unknown, b: unknown) => {
-    if (!Object.is(a, b)) differences.push({ field, expected: a ?? null, found: b ?? null })
-  }
-  for (const field of ['episodes', 'seed', 'return_mean', 'return_std', 'length_mean'] as const) {
-    compare(field, expected[field], found[field])
-  }
-  for (const name of new Set([...Object.keys(expected.metrics), ...Object.keys(found.metrics)])) {
-    compare(`metrics.${name}`, own(expected.metrics, name), own(found.metrics, name))
-  }
-  compare('trajectory_hash', expected.trajectory_hash, found.trajectory_hash)
-  return differences
-}
-
-function own(record: Record<string, number>, name: string): number | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined
+export function figuresThatDiffer(expected: Evaluation, found: Evaluation): EvaluationDifference[] {
+  return compareEvaluations(expected, found).filter(({ field }) => field !== 'scenario')
 }
 
 /** The figures that were found again, in words. */
@@ -41,7 +23,7 @@ export function agreementText(evaluation: Evaluation): string {
 
 /** What differs, in words, and what may be why: `theirs` and `ours` are the versions that the last bits depend on. */
 export function differenceText(
-  differences: readonly Difference[],
+  differences: readonly EvaluationDifference[],
   theirs: Record<string, string>,
   ours: Record<string, string>,
 ): string {
@@ -60,7 +42,10 @@ export function differenceText(
 }
 
 /** Where the versions differ that an evaluation's last bits depend on. */
-export function versionDifferences(theirs: Record<string, string>, ours: Record<string, string>): Difference[] {
+export function versionDifferences(
+  theirs: Record<string, string>,
+  ours: Record<string, string>,
+): EvaluationDifference[] {
   return Object.keys(theirs)
     .filter((name) => theirs[name] !== ours[name])
     .map((name) => ({ field: name, expected: theirs[name], found: ours[name] ?? null }))
