@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadScenario, resolvePlan, train } from '@agentgym/runtime'
 import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
+import { algorithmsBenchmark } from './algorithms-bench.ts'
 import type { Figure } from './figure.ts'
 import { registryBenchmark } from './registry-bench.ts'
 
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
 
 /** `npm run bench` measures training; `-- registry` the registry, on PostgreSQL or, with `--embedded`, on PGlite. */
 async function measure(folder: string): Promise<Figure[]> {
+  if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
   if (process.argv.includes('registry'))
     return registryBenchmark({ packages: 100_000, embedded: process.argv.includes('--embedded'), say })
   return [...(await rollouts()), await learner(), await wholeTraining(folder), await secondsTo475(folder)]
