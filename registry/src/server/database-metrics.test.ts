@@ -5,7 +5,7 @@ import { closeJobQueue, jobQueue } from '../jobs/job-queue.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { insertRun } from '../training/exports/testing/insert-run.ts'
 import { scrapedFigures } from './scraped-figures.ts'
-import { parseExposition, type Sample } from './testing/parse-exposition.ts'
+import { sampled, scrape } from './testing/scrape.ts'
 import { type ServedApp, serveApp } from './testing/serve-app.ts'
 
 const apps: ServedApp[] = []
@@ -20,24 +20,6 @@ afterEach(async () => {
   await Promise.all(apps.splice(0).map((app) => app.close()))
 })
 
-async function scrape(app: ServedApp) {
-  const response = await fetch(`${app.url}/metrics`)
-  expect(response.status).toBe(200)
-  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
-  return parseExposition(await response.text())
-}
-
-type Families = Awaited<ReturnType<typeof scrape>>
-
-/** Value of the one sample with at least these labels. */
-function value(families: Families, name: string, labels: Record<string, string> = {}, sample = name): number {
-  const fits = (one: Sample) =>
-    one.name === sample && Object.entries(labels).every(([label, wanted]) => one.labels[label] === wanted)
-  const found = families.get(name)?.samples.filter(fits) ?? []
-  expect(found, `${sample} ${JSON.stringify(labels)}`).toHaveLength(1)
-  return found[0].value
-}
-
 describe.each(await testDatabases())('/metrics on $kind', ({ open }) => {
   let database: Database
   beforeAll(async () => {
@@ -49,17 +31,17 @@ describe.each(await testDatabases())('/metrics on $kind', ({ open }) => {
   })
 
   it('of an empty service has every family, at zero', async () => {
-    const families = await scrape(await serveWith(database))
-    expect(value(families, 'db_up')).toBe(1)
+    const families = await scrape((await serveWith(database)).url)
+    expect(sampled(families, 'db_up')).toBe(1)
     for (const name of ['active', 'completed_total', 'failed_total', 'cancelled_total'])
-      expect(value(families, `training_jobs_${name}`)).toBe(0)
+      expect(sampled(families, `training_jobs_${name}`)).toBe(0)
     for (const kind of ['check', 'evaluate', 'train']) {
-      expect(value(families, 'queue_length', { kind })).toBe(0)
-      expect(value(families, 'queue_leased', { kind })).toBe(0)
+      expect(sampled(families, 'queue_length', { kind })).toBe(0)
+      expect(sampled(families, 'queue_leased', { kind })).toBe(0)
     }
-    expect(value(families, 'workers_connected')).toBe(0)
-    expect(value(families, 'db_connections_active')).toBeGreaterThanOrEqual(0)
-    expect(value(families, 'process_resident_memory_bytes')).toBeGreaterThan(2 ** 20)
+    expect(sampled(families, 'workers_connected')).toBe(0)
+    expect(sampled(families, 'db_connections_active')).toBeGreaterThanOrEqual(0)
+    expect(sampled(families, 'process_resident_memory_bytes')).toBeGreaterThan(2 ** 20)
     expect(families.get('training_iteration_duration_seconds')?.type).toBe('histogram')
     for (const [name, { help, type }] of families) {
       expect(help, name).not.toBe('')
@@ -85,23 +67,23 @@ describe.each(await testDatabases())('/metrics on $kind', ({ open }) => {
     const first = await serveWith(database)
     const second = await serveWith(database)
     for (const app of [first, second]) {
-      const families = await scrape(app)
-      expect(value(families, 'training_jobs_active')).toBe(2)
-      expect(value(families, 'training_jobs_completed_total')).toBe(3)
-      expect(value(families, 'training_jobs_failed_total')).toBe(2)
-      expect(value(families, 'training_jobs_cancelled_total')).toBe(1)
+      const families = await scrape(app.url)
+      expect(sampled(families, 'training_jobs_active')).toBe(2)
+      expect(sampled(families, 'training_jobs_completed_total')).toBe(3)
+      expect(sampled(families, 'training_jobs_failed_total')).toBe(2)
+      expect(sampled(families, 'training_jobs_cancelled_total')).toBe(1)
       const name = 'training_job_duration_seconds'
-      const completed = (le: string) => value(families, name, { state: 'completed', le }, `${name}_bucket`)
+      const completed = (le: string) => sampled(families, `${name}_bucket`, { state: 'completed', le })
       expect([completed('10'), completed('30'), completed('60'), completed('3600'), completed('10800')]).toEqual([
         1, 1, 2, 2, 3,
       ])
-      expect(value(families, name, { state: 'completed' }, `${name}_sum`)).toBe(4_050.5)
-      expect(value(families, name, { state: 'completed' }, `${name}_count`)).toBe(3)
+      expect(sampled(families, `${name}_sum`, { state: 'completed' })).toBe(4_050.5)
+      expect(sampled(families, `${name}_count`, { state: 'completed' })).toBe(3)
       // Bounds belong to their bucket; what is beyond all of them is in the last.
-      expect(value(families, name, { state: 'failed', le: '30' }, `${name}_bucket`)).toBe(1)
-      expect(value(families, name, { state: 'failed', le: '259200' }, `${name}_bucket`)).toBe(1)
-      expect(value(families, name, { state: 'failed', le: '+Inf' }, `${name}_bucket`)).toBe(2)
-      expect(value(families, name, { state: 'cancelled' }, `${name}_count`)).toBe(0)
+      expect(sampled(families, `${name}_bucket`, { state: 'failed', le: '30' })).toBe(1)
+      expect(sampled(families, `${name}_bucket`, { state: 'failed', le: '259200' })).toBe(1)
+      expect(sampled(families, `${name}_bucket`, { state: 'failed', le: '+Inf' })).toBe(2)
+      expect(sampled(families, `${name}_count`, { state: 'cancelled' })).toBe(0)
     }
   })
 
@@ -113,11 +95,11 @@ describe.each(await testDatabases())('/metrics on $kind', ({ open }) => {
       await queue.enqueue(query, 'check', randomUUID())
     })
     await queue.next('train', null)
-    const families = await scrape(app)
-    expect(value(families, 'queue_length', { kind: 'train' })).toBe(2)
-    expect(value(families, 'queue_leased', { kind: 'train' })).toBe(1)
-    expect(value(families, 'queue_length', { kind: 'check' })).toBe(1)
-    expect(value(families, 'queue_length', { kind: 'evaluate' })).toBe(0)
+    const families = await scrape(app.url)
+    expect(sampled(families, 'queue_length', { kind: 'train' })).toBe(2)
+    expect(sampled(families, 'queue_leased', { kind: 'train' })).toBe(1)
+    expect(sampled(families, 'queue_length', { kind: 'check' })).toBe(1)
+    expect(sampled(families, 'queue_length', { kind: 'evaluate' })).toBe(0)
   })
 
   it('shows workers by name, no matter how they call themselves, and no more than it may', async () => {
@@ -137,7 +119,7 @@ describe.each(await testDatabases())('/metrics on $kind', ({ open }) => {
       worker('twice', { cpu: 0.75, memory: 0.25, gpu: null }),
       worker('gone', { cpu: 1, memory: 1, gpu: 1 }, 600),
     )
-    const families = await scrape(await serveWith(database))
+    const families = await scrape((await serveWith(database)).url)
     const usage = (share: string) =>
       Object.fromEntries(
         families.get(`worker_${share}_usage`)?.samples.map(({ labels, value }) => [labels.worker, value]) ?? [],
@@ -146,29 +128,29 @@ describe.each(await testDatabases())('/metrics on $kind', ({ open }) => {
     expect(usage('cpu')).toEqual({ [hostile]: 0.5, 'back?slash': 0.125, twice: 0.75 })
     expect(usage('memory')).toEqual({ [hostile]: 0.25, twice: 0.5 })
     expect(usage('gpu')).toEqual({ 'back?slash': 0.75 })
-    expect(value(families, 'workers_connected')).toBe(4)
+    expect(sampled(families, 'workers_connected')).toBe(4)
 
     const many = Array.from({ length: 300 }, (_, index) => `worker-${String(index).padStart(3, '0')}`)
     await insert(...many.map((name) => worker(name, { cpu: 0.1, memory: 0.1, gpu: 0.1 })))
     // Names that differ in what is not shown become one series, not two with the same labels.
     await insert(worker('back/slash', { cpu: 0.9, memory: null, gpu: null }))
-    const crowded = await scrape(await serveWith(database))
+    const crowded = await scrape((await serveWith(database)).url)
     expect(crowded.get('worker_cpu_usage')?.samples.length).toBeLessThanOrEqual(200)
-    expect(value(crowded, 'worker_cpu_usage', { worker: 'back?slash' })).toBe(0.9)
-    expect(value(crowded, 'workers_connected')).toBe(305)
+    expect(sampled(crowded, 'worker_cpu_usage', { worker: 'back?slash' })).toBe(0.9)
+    expect(sampled(crowded, 'workers_connected')).toBe(305)
   })
 
   it('reads the database once for whoever asks at the same time, and again later', async () => {
     const app = await serveWith(database)
     const read = scrapedFigures(app.services)
     expect(new Set(Array.from({ length: 20 }, read)).size).toBe(1)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => scrape(app)))
-    for (const families of answers) expect(value(families, 'training_jobs_completed_total')).toBe(3)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => scrape(app.url)))
+    for (const families of answers) expect(sampled(families, 'training_jobs_completed_total')).toBe(3)
     const now = new Date()
     await insertRun(database, { state: 'completed', startedAt: now, endedAt: now })
     await expect.poll(async () => (await read()).ended.completed.runs, { timeout: 60_000 }).toBe(4)
     await expect
-      .poll(async () => value(await scrape(app), 'training_jobs_completed_total'), { timeout: 60_000 })
+      .poll(async () => sampled(await scrape(app.url), 'training_jobs_completed_total'), { timeout: 60_000 })
       .toBe(4)
   })
 

@@ -35,6 +35,10 @@ function room() {
     })
     .get('/v1/runs/:id', (c) => c.json({ traceparent: currentTraceparent(c) }))
     .post('/v1/jobs/:id/outcome', (c) => c.json({}))
+    .post('/v1/jobs/lease', (c) => {
+      c.set('jobId', run)
+      return c.json({})
+    })
     .get('/v1/bug', () => {
       throw new Error('the secret is 42')
     })
@@ -91,6 +95,7 @@ describe('a request', () => {
     const { app, send } = await serveTraced()
     await call(app, `/v1/runs/${run}`)
     await call(app, `/v1/jobs/${run}/outcome`, { method: 'POST' })
+    await call(app, '/v1/jobs/lease', { method: 'POST' })
     await call(app, '/v1/runs/no-id')
     await send()
     const about = collector.spans.map(({ name, attributes }) => [
@@ -101,6 +106,7 @@ describe('a request', () => {
     expect(about).toEqual([
       ['GET /v1/runs/:id', run, undefined],
       ['POST /v1/jobs/:id/outcome', undefined, run],
+      ['POST /v1/jobs/lease', undefined, run],
       ['GET /v1/runs/:id', undefined, undefined],
     ])
   })
