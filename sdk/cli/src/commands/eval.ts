@@ -1,3 +1,4 @@
+import { agentGymHome } from '../account/agentgym-home.ts'
 import type { CommandContext } from '../command-context.ts'
 import { resolveAgentFolder } from '../targets/resolve-agent.ts'
 import { displayPath } from '../terminal/display-path.ts'
@@ -15,16 +16,16 @@ export async function evaluate(target: string, flags: EvalFlags, context: Comman
   const { readAgent } = await context.runtime()
   const manifest = await readAgent(folder)
   const { terminal } = context
+  // Where an installed one lies says nothing to anybody.
+  const shown = folder.startsWith(agentGymHome()) ? target : displayPath(folder)
   const played = safeText(`${manifest.scenario.name}@${manifest.scenario.version}`, 240)
   const episodes =
     flags.episodes === undefined ? 'held-out episodes' : `${formatCount(flags.episodes)} held-out episodes`
-  context.say(
-    `${terminal.symbols.next} Evaluate ${safeText(displayPath(folder))} on ${terminal.paint.bold(played)}, ${episodes}`,
-  )
+  context.say(`${terminal.symbols.next} Evaluate ${safeText(shown)} on ${terminal.paint.bold(played)}, ${episodes}`)
 
   const evaluation = await playAgent(folder, manifest, flags, context)
   context.sayJson(evaluation)
   for (const line of evaluationLines(evaluation, terminal)) context.say(line)
-  const again = `agentgym info ${shellQuote(displayPath(folder))}`
+  const again = `agentgym info ${shellQuote(shown)}`
   context.say(`${terminal.symbols.next} How it was trained: ${terminal.paint.accent(again)}`)
 }

@@ -4,6 +4,7 @@ import type { CommandContext } from '../command-context.ts'
 import { type InstalledPackage, installPackage } from '../packages/install-package.ts'
 import { lockFileName, readLock } from '../packages/lock-file.ts'
 import { requirePackageTarget } from '../registry/package-target.ts'
+import { packageKind } from '../targets/read-scenario-package.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import { transferProgress } from '../terminal/transfer-progress.ts'
@@ -27,7 +28,9 @@ export async function install(names: readonly string[], context: CommandContext)
   }
   context.sayJson({ ok: true, lock: lockFileName, packages: installed })
   const { paint, symbols } = context.terminal
-  context.say(`${symbols.next} Train on it: ${paint.accent(`agentgym train ${shellQuote(installed[0].name)}`)}`)
+  const [{ name, folder }] = installed
+  const [what, command] = (await packageKind(folder)) === 'agent' ? ['Play it', 'eval'] : ['Train on it', 'train']
+  context.say(`${symbols.next} ${what}: ${paint.accent(`agentgym ${command} ${shellQuote(name)}`)}`)
 }
 
 /** One line of result; what speaks against the version follows. */

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
+import { findLocked } from '../packages/installed-packages.ts'
+import { parsePackageTarget } from '../registry/package-target.ts'
 import { unscopedName } from './built-in-scenarios.ts'
 import { closestName } from './closest-name.ts'
 import { findAgents } from './find-agents.ts'
@@ -9,11 +11,13 @@ import { findAgents } from './find-agents.ts'
 export const agentsFolder = 'agents'
 
 /**
- * The folder of the agent that a user named: a folder that holds an agent.json, else the name of one in ./agents.
- * Throws `file_not_found`.
+ * The folder of the agent that a user named: a folder that holds an agent.json, else what agentgym.lock names, else the
+ * name of one in ./agents. Throws `file_not_found`.
  */
 export async function resolveAgentFolder(target: string): Promise<string> {
-  const candidates = [target, join(agentsFolder, unscopedName(target))]
+  const wanted = parsePackageTarget(target)
+  const installed = wanted && (await findLocked(wanted))?.folder
+  const candidates = [target, ...(installed ? [installed] : []), join(agentsFolder, unscopedName(target))]
   const found = candidates.find((folder) => existsSync(join(folder, 'agent.json')))
   if (found) return resolve(found)
   const names = (await findAgents(agentsFolder)).map((agent) => agent.name)

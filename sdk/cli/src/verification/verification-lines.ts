@@ -19,9 +19,8 @@ export function verificationLines(verification: Verification, terminal: Terminal
     case 'unavailable':
       return told(paint.warn(symbols.warning), `Not verified${why}`)
     case 'mismatch':
-      return told(paint.fail(symbols.failed), `Not verified, for running it again gave another result${why}`)
     case 'failed':
-      return told(paint.fail(symbols.failed), `Not verified, for it could not be run to its end${why}`)
+      return told(paint.fail(symbols.failed), `Not verified${why}`)
   }
 }
 

@@ -88,7 +88,7 @@ async function signedStatement(
       state === 'pending'
         ? `${label} is not verified yet: a worker is at it`
         : `the server has signed nothing about ${label} (${state})${why}`,
-    hint: `agentgym install ${label} fetches it as it is; its claim alone is checked by agentgym agent verify DIR.`,
+    hint: `agentgym install ${label} fetches it as it is, and agentgym eval ${name} plays it here.`,
     data: { name, version, state },
   })
 }
