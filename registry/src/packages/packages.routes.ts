@@ -34,8 +34,10 @@ const tagParams = packageParams.extend({ tag: z.string().openapi({ example: 'nex
 
 const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 const done = { 204: { description: 'Done.' } }
-/** Everything that a tarball can be refused for. */
-const vettingCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter((code) => /^(?:tarball|package)_/.test(code))
+/** Everything that a tarball, and the model in an agent's, can be refused for. */
+const vettingCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
+  (code) => /^(?:tarball|package|model)_/.test(code) && errorCatalogue[code].exit === 2,
+)
 const changeCodes = ['unauthenticated', 'forbidden', 'package_not_found'] as const
 
 const publishRoute = createRoute({

@@ -9,6 +9,7 @@ import type { Database } from '../database/database.ts'
 import { closeJobQueue } from '../jobs/job-queue.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { type TestServices, testServices } from '../testing/test-services.ts'
+import { finish, mustLease } from '../verification/testing/verifying.ts'
 import { publishVersion } from './publish-version.ts'
 import { sweepObjects } from './sweep-objects.ts'
 import { checkAll, createActor, publish, upload } from './testing/publishing.ts'
@@ -140,13 +141,18 @@ describe.each(await testDatabases())('publishing on $kind', ({ open }) => {
     })
   })
 
-  it('an agent whose structure holds is published at once', async () => {
+  it('an agent whose structure holds is for a worker to run before it is published', async () => {
     const name = `@${ada.username}/maze-ppo`
     const tarball = agentTarball({ name })
     const answer = await upload(services, ada, '0.1.0', { name, tarball })
-    expect(answer).toMatchObject({ name, version: '0.1.0', state: 'published' })
+    expect(answer).toMatchObject({ name, version: '0.1.0', state: 'checking' })
     expect(await upload(services, ada, '0.1.0', { name, tarball })).toEqual(answer)
-    expect(await checkAll(services)).toEqual([])
+    expect(await checkAll(services), 'which is no check of a scenario').toEqual([])
+    const job = await mustLease(services)
+    expect(job.evaluation).toMatchObject({ purpose: 'verification', agent: { name, integrity: answer.integrity } })
+    expect(job.evaluation.scenario, 'nobody published it here').toBeNull()
+    const checks = [{ id: 'golden_batch', ok: true, message: 'finite outputs' }]
+    await finish(services, job, { checks, output_hash: 'd'.repeat(64), results: [], runtime: {} })
     const found = await database.query
       .selectFrom('packages')
       .selectAll()

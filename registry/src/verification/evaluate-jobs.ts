@@ -39,7 +39,7 @@ async function describe(
       purpose: evaluation.purpose,
       agent: tarball('agent', agent),
       scenario: scenario === null ? null : { ...tarball('scenario', scenario), hash: scenario.hash },
-      tasks: scenario === null ? [] : tasksOf(evaluation, agent.manifest?.evaluation),
+      tasks: tasksOf(evaluation, subject),
     },
   }
 }

@@ -19,6 +19,7 @@ import {
   type EvaluatedAgent,
   findEvaluation,
   type ScenarioVersion,
+  type Subject,
   subjectOf,
   tasksOf,
 } from './verification-subject.ts'
@@ -40,7 +41,7 @@ export async function finishEvaluation(services: Services, attempt: Attempt, res
     const subject = evaluation && (await subjectOf(query, evaluation))
     if (evaluation === undefined || subject === undefined)
       throw new Error(`the evaluation ${attempt.id} has no subject`)
-    requireTasks(result, tasksOf(evaluation, subject.agent.manifest?.evaluation))
+    requireTasks(result, tasksOf(evaluation, subject))
     if (evaluation.purpose === 'verification') return finishVerification(services, query, evaluation, subject, result)
     const [requested] = result.results
     const fault = result.checks.find(({ ok }) => !ok)
@@ -83,8 +84,6 @@ function requireTasks({ checks, results }: Result, tasks: ReturnType<typeof task
     data: { field: 'results' },
   })
 }
-
-type Subject = { agent: EvaluatedAgent; scenario: ScenarioVersion | null }
 
 async function finishVerification(
   services: Services,

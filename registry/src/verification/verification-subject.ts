@@ -18,17 +18,21 @@ export type EvaluatedAgent = PublishedTarball & {
   manifest: AgentManifest | null
 }
 
+export type Subject = { agent: EvaluatedAgent; scenario: ScenarioVersion | null }
+
 export async function findEvaluation(query: Queries, id: string): Promise<Selectable<EvaluationTable> | undefined> {
   return query.selectFrom('evaluations').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** What a worker is to play. */
+/** What a worker is to play: nothing where the scenario is not here. */
 export function tasksOf(
   { purpose, episodes, seed }: Pick<Selectable<EvaluationTable>, 'purpose' | 'episodes' | 'seed'>,
-  claim: { episodes: number; seed: number } | undefined,
+  { agent, scenario }: Subject,
 ): LeasedEvaluation['evaluation']['tasks'] {
+  if (scenario === null) return []
   if (purpose === 'requested') return [{ id: 'requested', episodes, seed }]
-  if (claim === undefined) return []
+  if (agent.manifest === null) return []
+  const { evaluation: claim } = agent.manifest
   return [
     { id: 'claim', episodes: claim.episodes, seed: claim.seed },
     { id: 'held_out', episodes, seed },
@@ -36,10 +40,7 @@ export function tasksOf(
 }
 
 /** What an evaluation plays with what: undefined where the agent is not there (any more). */
-export async function subjectOf(
-  query: Queries,
-  evaluation: Selectable<EvaluationTable>,
-): Promise<{ agent: EvaluatedAgent; scenario: ScenarioVersion | null } | undefined> {
+export async function subjectOf(query: Queries, evaluation: Selectable<EvaluationTable>): Promise<Subject | undefined> {
   if (evaluation.run_id !== null) return subjectOfRun(query, evaluation.run_id)
   const row = await query
     .selectFrom('versions')
@@ -91,10 +92,7 @@ async function scenarioOfAgent(
   return row === undefined ? null : scenarioVersion(row)
 }
 
-async function subjectOfRun(
-  query: Queries,
-  runId: string,
-): Promise<{ agent: EvaluatedAgent; scenario: ScenarioVersion } | undefined> {
+async function subjectOfRun(query: Queries, runId: string): Promise<Subject | undefined> {
   const run = await query
     .selectFrom('training_runs')
     .select([

@@ -19,4 +19,5 @@ export {
 } from './jobs.ts'
 export { packagePath, versionPath } from './package-path.ts'
 export { type PublishedVersion, type PublishRequest, publishPackage } from './publish-package.ts'
+export { verifyStatement } from './verify-statement.ts'
 export { type WatchOptions, watchRun } from './watch-run.ts'
