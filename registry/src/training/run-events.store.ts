@@ -1,7 +1,6 @@
 import type { RunEvent, RunEventData, RunEventType } from '@agentgym/contract'
-import { sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
-import type { Schema } from '../database/schema.ts'
 
 /** Progress has a table of its own: see `insertPoints`. */
 type EventType = Exclude<RunEventType, 'progress'>
@@ -15,17 +14,6 @@ export type NumberedPoint = { seq: number; data: RunEventData['progress'] }
 /** Gives events the places after `lastSeq`, in order. */
 export function numbered(lastSeq: number, events: NewRunEvent[]): NumberedEvent[] {
   return events.map((event, index) => ({ ...event, seq: lastSeq + 1 + index }))
-}
-
-/** Appends events to a run whose row the transaction has locked, or has just written. */
-export async function appendEvents(query: Transaction<Schema>, runId: string, events: NewRunEvent[]): Promise<void> {
-  const { last_seq: lastSeq } = await query
-    .updateTable('training_runs')
-    .set({ last_seq: sql<number>`last_seq + ${events.length}` })
-    .where('id', '=', runId)
-    .returning('last_seq')
-    .executeTakeFirstOrThrow()
-  await insertEvents(query, runId, numbered(lastSeq - events.length, events))
 }
 
 /** Writes events that have their places. */
