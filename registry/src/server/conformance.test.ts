@@ -1,5 +1,10 @@
+import { verifyStatement } from '@agentgym/client'
+import type { LeasedEvaluation, SigningKeys, Verification } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endlessLoop } from '../../../testdata/models/hostile-models.ts'
+import { agentTarball, goodAgent } from '../../../testdata/tarballs/good-agent.ts'
 import { goodTarball } from '../../../testdata/tarballs/good-package.ts'
+import { bundleHash, claimOf } from '../verification/testing/verifying.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { type RunningServer, serve } from './serve.ts'
 import { type Call, conformingCalls } from './testing/conforming-calls.ts'
@@ -131,8 +136,50 @@ describe('answers are as the OpenAPI document describes them', () => {
     await expect(wrong('"/v1/account"', '"/v1/acount"')).rejects.toThrow(/not described/)
   })
 
+  it('an agent is run again, and what came out is signed', async () => {
+    const scenario = { ...goodAgent.scenario, name: '@acme/maze', version: '1.0.0', hash: bundleHash }
+    const claim = claimOf(scenario)
+    const agent = new Uint8Array(agentTarball({ name: '@acme/maze-ppo' }, { scenario, evaluation: claim }))
+    const version = '/v1/packages/@acme/maze-ppo/versions/0.1.0'
+    expect(await call(version, { method: 'PUT', body: agent, token: author.token })).toMatchObject({ status: 202 })
+    const hostile = new Uint8Array(agentTarball({ name: '@acme/hostile' }, {}, endlessLoop))
+    const refused = { method: 'PUT', body: hostile, token: author.token }
+    expect(await call('/v1/packages/@acme/hostile/versions/0.1.0', refused)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'model_subgraph_forbidden' } },
+    })
+
+    const worker = { token: operator.token }
+    const { body: job } = await post('/v1/jobs/lease', { kinds: ['evaluate'] }, worker)
+    const { lease, evaluation } = job as LeasedEvaluation
+    const ofJob = `/v1/jobs/${job.id}/evaluation`
+    for (const what of ['agent', 'scenario']) {
+      expect((await call(`${ofJob}/${what}?lease=${lease}`)).status).toBe(200)
+      expect((await call(`${ofJob}/${what}?lease=0.stolen`)).status).toBe(409)
+    }
+    const results = evaluation.tasks.map(({ id, episodes, seed }) => {
+      return { id, evaluation: { ...claim, episodes, seed }, error: null }
+    })
+    const checks = [{ id: 'golden_batch', ok: true, message: 'finite outputs' }]
+    const result = { lease, checks, output_hash: 'd'.repeat(64), results, runtime: { node: '24.21.0' } }
+    expect((await post(ofJob, result, { token: author.token })).status).toBe(403)
+    expect((await post(ofJob, { ...result, results: [] }, worker)).status).toBe(422)
+    expect((await post(ofJob, result, worker)).status).toBe(204)
+    expect((await post(ofJob, result, worker)).status).toBe(409)
+
+    const { signed } = (await call(version)).body.verification as Verification
+    const keys = (await call('/v1/keys')).body as SigningKeys
+    expect(signed && (await verifyStatement(signed, keys))).toMatchObject({ server: server.url, claim })
+    const board = '/v1/packages/@acme/maze/versions/1.0.0/leaderboard'
+    expect((await call(`${board}?limit=5`)).body).toMatchObject({
+      entries: [{ rank: 1, agent: { name: '@acme/maze-ppo' } }],
+    })
+    expect((await call(`${board}?limit=0`)).status).toBe(422)
+    expect((await call(board.replace('1.0.0', '9.0.0'))).status).toBe(404)
+  })
+
   it('and most operations were asked', () => {
     const asked = new Set([...calls.seen].map((seen) => seen.replace(/ \d+$/, '')))
-    expect(asked.size).toBeGreaterThanOrEqual(28)
+    expect(asked.size).toBeGreaterThanOrEqual(32)
   })
 })

@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { readSettings } from './read-settings.ts'
 
@@ -34,6 +36,20 @@ describe('readSettings', () => {
     })
   })
 
+  it('takes a signing key in PEM, with line breaks or with what stands for them, and shows it nowhere', () => {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    for (const text of [pem, pem.replaceAll('\n', '\\n')]) {
+      const settings = read({ AGENTGYM_SIGNING_KEY: text })
+      expect(settings.config.signingKey?.equals(privateKey)).toBe(true)
+      expect(JSON.stringify(settings) + inspect(settings, { depth: 9 })).not.toContain(pem.split('\n')[1])
+    }
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' })
+    expect(() => read({ AGENTGYM_SIGNING_KEY: String(rsa) })).toThrow(
+      /^The setting AGENTGYM_SIGNING_KEY is not an Ed25519 private key in PEM\.$/,
+    )
+  })
+
   it('with PostgreSQL and a bucket nothing lies in a folder', () => {
     const settings = read({ DATABASE_URL: 'postgresql://db.example/gym', AGENTGYM_S3_BUCKET: 'gym' })
     expect(settings).toMatchObject({
@@ -50,6 +66,7 @@ describe('readSettings', () => {
     ['AGENTGYM_PUBLIC_URL', 'gym.example.com', /an address with http: or https:/],
     ['AGENTGYM_TRUSTED_PROXIES', '-1', /a whole number/],
     ['AGENTGYM_SECRET', 'password', /32 bytes in hexadecimal/],
+    ['AGENTGYM_SIGNING_KEY', 'password', /an Ed25519 private key in PEM/],
     ['AGENTGYM_LOG_LEVEL', 'verbose', /info, warn or error/],
     ['AGENTGYM_MAIL', 'sendmail', /"file", "console"/],
     ['DATABASE_URL', 'mysql://db.example/gym', /postgresql:/],
