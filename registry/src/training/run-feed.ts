@@ -60,6 +60,11 @@ export class RunFeeds {
     this.#keptBytes = 0
   }
 
+  /** Connections, over all runs. */
+  get watchers(): number {
+    return [...this.#feeds.values()].reduce((total, { watchers }) => total + watchers, 0)
+  }
+
   get closed(): boolean {
     return this.#closed
   }
