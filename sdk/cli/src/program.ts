@@ -92,7 +92,7 @@ function addTrain(program: Command): void {
     .command('train')
     .argument('<TARGET>', 'scenario folder, built-in name, or @scope/name[@range] from the registry')
     .description('train an agent on a scenario in the sandbox')
-    .option('--algorithm <NAME>', "learning algorithm (by default the scenario's, else ppo)")
+    .option('--algorithm <NAME>', "ppo or grpo (by default the scenario's, else ppo)")
     .option('--steps <N>', "environment steps (by default the scenario's)", wholeNumber('steps', countRange))
     .option(
       '--seed <S>',

@@ -146,39 +146,45 @@ describe('from an empty folder to an agent', () => {
   })
 })
 
-describe('an interrupted run', () => {
+describe('an interrupted run', { timeout: 300_000 }, () => {
   const longer = ['--steps', '120000', '--seed', '9', '--set', 'evaluation_episodes=20']
   beforeAll(async () => {
     if (!existsSync(join(folder, 'puck'))) await runCli(['scenario', 'init', 'puck', '--yes'], options)
   })
 
-  it('keeps a checkpoint, says how to go on, and then ends as if it had never stopped', async () => {
-    let interrupted = false
-    const stopped = await runCli(['train', 'puck', '--out', 'agents/stopped', '--json', ...longer], {
-      ...options,
-      onLine: (_, kill) => {
-        if (!interrupted) kill('SIGINT')
-        interrupted = true
-      },
-    })
-    expect(stopped.status).toBe(1)
-    const last = trainingEventSchema.parse(stopped.lines.at(-1))
-    const resume = 'agentgym train puck --out agents/stopped --resume'
-    expect(last).toMatchObject({
-      event: 'error',
-      error: { code: 'training_cancelled', data: { resume, checkpoint: expect.any(String) } },
-    })
+  it.each(['ppo', 'grpo'])(
+    'keeps a checkpoint, says how to go on, and then ends as if it had never stopped (%s)',
+    async (algorithm) => {
+      const [out, whole] = [`agents/${algorithm}-stopped`, `agents/${algorithm}-whole`]
+      const request = ['--algorithm', algorithm, ...longer]
+      let interrupted = false
+      const stopped = await runCli(['train', 'puck', '--out', out, '--json', ...request], {
+        ...options,
+        onLine: (_, kill) => {
+          if (!interrupted) kill('SIGINT')
+          interrupted = true
+        },
+      })
+      expect(stopped.status).toBe(1)
+      const last = trainingEventSchema.parse(stopped.lines.at(-1))
+      const resume = `agentgym train puck --out ${out} --resume`
+      expect(last).toMatchObject({
+        event: 'error',
+        error: { code: 'training_cancelled', data: { resume, checkpoint: expect.any(String) } },
+      })
 
-    const refused = await runCli(['train', 'puck', '--out', 'agents/stopped', '--json'], options)
-    expect(refused.lines).toMatchObject([
-      { error: { code: 'usage_invalid', message: expect.stringContaining('unfinished run') } },
-    ])
+      const refused = await runCli(['train', 'puck', '--out', out, '--json'], options)
+      expect(refused.lines).toMatchObject([
+        { error: { code: 'usage_invalid', message: expect.stringContaining('unfinished run') } },
+      ])
 
-    // Seed and settings come from the record of the run.
-    const resumed = await runCli([...resume.split(' ').slice(1), '--json'], options)
-    expect(resumed.status).toBe(0)
-    const whole = await runCli(['train', 'puck', '--out', 'agents/whole', '--json', ...longer], options)
-    expect(whole.status).toBe(0)
-    expect(modelHash(join(folder, 'agents', 'stopped'))).toBe(modelHash(join(folder, 'agents', 'whole')))
-  })
+      // Algorithm, seed and settings come from the record of the run.
+      const resumed = await runCli([...resume.split(' ').slice(1), '--json'], options)
+      expect(resumed.status).toBe(0)
+      const uninterrupted = await runCli(['train', 'puck', '--out', whole, '--json', ...request], options)
+      expect(uninterrupted.status).toBe(0)
+      expect(modelHash(join(folder, out))).toBe(modelHash(join(folder, whole)))
+      expect(readFileSync(join(folder, out, 'README.md'), 'utf8')).toContain(`Trained with ${algorithm.toUpperCase()} `)
+    },
+  )
 })
