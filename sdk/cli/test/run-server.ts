@@ -105,12 +105,21 @@ export const quietStatus: ServerStatus = serverStatusSchema.parse({
 })
 
 export async function startRunServer(
-  options: { run?: Run; others?: Run[]; agent?: Uint8Array; files?: Record<string, string> } = {},
+  options: {
+    run?: Run
+    others?: Run[]
+    agent?: Uint8Array
+    /** By the end of their address below the run's. */
+    files?: Record<string, string>
+    /** So many submissions are taken and never answered. */
+    lostAnswers?: number
+  } = {},
 ): Promise<RunServer> {
   let run = options.run ?? queuedRun()
   const events: RunEvent[] = []
   const watchers = new Set<ServerResponse>()
   const requests: RunServer['requests'] = []
+  let lostAnswers = options.lostAnswers ?? 0
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? '/', 'http://localhost')
@@ -124,8 +133,10 @@ export async function startRunServer(
     const file = options.files?.[url.pathname.slice(own.length + 1)]
     if (file !== undefined) response.end(file)
     else if (url.pathname === '/v1/status') json(quietStatus)
-    else if (url.pathname === '/v1/runs' && request.method === 'POST') json(run, 201)
-    else if (url.pathname === '/v1/runs')
+    else if (url.pathname === '/v1/runs' && request.method === 'POST') {
+      if (lostAnswers-- > 0) request.socket.destroy()
+      else json(run, 201)
+    } else if (url.pathname === '/v1/runs')
       json(runListSchema.parse({ runs: [run, ...(options.others ?? [])], next_cursor: null }))
     else if (url.pathname === own) json(run)
     else if (url.pathname === `${own}/cancel` || url.pathname === `${own}/resume`) json(run)

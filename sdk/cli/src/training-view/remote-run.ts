@@ -41,8 +41,8 @@ export function remoteText({ run, event }: RemoteUpdate): string | undefined {
   }
 }
 
-const releasedText = 'Its worker is stopping and gave it back; queued again from its last checkpoint'
-const lostText = 'Its worker is not heard of any more; queued again from its last checkpoint'
+const releasedText = 'Given back by its worker, which stops; queued again'
+const lostText = 'Its worker is not heard of any more; queued again'
 
 function pickedUpText(data: Extract<RunEvent, { type: 'running' }>['data']): string {
   const from = data.from_iteration > 0 ? `, from iteration ${formatCount(data.from_iteration)}` : ''

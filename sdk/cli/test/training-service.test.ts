@@ -1,0 +1,258 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  agentManifestSchema,
+  evaluationSchema,
+  leaderboardSchema,
+  type Run,
+  resultEventSchema,
+  runListSchema,
+  runSchema,
+  serverStatusSchema,
+} from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openRegistry, type Person, type Registry } from './registry-people.ts'
+import { runCli } from './run-cli.ts'
+
+let registry: Registry
+let ann: Person
+let bob: Person
+
+/** Trains for as long as nobody ends it. */
+const endless = ['--steps', '1e9', '--set', 'evaluate_every=0']
+const short = ['--steps', '4096', '--set', 'evaluation_episodes=20']
+
+beforeAll(async () => {
+  registry = await openRegistry()
+  ann = registry.person('ann')
+  bob = registry.person('bob')
+  await ann.join()
+  await bob.join()
+  await done(ann, ['scenario', 'init', 'puck', '--yes', '--name', '@ann/puck'])
+  await done(ann, ['scenario', 'publish', 'puck'])
+}, 240_000)
+afterAll(() => registry?.close())
+
+async function done(person: Person, words: string[]): Promise<unknown[]> {
+  const { status, lines, stdout, stderr } = await person.run([...words, '--json'])
+  if (status !== 0) throw new Error(`agentgym ${words.join(' ')} ended with ${status}: ${stdout}${stderr}`)
+  return lines
+}
+
+async function startRun(person: Person, words: string[]): Promise<Run> {
+  const [line] = await done(person, ['train', '@ann/puck', '--remote', ...words])
+  return runSchema.parse(line)
+}
+
+/** Runs the command as `person` and interrupts it at the first line that fits. */
+function interruptAt(person: Person, words: string[], fits: (line: string) => boolean) {
+  const environment = { AGENTGYM_HOME: person.home, AGENTGYM_SERVER: registry.server.url }
+  return runCli(words, { cwd: person.work, environment, onLine: (line, kill) => void (fits(line) && kill('SIGINT')) })
+}
+
+describe('training on shared machines', () => {
+  it('status shows the worker that waits', async () => {
+    const [line] = await done(bob, ['status'])
+    const { server, ...answer } = line as { server: string }
+    expect(server).toBe(registry.server.url)
+    expect(serverStatusSchema.parse(answer).workers).toMatchObject([{ slots: expect.any(Number) }])
+  })
+
+  it('ends with an agent here that evaluates as the worker said', async () => {
+    const lines = await done(bob, ['train', '@ann/puck', '--remote', '--watch', '--seed', '3', ...short])
+    const result = resultEventSchema.parse(lines.at(-1))
+    expect(result).toMatchObject({ ok: true, agent: join(bob.work, 'agents', 'puck') })
+    const steps = lines
+      .map((line) => line as { event: string; iteration: number })
+      .filter(({ event }) => event === 'progress')
+    expect(steps.map(({ iteration }) => iteration)).toEqual(steps.map((_, index) => index + 1))
+    const { episodes, seed } = result.evaluation
+    const [again] = await done(bob, ['eval', 'puck', '--episodes', `${episodes}`, '--seed', `${seed}`])
+    expect(evaluationSchema.parse(again)).toEqual(result.evaluation)
+    expect(existsSync(join(bob.work, 'agents', 'puck', 'learning-curve.svg'))).toBe(true)
+  })
+
+  it('gives the bits that training here gives', async () => {
+    await done(ann, ['train', '@ann/puck', '--seed', '3', '--out', 'agents/here', ...short])
+    const hashOf = (path: string) => agentManifestSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).model_hash
+    const remote = hashOf(join(bob.work, 'agents', 'puck', 'agent.json'))
+    expect(hashOf(join(ann.work, 'agents', 'here', 'agent.json'))).toBe(remote)
+  })
+
+  it('goes on when nobody watches, is found again, and is cancelled', async () => {
+    const left = await interruptAt(
+      bob,
+      ['train', '@ann/puck', '--remote', '--watch', '--out', 'later', '--json', ...endless],
+      (line) => line.includes('"event":"progress"'),
+    )
+    expect(left.status).toBe(0)
+    const run = runSchema.parse(left.lines.at(-1))
+    const [list] = await done(bob, ['runs', 'list', '--state', 'running'])
+    expect(runListSchema.parse(list).runs.map(({ id }) => id)).toEqual([run.id])
+    await done(bob, ['runs', 'cancel', run.id.slice(0, 8)])
+    const watched = await bob.run(['runs', 'watch', run.id.slice(0, 8), '--json'])
+    expect(watched.status).toBe(1)
+    expect(watched.lines.at(-1)).toMatchObject({ event: 'error', error: { code: 'training_cancelled' } })
+    const [shown] = await done(bob, ['runs', 'show', run.id])
+    expect(shown).toMatchObject({ state: 'cancelled', checkpoint: { iteration: expect.any(Number) } })
+    expect(existsSync(join(bob.work, 'later'))).toBe(false)
+  })
+
+  it('leaves a curve and trajectories to take away', async () => {
+    const run = await startRun(bob, ['--trajectories', '1', '--note', 'to look at', ...short])
+    await done(bob, ['runs', 'watch', run.id])
+    const [shown] = (await done(bob, ['runs', 'show', run.id])) as { curve: { steps: number }[]; note: string }[]
+    expect(shown.note).toBe('to look at')
+    expect(shown.curve.at(-1)?.steps).toBeGreaterThanOrEqual(4096)
+    await done(bob, ['runs', 'export', run.id, '--csv', '--out', 'curve.csv'])
+    expect(readFileSync(join(bob.work, 'curve.csv'), 'utf8')).toMatch(/^iteration,steps,/)
+    await done(bob, ['runs', 'export', run.id, '--tensorboard', '--out', 'curve.tfevents'])
+    expect(readFileSync(join(bob.work, 'curve.tfevents')).includes('brain.Event:2')).toBe(true)
+    await done(bob, ['runs', 'export', run.id, '--trajectories', '--out', 'played.ndjson'])
+    const [first] = readFileSync(join(bob.work, 'played.ndjson'), 'utf8').split('\n')
+    expect(JSON.parse(first)).toMatchObject({ iteration: 1 })
+    const human = await bob.run(['runs', 'show', run.id.slice(0, 8)])
+    expect(human.stdout).toMatch(/[\u2801-\u28ff]{3}/)
+  })
+
+  it('refuses what is not to be had, by its code', async () => {
+    const code = async (person: Person, words: string[]) => {
+      const { status, lines } = await person.run([...words, '--json'])
+      return { status, code: (lines.at(-1) as { error?: { code: string } }).error?.code }
+    }
+    const { id } = await startRun(bob, short)
+    expect(await code(ann, ['runs', 'show', id])).toEqual({ status: 1, code: 'run_not_found' })
+    expect(await code(ann, ['runs', 'cancel', id])).toEqual({ status: 1, code: 'run_not_found' })
+    expect(await code(bob, ['train', '@ann/nothing', '--remote'])).toEqual({ status: 1, code: 'package_not_found' })
+    expect(await code(bob, ['train', '@ann/puck@^9', '--remote'])).toEqual({ status: 1, code: 'version_not_found' })
+    expect(await code(bob, ['train', '@ann/puck', '--remote', '--algorithm', 'magic'])).toEqual({
+      status: 2,
+      code: 'config_invalid',
+    })
+    expect(await code(bob, ['train', '@ann/puck', '--remote', '--set', 'gamma=2'])).toEqual({
+      status: 2,
+      code: 'config_invalid',
+    })
+    expect(await code(bob, ['train', '@ann/puck', '--remote', '--publish', '@ann/mine'])).toMatchObject({
+      status: 1,
+      code: 'forbidden',
+    })
+    await bob.run(['runs', 'watch', id, '--json'])
+    expect(await code(bob, ['runs', 'resume', id, '--budget', '1'])).toEqual({ status: 1, code: 'run_state_conflict' })
+  })
+})
+
+describe('agents published back', () => {
+  const agent = () => join(bob.work, 'agents', 'puck')
+
+  it('a folder is packed, played again by a worker, and verified', async () => {
+    const [dry] = await done(bob, ['agent', 'publish', 'puck', '--dry-run'])
+    expect(dry).toMatchObject({ dry_run: true, name: '@bob/puck-ppo', version: '0.1.0' })
+    const [published] = await done(bob, ['agent', 'publish', 'puck'])
+    expect(published).toMatchObject({
+      ok: true,
+      name: '@bob/puck-ppo',
+      state: 'published',
+      integrity: (dry as { integrity: string }).integrity,
+      verification: { state: 'verified', signed: { key_id: expect.any(String) } },
+    })
+    const again = await bob.run(['agent', 'publish', 'puck', '--json'])
+    expect(again.lines).toMatchObject([{ ok: true, integrity: (dry as { integrity: string }).integrity }])
+  })
+
+  it('whoever does not trust the server runs it again', async () => {
+    const [report] = await done(ann, ['agent', 'verify', '@bob/puck-ppo'])
+    expect(report).toMatchObject({ ok: true, agent: { name: '@bob/puck-ppo', version: '0.1.0' } })
+    const { checks } = report as { checks: { id: string; ok: boolean }[] }
+    expect(checks.map(({ id, ok }) => [id, ok])).toEqual([
+      ['signature', true],
+      ['package', true],
+      ['claim', true],
+      ['held_out', true],
+    ])
+    const human = await ann.run(['agent', 'verify', '@bob/puck-ppo'])
+    expect(human.status).toBe(0)
+    expect(human.stdout).toContain('@bob/puck-ppo@0.1.0 is verified: signed, and the same when run here')
+  })
+
+  it('an agent that claims more than it does is published, marked, and signed by nobody', async () => {
+    const liar = join(bob.work, 'agents', 'liar')
+    mkdirSync(liar, { recursive: true })
+    cpSync(agent(), liar, { recursive: true })
+    const path = join(liar, 'agent.json')
+    const manifest = agentManifestSchema.parse(JSON.parse(readFileSync(path, 'utf8')))
+    manifest.evaluation.return_mean = (manifest.evaluation.return_mean ?? 0) + 1
+    writeFileSync(path, JSON.stringify(manifest))
+    const here = await bob.run(['agent', 'verify', 'liar', '--json'])
+    expect(here.status).toBe(1)
+    expect(here.lines).toMatchObject([
+      {
+        ok: false,
+        checks: [
+          { id: 'model', ok: true },
+          { id: 'claim', ok: false },
+        ],
+      },
+    ])
+    const published = await bob.run(['agent', 'publish', 'liar', '--name', 'liar', '--json'])
+    expect(published.status).toBe(1)
+    expect(published.lines).toMatchObject([
+      { ok: false, state: 'published', verification: { state: 'mismatch', signed: null } },
+    ])
+    const verified = await ann.run(['agent', 'verify', '@bob/liar', '--json'])
+    expect(verified).toMatchObject({ status: 1, lines: [{ error: { code: 'verification_missing' } }] })
+  })
+
+  it('another model under a number that is spent is refused, with what to type', async () => {
+    const taken = await bob.run(['agent', 'publish', 'liar', '--name', '@bob/puck-ppo', '--json'])
+    expect(taken).toMatchObject({
+      status: 1,
+      lines: [{ error: { code: 'version_exists', hint: expect.stringContaining('--version') } }],
+    })
+  })
+
+  it('a run’s agent is published by its id, or by the run itself', async () => {
+    const [list] = await done(bob, ['runs', 'list', '--state', 'completed', '--limit', '1'])
+    const [run] = runListSchema.parse(list).runs
+    const words = ['agent', 'publish', run.id.slice(0, 8), '--name', 'from-a-run', '--version', '2.0.0']
+    expect(await done(bob, words)).toMatchObject([{ ok: true, name: '@bob/from-a-run', version: '2.0.0' }])
+    const lines = await done(bob, [
+      'train',
+      '@ann/puck',
+      '--remote',
+      '--watch',
+      '--out',
+      'p',
+      '--publish',
+      'by-itself',
+      ...short,
+    ])
+    const published = (lines as { change?: string; agent?: Run['agent'] }[]).find(
+      ({ change }) => change === 'completed',
+    )
+    expect(published?.agent?.package).toEqual({ name: '@bob/by-itself', version: '0.1.0' })
+  })
+
+  it('the leaderboard has the verified ones, and so has the scenario’s page', async () => {
+    const [board] = await done(ann, ['leaderboard', '@ann/puck'])
+    const names = leaderboardSchema.parse(board).entries.map(({ agent }) => agent.name)
+    expect(names).toContain('@bob/puck-ppo')
+    expect(names).not.toContain('@bob/liar')
+    const page = await ann.run(['info', '@ann/puck'])
+    expect(page.stdout).toMatch(/Best verified agents.*@bob\/puck-ppo@0\.1\.0/s)
+    expect((await ann.run(['info', '@bob/puck-ppo'])).stdout).toMatch(/✓ Verified \S{8} by/)
+    expect((await ann.run(['info', '@bob/liar@0.1.0'])).stdout).toContain('✗ Not verified')
+  })
+
+  it('an installed one is played by its name', async () => {
+    await done(ann, ['agent', 'install', '@bob/puck-ppo'])
+    const [evaluation] = await done(ann, ['eval', '@bob/puck-ppo', '--episodes', '5'])
+    expect(evaluationSchema.parse(evaluation)).toMatchObject({ episodes: 5, scenario: '@ann/puck@0.1.0' })
+  })
+})
+
+it('no token and no password has been printed', () => {
+  for (const output of [...registry.outputs, registry.server.output()]) {
+    for (const secret of registry.secrets) expect(output).not.toContain(secret)
+  }
+})
