@@ -2,6 +2,7 @@ import { releaseJob } from '@agentgym/client'
 import type { WorkerUsage } from '@agentgym/contract'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { HeldLease } from './held-lease.ts'
+import type { JobTrace } from './job-trace.ts'
 import { nameOf, type OnWorkerEvent, type WorkerEvent } from './worker-event.ts'
 
 /** What every kind of job is done with. */
@@ -11,6 +12,7 @@ export type JobContext = {
   stop: AbortSignal
   usage(): WorkerUsage
   onEvent: OnWorkerEvent
+  trace: JobTrace
   limits?: Partial<JobLimits>
 }
 

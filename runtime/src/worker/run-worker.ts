@@ -13,6 +13,7 @@ import { describeMachine, type Machine, machineName } from './describe-machine.t
 import { doEvaluation } from './evaluate-job.ts'
 import { HeldLease } from './held-lease.ts'
 import type { JobContext } from './job-context.ts'
+import { type WorkerTracing, workerTracing } from './job-trace.ts'
 import { MachineUsage } from './machine-usage.ts'
 import { now } from './moment.ts'
 import { isLost, isTransient, pause, retryAfterMs, withinTime } from './request-failure.ts'
@@ -70,6 +71,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const broken = new AbortController()
   const worker: Worker = {
     ...{ client: createClient({ server, token }), describe, usage },
+    tracing: await workerTracing(),
     options,
     stop: options.stop,
     signal: AbortSignal.any([broken.signal, ...(options.signal === undefined ? [] : [options.signal])]),
@@ -83,6 +85,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     broken.abort()
     await Promise.allSettled(loops)
     usage.close()
+    await worker.tracing.close()
   }
 }
 
@@ -90,6 +93,7 @@ type Worker = {
   client: Client
   describe(): WorkerDescription
   usage: MachineUsage
+  tracing: WorkerTracing
   options: WorkerOptions
   stop: AbortSignal
   signal: AbortSignal
@@ -154,15 +158,18 @@ async function runJob(worker: Worker, { job, leaseMs, askedAt }: Leased): Promis
   const usage = () => worker.usage.current
   onEvent({ event: 'leased', ...name, ...(job.kind === 'train' ? { attempt: job.run.attempt } : {}) })
   const lease = new HeldLease({ client, job, leaseMs, askedAt, heartbeatMs, usage, signal })
+  const trace = worker.tracing.job(job)
+  let end: WorkerEvent
   try {
-    onEvent(await perform(job, { lease, stop, usage, onEvent, limits }))
+    end = await perform(job, { lease, stop, usage, onEvent, trace, limits })
   } catch (error) {
-    if (signal.aborted) return
-    if (lease.lost.aborted || isLost(error)) onEvent({ event: 'lost', ...name })
-    else onEvent({ event: 'failed', ...name, error: toReport(error) })
-  } finally {
-    await lease.end()
+    const lost = lease.lost.aborted || isLost(error)
+    end = lost ? { event: 'lost', ...name } : { event: 'failed', ...name, error: toReport(error) }
   }
+  await lease.end()
+  trace.end(end)
+  // Whoever ends a worker at once wants to hear no more of it.
+  if (!signal.aborted) onEvent(end)
 }
 
 function perform(job: LeasedJob, context: JobContext): Promise<WorkerEvent> {

@@ -116,7 +116,7 @@ export class SupervisedRun {
   }
 
   #handlers(): Pick<RunTrainingOptions, 'onProgress' | 'onEvaluation' | 'onCheckpoint' | 'onTrajectory'> {
-    const { outbox, meter } = this.#context
+    const { outbox, meter, trace } = this.#context
     return {
       onProgress: (event) => {
         const point = expected(progressEventSchema.safeParse(event))
@@ -127,6 +127,7 @@ export class SupervisedRun {
         if (point.iteration <= this.#reported) return
         this.#reported = point.iteration
         outbox.addPoint(point)
+        trace.iteration(point)
         this.#tell(point)
       },
       onEvaluation: (evaluation, place) => {
