@@ -7,6 +7,7 @@ import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runt
 import { algorithmsBenchmark } from './algorithms-bench.ts'
 import type { Figure } from './figure.ts'
 import { registryBenchmark } from './registry-bench.ts'
+import { trainingServiceBenchmark } from './training-service-bench.ts'
 
 const cartPole = fileURLToPath(new URL('../../plugins/cart-pole', import.meta.url))
 const json = process.argv.includes('--json')
@@ -24,11 +25,15 @@ async function main(): Promise<void> {
   }
 }
 
-/** `npm run bench` measures training; `-- registry` the registry, on PostgreSQL or, with `--embedded`, on PGlite. */
+/**
+ * `npm run bench` measures training; `-- registry` the registry and `-- service` training as a service, on PostgreSQL or,
+ * with `--embedded`, on PGlite; `-- algorithms` how much GRPO and PPO play until they succeed.
+ */
 async function measure(folder: string): Promise<Figure[]> {
+  const embedded = process.argv.includes('--embedded')
+  if (process.argv.includes('registry')) return registryBenchmark({ packages: 100_000, embedded, say })
+  if (process.argv.includes('service')) return trainingServiceBenchmark({ embedded, say })
   if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
-  if (process.argv.includes('registry'))
-    return registryBenchmark({ packages: 100_000, embedded: process.argv.includes('--embedded'), say })
   return [...(await rollouts()), await learner(), await wholeTraining(folder), await secondsTo475(folder)]
 }
 

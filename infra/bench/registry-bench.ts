@@ -1,10 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Database,
   keepReadmeHtml,
@@ -17,6 +15,7 @@ import {
   syntheticQueries,
 } from '@agentgym/registry/benchmarks'
 import type { Figure } from './figure.ts'
+import { agent, atFixedRate, percentile, request } from './http-load.ts'
 
 const seed = 1
 const searches = 400
@@ -24,7 +23,6 @@ const pageRequestsPerSecond = 200
 /** Asked for one after another before the measurement. */
 const warmUpPages = 1000
 const pageSeconds = 10
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
 type Options = { packages: number; embedded: boolean; say: (line: string) => void }
 
@@ -140,35 +138,7 @@ async function renderReadmes(database: Database, names: string[]): Promise<void>
 async function timePages(addresses: string[]): Promise<number[]> {
   // A server that has just started compiles its code: at a fixed rate those requests would queue and be what is measured.
   for (const address of addresses.slice(0, warmUpPages)) await request(address)
-  const times: number[] = []
-  const requests: Promise<void>[] = []
-  const startMs = performance.now() + 100
-  for (let index = 0; index < pageRequestsPerSecond * pageSeconds; index++) {
-    const dueMs = startMs + (index * 1000) / pageRequestsPerSecond
-    await delay(Math.max(0, dueMs - performance.now()))
-    const asked = request(addresses[warmUpPages + index]).then(() => {
-      times.push(performance.now() - dueMs)
-    })
-    requests.push(asked)
-  }
-  await Promise.all(requests)
-  return times
-}
-
-/** Node's own client on kept connections: less work on our side than `fetch`, where both sides share the cores. */
-function request(url: string): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const asked = get(url, { agent }, (response) => {
-    response.resume().on('end', () => {
-      if (response.statusCode === 200) resolve()
-      else reject(new Error(`${url} answered ${response.statusCode}`))
-    })
-  })
-  asked.on('error', reject)
-  return promise
-}
-
-function percentile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+  return atFixedRate({ perSecond: pageRequestsPerSecond, requests: pageRequestsPerSecond * pageSeconds }, (index) =>
+    request(addresses[warmUpPages + index]),
+  )
 }

@@ -22,8 +22,7 @@ export async function startServer(options: ServeOptions = {}): Promise<TestServe
   return {
     ...server,
     data: folder,
-    signUp: (username, scopes = ['packages:read', 'packages:publish', 'packages:manage']) =>
-      signUp(server.url, username, scopes),
+    signUp: (username, scopes) => signUpAt(server.url, username, scopes),
     remove: async () => {
       await server.close()
       if (options.data === undefined) rmSync(folder, { recursive: true, force: true })
@@ -31,7 +30,21 @@ export async function startServer(options: ServeOptions = {}): Promise<TestServe
   }
 }
 
-async function signUp(server: string, username: string, scopes: string[]): Promise<{ client: Client; token: string }> {
+const usualScopes = [
+  'packages:manage',
+  'training:start',
+  'training:view',
+  'training:cancel',
+  'training:evaluate',
+  'data:export',
+]
+
+/** Signs somebody new up at a server, wherever it runs. */
+export async function signUpAt(
+  server: string,
+  username: string,
+  scopes: string[] = usualScopes,
+): Promise<{ client: Client; token: string }> {
   const stranger = createClient({ server })
   const password = 'correct horse battery staple'
   await stranger.send('/v1/accounts', json({ username, email: `${username}@example.com`, password }))
