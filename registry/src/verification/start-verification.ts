@@ -5,7 +5,7 @@ import type { Schema } from '../database/schema.ts'
 import type { JobQueue } from '../jobs/job-queue.ts'
 
 /** Episodes of the run whose seed nobody knew. */
-export const heldOutEpisodes = 100
+const heldOutEpisodes = 100
 
 /**
  * Has a worker run a new agent's version again, in the transaction that writes the version. Its held-out seed depends on

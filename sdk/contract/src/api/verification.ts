@@ -29,7 +29,7 @@ export type VerificationStatement = z.infer<typeof verificationStatementSchema>
  * `pending`: a worker is at it. `verified`: signed. `mismatch`: the run gave another result than agent.json claims.
  * `failed`: it could not be run to its end. `unavailable`: this registry has not the scenario, so it cannot be run.
  */
-export const verificationStateSchema = z.enum(['pending', 'verified', 'mismatch', 'failed', 'unavailable'])
+const verificationStateSchema = z.enum(['pending', 'verified', 'mismatch', 'failed', 'unavailable'])
 
 export const verificationSchema = z
   .object({

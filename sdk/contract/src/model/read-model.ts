@@ -21,7 +21,7 @@ export type ModelGraph = {
 }
 
 /** From the operators' last change of meaning that matters here to the newest that was looked at. */
-export const opsetVersions = { lowest: 13, highest: 21 } as const
+const opsetVersions = { lowest: 13, highest: 21 } as const
 const irVersions = { lowest: 7, highest: 11 } as const
 
 /**

@@ -79,7 +79,7 @@ function result(dims: readonly number[]): Value {
  * The shape to which inputs broadcast, as NumPy does it: aligned at their last dimensions, where 1 stretches. The batch
  * meets itself or 1, and stays first; anything else would hold for some sizes of the batch only.
  */
-export function broadcast(call: OperatorCall, inputs: readonly number[], type: Value['type'] = 'float'): number[] {
+function broadcast(call: OperatorCall, inputs: readonly number[], type: Value['type'] = 'float'): number[] {
   const shapes = inputs.map((i) => call.value(i, type).dims)
   return broadcastShapes(call, shapes)
 }

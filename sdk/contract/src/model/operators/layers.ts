@@ -162,7 +162,7 @@ function requireShape(call: OperatorCall, { dims }: Value, expected: readonly nu
     throw call.invalid(`a weight is ${dims.join(' × ') || 'a number'}, not ${expected.join(' × ')}`)
 }
 
-export function sameShape(a: readonly number[], b: readonly number[]): boolean {
+function sameShape(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((dim, i) => dim === b[i])
 }
 

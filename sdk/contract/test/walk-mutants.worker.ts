@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import fc from 'fast-check'
-import { badModels } from '../../../../../testdata/models/bad-models.ts'
-import { goodModels } from '../../../../../testdata/models/good-models.ts'
-import { mutateModel } from '../../../../../testdata/models/mutate-model.ts'
-import { AgentGymError } from '../../agent-gym-error.ts'
-import { checkModelStructure } from '../index.ts'
+import { badModels } from '../../../testdata/models/bad-models.ts'
+import { goodModels } from '../../../testdata/models/good-models.ts'
+import { mutateModel } from '../../../testdata/models/mutate-model.ts'
+import { AgentGymError } from '../src/agent-gym-error.ts'
+import { checkModelStructure } from '../src/model/index.ts'
 
 /** Walks changed models, good and bad, in a thread whose memory is limited; tells which codes came how often. */
 const { runs, seed } = workerData as { runs: number; seed: number | undefined }
