@@ -78,7 +78,8 @@ describe('readSettings', () => {
     ['OTEL_TRACES_SAMPLER', 'jaeger_remote', /always_on/],
     ['OTEL_TRACES_SAMPLER_ARG', '1.5', /from 0 to 1/],
   ])('refuses %s=%s by name', (variable, value, message) => {
-    const environment = { [variable]: value, AGENTGYM_S3_BUCKET: 'gym' }
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' }
+    const environment = { ...endpoint, [variable]: value, AGENTGYM_S3_BUCKET: 'gym' }
     const failure = expect.objectContaining({
       code: 'config_invalid',
       message: expect.stringMatching(message),
@@ -96,7 +97,11 @@ describe('readSettings', () => {
     const endpoint = 'https://otel.example.com:4318/base/'
     const url = 'https://otel.example.com:4318/base/v1/traces'
     expect(read().tracing).toBeNull()
-    expect(read({ OTEL_TRACES_SAMPLER: 'always_on' }).tracing).toBeNull()
+    // What other programs on the machine are told is no business of ours.
+    const ofOthers = { OTEL_TRACES_SAMPLER: 'jaeger_remote', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
+    expect(read(ofOthers).tracing).toBeNull()
+    const switchedOff = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: 'true' }
+    expect(read({ ...switchedOff, ...ofOthers }).tracing).toBeNull()
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: 'TRUE' }).tracing).toBeNull()
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }).tracing).toEqual({
       url,

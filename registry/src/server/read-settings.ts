@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { type ObjectStoreAddress, s3AddressFrom } from '../storage/open-object-store.ts'
 import type { LogLevel } from './json-log.ts'
 import type { ServerConfig } from './services.ts'
-import { type TracingSettings, tracingSettings, tracingVariables } from './tracing-settings.ts'
+import { isTracingWanted, type TracingSettings, tracingSettings, tracingVariables } from './tracing-settings.ts'
 
 const MEBIBYTE = 2 ** 20
 
@@ -148,10 +148,12 @@ export function readSettings(options: ServeOptions): Settings {
 }
 
 function parse(environment: NodeJS.ProcessEnv): z.infer<typeof schema> {
+  // OpenTelemetry's may be there for other programs on the machine: they are ours where we are to trace.
+  const ours = isTracingWanted(environment)
+    ? Object.keys(variables)
+    : Object.keys(variables).filter((name) => !Object.hasOwn(tracingVariables, name))
   // A variable that is set to nothing is not set.
-  const given = Object.keys(variables).flatMap((name) =>
-    environment[name] ? [[name, environment[name]] as const] : [],
-  )
+  const given = ours.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : []))
   const parsed = schema.safeParse(Object.fromEntries(given))
   if (parsed.success) return parsed.data
   const { path, message } = parsed.error.issues[0]

@@ -21,7 +21,6 @@ export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: collector,
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector,
   OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf', 'http/protobuf, which is what is spoken here'),
-  OTEL_SDK_DISABLED: z.string(),
   OTEL_TRACES_SAMPLER: z.enum(samplers, `one of ${samplers.join(', ')}`),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
@@ -35,7 +34,14 @@ export type TracingSettings = {
   sampler: { name: (typeof samplers)[number]; ratio: number }
 }
 
-/** Null where nothing is traced: no endpoint, or it is switched off. */
+/** Whether an endpoint is set, and tracing not switched off. */
+export function isTracingWanted(environment: NodeJS.ProcessEnv): boolean {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED = '' } = environment
+  if (OTEL_SDK_DISABLED.toLowerCase() === 'true') return false
+  return Boolean(OTEL_EXPORTER_OTLP_ENDPOINT || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+}
+
+/** Null where nothing is traced. */
 export function tracingSettings(
   read: {
     [Name in keyof typeof tracingVariables]?: z.output<(typeof tracingVariables)[Name]>
@@ -43,7 +49,7 @@ export function tracingSettings(
 ): TracingSettings | null {
   const base = read.OTEL_EXPORTER_OTLP_ENDPOINT
   const url = read.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
-  if (url === undefined || read.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null
+  if (url === undefined) return null
   return {
     url,
     sampler: { name: read.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on', ratio: read.OTEL_TRACES_SAMPLER_ARG ?? 1 },
