@@ -1,16 +1,19 @@
-// npm run demo: a registry of its own, an author who publishes two scenarios, a builder who installs and trains them.
-// Everything but the agents lies in a temporary folder and is gone afterwards.
+// npm run demo: a service of its own, an author who publishes two scenarios, a builder who trains on them on the service's
+// worker and publishes an agent, which the service verifies. Everything but the agents lies in a temporary folder and is
+// gone afterwards.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { printSummary } from './demo-summary.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const command = join(root, 'agentgym')
 const scenarios = ['cart-pole', 'customer-support']
+const published = '@builder/cart-pole'
 
 type Person = { name: string; folder: string; environment: Record<string, string> }
 type Server = { url: string; stop(): Promise<void> }
@@ -33,7 +36,7 @@ try {
 }
 
 async function demo(): Promise<boolean> {
-  headline('A registry', 'API, npm registry and a worker that checks packages, in one process on a temporary folder')
+  headline('A service', 'API, npm registry, queue and a worker that checks, trains and verifies, on a temporary folder')
   server = await startServer()
   console.log(`✓ Serves at ${server.url}`)
   const author = makePerson('author', server.url)
@@ -44,19 +47,32 @@ async function demo(): Promise<boolean> {
   for (const name of scenarios) copyScenario(name, author)
   await publish(author)
 
-  headline('The builder', 'finds them, installs one by its range, and trains on both')
+  headline('The builder', 'finds them, and trains on the service: one agent is published and verified, one stays here')
   await signUp(builder)
   await run(builder, ['search'])
-  await run(builder, ['install', '@author/cart-pole@^1.0.0'])
   const agents = scenarios.map((name) => join('agents', name))
-  for (const agent of agents) {
-    const out = join(root, agent)
+  for (const name of scenarios) {
     // --force: a second demo trains anew and moves the first one's agent aside.
-    await run(builder, ['train', `@author/${basename(agent)}`, '--out', out, '--force'])
-    await run(builder, ['eval', out])
+    const words = ['train', `@author/${name}`, '--remote', '--watch', '--out', join(root, 'agents', name), '--force']
+    await run(builder, name === scenarios[0] ? [...words, '--publish', published] : words)
   }
+
+  headline('Anyone', 'plays the published agent again and gets what the service has signed, bit for bit')
+  const stranger = makePerson('stranger', server.url)
+  await verified(stranger)
+  await run(stranger, ['agent', 'verify', published])
+  await run(stranger, ['leaderboard', `@author/${scenarios[0]}`])
   process.chdir(root)
   return printSummary(agents)
+}
+
+/** The worker plays the agent again as soon as it has nothing else to do. */
+async function verified(person: Person): Promise<void> {
+  for (;;) {
+    const { verification } = JSON.parse(await runQuietly(person, ['info', published, '--json']))
+    if (verification?.state !== undefined && verification.state !== 'pending') return
+    await delay(300)
+  }
 }
 
 async function startServer(): Promise<Server> {
