@@ -44,13 +44,18 @@ async function startRun(person: Person, words: string[]): Promise<Run> {
   return runSchema.parse(line)
 }
 
+async function refusal(person: Person, words: string[]): Promise<{ status: number | null; code: string | undefined }> {
+  const { status, lines } = await person.run([...words, '--json'])
+  return { status, code: (lines.at(-1) as { error?: { code: string } }).error?.code }
+}
+
 /** Runs the command as `person` and interrupts it at the first line that fits. */
 function interruptAt(person: Person, words: string[], fits: (line: string) => boolean) {
   const environment = { AGENTGYM_HOME: person.home, AGENTGYM_SERVER: registry.server.url }
   return runCli(words, { cwd: person.work, environment, onLine: (line, kill) => void (fits(line) && kill('SIGINT')) })
 }
 
-describe('training on shared machines', () => {
+describe('training on shared machines', { timeout: 300_000 }, () => {
   it('status shows the worker that waits', async () => {
     const [line] = await done(bob, ['status'])
     const { server, ...answer } = line as { server: string }
@@ -115,34 +120,29 @@ describe('training on shared machines', () => {
     expect(human.stdout).toMatch(/[\u2801-\u28ff]{3}/)
   })
 
-  it('refuses what is not to be had, by its code', async () => {
-    const code = async (person: Person, words: string[]) => {
-      const { status, lines } = await person.run([...words, '--json'])
-      return { status, code: (lines.at(-1) as { error?: { code: string } }).error?.code }
-    }
+  it('is nobody else’s to see or to end, and goes on after its budget alone', async () => {
     const { id } = await startRun(bob, short)
-    expect(await code(ann, ['runs', 'show', id])).toEqual({ status: 1, code: 'run_not_found' })
-    expect(await code(ann, ['runs', 'cancel', id])).toEqual({ status: 1, code: 'run_not_found' })
-    expect(await code(bob, ['train', '@ann/nothing', '--remote'])).toEqual({ status: 1, code: 'package_not_found' })
-    expect(await code(bob, ['train', '@ann/puck@^9', '--remote'])).toEqual({ status: 1, code: 'version_not_found' })
-    expect(await code(bob, ['train', '@ann/puck', '--remote', '--algorithm', 'magic'])).toEqual({
-      status: 2,
-      code: 'config_invalid',
-    })
-    expect(await code(bob, ['train', '@ann/puck', '--remote', '--set', 'gamma=2'])).toEqual({
-      status: 2,
-      code: 'config_invalid',
-    })
-    expect(await code(bob, ['train', '@ann/puck', '--remote', '--publish', '@ann/mine'])).toMatchObject({
+    expect(await refusal(ann, ['runs', 'show', id])).toEqual({ status: 1, code: 'run_not_found' })
+    expect(await refusal(ann, ['runs', 'cancel', id])).toEqual({ status: 1, code: 'run_not_found' })
+    await done(bob, ['runs', 'watch', id])
+    expect(await refusal(bob, ['runs', 'resume', id, '--budget', '1'])).toEqual({
       status: 1,
-      code: 'forbidden',
+      code: 'run_state_conflict',
     })
-    await bob.run(['runs', 'watch', id, '--json'])
-    expect(await code(bob, ['runs', 'resume', id, '--budget', '1'])).toEqual({ status: 1, code: 'run_state_conflict' })
+  })
+
+  it.each([
+    [['@ann/nothing'], 1, 'package_not_found'],
+    [['@ann/puck@^9'], 1, 'version_not_found'],
+    [['@ann/puck', '--algorithm', 'magic'], 2, 'config_invalid'],
+    [['@ann/puck', '--set', 'gamma=2'], 2, 'config_invalid'],
+    [['@ann/puck', '--publish', '@ann/mine'], 1, 'forbidden'],
+  ])('train %j --remote is refused', async (words, status, code) => {
+    expect(await refusal(bob, ['train', ...words, '--remote'])).toEqual({ status, code })
   })
 })
 
-describe('agents published back', () => {
+describe('agents published back', { timeout: 300_000 }, () => {
   const agent = () => join(bob.work, 'agents', 'puck')
 
   it('a folder is packed, played again by a worker, and verified', async () => {
