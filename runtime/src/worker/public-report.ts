@@ -37,7 +37,9 @@ export function publicReport(error: AgentGymError, folders: string[] = []): Erro
 /** Without the names of those folders; what lies in them keeps its path from there. */
 export function withoutFolders(text: string, folders: string[]): string {
   const without = (rest: string, folder: string) =>
-    rest.replace(new RegExp(`${literally(folder)}(/|(?![\\w.-]))`, 'g'), (_, slash) => (slash === '' ? '.' : ''))
+    rest.replace(new RegExp(`(?<![\\w.-])${literally(folder)}(/|(?![\\w.-]))`, 'g'), (_, slash) =>
+      slash === '' ? '.' : '',
+    )
   return folders.reduce(without, text)
 }
 

@@ -129,7 +129,7 @@ describe('a server in trouble', () => {
   })
 
   it('that is silent for longer than the lease has no trainer running any more', async () => {
-    server.leaseMs = 2_500
+    server.leaseMs = 6_000
     const job = addTraining(server, slow, { settings: endless })
     const worker = startWorker(server, { heartbeatMs: 200 })
     await worker.until('progress')

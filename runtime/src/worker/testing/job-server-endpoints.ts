@@ -19,7 +19,11 @@ type Request = { id: string; query: Record<string, string>; body: Buffer }
 
 /** What a job server does at each request; the answer's body, if it has one. A failed assertion is a violation. */
 export const endpoints: Record<string, (server: JobServer, request: Request) => object | undefined> = {
-  lease: (server, { body }) => server.lease(leaseRequestSchema.parse(json(body)).kinds),
+  lease: (server, { body }) => {
+    const asked = leaseRequestSchema.parse(json(body))
+    server.leases.push(asked)
+    return server.lease(asked.kinds)
+  },
 
   heartbeat: (server, { id, body }) => term(server, server.held(id, heartbeatRequestSchema.parse(json(body)).lease)),
 

@@ -2,18 +2,20 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { AgentGymError, errorCatalogue, type JobKind, type LeasedJob } from '@agentgym/contract'
+import { AgentGymError, errorCatalogue, type JobKind, type LeasedJob, type WorkerDescription } from '@agentgym/contract'
 import { endpoints } from './job-server-endpoints.ts'
 import { leaseLost, type StoredJob, type TestJob } from './stored-job.ts'
 
 /**
  * What befalls a request: `lost` before it is handled, or its `answer_lost` after that; `trouble` is a status 500 before it
- * is handled, `refused` a 413; `fenced` takes the lease away first, for good. A promise holds it up.
+ * is handled, `refused` a 413, `forbidden` a 403; `fenced` takes the lease away first, for good. A promise holds it up.
  */
-export type Disturbance = 'lost' | 'answer_lost' | 'trouble' | 'refused' | 'fenced' | Promise<unknown>
+export type Disturbance = 'lost' | 'answer_lost' | 'trouble' | 'refused' | 'forbidden' | 'fenced' | Promise<unknown>
 
 /** `count` is how many requests of that action the job has had, this one included. */
 export type JobRequest = { action: string; job: StoredJob | undefined; count: number }
+
+type LeaseAsked = { kinds: JobKind[]; worker?: WorkerDescription }
 
 /**
  * A server of jobs in memory that speaks the contract and holds workers to it: what the server's own rooms would refuse it
@@ -24,6 +26,8 @@ export class JobServer {
   readonly violations: string[] = []
   /** Jobs of the requests whose lease was over. */
   readonly refusals: string[] = []
+  /** Who asked for jobs. */
+  readonly leases: LeaseAsked[] = []
   /** What befalls a request; nothing unless set. */
   disturb: (request: JobRequest) => Disturbance | undefined = () => undefined
   leaseMs = 60_000
@@ -117,6 +121,9 @@ export class JobServer {
       if (disturbance === 'trouble') return this.#refuse(response, new Error('trouble'))
       if (disturbance === 'refused') {
         return this.#refuse(response, new AgentGymError({ code: 'request_too_large', message: 'Too much.' }))
+      }
+      if (disturbance === 'forbidden') {
+        return this.#refuse(response, new AgentGymError({ code: 'forbidden', message: 'No token of a worker.' }))
       }
       if (disturbance === 'fenced' && asked.job !== undefined) asked.job.state = 'over'
       if (disturbance instanceof Promise) await disturbance
