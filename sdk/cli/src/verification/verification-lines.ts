@@ -36,7 +36,7 @@ function sealLines({ signed }: Verification, { paint, symbols }: Terminal): stri
 }
 
 /** A statement as it was signed; undefined for what is none. */
-export function parseStatement(text: string): VerificationStatement | undefined {
+function parseStatement(text: string): VerificationStatement | undefined {
   try {
     return verificationStatementSchema.safeParse(JSON.parse(text)).data
   } catch {

@@ -1,3 +1,4 @@
+import { verifyStatement } from '@agentgym/client'
 import { AgentGymError, type AgentManifest, type Evaluation, type VerificationStatement } from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -8,7 +9,6 @@ import type { PackageTarget } from '../registry/package-target.ts'
 import { formatCount } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { transferProgress } from '../terminal/transfer-progress.ts'
-import { checkSignature } from './check-signature.ts'
 import { agreementText, differenceText, figuresThatDiffer } from './differing-figures.ts'
 import { playAgent } from './play-agent.ts'
 import { readSigningKeys } from './verification-api.ts'
@@ -78,7 +78,7 @@ async function signedStatement(
   { name, version }: { name: string; version: string },
 ): Promise<VerificationStatement> {
   const { verification } = await readVersion(connection, name, version)
-  if (verification?.signed) return checkSignature(verification.signed, await readSigningKeys(connection))
+  if (verification?.signed) return verifyStatement(verification.signed, await readSigningKeys(connection))
   const label = `${name}@${version}`
   const why = verification?.message ? `: ${verification.message}` : ''
   const state = verification?.state ?? 'no agent'

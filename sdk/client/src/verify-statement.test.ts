@@ -1,8 +1,9 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import type { SigningKeys, VerificationStatement } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { checkSignature } from './check-signature.ts'
+import { verifyStatement } from './verify-statement.ts'
 
+const invalid = { code: 'signature_invalid' }
 const { privateKey, publicKey } = generateKeyPairSync('ed25519')
 const other = generateKeyPairSync('ed25519')
 const keysOf = (key: KeyObject, id = 'k1'): SigningKeys => ({
@@ -44,15 +45,17 @@ function signed(text = JSON.stringify(statement), key = privateKey, keyId = 'k1'
   return { statement: text, signature: sign(null, Buffer.from(text), key).toString('base64'), key_id: keyId }
 }
 
-describe('checkSignature', () => {
-  it('gives the statement that a key of the server signed, whatever its white space', () => {
-    expect(checkSignature(signed(), keysOf(publicKey))).toEqual(statement)
-    expect(checkSignature(signed(JSON.stringify(statement, null, 1)), keysOf(publicKey))).toEqual(statement)
+describe('verifyStatement', () => {
+  it('gives the statement that a key of the server signed, whatever its white space', async () => {
+    expect(await verifyStatement(signed(), keysOf(publicKey))).toEqual(statement)
+    expect(await verifyStatement(signed(JSON.stringify(statement, null, 1)), keysOf(publicKey))).toEqual(statement)
   })
 
-  it('holds for a key that signs no more', () => {
+  it('holds for a key that signs no more, unless it signed after that', async () => {
     const [key] = keysOf(publicKey).keys
-    expect(checkSignature(signed(), { keys: [{ ...key, retired_at: '2026-12-01T00:00:00.000Z' }] })).toEqual(statement)
+    const retired = (retired_at: string): SigningKeys => ({ keys: [{ ...key, retired_at }] })
+    expect(await verifyStatement(signed(), retired('2026-12-01T00:00:00.000Z'))).toEqual(statement)
+    await expect(verifyStatement(signed(), retired('2026-11-27T00:00:00.000Z'))).rejects.toMatchObject(invalid)
   })
 
   const { signature } = signed()
@@ -76,7 +79,7 @@ describe('checkSignature', () => {
     ['a text that is no JSON', signed('verified'), keysOf(publicKey)],
     ['a key that is none', signed(), { keys: [{ ...keysOf(publicKey).keys[0], public_key: 'none' }] }],
     ['a key of another kind', signed(), keysOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey)],
-  ])('refuses %s', (_, given, keys) => {
-    expect(() => checkSignature(given, keys)).toThrow(expect.objectContaining({ code: 'signature_invalid' }))
+  ])('refuses %s', async (_, given, keys) => {
+    await expect(verifyStatement(given, keys)).rejects.toMatchObject(invalid)
   })
 })
