@@ -27,9 +27,12 @@ function helpFor(words: string[]): string {
   return stdout
 }
 
+/** Commands that have commands. */
+const groups = ['scenario', 'runs', 'agent', 'token', 'help']
+
 /** What is wrong with a command as typed: no such command, or an option that it does not have. */
 function faults({ place, words }: Typed): string[] {
-  const command = words[0] === 'scenario' || words[0] === 'help' ? words.slice(0, 2) : words.slice(0, 1)
+  const command = groups.includes(words[0]) ? words.slice(0, 2) : words.slice(0, 1)
   const help = command[0] === 'help' ? helpFor(command.slice(1)) : helpFor(command)
   if (command[0] !== 'help' && !help.includes(`Usage: agentgym ${command.join(' ')}`))
     return [`${place}: no command ${command.join(' ')}`]
@@ -47,5 +50,6 @@ it('every command in the documentation exists, with the options it is shown with
 
 it('the check bites', () => {
   expect(faults({ place: 'PAGE.md:1', words: ['trian', 'x'] })).toEqual(['PAGE.md:1: no command trian'])
+  expect(faults({ place: 'PAGE.md:1', words: ['runs', 'wach', '4f0c'] })).toEqual(['PAGE.md:1: no command runs wach'])
   expect(faults({ place: 'PAGE.md:2', words: ['train', 'x', '--sed', '1'] })).toEqual(['PAGE.md:2: no option --sed'])
 })
