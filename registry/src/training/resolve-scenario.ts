@@ -8,6 +8,8 @@ export type TrainableScenario = {
   versionId: string
   name: string
   version: string
+  /** SHA-256 (hex) of the bundle. */
+  hash: string | null
   /** `agentgym.training` of its package.json. */
   training: Record<string, unknown>
 }
@@ -46,7 +48,7 @@ export async function resolveScenario(database: Database, actor: Actor, target: 
       hint: 'Choose another version, or leave it out for the latest one.',
       data,
     })
-  return { versionId: row.id, ...data, training: await trainingBlockOf(database, query, row.id) }
+  return { versionId: row.id, ...data, hash: row.bundle_hash, training: await trainingBlockOf(database, query, row.id) }
 }
 
 const manifestSchema = z.object({

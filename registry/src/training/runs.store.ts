@@ -1,6 +1,6 @@
 import type { Run, RunState } from '@agentgym/contract'
 import { trainingCostMinor } from '@agentgym/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Actor } from '../auth/actor.ts'
 import type { Queries } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
@@ -50,10 +50,15 @@ function selectRuns(query: Queries) {
     .select(['checkpoint.iteration as checkpoint_iteration', 'checkpoint.steps as checkpoint_steps'])
     .select('checkpoint.created_at as checkpoint_at')
     .select(
-      sql<number | null>`case when run.state = 'queued' then (select count(*)::int from (
-        select from training_runs as other where other.state = 'queued' and other.created_at < run.created_at
-        limit ${sql.lit(countedAhead)}) as others) end`.as('ahead'),
+      sql<number | null>`case when run.state = 'queued' then ${aheadOf(sql.ref('run.created_at'))} end`.as('ahead'),
     )
+}
+
+/** How many runs waited before that moment. */
+export function aheadOf(moment: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`(select count(*)::int from (
+    select from training_runs as other where other.state = 'queued' and other.created_at < ${moment}
+    limit ${sql.lit(countedAhead)}) as others)`
 }
 
 export type RunView = Awaited<ReturnType<ReturnType<typeof selectRuns>['executeTakeFirstOrThrow']>>

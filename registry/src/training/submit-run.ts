@@ -7,7 +7,7 @@ import {
   type TrainingPlan,
 } from '@agentgym/contract'
 import { closest, distance } from 'fastest-levenshtein'
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import type { Actor } from '../auth/actor.ts'
 import { recordAudit } from '../auth/audit.ts'
@@ -24,7 +24,7 @@ import { type Publication, parsePublication, reservePublication } from './reserv
 import { resolveScenario, type TrainableScenario } from './resolve-scenario.ts'
 import { findOwner } from './run-access.ts'
 import { insertEvents, numbered } from './run-events.store.ts'
-import { findRunFor, runOf } from './runs.store.ts'
+import { aheadOf, findRunFor, type RunView, runOf } from './runs.store.ts'
 
 export type RunRequest = z.output<typeof startRunRequestSchema>
 
@@ -63,8 +63,8 @@ export async function submitRun(services: Services, submission: Submission): Pro
   const publication = request.publish === undefined ? null : parsePublication(request.publish)
   await requireRoom(services, owner.id)
   const added = { submission, actor, owner, hash, scenario, plan, publication, queue: await jobQueue(services) }
-  const id = await database.transaction((query) => writeRun(services, query, added))
-  return told(services, actor, id)
+  const written = await database.transaction((query) => writeRun(services, query, added))
+  return typeof written === 'string' ? told(services, actor, written) : runOf(written, config)
 }
 
 /** Every setting of the run, as `agentgym train` would have them. Throws `config_invalid`. */
@@ -96,10 +96,10 @@ type NewRun = {
   queue: JobQueue
 }
 
-/** Gives the run's id. Where the same key came twice at once, the one that was first is everybody's. */
-async function writeRun(services: Services, query: Transaction<Schema>, added: NewRun): Promise<string> {
+/** Gives the run; where the same key came twice at once, the id of the one that was first, which is everybody's. */
+async function writeRun(services: Services, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
   const { submission, actor, owner, scenario, plan, publication, hash, queue } = added
-  const { request, idempotencyKey = null, traceparent, ip } = submission
+  const { request, idempotencyKey = null, traceparent } = submission
   // Once more, and held: whoever takes the membership away waits for the run, or the run is not written.
   if (owner.id !== actor.accountId) await authorise(query, actor, 'publish', owner.id, { scope: 'training:start' })
   if (publication !== null) {
@@ -131,28 +131,44 @@ async function writeRun(services: Services, query: Transaction<Schema>, added: N
       last_seq: 1,
     })
     .onConflict((conflict) => conflict.columns(['owner_id', 'idempotency_key']).doNothing())
-    .returning('id')
+    .returningAll()
+    .returning(aheadOf(sql.ref('training_runs.created_at')).as('ahead'))
     .executeTakeFirst()
   if (row === undefined) {
     const earlier = await findEarlier(query, owner.id, idempotencyKey, hash)
     assert(earlier !== undefined, 'a run that is in the way has the same key')
     return earlier
   }
-  const { id } = row
+  await writeTrail(query, row.id, added)
+  await queue.enqueue(query, 'train', row.id)
+  // As `findRunFor` would give it: that would be the dearest statement of all.
+  return {
+    ...row,
+    ...{ owner: owner.username, creator: actor.username },
+    ...{ scenario_name: scenario.name, scenario_version: scenario.version, scenario_hash: scenario.hash },
+    ...{ published_name: null, published_version: null },
+    ...{ checkpoint_iteration: null, checkpoint_steps: null, checkpoint_at: null },
+  }
+}
+
+/** What is written of a start beside the run: its first event, and who did it. */
+async function writeTrail(
+  query: Transaction<Schema>,
+  id: string,
+  { submission, actor, owner, scenario }: NewRun,
+): Promise<void> {
   await insertEvents(query, id, numbered(0, [{ type: 'queued', data: { reason: 'submitted', message: null } }]))
   await recordAudit(query, {
     actor,
     action: 'run.start',
     subject: `run:${id}`,
-    ip,
+    ip: submission.ip,
     data: {
       scenario: `${scenario.name}@${scenario.version}`,
       owner: owner.username,
-      budget_minor: request.budget_minor ?? null,
+      budget_minor: submission.request.budget_minor ?? null,
     },
   })
-  await queue.enqueue(query, 'train', id)
-  return id
 }
 
 /** The run that the key made, if it made one. Throws `idempotency_key_reused` where that was another request. */
