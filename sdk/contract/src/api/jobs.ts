@@ -102,7 +102,7 @@ export const leasedTrainingSchema = z
 export type LeasedTraining = z.infer<typeof leasedTrainingSchema>
 
 /** `claim` repeats what agent.json says; `held_out` has a seed that nobody knew when the agent was published. */
-export const evaluationTaskSchema = z.object({
+const evaluationTaskSchema = z.object({
   id: z.enum(['claim', 'held_out', 'requested']),
   episodes: z.int().positive().max(100_000),
   seed: count,
@@ -133,7 +133,7 @@ export type LeasedJob = z.infer<typeof leasedJobSchema>
 export const heartbeatRequestSchema = z.strictObject({ lease: leaseField, usage: workerUsageSchema.optional() })
 
 /** Why a run under way is to end: with a checkpoint, and then that outcome. */
-export const stopReasonSchema = z.enum(['cancel', 'budget'])
+const stopReasonSchema = z.enum(['cancel', 'budget'])
 
 export const heartbeatSchema = z.object({
   /** The lease holds until then. */
