@@ -74,7 +74,7 @@ it('200 runs and eight workers of two replicas: each is done once', async () => 
   expect(new Set(done)).toEqual(ids)
   const charges = await databases[0].query.selectFrom('training_charges').select('amount_minor').execute()
   expect(charges.map(({ amount_minor: amount }) => amount)).toEqual(Array.from({ length: 200 }, () => 1))
-})
+}, 600_000)
 
 it('workers that vanish and wake, leases that run out, cancels: one end and one charge each, no gap, no double', async () => {
   const ids: string[] = []
@@ -118,7 +118,7 @@ it('workers that vanish and wake, leases that run out, cancels: one end and one 
     select count(*)::int as wrong from training_runs where id = any(${sql.val(ids)}::uuid[]) and publish_name is not null
       and (state = 'completed') <> (published_version_id is not null)`.execute(databases[0].query)
   expect(rows).toEqual([{ wrong: 0 }])
-})
+}, 600_000)
 
 /** Some iterations and checkpoints, then an end, or silence: the turn is left to write later, when it may be too late. */
 async function liveThrough(turn: Turn, zombies: Turn[]): Promise<void> {
