@@ -104,86 +104,103 @@ export const quietStatus: ServerStatus = serverStatusSchema.parse({
   currency: 'EUR',
 })
 
-export async function startRunServer(
-  options: {
-    run?: Run
-    others?: Run[]
-    agent?: Uint8Array
-    /** By the end of their address below the run's. */
-    files?: Record<string, string>
-    /** So many submissions are taken and never answered. */
-    lostAnswers?: number
-  } = {},
-): Promise<RunServer> {
-  let run = options.run ?? queuedRun()
-  const events: RunEvent[] = []
-  const watchers = new Set<ServerResponse>()
+export type RunServerOptions = {
+  run?: Run
+  others?: Run[]
+  agent?: Uint8Array
+  /** By the end of their address below the run's. */
+  files?: Record<string, string>
+  /** So many submissions are taken and never answered. */
+  lostAnswers?: number
+}
+
+export async function startRunServer(options: RunServerOptions = {}): Promise<RunServer> {
+  const told = new ToldRun(options.run ?? queuedRun())
   const requests: RunServer['requests'] = []
-  let lostAnswers = options.lostAnswers ?? 0
-
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const url = new URL(request.url ?? '/', 'http://localhost')
-    const body = await bodyOf(request)
+  const answer = makeAnswer(told, options)
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
     const key = request.headers['idempotency-key']
-    requests.push({ line: `${request.method} ${url.pathname}`, body, key: typeof key === 'string' ? key : undefined })
-    const json = (value: unknown, status = 200) => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
-    }
-    const own = `/v1/runs/${run.id}`
-    const file = options.files?.[url.pathname.slice(own.length + 1)]
-    if (file !== undefined) response.end(file)
-    else if (url.pathname === '/v1/status') json(quietStatus)
-    else if (url.pathname === '/v1/runs' && request.method === 'POST') {
-      if (lostAnswers-- > 0) request.socket.destroy()
-      else json(run, 201)
-    } else if (url.pathname === '/v1/runs')
-      json(runListSchema.parse({ runs: [run, ...(options.others ?? [])], next_cursor: null }))
-    else if (url.pathname === own) json(run)
-    else if (url.pathname === `${own}/cancel` || url.pathname === `${own}/resume`) json(run)
-    else if (url.pathname === `${own}/agent` && options.agent) response.end(options.agent)
-    else if (url.pathname === `${own}/events`) watch(request, response)
-    else json({ error: { code: 'endpoint_not_found', message: `there is nothing at ${url.pathname}` } }, 404)
-  }
-
-  const watch = (request: IncomingMessage, response: ServerResponse) => {
-    const after = Number(request.headers['last-event-id'] ?? 0)
-    const left = events.filter(({ seq }) => seq > after)
-    if (left.length === 0 && isOver(run)) return void response.writeHead(204).end()
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write(left.map(frame).join('') || ': here\n\n')
-    if (isOver(run)) return void response.end()
-    watchers.add(response)
-    response.on('close', () => watchers.delete(response))
-  }
-
-  const server = createServer((request, response) => void answer(request, response))
+    const body = await bodyOf(request)
+    requests.push({ line: `${request.method} ${pathname}`, body, key: typeof key === 'string' ? key : undefined })
+    answer(pathname, request, response)
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     get run() {
-      return run
+      return told.run
     },
     requests,
-    change(change) {
-      run = runSchema.parse({ ...run, ...change })
-    },
-    tell(type, data, change = {}) {
-      const seq = events.length + 1
-      const at = new Date(Date.parse('2026-11-28T03:00:00Z') + seq * 1000).toISOString()
-      const event = runEventSchema.parse({ seq, at, type, data })
-      events.push(event)
-      run = runSchema.parse({ ...run, ...change, last_event: seq })
-      for (const watcher of watchers) {
-        watcher.write(frame(event))
-        if (isOver(run)) watcher.end()
-      }
-    },
+    change: (change) => told.change(change),
+    tell: (type, data, change) => told.tell(type, data, change),
     hangUp: () => server.closeAllConnections(),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()
         server.close(() => resolve())
       }),
+  }
+}
+
+/** A run as it was told, and whoever watches it. */
+class ToldRun {
+  run: Run
+  readonly #events: RunEvent[] = []
+  readonly #watchers = new Set<ServerResponse>()
+
+  constructor(run: Run) {
+    this.run = run
+  }
+
+  change(change: Partial<Run>): void {
+    this.run = runSchema.parse({ ...this.run, ...change })
+  }
+
+  tell(type: RunEvent['type'], data: RunEvent['data'], change: Partial<Run> = {}): void {
+    const seq = this.#events.length + 1
+    const at = new Date(Date.parse('2026-11-28T03:00:00Z') + seq * 1000).toISOString()
+    const event = runEventSchema.parse({ seq, at, type, data })
+    this.#events.push(event)
+    this.change({ ...change, last_event: seq })
+    for (const watcher of this.#watchers) {
+      watcher.write(frame(event))
+      if (isOver(this.run)) watcher.end()
+    }
+  }
+
+  watch(request: IncomingMessage, response: ServerResponse): void {
+    const after = Number(request.headers['last-event-id'] ?? 0)
+    const left = this.#events.filter(({ seq }) => seq > after)
+    if (left.length === 0 && isOver(this.run)) return void response.writeHead(204).end()
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(left.map(frame).join('') || ': here\n\n')
+    if (isOver(this.run)) return void response.end()
+    this.#watchers.add(response)
+    response.on('close', () => this.#watchers.delete(response))
+  }
+}
+
+function makeAnswer(told: ToldRun, options: RunServerOptions) {
+  let lostAnswers = options.lostAnswers ?? 0
+  return (pathname: string, request: IncomingMessage, response: ServerResponse): void => {
+    const { run } = told
+    const json = (value: unknown, status = 200) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+    }
+    const own = `/v1/runs/${run.id}`
+    const file = options.files?.[pathname.slice(own.length + 1)]
+    if (file !== undefined) response.end(file)
+    else if (pathname === '/v1/status') json(quietStatus)
+    else if (pathname === '/v1/runs' && request.method === 'POST') {
+      if (lostAnswers-- > 0) request.socket.destroy()
+      else json(run, 201)
+    } else if (pathname === '/v1/runs')
+      json(runListSchema.parse({ runs: [run, ...(options.others ?? [])], next_cursor: null }))
+    else if ([own, `${own}/cancel`, `${own}/resume`].includes(pathname)) json(run)
+    else if (pathname === `${own}/agent` && options.agent) response.end(options.agent)
+    else if (pathname === `${own}/events`) told.watch(request, response)
+    else json({ error: { code: 'endpoint_not_found', message: `there is nothing at ${pathname}` } }, 404)
   }
 }
 
