@@ -124,6 +124,36 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect((await call(`${version}/yank`, { method: 'DELETE' })).status).toBe(401)
   })
 
+  it('runs, their events, and JSON-RPC', async () => {
+    const scopes = ['packages:read', 'training:start', 'training:cancel', 'training:evaluate', 'data:export']
+    const runner = await signUp('runner', scopes)
+    const token = { token: runner.token }
+    const started = await post('/v1/runs', { scenario: '@acme/maze' }, token)
+    expect(started.status).toBe(201)
+    const run = `/v1/runs/${started.body.id}`
+    expect((await post('/v1/runs', { scenario: '@acme/nothing' }, token)).status).toBe(404)
+    expect((await post('/v1/runs', { scenario: '@acme/maze', settings: { gama: 1 } }, token)).status).toBe(400)
+    expect((await post('/v1/runs', { scenario: '@acme/maze' })).status).toBe(401)
+    expect((await post('/v1/runs', { scenario: '@acme/maze' }, { token: author.token })).status).toBe(403)
+    for (const path of ['/v1/runs', '/v1/status', run, `${run}/metrics`, `${run}/checkpoints`])
+      expect((await call(path, token)).status, path).toBe(200)
+    for (const path of [`${run}/metrics.csv`, `${run}/metrics.tfevents`, `${run}/trajectories`])
+      expect((await call(path, token)).status, path).toBe(200)
+    expect((await call(`${run}/checkpoints/3`, token)).status).toBe(404)
+    expect((await call(`${run}/agent`, token)).status).toBe(409)
+    expect((await post(`${run}/evaluations`, {}, token)).status).toBe(409)
+    expect((await post(`${run}/resume`, { budget_minor: 5 }, token)).status).toBe(409)
+    expect((await call('/v1/evaluations/00000000-0000-4000-8000-000000000000', token)).status).toBe(404)
+    expect((await post(`${run}/cancel`, undefined, token)).body).toMatchObject({ state: 'cancelled' })
+    expect((await call(`${run}/events`, token)).status).toBe(200)
+    expect((await call(`${run}/events?after=3`, token)).status).toBe(204)
+    const request = { jsonrpc: '2.0', method: 'training.get_status', params: { run_id: started.body.id } }
+    expect((await post('/rpc', { ...request, id: 1 }, token)).status).toBe(200)
+    expect((await post('/rpc', [{ ...request, id: 1 }, 1], token)).status).toBe(200)
+    expect((await post('/rpc', request, token)).status).toBe(204)
+    expect((await post('/rpc', request, { ...token, headers: { 'content-type': 'text/plain' } })).status).toBe(415)
+  })
+
   it('and an answer that is not would be noticed', async () => {
     const document = await (await fetch(`${server.url}/v1/openapi.json`)).text()
     const wrong = (from: string, to: string) => {
