@@ -1,10 +1,10 @@
 import type { Run, RunState } from '@agentgym/contract'
-import { trainingCostMinor } from '@agentgym/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Actor } from '../auth/actor.ts'
 import type { Queries } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
 import type { ServerConfig } from '../server/services.ts'
+import { spentMinor } from './metering.ts'
 
 /** How far the place in the queue is counted. */
 const countedAhead = 1_000
@@ -138,7 +138,7 @@ export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 
           },
     cost: {
       currency: training.currency,
-      spent_minor: trainingCostMinor(row.price_milliseconds),
+      spent_minor: spentMinor(row),
       budget_minor: row.budget_minor,
       price_minor_per_hour: row.price_minor_per_hour,
     },
