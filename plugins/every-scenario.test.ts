@@ -111,7 +111,9 @@ describe.each(folders)('%s', async (folder) => {
     expect(algorithm).toBe('ppo')
     for (const algorithm of trainingAlgorithms) resolveTrainingPlan(parsed.agentgym.training, { algorithm })
     if (grpo !== undefined) {
-      expect(resolveTrainingPlan(parsed.agentgym.training, { algorithm: 'grpo' }).settings).toMatchObject(grpo as object)
+      expect(resolveTrainingPlan(parsed.agentgym.training, { algorithm: 'grpo' }).settings).toMatchObject(
+        grpo as object,
+      )
     }
     for (const file of ['README.md', 'LICENSE']) expect(existsSync(join(root, file))).toBe(true)
   })
