@@ -15,7 +15,10 @@ const keysRoute = createRoute({
   summary: 'Public keys of signed statements',
   description:
     'Ed25519. A statement is checked with the key that it names, and OpenSSL alone: `openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in statement.json -sigfile signature.bin`.',
-  responses: { 200: { description: 'Every key that ever signed, newest first.', content: json(signingKeysSchema) } },
+  responses: {
+    200: { description: 'Every key that ever signed, newest first.', content: json(signingKeysSchema) },
+    ...failures(),
+  },
 })
 
 const leaderboardRoute = createRoute({
