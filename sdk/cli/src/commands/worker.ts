@@ -29,8 +29,11 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
   }
   const runtime = await context.runtime()
   const { symbols } = context.terminal
+  // Under `serve`, which says where it serves and that it stops, only what happens is worth a line.
+  const beside = process.channel !== undefined
   const interrupt = cancelOnInterrupt(() => {
-    context.say(`${symbols.next} Stop: what is under way is saved and given back. Ctrl-C again ends at once`)
+    if (!beside)
+      context.say(`${symbols.next} Stop: what is under way is saved and given back. Ctrl-C again ends at once`)
   })
   const abandoned = new AbortController()
   // Started by `serve`, it ends with it, however that ended.
@@ -39,8 +42,6 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
     setTimeout(() => abandoned.abort(), orphanMs).unref()
   }
   process.on('disconnect', orphaned)
-  // Under `serve`, which has said where it serves, only what happens is worth a line.
-  const beside = process.channel !== undefined
   if (!beside) context.say(`${symbols.next} Work for ${server}: ${kinds.join(', ')}. Ctrl-C stops.`)
   try {
     await explained(connection, () =>
