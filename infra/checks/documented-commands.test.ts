@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { examples } from './documented-examples.ts'
 import { repositoryRoot } from './repository-files.ts'
@@ -16,15 +15,25 @@ function typedCommands(): Typed[] {
   )
 }
 
-const helpTexts = new Map<string, string>()
+/** What `--help` of every command says, by its words. One process tells them all: a start a command takes its time. */
+const helpTexts: Record<string, string> = (() => {
+  const script = `
+    import { makeProgram } from './sdk/cli/src/program.ts'
+    const texts = {}
+    const tell = (command, words) => {
+      texts[words.join(' ')] = command.helpInformation()
+      for (const inner of command.commands) tell(inner, [...words, inner.name()])
+    }
+    tell(makeProgram(), [])
+    console.log(JSON.stringify(texts))`
+  const words = ['--input-type=module', '--eval', script]
+  const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: repositoryRoot, encoding: 'utf8' })
+  if (stdout === '') throw new Error(`the command line tells no help: ${stderr}`)
+  return JSON.parse(stdout)
+})()
 
 function helpFor(words: string[]): string {
-  const command = words.join(' ')
-  const known = helpTexts.get(command)
-  if (known !== undefined) return known
-  const { stdout } = spawnSync(join(repositoryRoot, 'agentgym'), [...words, '--help'], { encoding: 'utf8' })
-  helpTexts.set(command, stdout)
-  return stdout
+  return helpTexts[words.join(' ')] ?? ''
 }
 
 /** Commands that have commands. */

@@ -1,13 +1,16 @@
-// Plays a recorded run through a view, to look at it: node sdk/cli/test/replay-run.ts [live|plain|watch|fault] [MS_PER_EVENT]
-// `fault` is the dashboard with a fault in it.
+// Plays a recorded run through a view, to look at it: node sdk/cli/test/replay-run.ts [live|plain|watch|fault|serve] [MS_PER_EVENT]
+// `fault` is the dashboard with a fault in it; `serve` is a server that has the run: AGENTGYM_SERVER=… agentgym runs watch 4f0c
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeTerminal } from '../src/terminal/terminal.ts'
 import { dashboardView } from '../src/training-view/dashboard-view.ts'
 import { liveView } from '../src/training-view/live-view.ts'
 import { plainView } from '../src/training-view/plain-view.ts'
 import { recordedPlan, recordedRun } from './recorded-run.ts'
+import { startRunServer, tellRecordedRun } from './run-server.ts'
 
 const [kind = 'live', pace = '20'] = process.argv.slice(2)
+if (kind === 'serve') await serveRun(Number(pace))
+
 const terminal = describeTerminal(process.stdout, process.env, { color: true })
 // The chart alone asks for this.
 if (kind === 'fault') {
@@ -42,3 +45,15 @@ if (interrupted) view.stopping()
 await sleep(interrupted ? 1000 : 0)
 await view.close()
 if (!interrupted) view.finish(result)
+
+/** Queued for a while, then trained; serves until it is stopped. */
+async function serveRun(msPerEvent: number): Promise<never> {
+  const server = await startRunServer()
+  console.log(server.url)
+  for (const ahead of [2, 1, 0]) {
+    server.change({ ahead })
+    await sleep(msPerEvent * 30)
+  }
+  await tellRecordedRun(server, { pause: () => sleep(msPerEvent).then(() => {}) })
+  return new Promise(() => {})
+}

@@ -56,5 +56,7 @@ function startWorker(server: string, token: string, { json, verbose, color }: Co
     env: { ...Object.fromEntries(kept), AGENTGYM_TOKEN: token },
     // The channel carries nothing: it breaks when we end, and then the worker ends too.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // A process group of its own: Ctrl-C in a terminal reaches the whole group, and a second signal ends a worker at once.
+    detached: true,
   })
 }

@@ -120,7 +120,7 @@ async function fetchTo(
 }
 
 /** What a run ended with, where it is no agent. */
-export function failureOf(run: Run): AgentGymError {
+function failureOf(run: Run): AgentGymError {
   const { currency, spent_minor: spent, budget_minor: budget } = run.cost
   const id = shortRunId(run.id)
   const at = run.checkpoint === null ? '' : `; its last checkpoint is that of iteration ${run.checkpoint.iteration}`

@@ -42,10 +42,7 @@ export function differenceText(
 }
 
 /** Where the versions differ that an evaluation's last bits depend on. */
-export function versionDifferences(
-  theirs: Record<string, string>,
-  ours: Record<string, string>,
-): EvaluationDifference[] {
+function versionDifferences(theirs: Record<string, string>, ours: Record<string, string>): EvaluationDifference[] {
   return Object.keys(theirs)
     .filter((name) => theirs[name] !== ours[name])
     .map((name) => ({ field: name, expected: theirs[name], found: ours[name] ?? null }))
