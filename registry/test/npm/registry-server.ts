@@ -4,6 +4,7 @@ import { serve } from '@hono/node-server'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { npmRoutes } from '../../src/packages/npm/npm.routes.ts'
 import { createApp } from '../../src/server/app.ts'
+import { createProcessMetrics } from '../../src/server/process-metrics.ts'
 import type { Services } from '../../src/server/services.ts'
 import { openDiskObjectStore } from '../../src/storage/disk/disk-object-store.ts'
 
@@ -45,6 +46,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
       oauth: {},
     },
     log: { info: log('info'), warn: log('warn'), error: log('error') },
+    metrics: createProcessMetrics(),
   }
   const app = createApp(services, { rooms: [npmRoutes(services)] })
   const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port })
