@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { createActor, publish, upload } from '../packages/testing/publishing.ts'
 import { testDatabases } from '../testing/test-databases.ts'
-import { type RunServer, rowsWritten, startRunServer, tokenOf } from './testing/run-server.ts'
+import { type RunServer, rowsWritten, startRunServer, tokenOf } from './test/run-server.ts'
 
 describe.each(await testDatabases())('runs that are refused on $kind', ({ open }) => {
   let database: Database

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { testDatabases } from '../testing/test-databases.ts'
-import { type RunServer, rowsWritten, startRunServer, tokenOf } from './testing/run-server.ts'
+import { type RunServer, rowsWritten, startRunServer, tokenOf } from './test/run-server.ts'
 import { mustTakeTurn } from './testing/train.ts'
 
 const unknownRun = '11111111-1111-4111-8111-111111111111'

@@ -6,14 +6,7 @@ import type { Database } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { testDatabases } from '../testing/test-databases.ts'
-import {
-  cancelWaiting,
-  createOrganisation,
-  type RunServer,
-  runIn,
-  startRunServer,
-  tokenOf,
-} from './testing/run-server.ts'
+import { cancelWaiting, createOrganisation, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
 import { mustTakeTurn } from './testing/train.ts'
 
 const [pglite] = await testDatabases()

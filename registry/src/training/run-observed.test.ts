@@ -9,7 +9,7 @@ import { type OtlpCollector, startCollector } from '../server/testing/otlp-colle
 import { sampled, scrape } from '../server/testing/scrape.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { runRoutes } from './runs.routes.ts'
-import { tokenOf } from './testing/run-server.ts'
+import { tokenOf } from './test/run-server.ts'
 import { cancel, mustTakeTurn, openTraining, runOf, silence, startRun, type Training } from './testing/train.ts'
 import { settleLostLeases } from './training-upkeep.ts'
 

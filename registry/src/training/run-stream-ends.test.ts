@@ -12,7 +12,7 @@ import { testDatabases } from '../testing/test-databases.ts'
 import { requireRun } from './run-access.ts'
 import { type RunFeeds, runFeeds } from './run-feed.ts'
 import { streamRun } from './run-stream.ts'
-import { cancelWaiting, createOrganisation, type RunServer, serveRuns, startRunServer } from './testing/run-server.ts'
+import { cancelWaiting, createOrganisation, type RunServer, serveRuns, startRunServer } from './test/run-server.ts'
 import { mustTakeTurn, startRun, type Turn } from './testing/train.ts'
 
 const databases = await testDatabases()

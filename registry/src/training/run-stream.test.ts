@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { testDatabases } from '../testing/test-databases.ts'
 import { runFeeds } from './run-feed.ts'
-import { cancelWaiting, type RunServer, startRunServer } from './testing/run-server.ts'
+import { cancelWaiting, type RunServer, startRunServer } from './test/run-server.ts'
 import { mustTakeTurn, startRun, type Turn } from './testing/train.ts'
 
 describe.each(await testDatabases())('events of a run on $kind', ({ open }) => {

@@ -3,14 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { testDatabases } from '../testing/test-databases.ts'
-import {
-  cancelWaiting,
-  createOrganisation,
-  type RunServer,
-  runIn,
-  startRunServer,
-  tokenOf,
-} from './testing/run-server.ts'
+import { cancelWaiting, createOrganisation, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
 import { chargesOf, eventsOf, mustTakeTurn } from './testing/train.ts'
 
 describe.each(await testDatabases())('runs on $kind', ({ open }) => {

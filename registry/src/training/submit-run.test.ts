@@ -11,7 +11,7 @@ import {
   runIn,
   startRunServer,
   tokenOf,
-} from './testing/run-server.ts'
+} from './test/run-server.ts'
 import { eventsOf } from './testing/train.ts'
 
 describe.each(await testDatabases())('starting runs on $kind', ({ open }) => {

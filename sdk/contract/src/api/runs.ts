@@ -54,7 +54,7 @@ export const startRunRequestSchema = z.strictObject({
 })
 export type StartRunRequest = z.input<typeof startRunRequestSchema>
 
-export const runProgressSchema = z.object({
+const runProgressSchema = z.object({
   iteration: count,
   steps: count,
   steps_total: count,

@@ -13,7 +13,7 @@ import { rpcRoutes } from '../rpc.routes.ts'
 import { runDataRoutes } from '../run-data.routes.ts'
 import { requestCancel } from '../run-state.ts'
 import { runRoutes } from '../runs.routes.ts'
-import { openTraining, type Training } from './train.ts'
+import { openTraining, type Training } from '../testing/train.ts'
 
 export type Call = { token?: string; json?: unknown; body?: string | Uint8Array; headers?: Record<string, string> }
 
