@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { queuedRun, startRunServer, tellRecordedRun } from './run-server.ts'
 
 const replay = fileURLToPath(new URL('./replay-run.ts', import.meta.url))
 const enterScreen = '\u001b[?1049h'
@@ -11,12 +12,15 @@ const showCursor = '\u001b[?25h'
  * Plays the recorded run on a real pseudo-terminal, which util-linux's `script` opens, and types `keys` as soon as `when`
  * has been drawn. Gives back every byte that the terminal was sent.
  */
-function onTerminal(
-  kind: string,
-  options: { keys?: string; when?: string; msPerEvent?: number } = {},
-): Promise<string> {
-  const command = `stty cols 80 rows 24; exec '${process.execPath}' '${replay}' ${kind} ${options.msPerEvent ?? 5}`
-  const { NO_COLOR, FORCE_COLOR, ...inherited } = process.env
+function onTerminal(kind: string, options: Typing & { msPerEvent?: number } = {}): Promise<string> {
+  return typeOnTerminal(`'${process.execPath}' '${replay}' ${kind} ${options.msPerEvent ?? 5}`, options)
+}
+
+type Typing = { keys?: string; when?: string; environment?: Record<string, string> }
+
+function typeOnTerminal(words: string, options: Typing): Promise<string> {
+  const command = `stty cols 80 rows 24; exec ${words}`
+  const { NO_COLOR, FORCE_COLOR, ...inherited } = { ...process.env, ...options.environment }
   const env = { ...inherited, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', SHELL: '/bin/sh' }
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env })
   return new Promise((resolve, reject) => {
@@ -71,5 +75,28 @@ describe.runIf(process.platform === 'linux')('on a terminal', () => {
     const after = output.slice(output.indexOf(leaveScreen))
     expect(output.indexOf(leaveScreen)).toBeGreaterThan(0)
     expect(after).toContain('Every target reached')
+  })
+})
+
+describe.runIf(process.platform === 'linux')('a run on the server, on a terminal', () => {
+  const agentgym = fileURLToPath(new URL('../../../agentgym', import.meta.url))
+
+  it('has the dashboard; Ctrl-C leaves the run, which goes on', async () => {
+    const server = await startRunServer({ run: queuedRun({ ahead: 1 }) })
+    try {
+      await tellRecordedRun(server, { share: 0.5 })
+      const environment = { AGENTGYM_SERVER: server.url, AGENTGYM_TOKEN: 'agt_test' }
+      const typing = { keys: '\u0003', when: 'either way it goes on', environment }
+      const output = await typeOnTerminal(`'${agentgym}' runs watch 4f0c`, typing)
+      const after = output.slice(output.indexOf(leaveScreen))
+      expect(output.indexOf(enterScreen)).toBeGreaterThan(0)
+      expect(output.indexOf(leaveScreen)).toBeGreaterThan(0)
+      expect(after).toContain('goes on at the server')
+      expect(after).toContain('agentgym runs watch 4f0c1d2e')
+      expect(output).not.toContain('Stopping')
+      expect(server.requests.map(({ line }) => line)).not.toContain(`POST /v1/runs/${server.run.id}/cancel`)
+    } finally {
+      await server.close()
+    }
   })
 })
