@@ -11,8 +11,8 @@ type Place = Pick<Sampled, 'iteration' | 'environment'>
 type Stores = Pick<Services, 'database' | 'objects'>
 
 const pageRows = 100
-/** Of one answer that holds trajectories; a single one may be larger. */
-const answerBytes = 8 * 2 ** 20
+/** How much one answer may hold of trajectories, over all that a batch asks for; each page has at least one of them. */
+export const answerBytes = 8 * 2 ** 20
 const start: Place = { iteration: 0, environment: -1 }
 
 /** A run's sampled episodes as newline JSON, in order of iteration and environment: at most one object is in memory. */
@@ -20,20 +20,23 @@ export async function* trajectoryLines(stores: Stores, runId: string): AsyncGene
   for await (const { text } of sampledAfter(stores, runId, start)) yield `${text}\n`
 }
 
-/** Some of them, and where to go on; null at the end. Throws `request_invalid` for a cursor that was never given. */
+/**
+ * Some of them, and where to go on; null at the end. Takes what it gives off `room.bytes`. Throws `request_invalid` for a
+ * cursor that was never given.
+ */
 export async function trajectoryPage(
   stores: Stores,
   runId: string,
   { limit, cursor }: { limit: number; cursor?: string },
+  room = { bytes: answerBytes },
 ): Promise<{ trajectories: Trajectory[]; next_cursor: string | null }> {
   const trajectories: Trajectory[] = []
-  let bytes = 0
   let last: Place | undefined
   for await (const { text, ...place } of sampledAfter(stores, runId, cursor === undefined ? start : placeOf(cursor))) {
-    if (last !== undefined && (trajectories.length === limit || bytes + text.length > answerBytes))
+    if (last !== undefined && (trajectories.length === limit || text.length > room.bytes))
       return { trajectories, next_cursor: `${last.iteration}.${last.environment}` }
     trajectories.push(JSON.parse(text) as Trajectory)
-    bytes += text.length
+    room.bytes -= text.length
     last = place
   }
   return { trajectories, next_cursor: null }

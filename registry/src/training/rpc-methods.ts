@@ -4,7 +4,7 @@ import type { Actor } from '../auth/actor.ts'
 import { requestInvalid } from '../server/create-routes.ts'
 import type { Services } from '../server/services.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
-import { trajectoryPage } from './export-trajectories.ts'
+import { answerBytes, trajectoryPage } from './export-trajectories.ts'
 import type { RpcServer } from './json-rpc.ts'
 import { requireRun } from './run-access.ts'
 import { runOf } from './runs.store.ts'
@@ -20,6 +20,7 @@ type Implementation = { [Method in RpcMethod]: (params: ParamsOf<Method>) => Pro
 export function trainingMethods(services: Services, caller: Caller): RpcServer['methods'] {
   const { database, config } = services
   const { actor } = caller
+  const room = { bytes: answerBytes }
   const start = ({ idempotency_key: idempotencyKey, ...request }: ParamsOf<'training.start'>) =>
     submitRun(services, { ...caller, request, idempotencyKey })
   const implementation: Implementation = {
@@ -34,7 +35,7 @@ export function trainingMethods(services: Services, caller: Caller): RpcServer['
     'training.evaluate': ({ run_id: runId, ...wanted }) => evaluateRun(services, { ...caller, ...wanted, runId }),
     'training.export_trajectories': async ({ run_id: runId, ...page }) => {
       const { run } = await requireRun(database.query, actor, runId, 'data:export')
-      return trajectoryPage(services, run.id, page)
+      return trajectoryPage(services, run.id, page, room)
     },
   }
   const names = Object.keys(rpcMethods) as RpcMethod[]

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { testDatabases } from '../testing/test-databases.ts'
+import { trajectoryPage } from './export-trajectories.ts'
 import { type RunServer, rowsWritten, startRunServer, tokenOf } from './test/run-server.ts'
 import { mustTakeTurn } from './testing/train.ts'
 
@@ -45,6 +46,16 @@ describe.each(await testDatabases())('JSON-RPC on $kind', ({ open }) => {
     return result ?? {}
   }
 
+  const turnAt = async (id: string) => {
+    const waiting = await database.query
+      .selectFrom('training_runs')
+      .select('id')
+      .where('state', '=', 'queued')
+      .execute()
+    for (const other of waiting) if (other.id !== id) await resultOf('training.cancel', { run_id: other.id })
+    return mustTakeTurn(server.training)
+  }
+
   it('does all that the routes do, to the same runs', async () => {
     const started = await resultOf('training.start_grpo', { scenario, steps: 4_000 })
     const run_id = String(started.id)
@@ -77,6 +88,20 @@ describe.each(await testDatabases())('JSON-RPC on $kind', ({ open }) => {
       id: second.id,
       state: 'cancelled',
     })
+  })
+
+  it('gives no more of trajectories than one answer may hold, however many of a batch ask', async () => {
+    const { id: run_id } = await resultOf('training.start', { scenario })
+    const turn = await turnAt(String(run_id))
+    await turn.train(1, 1)
+    for (let environment = 0; environment < 4; environment++) await turn.sample(environment, 1_000)
+    const room = { bytes: 100_000 }
+    const ask = (cursor?: string) =>
+      trajectoryPage(server.training.services, String(run_id), { limit: 100, cursor }, room)
+    const first = await ask()
+    expect(first).toMatchObject({ trajectories: [{ environment: 0 }], next_cursor: '1.0' })
+    expect(await ask('1.0')).toMatchObject({ trajectories: [{ environment: 1 }], next_cursor: '1.1' })
+    expect(first.trajectories).toHaveLength(1)
   })
 
   it('knows the same keys as REST', async () => {
