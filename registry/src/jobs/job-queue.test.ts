@@ -188,6 +188,25 @@ describe.each(await testDatabases())('the queue of jobs on $kind', ({ open }) =>
     expect(await next('train')).toMatchObject({ id, attempt: first.attempt + 2 })
   })
 
+  it('a job that was lost is made anew, with its attempts, and with other leases', async () => {
+    const id = await enqueue('check')
+    const first = await next('check')
+    expect(await queue.recover('check', id)).toBe(false)
+    await sql`delete from jobs.job`.execute(database.query)
+    expect(await queue.recover('check', id)).toBe(true)
+    expect(await queue.recover('check', id)).toBe(false)
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      expect((await next('check')).id).toBe(id)
+      await expect(hold(first)).rejects.toMatchObject(lost)
+      await silence()
+    }
+    expect(await queue.next('check', null)).toBeUndefined()
+    // Its end is on its way.
+    expect(await queue.recover('check', id)).toBe(false)
+    await settleExhausted(services, [handler('check')])
+    expect(told).toEqual([`exhausted ${id}`])
+  })
+
   it('what is written under a lease that was lost is undone', async () => {
     await enqueue('check')
     const attempt = await next('check')

@@ -1,4 +1,5 @@
 import assert from 'node:assert'
+import { randomInt } from 'node:crypto'
 import { type JobKind, jobKindSchema } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
@@ -85,7 +86,9 @@ export class JobQueue {
     const sent = await this.#boss.send(kind, {}, { id, priority, db })
     assert(sent !== null, `${kind} ${id} has a job already`)
     if (attempt > 0)
-      await sql`update jobs.job set retry_count = ${attempt} where name = ${kind} and id = ${id}`.execute(query)
+      await sql`
+        update jobs.job set retry_count = ${attempt}, retry_limit = retry_limit + ${attempt}
+        where name = ${kind} and id = ${id}`.execute(query)
   }
 
   /** Which of these kinds have a job that waits: one round trip, whatever there is. */
@@ -198,9 +201,10 @@ export class JobQueue {
 
   /**
    * Gives a subject that is under way a job, where the queue has none that will come to a result: it was lost, say, when
-   * the database was restored without it. Tells whether it had to.
+   * the database was restored without it. Tells whether it had to. Unless the room knows which leases were given, the count
+   * begins where none of the lost job's will have been.
    */
-  async recover(kind: JobKind, id: string, options: { attempt?: number } = {}): Promise<boolean> {
+  async recover(kind: JobKind, id: string, attempt: number = randomInt(1_000, 1_000_000)): Promise<boolean> {
     return this.#database.transaction(async (query) => {
       await this.#database.lock(query, `job:${kind}:${id}`)
       const { rows } = await sql`
@@ -208,7 +212,7 @@ export class JobQueue {
           and ((name = ${kind} and id = ${id}) or (name = ${failedQueue(kind)} and source_id = ${id}))`.execute(query)
       if (rows.length > 0) return false
       await sql`delete from jobs.job where name = ${kind} and id = ${id}`.execute(query)
-      await this.enqueue(query, kind, id, options)
+      await this.enqueue(query, kind, id, { attempt })
       return true
     })
   }

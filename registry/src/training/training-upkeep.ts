@@ -48,7 +48,6 @@ export async function enqueueLostRuns(services: Pick<Services, 'database' | 'con
       select from jobs.job where name = 'train' and job.id = training_runs.id and job.state <= 'active')
     order by created_at limit 1000`.execute(services.database.query)
   for (const { id, attempt } of rows) {
-    if (await queue.recover('train', id, { attempt }))
-      services.log.warn('a run that was queued had no job', { run_id: id })
+    if (await queue.recover('train', id, attempt)) services.log.warn('a run that was queued had no job', { run_id: id })
   }
 }
