@@ -76,13 +76,27 @@ describe('limits', () => {
     ['depth', 3, 'model_nesting_too_deep'],
     ['nameBytes', 7, 'model_string_too_long'],
     ['elements', 3, 'model_intermediate_too_large'],
-    ['elementsTotal', 11, 'model_intermediate_too_large'],
+    ['elementsTotal', 13, 'model_intermediate_too_large'],
     // Layers of 2 × 4, 4 × 2 and 4 × 1, and 4 + 4 + 2 + 1 + 1 elements.
     ['work', 8 + 8 + 4 + 12 - 1, 'model_work_too_large'],
   ])('%s', (limit, value, code) => {
     expect(codeOf(goodModel(), { [limit]: value })).toBe(code)
     // One more is enough for all but the length of names.
     expect(codeOf(goodModel(), { [limit]: limit === 'nameBytes' ? 512 : value + 1 })).toBe('accepted')
+  })
+
+  it('the size of an observation, which the file need not hold', () => {
+    const policy = { ...goodPolicy, observation: [{ ...goodPolicy.observation[0], size: 1e12 }] }
+    const bytes = goodModel({
+      nodes: [
+        node('ReduceMean', ['obs'], 'mean', [attribute('axes', [1])]),
+        node('Gemm', ['mean', 'w.logits'], 'logits'),
+        node('Squeeze', ['mean', 'axis'], 'value'),
+      ],
+      initializers: [floats('w.logits', [1, 2]), integers('axis', [1])],
+      inputs: [value('obs', ['batch', 1e12])],
+    })
+    expect(codeOf(bytes, {}, policy)).toBe('model_intermediate_too_large')
   })
 
   it('a message that names what is wrong shows no more of it than fits a line', () => {

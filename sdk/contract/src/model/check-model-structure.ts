@@ -31,15 +31,16 @@ export function checkModelStructure(
     if (tensor.name === '') throw modelFailure('model_name_invalid', 'an initializer has no name')
     define(values, tensor.name, { ...tensor, depth: 0 }, 'an initializer')
   }
-  checkInputs(graph, expected.policy, values)
-  inferShapes(graph, opset, values, bounds)
+  const inputElements = checkInputs(graph, expected.policy, values)
+  inferShapes(graph, { opset, values, limits: bounds, inputElements })
   checkOutputs(graph, expected.policy, values)
   checkDeclared(graph.declared, values)
 }
 
-/** One input for each leaf of the observation, float32 [batch, size]. */
-function checkInputs({ inputs }: ModelGraph, policy: PolicySpec, values: GraphValues): void {
+/** One input for each leaf of the observation, float32 [batch, size]. Gives the elements of a row of all of them. */
+function checkInputs({ inputs }: ModelGraph, policy: PolicySpec, values: GraphValues): number {
   const expected = policyInputs(policy)
+  let elements = 0
   for (const { name, type, dims } of inputs) {
     const rest = expected.get(name)
     if (rest === undefined)
@@ -53,11 +54,13 @@ function checkInputs({ inputs }: ModelGraph, policy: PolicySpec, values: GraphVa
         { name },
       )
     define(values, name, { type, dims: [BATCH, ...rest], integers: null, depth: 0 }, 'an input')
+    elements += rest[0]
   }
   for (const name of expected.keys()) {
     if (!inputs.some((input) => input.name === name))
       throw modelFailure('model_input_mismatch', `it has no input ${shown(name)}`, { name })
   }
+  return elements
 }
 
 /** The outputs of the policy, float32 [batch, n] or [batch], as they are declared and as the nodes make them. */

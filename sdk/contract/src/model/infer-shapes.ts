@@ -8,14 +8,30 @@ import type { ModelNode } from './read-node.ts'
 /** Whatever a name of the graph stands for, and the longest chain of nodes that leads to it. */
 export type GraphValues = Map<string, Value & { depth: number }>
 
+/** What the walk over the nodes begins with. */
+export type Inference = {
+  opset: number
+  /** Inputs and initializers; the results are added. */
+  values: GraphValues
+  limits: ModelLimits
+  /** Of a row of all inputs. */
+  inputElements: number
+}
+
 /**
  * Walks the nodes in their order, which must be one in which they can run, and finds the type and shape of every value
- * from those of the inputs: without running anything, for any size of the batch. Adds the results to `values`, which
- * holds inputs and initializers. Bounds every value, all of them together, and the work.
+ * from those of the inputs: without running anything, for any size of the batch. Bounds every value, all of them together,
+ * and the work.
  */
-export function inferShapes({ nodes }: ModelGraph, opset: number, values: GraphValues, limits: ModelLimits): void {
-  let elementsTotal = 0
+export function inferShapes({ nodes }: ModelGraph, { opset, values, limits, inputElements }: Inference): void {
+  let elementsTotal = inputElements
   let work = 0
+  if (inputElements > limits.elements)
+    throw modelFailure(
+      'model_intermediate_too_large',
+      `its inputs have ${inputElements} elements a row; at most ${limits.elements} are taken`,
+      { limit: limits.elements },
+    )
   for (const node of nodes) {
     let depth = 1
     const inputs = node.inputs.map((name) => {
