@@ -17,9 +17,17 @@ describe('help', () => {
     expect(status).toBe(0)
     const work = ['scenario', 'train', 'eval', 'list', 'info']
     const registry = ['search', 'install', 'outdated', 'versions', 'tag', 'deprecate', 'yank']
+    const training = ['runs', 'status', 'agent', 'leaderboard']
     const account = ['signup', 'login', 'logout', 'whoami', 'token', 'serve', 'worker']
-    for (const word of [...work, ...registry, ...account]) expect(stdout).toMatch(new RegExp(`^  ${word} `, 'm'))
-    for (const word of ['--json', '--verbose', '--no-color']) expect(stdout).toContain(word)
+    for (const word of [...work, ...training, ...registry, ...account])
+      expect(stdout).toMatch(new RegExp(`^  ${word} `, 'm'))
+    for (const word of ['--json', '--verbose', '--no-color', '--version']) expect(stdout).toContain(word)
+  })
+
+  it('--version is the command’s own, but for the agent that is published', async () => {
+    expect((await runCli(['train', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    const publish = await runCli(['agent', 'publish', 'nobody', '--version', '1.0.0', '--json'], { cwd: folder })
+    expect(publish).toMatchObject({ status: 2, lines: [{ error: { code: 'file_not_found' } }] })
   })
 
   it('shows itself where no command is given', async () => {
@@ -77,8 +85,17 @@ describe('wrong use ends with status 2', () => {
     { words: ['install', 'cart-pole'], code: 'name_invalid' },
     { words: ['yank', '@acme/maze@latest'], code: 'version_invalid', field: 'version' },
     { words: ['signup', '--username', 'ann'], code: 'usage_invalid' },
+    { words: ['runs'], code: 'usage_invalid' },
+    { words: ['runs', 'wach', '4f0c'], code: 'usage_invalid', suggestion: 'watch' },
+    { words: ['runs', 'resume', '4f0c'], code: 'usage_invalid' },
+    { words: ['runs', 'list', '--state', 'runing'], code: 'config_invalid', field: 'state', suggestion: 'running' },
+    { words: ['agent', 'verify', 'nobody'], code: 'file_not_found' },
+    { words: ['leaderboard', 'cart-pole'], code: 'name_invalid' },
     { words: ['serve', '--port', '70000'], code: 'config_invalid', field: 'port' },
     { words: ['worker', '--server', 'gym'], code: 'config_invalid', field: 'server' },
+    { words: ['worker', '--kinds', 'check,dance'], code: 'config_invalid', field: 'kinds' },
+    { words: ['worker', '--slots', '0'], code: 'config_invalid', field: 'slots' },
+    { words: ['worker', '--price', '-1'], code: 'config_invalid', field: 'price' },
     {
       words: ['token', 'create', 'ci', '--username', 'ann', '--scope', 'packages:red'],
       code: 'config_invalid',
