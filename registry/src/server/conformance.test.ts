@@ -213,3 +213,13 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect(asked.size).toBeGreaterThanOrEqual(32)
   })
 })
+
+// The last: it stops the server.
+it('a stream of events ends when the server does, and whole', async () => {
+  const { token } = await signUp('watcher', ['training:start'])
+  const { body } = await post('/v1/runs', { scenario: '@acme/maze' }, { token })
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetch(`${server.url}/v1/runs/${body.id}/events`, { headers })
+  const [text] = await Promise.all([response.text(), server.close()])
+  expect(text).toMatch(/^retry: 1000\n\nid: 1\nevent: queued\ndata: \{.*\}\n\n$/)
+})

@@ -43,8 +43,11 @@ async function drain(server: HttpServer, graceMs: number): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
   server.closeIdleConnections()
+  // A connection whose answer ends later is idle only then.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50)
   const timer = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
+  clearInterval(sweep)
   clearTimeout(timer)
 }
 
