@@ -80,7 +80,8 @@ async function endOf(
   if (outcome.state === 'failed') return { state: 'failed', error: capped(outcome.error) }
   if (outcome.state !== 'completed') return { state: outcome.state }
   const { agent_object_key: objectKey, agent_integrity: integrity, agent_size: size } = run
-  if (objectKey === null || integrity === null || size === null || (agent !== null && agent.objectKey !== objectKey))
+  const looked = run.publish_name === null || agent?.objectKey === objectKey
+  if (objectKey === null || integrity === null || size === null || !looked)
     throw impossible('agent', 'The agent was uploaded anew meanwhile.')
   const published = agent === null ? null : await publishRunAgent(query, services, context, run, agent)
   const { steps, seconds, evaluation } = outcome
