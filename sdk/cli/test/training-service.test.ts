@@ -11,6 +11,7 @@ import {
   serverStatusSchema,
 } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startChangingProxy } from './changing-proxy.ts'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
 import { runCli } from './run-cli.ts'
 
@@ -173,6 +174,19 @@ describe('agents published back', { timeout: 300_000 }, () => {
     const human = await ann.run(['agent', 'verify', '@bob/puck-ppo'])
     expect(human.status).toBe(0)
     expect(human.stdout).toContain('@bob/puck-ppo@0.1.0 is verified: signed, and the same when run here')
+  })
+
+  it('a statement that was changed on its way is not believed', async () => {
+    // As it stands in the JSON of the version: a text with its quotes escaped.
+    const proxy = await startChangingProxy(registry.server.url, (text) =>
+      text.replaceAll('\\"episodes\\":100', '\\"episodes\\":101'),
+    )
+    try {
+      const verified = await ann.run(['agent', 'verify', '@bob/puck-ppo', '--json'], { AGENTGYM_SERVER: proxy.url })
+      expect(verified).toMatchObject({ status: 1, lines: [{ error: { code: 'signature_invalid' } }] })
+    } finally {
+      await proxy.close()
+    }
   })
 
   it('an agent that claims more than it does is published, marked, and signed by nobody', async () => {
