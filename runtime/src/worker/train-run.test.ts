@@ -43,7 +43,7 @@ function curveOf(job: StoredJob) {
 }
 const iterations = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-describe('a run', () => {
+describe('a run', { timeout: 240_000 }, () => {
   it('is reported iteration by iteration, and comes to an agent under the name that it was given', async () => {
     const job = addTraining(server, quick, {
       publish: { name: '@acme/walker', version: '2.3.4' },
@@ -96,7 +96,7 @@ describe('a run', () => {
   })
 })
 
-describe('a server in trouble', () => {
+describe('a server in trouble', { timeout: 240_000 }, () => {
   it('doubles and loses nothing', async () => {
     const settings = { checkpoint_every: 240, evaluate_every: 240, stop_at_success: false }
     const undisturbed = addTraining(server, quick, { settings, trajectories_every: 3 })
@@ -218,7 +218,7 @@ describe('a run that is interrupted', { timeout: 240_000 }, () => {
   })
 })
 
-describe('a trainer', () => {
+describe('a trainer', { timeout: 240_000 }, () => {
   it('that is killed again and again fails the run in the end', async () => {
     const job = addTraining(server, slow, { settings: endless })
     const worker = startWorker(server)
@@ -264,7 +264,7 @@ describe('a trainer', () => {
   })
 })
 
-describe('a lease that is lost', () => {
+describe('a lease that is lost', { timeout: 240_000 }, () => {
   it.each([
     ['heartbeat', 1],
     ['progress', 1],

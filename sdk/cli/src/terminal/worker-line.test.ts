@@ -3,11 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { describeTerminal } from './terminal.ts'
 import { workerLine } from './worker-line.ts'
 
-const terminal = describeTerminal(
-  process.stdout,
-  { LANG: 'en_US.UTF-8' },
-  { json: false, verbose: false, color: false },
-)
+const terminal = describeTerminal(process.stdout, { LANG: 'en_US.UTF-8' }, { color: false })
+
 const run = '3b241101-e2bb-4255-8caf-4136c566a962'
 const training = { job: run, run, kind: 'train', subject: '@acme/maze@1.0.0' } as const
 const check = { job: run, kind: 'check', subject: '@acme/maze@1.0.0' } as const
