@@ -28,6 +28,7 @@ export class RunFeeds {
   readonly #loading = new Map<string, Promise<FeedPage>>()
   #keptBytes = 0
   #timer: NodeJS.Timeout | undefined
+  #polling = false
   #closed = false
 
   constructor(services: Pick<Services, 'database' | 'log'>) {
@@ -90,8 +91,12 @@ export class RunFeeds {
     return page
   }
 
+  /** Where the database is slower than that, it is asked as often as it answers. */
   async #poll(): Promise<void> {
+    if (this.#polling) return
+    this.#polling = true
     await this.#ask([...this.#feeds.keys()])
+    this.#polling = false
   }
 
   async #ask(runIds: string[]): Promise<void> {
@@ -115,7 +120,7 @@ export class RunFeeds {
   }
 
   #keep(key: string, page: FeedPage): void {
-    if (this.#feeds.size === 0 || this.#pages.has(key)) return
+    if (this.#feeds.size === 0 || this.#pages.has(key) || page.bytes.length === 0) return
     this.#pages.set(key, page)
     this.#keptBytes += page.bytes.length
     for (const [oldest, { bytes }] of this.#pages) {
