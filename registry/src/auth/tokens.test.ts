@@ -1,3 +1,4 @@
+import { tokenScopeSchema } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { testDatabases } from '../testing/test-databases.ts'
