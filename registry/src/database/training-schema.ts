@@ -1,4 +1,11 @@
-import type { AgentManifest, ErrorReport, Evaluation, RunState, WorkerDescription, WorkerUsage } from '@agentgym/contract'
+import type {
+  AgentManifest,
+  ErrorReport,
+  Evaluation,
+  RunState,
+  WorkerDescription,
+  WorkerUsage,
+} from '@agentgym/contract'
 import type { ColumnType, Generated, JSONColumnType } from 'kysely'
 
 type Fixed<Type> = ColumnType<Type, Type, never>
