@@ -11,10 +11,10 @@ import { packScenario, signUpAt } from './registry-server.ts'
 
 const long = process.env.AGENTGYM_TEST_LONG === '1'
 /** Kills of each victim, spread over runs of at most `killsARun`. */
-const kills = long ? 30 : 3
-const killsARun = long ? 5 : 3
+const kills = long ? 30 : 2
+const killsARun = long ? 5 : 2
 
-/** About ten seconds of training on one core, in some 2,300 iterations, with a checkpoint about every half second. */
+/** Some seconds of training on one core, in a thousand iterations or two, with a checkpoint about every half second. */
 const settings = {
   environments: 16,
   rollout_steps: 16,
@@ -25,10 +25,16 @@ const settings = {
   rollout_workers: 1,
   learner_threads: 1,
 }
-const request = { scenario: '@acme/cart-pole', steps: 600_000, seed: 7, settings, budget_minor: 1_000_000 }
+const request = {
+  scenario: '@acme/cart-pole',
+  steps: long ? 600_000 : 300_000,
+  seed: 7,
+  settings,
+  budget_minor: 1_000_000,
+}
 
 /** Seconds from one kill to the next; a resumed run needs some of them to get going. */
-const pauseMs = () => 2_500 + Math.random() * 3_000
+const pauseMs = () => (long ? 2_500 + Math.random() * 3_000 : 1_500 + Math.random() * 1_500)
 
 describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (engine) => {
   let fleet: Fleet
