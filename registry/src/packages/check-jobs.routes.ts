@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream'
 import { jobResultRequestSchema, jobResultSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../auth/authorise.ts'
 import { jobQueue } from '../jobs/job-queue.ts'
+import { leasedFile, sendLeased } from '../jobs/leased-file.ts'
 import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
@@ -33,7 +33,7 @@ const tarballRoute = createRoute({
   responses: {
     200: {
       description: 'The tarball.',
-      content: { 'application/octet-stream': { schema: z.any().openapi({ type: 'string', format: 'binary' }) } },
+      content: leasedFile,
     },
     ...failures('lease_lost'),
   },
@@ -50,13 +50,7 @@ export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
     return c.json({ state: await finishCheck(services, attempt, report) }, 200)
   })
   routes.openapi(tarballRoute, async (c) => {
-    const { body, size } = await openLeasedTarball(services, c.req.valid('param').id, c.req.valid('query').lease)
-    const headers = {
-      'content-type': 'application/octet-stream',
-      'content-length': String(size),
-      'cache-control': 'no-store',
-    }
-    return c.body(Readable.toWeb(body) as ReadableStream, 200, headers)
+    return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, c.req.valid('query').lease))
   })
   return routes
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { checkpointListSchema, runEventSchema, runMetricsRequestSchema, runMetricsSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
@@ -7,6 +6,7 @@ import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
+import { webStream } from '../storage/web-stream.ts'
 import { trajectoryLines } from './export-trajectories.ts'
 import { exportStream } from './exports/export-stream.ts'
 import { metricsCsv } from './exports/metrics-csv.ts'
@@ -203,8 +203,4 @@ function download(type: string, name: string, size?: number): Record<string, str
     'cache-control': 'no-store',
     ...(size === undefined ? {} : { 'content-length': String(size) }),
   }
-}
-
-function webStream(body: Readable): ReadableStream {
-  return Readable.toWeb(body) as ReadableStream
 }

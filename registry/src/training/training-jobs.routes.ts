@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import {
   agentUploadQuerySchema,
   agentUploadSchema,
@@ -15,6 +14,7 @@ import { requireOperator } from '../auth/authorise.ts'
 import type { Attempt } from '../jobs/job-handler.ts'
 import { jobQueue } from '../jobs/job-queue.ts'
 import { leaseEnd } from '../jobs/lease-job.ts'
+import { leasedFile, sendLeased } from '../jobs/leased-file.ts'
 import { noteUsage } from '../jobs/workers.store.ts'
 import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
@@ -87,7 +87,7 @@ const scenarioRoute = createRoute({
   summary: 'The scenario that a run trains on',
   description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
   request: { params: runParams, query: leaseQuery },
-  responses: { 200: { description: 'The tarball.', content: bytes }, ...failures('lease_lost') },
+  responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
 })
 
 const readCheckpointRoute = createRoute({
@@ -95,7 +95,7 @@ const readCheckpointRoute = createRoute({
   path: '/v1/jobs/{id}/checkpoint',
   summary: 'The checkpoint that a run goes on from',
   request: { params: runParams, query: leaseQuery.extend({ iteration: z.coerce.number().int().nonnegative() }) },
-  responses: { 200: { description: 'Its bytes.', content: bytes }, ...failures('lease_lost') },
+  responses: { 200: { description: 'Its bytes.', content: leasedFile }, ...failures('lease_lost') },
 })
 
 /** What workers write about the run that they have, and read for it. */
@@ -132,21 +132,11 @@ export function trainingJobRoutes(services: Services): OpenAPIHono<Env> {
     return c.json({ state: await finishRun(services, await attemptOf(c, lease), { outcome, meteredMs }) }, 200)
   })
   routes.openapi(scenarioRoute, async (c) => {
-    const { body, size } = await openLeasedScenario(services, c.req.valid('param').id, c.req.valid('query').lease)
-    return c.body(Readable.toWeb(body) as ReadableStream, 200, headersOf(size))
+    return sendLeased(c, await openLeasedScenario(services, c.req.valid('param').id, c.req.valid('query').lease))
   })
   routes.openapi(readCheckpointRoute, async (c) => {
     const { lease, iteration } = c.req.valid('query')
-    const { body, size } = await openLeasedCheckpoint(services, c.req.valid('param').id, lease, iteration)
-    return c.body(Readable.toWeb(body) as ReadableStream, 200, headersOf(size))
+    return sendLeased(c, await openLeasedCheckpoint(services, c.req.valid('param').id, lease, iteration))
   })
   return routes
-}
-
-function headersOf(size: number): Record<string, string> {
-  return {
-    'content-type': 'application/octet-stream',
-    'content-length': String(size),
-    'cache-control': 'no-store',
-  }
 }

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream'
 import { evaluationResultRequestSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../auth/authorise.ts'
 import { jobQueue } from '../jobs/job-queue.ts'
+import { leasedFile, sendLeased } from '../jobs/leased-file.ts'
 import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
@@ -34,7 +34,7 @@ const tarballRoute = createRoute({
   responses: {
     200: {
       description: 'The tarball.',
-      content: { 'application/octet-stream': { schema: z.any().openapi({ type: 'string', format: 'binary' }) } },
+      content: leasedFile,
     },
     ...failures('lease_lost'),
   },
@@ -52,13 +52,7 @@ export function evaluateJobRoutes(services: Services): OpenAPIHono<Env> {
   })
   routes.openapi(tarballRoute, async (c) => {
     const { id, what } = c.req.valid('param')
-    const { body, size } = await openEvaluationTarball(services, id, c.req.valid('query').lease, what)
-    const headers = {
-      'content-type': 'application/octet-stream',
-      'content-length': String(size),
-      'cache-control': 'no-store',
-    }
-    return c.body(Readable.toWeb(body) as ReadableStream, 200, headers)
+    return sendLeased(c, await openEvaluationTarball(services, id, c.req.valid('query').lease, what))
   })
   return routes
 }

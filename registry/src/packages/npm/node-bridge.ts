@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { PassThrough, type Readable } from 'node:stream'
+import { PassThrough } from 'node:stream'
+import { webStream } from '../../storage/web-stream.ts'
 
 export type BridgedRequest = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> }
 
@@ -40,24 +41,6 @@ export async function askNodeListener(
   if (hasBody(request, status)) return new Response(webStream(body), { status, headers })
   body.resume()
   return new Response(null, { status, headers })
-}
-
-/** As `Readable.toWeb`, which throws outside of every handler where the reader cancels while a chunk is on its way. */
-function webStream(readable: Readable): ReadableStream<Uint8Array> {
-  const chunks = readable[Symbol.asyncIterator]()
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: () => {
-        readable.destroy()
-      },
-    },
-    { highWaterMark: 0 },
-  )
 }
 
 const clientGone = () => new Error('the client went away')
