@@ -1,8 +1,11 @@
+import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
+  // The site as it is written, not as it was last built.
+  ssr: { resolve: { conditions: ['source', ...defaultServerConditions] } },
   test: {
-    include: ['{sdk,runtime,registry,plugins,infra}/**/*.test.ts'],
+    include: ['{sdk,runtime,registry,plugins,web,infra}/**/*.test.{ts,tsx}'],
     globalSetup: ['registry/src/testing/global-setup.ts'],
     // isolated-vm and the learner are native: a crash must end one file's process, never the run.
     pool: 'forks',
