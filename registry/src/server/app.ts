@@ -16,6 +16,7 @@ import type { RequestTracer } from './request-tracer.ts'
 import { routedPath } from './routed-path.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { Services } from './services.ts'
+import { mountSite, type Site } from './site.ts'
 import { version } from './version.ts'
 
 export type AppOptions = {
@@ -25,6 +26,8 @@ export type AppOptions = {
   draining?: () => boolean
   /** Where requests are traced. */
   tracer?: RequestTracer
+  /** The marketplace's pages; without them there is a plain home page. */
+  site?: Site
 }
 
 const API_MS = 30_000
@@ -32,7 +35,8 @@ const API_MS = 30_000
 const UPLOAD_MS = 10 * 60_000
 
 /** Everything that answers requests, as one application. */
-export function createApp(services: Services, { rooms, draining = () => false, tracer }: AppOptions): OpenAPIHono<Env> {
+export function createApp(services: Services, options: AppOptions): OpenAPIHono<Env> {
+  const { rooms, draining = () => false, tracer, site } = options
   const { config, log } = services
   const app = new OpenAPIHono<Env>({ getPath: routedPath })
   app.onError(answerError(log))
@@ -53,6 +57,7 @@ export function createApp(services: Services, { rooms, draining = () => false, t
   app.route('/', healthRoutes(services, draining))
   app.route('/', metricsRoutes(services))
   app.route('/', assetRoutes())
+  if (site !== undefined) app.use(mountSite(site, (request, bindings) => app.fetch(request, bindings)))
   app.use(authenticate(services))
   for (const room of rooms) app.route('/', room)
   mountDocumentation(app, config.publicUrl)

@@ -1,10 +1,14 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Actor } from '../auth/actor.ts'
+import type { SiteCall } from './site.ts'
 
 /** What every route finds in its context: `c.get('actor')`, `c.get('ip')`, `c.get('requestId')`. */
 export type Env = {
   /** Node's own request and response, for what speaks Node only. */
-  Bindings: HttpBindings
+  Bindings: HttpBindings & {
+    /** Of a request that the site makes for one of its visitors. */
+    siteCall?: SiteCall
+  }
   Variables: {
     /** Whoever makes the request; null for those who are not known. */
     actor: Actor | null
@@ -18,5 +22,7 @@ export type Env = {
     runId?: string
     /** Likewise the job that a request was given. */
     jobId?: string
+    /** Pattern of the site's page that answers. */
+    pageRoute?: string
   }
 }

@@ -15,9 +15,9 @@ export function observeRequests(
     const span = tracer?.start({
       method: c.req.method,
       requestId: c.get('requestId'),
-      traceparent: c.req.header('traceparent'),
+      traceparent: c.env?.siteCall?.traceparent ?? c.req.header('traceparent'),
       // As with X-Request-Id: what comes through a trusted proxy is believed. So is a worker beside this process.
-      trusted: config.trustedProxies > 0 || isLocalRequest(c),
+      trusted: config.trustedProxies > 0 || c.env?.siteCall !== undefined || isLocalRequest(c),
     })
     if (span !== undefined) c.set('traceparent', span.traceparent)
     await next()
@@ -30,6 +30,8 @@ export function observeRequests(
 
 /** Pattern of the route that answered, or would have: `/v1/runs/:id`. `unmatched` where there is none. */
 export function routePattern(c: Context<Env>): string {
+  const page = c.get('pageRoute')
+  if (page !== undefined) return page
   // Once it has been answered, the current handler is the one that came last: a middleware where that refused it.
   const patterns = [...matchedRoutes(c).map(({ path }) => path), routePath(c)]
   return patterns.findLast((pattern) => pattern !== '/*' && pattern !== '*') ?? 'unmatched'

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { type ObjectStoreAddress, s3AddressFrom } from '../storage/open-object-store.ts'
 import type { LogLevel } from './json-log.ts'
 import type { ServerConfig } from './services.ts'
+import type { OpenSite } from './site.ts'
 import { isTracingWanted, type TracingSettings, tracingSettings, tracingVariables } from './tracing-settings.ts'
 
 const MEBIBYTE = 2 ** 20
@@ -79,6 +80,8 @@ export type ServeOptions = {
   /** Folder of the embedded database, objects and mail. */
   data?: string
   publicUrl?: string
+  /** Opens the marketplace's site; without one the server has its API and reference pages alone. */
+  site?: OpenSite
   /** Read for what the options leave open; the process's own unless told. */
   environment?: NodeJS.ProcessEnv
 }

@@ -12,14 +12,16 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
     const startedMs = performance.now()
     // Where the server is called without a socket, as `app.request` does, there is no address.
     const socketAddress = c.env?.incoming?.socket.remoteAddress ?? '0.0.0.0'
-    c.set('ip', clientAddress(socketAddress, c.req.header('x-forwarded-for'), config.trustedProxies))
-    c.set('requestId', requestIdOf(c, config.trustedProxies))
+    const siteCall = c.env?.siteCall
+    c.set('ip', siteCall?.ip ?? clientAddress(socketAddress, c.req.header('x-forwarded-for'), config.trustedProxies))
+    c.set('requestId', siteCall?.requestId ?? requestIdOf(c, config.trustedProxies))
     c.set('actor', null)
     await next()
     c.res.headers.set('x-request-id', c.get('requestId'))
     // Refused before all of its body was there: nobody reads the rest, so the connection is of no further use.
     if (c.res.status >= 400 && c.env?.incoming?.complete === false) c.res.headers.set('connection', 'close')
-    if (isRoutine(c.req.path, c.res.status)) return
+    // What the site asked on the way to a page: the page has its own line.
+    if (isRoutine(c.req.path, c.res.status) || (siteCall !== undefined && c.res.status < 500)) return
     log.info('request', {
       request_id: c.get('requestId'),
       method: c.req.method,

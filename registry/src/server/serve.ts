@@ -7,6 +7,7 @@ import { readSettings, type ServeOptions } from './read-settings.ts'
 import type { RequestTracer } from './request-tracer.ts'
 import { openRooms } from './rooms.ts'
 import type { Services } from './services.ts'
+import { type OpenSite, siteHost } from './site.ts'
 import { startUpkeep } from './upkeep.ts'
 
 export type RunningServer = {
@@ -39,10 +40,12 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     services.config.embeddedWorkerToken = workerToken
     // Loaded only where it is wanted: it would cost every start a tenth of a second.
     const tracer = settings.tracing && (await import('./open-tracing.ts')).openTracing(settings.tracing, log)
-    const close = await start(services, listener, tracer ?? undefined).catch(async (error) => {
-      await services.database.close()
-      throw error
-    })
+    const close = await start(services, listener, { tracer: tracer ?? undefined, openSite: options.site }).catch(
+      async (error) => {
+        await services.database.close()
+        throw error
+      },
+    )
     log.info('serving', { url, database: services.database.kind, start_ms: Math.round(performance.now() - startedMs) })
     let closing: Promise<void> | undefined
     return {
@@ -63,11 +66,12 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
 async function start(
   services: Services,
   listener: HttpListener,
-  tracer: RequestTracer | undefined,
+  { tracer, openSite }: { tracer: RequestTracer | undefined; openSite: OpenSite | undefined },
 ): Promise<() => Promise<void>> {
   const rooms = await openRooms(services)
   const stopping = new AbortController()
-  const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted, tracer })
+  const site = await openSite?.(siteHost(services))
+  const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted, tracer, site })
   listener.answerWith(app.fetch)
   const upkeep = startUpkeep(services, rooms.upkeep, stopping.signal)
   return async () => {
