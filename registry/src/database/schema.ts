@@ -1,4 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely'
+import type { LedgerSchema } from './ledger-schema.ts'
+import type { MarketSchema } from './market-schema.ts'
 import type { TrainingSchema } from './training-schema.ts'
 
 /** What was written once and is never changed: no update type. */
@@ -118,8 +120,14 @@ export type PackageTable = {
   owner_id: Fixed<string>
   kind: Fixed<'scenario' | 'agent'>
   visibility: Generated<'public' | 'private'>
-  /** Minor units; 0 is free. */
+  /** Minor units; 0 is free. As lists show it: what holds is the latest entry of `prices`. */
   price_minor: Counter
+  price_kind: Generated<'free' | 'one_time' | 'per_run'>
+  /** Weighted mean of its reviews' stars, and how many there are; kept by the market. */
+  rating: number | null
+  votes: Generated<number>
+  taken_down_at: Date | null
+  taken_down_reason: string | null
   /** The following describe the version that `latest` names; null before one is published. */
   latest_version: string | null
   title: string | null
@@ -202,22 +210,24 @@ export type UpkeepTable = { task: Fixed<string>; next_at: Date }
 /** A version's README as HTML; `rendering` says by which edition of the sanitiser. */
 export type ReadmeHtmlTable = { version_id: Fixed<string>; rendering: number; html: string }
 
-export type Schema = TrainingSchema & {
-  accounts: AccountTable
-  memberships: MembershipTable
-  sessions: SessionTable
-  tokens: TokenTable
-  mail_tokens: MailTokenTable
-  device_codes: DeviceCodeTable
-  oauth_identities: OauthIdentityTable
-  rate_limits: RateLimitTable
-  audit: AuditTable
-  packages: PackageTable
-  versions: VersionTable
-  tags: TagTable
-  downloads: DownloadTable
-  package_counts: PackageCountTable
-  installation: InstallationTable
-  upkeep: UpkeepTable
-  readme_html: ReadmeHtmlTable
-}
+export type Schema = TrainingSchema &
+  LedgerSchema &
+  MarketSchema & {
+    accounts: AccountTable
+    memberships: MembershipTable
+    sessions: SessionTable
+    tokens: TokenTable
+    mail_tokens: MailTokenTable
+    device_codes: DeviceCodeTable
+    oauth_identities: OauthIdentityTable
+    rate_limits: RateLimitTable
+    audit: AuditTable
+    packages: PackageTable
+    versions: VersionTable
+    tags: TagTable
+    downloads: DownloadTable
+    package_counts: PackageCountTable
+    installation: InstallationTable
+    upkeep: UpkeepTable
+    readme_html: ReadmeHtmlTable
+  }

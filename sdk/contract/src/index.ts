@@ -76,6 +76,7 @@ export {
   type WorkerDescription,
   type WorkerUsage,
 } from './api/jobs.ts'
+export * from './api/market.ts'
 export {
   deprecationRequestSchema,
   publishedVersionSchema,
@@ -131,6 +132,7 @@ export { compareEvaluations, type EvaluationDifference } from './compare-evaluat
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
 export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
 export { resolveTrainingPlan, type TrainingPlanRequest } from './resolve-training-plan.ts'
+export { type SampleEpisode, sampleEpisodeLimits, sampleEpisodeSchema } from './sample-episode.ts'
 export {
   type ScenarioManifest,
   type ScenarioPackage,
@@ -138,6 +140,7 @@ export {
   scenarioManifestSchema,
   scenarioPackageSchema,
 } from './scenario-manifest.ts'
+export { type ScenarioView, viewProblem } from './scenario-view.ts'
 export { type SpaceDescription, spaceDescriptionSchema } from './space-description.ts'
 export { trainingCostMinor } from './training-cost.ts'
 export {

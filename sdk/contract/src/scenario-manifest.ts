@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { scenarioViewSchema } from './scenario-view.ts'
 
 /** Lowest value that each metric must reach; `return_mean` or one that the scenario reports at an episode's end. */
 export const successCriteriaSchema = z.record(z.string(), z.number())
@@ -15,6 +16,8 @@ export const scenarioManifestSchema = z.strictObject({
   success: successCriteriaSchema.default({}),
   /** `algorithm`, `steps` and any training setting by its name; checked where training starts. */
   training: z.record(z.string(), z.unknown()).default({}),
+  /** How its episodes are drawn where they are shown; left out, as lines. */
+  view: scenarioViewSchema.optional(),
 })
 export type ScenarioManifest = z.infer<typeof scenarioManifestSchema>
 

@@ -4,7 +4,18 @@ import { catalog } from './0003-catalog.ts'
 import { installation } from './0004-installation.ts'
 import { readmeHtml } from './0005-readme-html.ts'
 import { training } from './0006-training.ts'
+import { ledger } from './0007-ledger.ts'
+import { market } from './0008-market.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
-export const migrations: readonly Migration[] = [accounts, packages, catalog, installation, readmeHtml, training]
+export const migrations: readonly Migration[] = [
+  accounts,
+  packages,
+  catalog,
+  installation,
+  readmeHtml,
+  training,
+  ledger,
+  market,
+]

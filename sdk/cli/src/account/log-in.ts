@@ -23,6 +23,8 @@ export const cliScopes: TokenScope[] = [
   'training:cancel',
   'training:evaluate',
   'data:export',
+  'market:buy',
+  'market:sell',
 ]
 
 export type NewToken = { token: string; id: string | null; expiresAt: string | null }

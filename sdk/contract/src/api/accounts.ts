@@ -12,6 +12,8 @@ export const tokenScopeSchema = z.enum([
   'training:cancel',
   'training:evaluate',
   'data:export',
+  'market:buy',
+  'market:sell',
   'worker',
 ])
 export type TokenScope = z.infer<typeof tokenScopeSchema>

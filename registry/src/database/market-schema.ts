@@ -1,0 +1,246 @@
+import type { OrderState, PriceKind } from '@agentgym/contract'
+import type { ColumnType, JSONColumnType } from 'kysely'
+
+type Fixed<Type> = ColumnType<Type, Type, never>
+type FixedNullable<Type> = ColumnType<Type | null, Type | null | undefined, never>
+type CreatedAt = ColumnType<Date, Date | undefined, never>
+type Id = ColumnType<string, string | undefined, never>
+type Counter = ColumnType<number, number | undefined, number>
+type Nullable<Type> = ColumnType<Type | null, Type | null | undefined, Type | null>
+type WithDefault<Type> = ColumnType<Type, Type | undefined, Type>
+
+/** What a package costs from `effective_at` on. The latest one that is not withdrawn holds. Amounts are minor units. */
+export type PriceTable = {
+  id: Id
+  package_id: Fixed<string>
+  kind: Fixed<PriceKind>
+  amount_minor: Fixed<number>
+  currency: Fixed<string>
+  effective_at: Fixed<Date>
+  set_by: Fixed<string>
+  /** An announced raise that another took the place of, before it held. */
+  withdrawn_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type SaleTermsTable = {
+  package_id: Fixed<string>
+  royalty_basis_points: Counter
+  trial_calls: Counter
+  /** Of 1,000 hosted calls. */
+  calls_price_minor: Counter
+  terms: WithDefault<string>
+  updated_at: WithDefault<Date>
+}
+
+/** A purchase. Its state changes in `market/orders/order-state.ts` and nowhere else. */
+export type OrderTable = {
+  id: Id
+  state: OrderState
+  buyer_id: Fixed<string>
+  placed_by: Fixed<string>
+  /** The token that placed it; null for a session. */
+  token_id: FixedNullable<string>
+  seller_id: Fixed<string>
+  package_id: Fixed<string>
+  version_id: Fixed<string>
+  /** The licence covers every version of it. */
+  major: Fixed<number>
+  price_id: FixedNullable<string>
+  price_kind: Fixed<PriceKind>
+  total_minor: Fixed<number>
+  /** Parts of the total; what is left is the seller's. */
+  fee_minor: Fixed<number>
+  royalty_minor: Fixed<number>
+  royalty_to: FixedNullable<string>
+  refunded_minor: Counter
+  currency: Fixed<string>
+  pay_with: Fixed<'balance' | 'provider'>
+  /** Of a hosted-only scenario: what it pays for. */
+  run_id: Nullable<string>
+  expires_at: Nullable<Date>
+  created_at: CreatedAt
+  paid_at: Nullable<Date>
+  ended_at: Nullable<Date>
+}
+
+export type EntitlementTable = {
+  order_id: Fixed<string>
+  holder_id: Fixed<string>
+  package_id: Fixed<string>
+  major: Fixed<number>
+  granted_at: CreatedAt
+  revoked_at: Nullable<Date>
+  /** First download: from then on the buyer cannot give it back without being asked why. */
+  used_at: Nullable<Date>
+}
+
+export type RefundTable = {
+  id: Id
+  order_id: Fixed<string>
+  kind: Fixed<'refund' | 'chargeback'>
+  amount_minor: Fixed<number>
+  fee_minor: Fixed<number>
+  royalty_minor: Fixed<number>
+  reason: Fixed<string>
+  /** Null where the marketplace gave it by itself. */
+  given_by: FixedNullable<string>
+  created_at: CreatedAt
+}
+
+export type PaymentTable = {
+  id: Id
+  purpose: Fixed<'top_up' | 'order'>
+  state: WithDefault<'pending' | 'succeeded' | 'failed' | 'expired' | 'disputed'>
+  provider: Fixed<string>
+  account_id: Fixed<string>
+  created_by: Fixed<string>
+  order_id: FixedNullable<string>
+  amount_minor: Fixed<number>
+  currency: Fixed<string>
+  provider_reference: Nullable<string>
+  checkout_url: Nullable<string>
+  message: Nullable<string>
+  test_outcome: FixedNullable<string>
+  created_at: CreatedAt
+  ended_at: Nullable<Date>
+}
+
+/** Events of providers, each taken once. */
+export type PaymentEventTable = {
+  provider: Fixed<string>
+  event_id: Fixed<string>
+  type: Fixed<string>
+  payment_id: FixedNullable<string>
+  outcome: Fixed<string>
+  data: JSONColumnType<Record<string, unknown>, string, never>
+  received_at: CreatedAt
+}
+
+export type PayoutDestinationTable = {
+  account_id: Fixed<string>
+  provider: Fixed<string>
+  provider_account: string
+  ready: WithDefault<boolean>
+  created_at: CreatedAt
+}
+
+export type PayoutTable = {
+  id: Id
+  account_id: Fixed<string>
+  requested_by: Fixed<string>
+  state: WithDefault<'pending' | 'paid' | 'failed'>
+  amount_minor: Fixed<number>
+  currency: Fixed<string>
+  provider: Fixed<string>
+  provider_account: Fixed<string>
+  provider_reference: Nullable<string>
+  message: Nullable<string>
+  created_at: CreatedAt
+  ended_at: Nullable<Date>
+}
+
+/** `token_id` null: on the account as a whole. */
+export type SpendCapTable = {
+  id: Id
+  account_id: Fixed<string>
+  token_id: FixedNullable<string>
+  period: Fixed<'day' | 'month' | 'total'>
+  amount_minor: number
+  set_by: string
+  created_at: CreatedAt
+}
+
+/** Answers of writes, kept for 24 hours and longer where nothing sweeps them. */
+export type IdempotencyKeyTable = {
+  actor_id: Fixed<string>
+  key: Fixed<string>
+  action: Fixed<string>
+  request_hash: Fixed<string>
+  status: Fixed<number>
+  answer: JSONColumnType<Record<string, unknown>, string, never>
+  created_at: CreatedAt
+}
+
+/** Hosted calls, told by whoever served them. */
+export type UsageEventTable = {
+  id: Fixed<string>
+  account_id: Fixed<string>
+  package_id: Fixed<string>
+  version_id: Fixed<string>
+  calls: Fixed<number>
+  /** Of them, those that the trial gave. */
+  trial_calls: WithDefault<number>
+  /** Of 1,000 calls, when they were made. */
+  price_minor: Fixed<number>
+  at: Fixed<Date>
+  created_at: CreatedAt
+  batch_id: Nullable<string>
+}
+
+/** What usage came to, posted to the ledger at once. `remainder`: thousandths of a minor unit, carried to the next one. */
+export type UsageBatchTable = {
+  id: Fixed<string>
+  account_id: Fixed<string>
+  package_id: Fixed<string>
+  seller_id: Fixed<string>
+  calls: Fixed<number>
+  amount_minor: Fixed<number>
+  fee_minor: ColumnType<number, number | undefined, never>
+  royalty_minor: ColumnType<number, number | undefined, never>
+  royalty_to: FixedNullable<string>
+  remainder: Fixed<number>
+  currency: Fixed<string>
+  created_at: CreatedAt
+}
+
+/** Calls that an account made of an agent before buying. */
+export type TrialTable = { account_id: Fixed<string>; package_id: Fixed<string>; calls: number }
+
+export type ReviewTable = {
+  id: Id
+  package_id: Fixed<string>
+  version_id: Fixed<string>
+  author_id: Fixed<string>
+  stars: number
+  text: string
+  reply: Nullable<string>
+  reply_by: Nullable<string>
+  replied_at: Nullable<Date>
+  hidden_at: Nullable<Date>
+  created_at: CreatedAt
+  updated_at: WithDefault<Date>
+}
+
+export type ReportTable = {
+  id: Id
+  package_id: Fixed<string>
+  review_id: Nullable<string>
+  reason: Fixed<string>
+  text: Fixed<string>
+  reported_by: Fixed<string>
+  state: WithDefault<'open' | 'dismissed' | 'upheld'>
+  decided_by: Nullable<string>
+  decision: Nullable<string>
+  decided_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type MarketSchema = {
+  prices: PriceTable
+  sale_terms: SaleTermsTable
+  orders: OrderTable
+  entitlements: EntitlementTable
+  refunds: RefundTable
+  payments: PaymentTable
+  payment_events: PaymentEventTable
+  payout_destinations: PayoutDestinationTable
+  payouts: PayoutTable
+  spend_caps: SpendCapTable
+  idempotency_keys: IdempotencyKeyTable
+  usage_events: UsageEventTable
+  usage_batches: UsageBatchTable
+  trials: TrialTable
+  reviews: ReviewTable
+  reports: ReportTable
+}

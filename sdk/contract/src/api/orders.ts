@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { line } from './line.ts'
+import { amountMinorSchema, currencySchema } from './money.ts'
+
+const moment = z.iso.datetime()
+const sum = z.int().nonnegative()
+const accountField = line(z.string().max(100))
+  .optional()
+  .describe('Organisation that it is for; you yourself unless told.')
+const pageFields = {
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  cursor: z.string().max(200).optional(),
+}
+
+/**
+ * awaiting_payment → paid | cancelled | expired; paid → refunded | charged_back. Orders paid from the balance are `paid` at
+ * once. A part that is refunded leaves it `paid`. Every other end is for good.
+ */
+export const orderStateSchema = z.enum(['awaiting_payment', 'paid', 'cancelled', 'expired', 'refunded', 'charged_back'])
+export type OrderState = z.infer<typeof orderStateSchema>
+
+export const createOrderRequestSchema = z.strictObject({
+  package: z.string().min(3).max(214),
+  range: z.string().max(200).optional().describe('A version, range or tag; `latest` unless told.'),
+  expected_price: z
+    .strictObject({ id: z.uuid().optional(), amount_minor: sum })
+    .optional()
+    .describe('The price that the buyer was shown. Another one is `price_changed`, and nothing is bought.'),
+  pay_with: z.enum(['balance', 'provider']).default('balance'),
+  account: accountField,
+})
+export type CreateOrderRequest = z.input<typeof createOrderRequestSchema>
+
+export const refundSchema = z.object({
+  id: z.uuid(),
+  amount_minor: sum,
+  reason: z.string(),
+  /** Who gave it: a username, or `agentgym` where the marketplace did by itself. */
+  by: z.string(),
+  created_at: moment,
+})
+
+export const orderSchema = z
+  .object({
+    id: z.uuid(),
+    state: orderStateSchema,
+    package: z.string(),
+    kind: z.enum(['scenario', 'agent']),
+    version: z.string(),
+    /** Versions that it gives the right to: `1.x`. */
+    covers: z.string(),
+    price_kind: z.enum(['free', 'one_time', 'per_run']),
+    buyer: z.string(),
+    /** Who placed it. */
+    placed_by: z.string(),
+    seller: z.string(),
+    total_minor: sum,
+    refunded_minor: sum,
+    currency: currencySchema,
+    pay_with: z.enum(['balance', 'provider']),
+    /** Where to pay; null unless it awaits payment. */
+    checkout_url: z.string().nullable(),
+    /** Of a hosted-only scenario: the run that it pays for. */
+    run: z.uuid().nullable(),
+    refunds: z.array(refundSchema),
+    /** Whether the buyer may ask for all of it back now, and why not. */
+    refundable: z.object({ by_buyer: z.boolean(), why: z.string() }),
+    created_at: moment,
+    paid_at: moment.nullable(),
+    ended_at: moment.nullable(),
+  })
+  .meta({ id: 'Order' })
+export type Order = z.infer<typeof orderSchema>
+
+/** `purchases` of accounts that you buy for, or `sales` of packages that your accounts own. Newest first. */
+export const orderListRequestSchema = z.object({
+  role: z.enum(['purchases', 'sales']).default('purchases'),
+  state: orderStateSchema.optional(),
+  package: z.string().max(214).optional(),
+  account: accountField,
+  ...pageFields,
+})
+
+export const orderListSchema = z
+  .object({ orders: z.array(orderSchema), next_cursor: z.string().nullable() })
+  .meta({ id: 'OrderList' })
+
+export const refundRequestSchema = z.strictObject({
+  amount_minor: amountMinorSchema
+    .optional()
+    .describe('All that is left of it unless told. Only sellers and operators give parts.'),
+  reason: line(z.string().min(1).max(500)),
+})
+
+export const entitlementSchema = z.object({
+  package: z.string(),
+  kind: z.enum(['scenario', 'agent']),
+  /** `1.x`. */
+  covers: z.string(),
+  holder: z.string(),
+  order: z.uuid(),
+  granted_at: moment,
+})
+
+export const entitlementListSchema = z
+  .object({ entitlements: z.array(entitlementSchema), next_cursor: z.string().nullable() })
+  .meta({ id: 'EntitlementList' })
+export const entitlementListRequestSchema = z.object({ account: accountField, ...pageFields })
+
+/** Of an account, or of one of its tokens: what may be spent within the period, refunds not counted back. */
+export const spendCapSchema = z
+  .object({
+    id: z.uuid(),
+    account: z.string(),
+    /** Null for the account as a whole. */
+    token: z.object({ id: z.string(), name: z.string() }).nullable(),
+    period: z.enum(['day', 'month', 'total']),
+    amount_minor: sum,
+    spent_minor: sum,
+  })
+  .meta({ id: 'SpendCap' })
+export type SpendCap = z.infer<typeof spendCapSchema>
+
+export const putSpendCapRequestSchema = z.strictObject({
+  token_id: z.uuid().optional().describe('The cap is on what this token spends; on the account unless told.'),
+  period: z.enum(['day', 'month', 'total']),
+  amount_minor: sum.max(1e15),
+  account: accountField,
+})
+export const spendCapListSchema = z.object({ caps: z.array(spendCapSchema) }).meta({ id: 'SpendCapList' })
+export const spendCapListRequestSchema = z.object({ account: accountField })

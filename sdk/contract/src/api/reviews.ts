@@ -1,0 +1,92 @@
+import { z } from 'zod'
+
+const moment = z.iso.datetime()
+const count = z.int().nonnegative()
+const text = z.string().trim().min(1).max(5_000)
+const pageFields = {
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  cursor: z.string().max(200).optional(),
+}
+
+export const reviewSchema = z
+  .object({
+    id: z.uuid(),
+    version: z.string(),
+    author: z.string(),
+    stars: z.int().min(1).max(5),
+    text: z.string(),
+    reply: z.object({ by: z.string(), text: z.string(), at: moment }).nullable(),
+    created_at: moment,
+    updated_at: moment,
+  })
+  .meta({ id: 'Review' })
+export type Review = z.infer<typeof reviewSchema>
+
+export const ratingSchema = z.object({
+  /** Weighted towards the mean of all packages while votes are few; null without any. */
+  score: z.number().nullable(),
+  votes: count,
+  /** Votes of one to five stars. */
+  by_stars: z.array(count).length(5),
+})
+
+export const reviewListRequestSchema = z.object(pageFields)
+export const reviewListSchema = z
+  .object({ rating: ratingSchema, reviews: z.array(reviewSchema), next_cursor: z.string().nullable() })
+  .meta({ id: 'ReviewList' })
+
+export const putReviewRequestSchema = z.strictObject({
+  version: z.string().max(64),
+  stars: z.int().min(1).max(5),
+  text,
+})
+export const replyRequestSchema = z.strictObject({ text })
+
+export const reportReasonSchema = z.enum(['malicious', 'infringing', 'misleading', 'abusive', 'spam', 'other'])
+export const createReportRequestSchema = z.strictObject({
+  package: z.string().min(3).max(214),
+  review: z.uuid().optional().describe('The report is about this review of the package.'),
+  reason: reportReasonSchema,
+  text,
+})
+export const reportSchema = z
+  .object({
+    id: z.uuid(),
+    package: z.string(),
+    review: z.uuid().nullable(),
+    reason: reportReasonSchema,
+    text: z.string(),
+    by: z.string(),
+    state: z.enum(['open', 'dismissed', 'upheld']),
+    decision: z.object({ by: z.string(), reason: z.string(), at: moment }).nullable(),
+    created_at: moment,
+  })
+  .meta({ id: 'Report' })
+export const reportListRequestSchema = z.object({
+  state: z.enum(['open', 'dismissed', 'upheld']).default('open'),
+  ...pageFields,
+})
+export const reportListSchema = z
+  .object({ reports: z.array(reportSchema), next_cursor: z.string().nullable() })
+  .meta({ id: 'ReportList' })
+
+/** Upheld: the review is hidden, or the package taken down. */
+export const decideReportRequestSchema = z.strictObject({
+  decision: z.enum(['dismissed', 'upheld']),
+  reason: z.string().trim().min(1).max(2_000),
+})
+
+export const takeDownRequestSchema = z.strictObject({
+  reason: z.string().trim().min(1).max(2_000),
+  refund: z.boolean().default(false).describe('Gives every buyer of the last 30 days their money back.'),
+})
+export const restoreRequestSchema = z.strictObject({ reason: z.string().trim().min(1).max(2_000) })
+export const appealRequestSchema = z.strictObject({ text })
+export const moderationSchema = z
+  .object({
+    package: z.string(),
+    taken_down: z.object({ at: moment, reason: z.string() }).nullable(),
+    /** Oldest first, as the audit log has them. */
+    trail: z.array(z.object({ at: moment, action: z.string(), by: z.string(), reason: z.string() })),
+  })
+  .meta({ id: 'Moderation' })
