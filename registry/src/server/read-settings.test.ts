@@ -73,6 +73,12 @@ describe('readSettings', () => {
     ['AGENTGYM_S3_PATH_STYLE', 'maybe', /1 or 0/],
     ['AGENTGYM_METRICS_TOKEN', 'short', /at least 16 printable characters/],
     ['AGENTGYM_METRICS_TOKEN', 'with a space that no header has', /without a space/],
+    ['AGENTGYM_PLATFORM_FEE_BASIS_POINTS', '10001', /from 0 to 10000/],
+    ['AGENTGYM_ROYALTY_CAP_BASIS_POINTS', '9001', /more than a whole price/],
+    ['AGENTGYM_PRICE_NOTICE_DAYS', '-1', /a whole number/],
+    ['AGENTGYM_STRIPE_SECRET_KEY', 'short', /at least 8 printable characters/],
+    ['AGENTGYM_STRIPE_API_ADDRESS', 'stripe.example', /http: or https:/],
+    ['AGENTGYM_MONEY_ON_PGLITE', 'yes', /allow/],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', /http: or https:/],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', /http\/protobuf/],
     ['OTEL_TRACES_SAMPLER', 'jaeger_remote', /always_on/],
@@ -89,7 +95,13 @@ describe('readSettings', () => {
   })
 
   it('never shows the value of one that may hold a password', () => {
-    for (const variable of ['AGENTGYM_SECRET', 'AGENTGYM_MAIL', 'AGENTGYM_METRICS_TOKEN', 'DATABASE_URL'])
+    for (const variable of [
+      'AGENTGYM_STRIPE_SECRET_KEY',
+      'AGENTGYM_SECRET',
+      'AGENTGYM_MAIL',
+      'AGENTGYM_METRICS_TOKEN',
+      'DATABASE_URL',
+    ])
       expect(() => read({ [variable]: 'hunter2' })).toThrow(expect.not.stringContaining('hunter2'))
   })
 
@@ -112,6 +124,25 @@ describe('readSettings', () => {
     expect(
       read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole, ...sampled }).tracing,
     ).toEqual({ url: whole, sampler: { name: 'traceidratio', ratio: 0.25 } })
+  })
+
+  it('takes a tenth of a sale, plays with money, and lets Stripe have its two secrets together or not at all', () => {
+    expect(read().config.market).toEqual({
+      feeBasisPoints: 1_000,
+      royaltyCapBasisPoints: 2_000,
+      priceNoticeDays: 7,
+      payoutHoldDays: 14,
+      stripe: null,
+      moneyOnPglite: false,
+    })
+    const stripe = { AGENTGYM_STRIPE_SECRET_KEY: 'sk_test_1234', AGENTGYM_STRIPE_WEBHOOK_SECRET: 'whsec_1234' }
+    expect(read(stripe).config.market.stripe).toEqual({
+      secretKey: 'sk_test_1234',
+      webhookSecret: 'whsec_1234',
+      apiAddress: null,
+    })
+    for (const name of Object.keys(stripe))
+      expect(() => read({ ...stripe, [name]: '' })).toThrow(new RegExp(`${name} is missing`))
   })
 
   it('takes OAuth by pairs', () => {

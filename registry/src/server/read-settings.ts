@@ -5,6 +5,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
 import { type ObjectStoreAddress, s3AddressFrom } from '../storage/open-object-store.ts'
 import type { LogLevel } from './json-log.ts'
+import { marketSettings, marketVariables } from './market-settings.ts'
 import type { ServerConfig } from './services.ts'
 import type { OpenSite } from './site.ts'
 import { isTracingWanted, type TracingSettings, tracingSettings, tracingVariables } from './tracing-settings.ts'
@@ -68,6 +69,7 @@ const variables = {
   AGENTGYM_GOOGLE_CLIENT_SECRET: z.string(),
   AGENTGYM_METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,}$/, 'at least 16 printable characters without a space'),
   DATABASE_URL: address('postgres:', 'postgresql:'),
+  ...marketVariables,
   ...tracingVariables,
 }
 const schema = z.object(variables).partial()
@@ -142,6 +144,7 @@ export function readSettings(options: ServeOptions): Settings {
         retainTrajectoryDays: read.AGENTGYM_RETAIN_TRAJECTORY_DAYS ?? 30,
         retainMetricDays: read.AGENTGYM_RETAIN_METRIC_DAYS ?? 365,
       },
+      market: marketSettings(read, invalid),
       signingKey: read.AGENTGYM_SIGNING_KEY,
       operator: read.AGENTGYM_OPERATOR,
       metricsToken: read.AGENTGYM_METRICS_TOKEN,

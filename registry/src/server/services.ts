@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Database } from '../database/database.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
+import type { MarketConfig } from './market-settings.ts'
 import type { ProcessMetrics } from './process-metrics.ts'
 
 /** What every route and job of the service shares. */
@@ -46,6 +47,7 @@ export type ServerConfig = {
     retainTrajectoryDays: number
     retainMetricDays: number
   }
+  market: MarketConfig
   /** Bearer token for `/metrics` (AGENTGYM_METRICS_TOKEN); without it only this machine reads them. */
   metricsToken?: string
   oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
