@@ -2,8 +2,10 @@ import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  // The site as it is written, not as it was last built.
-  ssr: { resolve: { conditions: ['source', ...defaultServerConditions] } },
+  // The site as it is written, not as it was last built. Without `module`, which names code for bundlers that Node cannot load.
+  ssr: {
+    resolve: { conditions: ['source', ...defaultServerConditions.filter((condition) => condition !== 'module')] },
+  },
   test: {
     include: ['{sdk,runtime,registry,plugins,web,infra}/**/*.test.{ts,tsx}'],
     globalSetup: ['registry/src/testing/global-setup.ts'],
