@@ -130,6 +130,8 @@ export {
 } from './api/verification.ts'
 export { compareEvaluations, type EvaluationDifference } from './compare-evaluations.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
+export { currencyDigits, formatAmount } from './format-amount.ts'
+export { type ParsedAmount, parseAmount } from './parse-amount.ts'
 export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
 export { resolveTrainingPlan, type TrainingPlanRequest } from './resolve-training-plan.ts'
 export { type SampleEpisode, sampleEpisodeLimits, sampleEpisodeSchema } from './sample-episode.ts'
@@ -140,7 +142,7 @@ export {
   scenarioManifestSchema,
   scenarioPackageSchema,
 } from './scenario-manifest.ts'
-export { type ScenarioView, viewProblem } from './scenario-view.ts'
+export { type ScenarioView, scenarioViewSchema, type ViewedSpaces, viewProblem } from './scenario-view.ts'
 export { type SpaceDescription, spaceDescriptionSchema } from './space-description.ts'
 export { trainingCostMinor } from './training-cost.ts'
 export {

@@ -1,11 +1,11 @@
+import { formatAmount } from '@agentgym/contract'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
+import { budgetWord, readAmount } from '../command-line-amounts.ts'
 import { findRun } from '../runs/find-run.ts'
-import { parseAmount } from '../runs/parse-amount.ts'
 import { cancelRun, hasEnded, resumeRun } from '../runs/run-api.ts'
 import { shortRunId } from '../runs/short-run-id.ts'
 import { howToFollow } from '../runs/watch-run-here.ts'
-import { formatAmount } from '../terminal/format-amount.ts'
 
 /** `agentgym runs cancel`: a queued run ends at once; a worker that has it saves a checkpoint first. */
 export async function runsCancel(text: string, context: CommandContext): Promise<void> {
@@ -26,7 +26,7 @@ export async function runsCancel(text: string, context: CommandContext): Promise
 export async function runsResume(text: string, flags: { budget: string }, context: CommandContext): Promise<void> {
   const connection = await findConnection()
   const found = await findRun(connection, text)
-  const budget = parseAmount(flags.budget, found.cost.currency)
+  const budget = readAmount(flags.budget, found.cost.currency, budgetWord)
   const run = await resumeRun(connection, found.id, budget)
   context.sayJson(run)
   const { symbols } = context.terminal

@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { AgentGymError, type Run, type StartRunRequest } from '@agentgym/contract'
+import { AgentGymError, formatAmount, type Run, type StartRunRequest } from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
 import type { CommandContext } from '../command-context.ts'
+import { budgetWord, readAmount } from '../command-line-amounts.ts'
 import { findLocked } from '../packages/installed-packages.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
-import { parseAmount } from '../runs/parse-amount.ts'
 import { readStatus, startRun } from '../runs/run-api.ts'
 import { howToFollow, watchRunHere } from '../runs/watch-run-here.ts'
 import { unscopedName } from '../targets/built-in-scenarios.ts'
 import { agentsFolder } from '../targets/resolve-agent.ts'
-import { formatAmount } from '../terminal/format-amount.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import { runLine } from '../training-view/json-view.ts'
@@ -119,7 +118,7 @@ async function settingsOf({ set = {} }: RemoteFlags, context: CommandContext): P
 
 async function budgetMinor(connection: Connection, text: string): Promise<number> {
   const { currency } = await readStatus(connection)
-  return parseAmount(text, currency)
+  return readAmount(text, currency, budgetWord)
 }
 
 /** `NAME[@VERSION]`; a name without a scope is one of the account that the run is for. */

@@ -1,5 +1,4 @@
-import type { Run, RunEvent } from '@agentgym/contract'
-import { formatAmount } from '../terminal/format-amount.ts'
+import { formatAmount, type Run, type RunEvent } from '@agentgym/contract'
 import { formatCount } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 

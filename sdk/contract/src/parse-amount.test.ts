@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatAmount } from './format-amount.ts'
+import { parseAmount } from './parse-amount.ts'
+
+describe('an amount of money', () => {
+  it.each([
+    ['2.50', 'EUR', 250],
+    ['2.5', 'EUR', 250],
+    ['2', 'EUR', 200],
+    ['0.01', 'EUR', 1],
+    ['1.10', 'EUR', 110],
+    ['4.35', 'USD', 435],
+    ['64.10', 'USD', 6410],
+    ['2.500', 'EUR', 250],
+    ['250', 'JPY', 250],
+    ['1.234', 'KWD', 1234],
+    ['10000000000000', 'EUR', 1_000_000_000_000_000],
+  ])('%s %s is %i minor units', (text, currency, minor) => expect(parseAmount(text, currency)).toEqual({ minor }))
+
+  it.each([
+    ['', 'EUR'],
+    ['-1', 'EUR'],
+    ['0', 'EUR'],
+    ['0.00', 'EUR'],
+    ['1e3', 'EUR'],
+    ['2,50', 'EUR'],
+    ['0x10', 'EUR'],
+    ['2.505', 'EUR'],
+    ['2.5', 'JPY'],
+    ['Infinity', 'EUR'],
+    ['10000000000000.01', 'EUR'],
+    ['999999999999999999', 'EUR'],
+  ])('%j %s is none', (text, currency) => {
+    expect(parseAmount(text, currency)).toEqual({ problem: expect.any(String) })
+  })
+
+  it('comes back as it was written, whatever it is', () => {
+    const anyAmount = fc.integer({ min: 1, max: 1_000_000_000_000_000 })
+    fc.assert(
+      fc.property(anyAmount, fc.constantFrom('EUR', 'JPY', 'KWD'), (minor, code) => {
+        const [figure] = formatAmount(minor, code).split(' ')
+        expect(parseAmount(figure.replaceAll(',', ''), code)).toEqual({ minor })
+      }),
+    )
+  })
+})
+
+it.each([
+  [0, 'EUR', '0.00 EUR'],
+  [5, 'EUR', '0.05 EUR'],
+  [-5, 'EUR', '-0.05 EUR'],
+  [123_456, 'USD', '1,234.56 USD'],
+  [1250, 'JPY', '1,250 JPY'],
+  [1, 'KWD', '0.001 KWD'],
+  [9_007_199_254_740_993n, 'EUR', '90,071,992,547,409.93 EUR'],
+  [100, '???', '1.00 ???'],
+])('%s of %s reads %s', (minor, currency, text) => expect(formatAmount(minor, currency)).toBe(text))
