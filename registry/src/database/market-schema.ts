@@ -157,8 +157,9 @@ export type IdempotencyKeyTable = {
   key: Fixed<string>
   action: Fixed<string>
   request_hash: Fixed<string>
-  status: Fixed<number>
-  answer: JSONColumnType<Record<string, unknown>, string, never>
+  /** 0 within the transaction that makes the answer; nobody else sees it. */
+  status: number
+  answer: JSONColumnType<Record<string, unknown>, string, string>
   created_at: CreatedAt
 }
 
@@ -183,6 +184,7 @@ export type UsageBatchTable = {
   id: Fixed<string>
   account_id: Fixed<string>
   package_id: Fixed<string>
+  version_id: Fixed<string>
   seller_id: Fixed<string>
   calls: Fixed<number>
   amount_minor: Fixed<number>
@@ -208,6 +210,8 @@ export type ReviewTable = {
   reply_by: Nullable<string>
   replied_at: Nullable<Date>
   hidden_at: Nullable<Date>
+  /** Withdrawn by its author: its text is gone. */
+  deleted_at: Nullable<Date>
   created_at: CreatedAt
   updated_at: WithDefault<Date>
 }
