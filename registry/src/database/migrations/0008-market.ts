@@ -204,17 +204,19 @@ export const market: Migration = {
       package_id uuid not null constraint usage_events_package_id_fkey references packages (id),
       version_id uuid not null constraint usage_events_version_id_fkey references versions (id),
       calls integer not null constraint usage_events_calls_check check (calls > 0),
-      trial_calls integer not null default 0,
-      price_minor bigint not null,
+      trial_calls integer not null default 0
+        constraint usage_events_trial_calls_check check (trial_calls between 0 and calls),
+      price_minor bigint not null constraint usage_events_price_minor_check check (price_minor >= 0),
       at timestamptz(3) not null,
       created_at timestamptz(3) not null default now(),
       batch_id uuid
     )`,
-    'create index usage_events_open_idx on usage_events (account_id, package_id) where batch_id is null',
+    'create index usage_events_open_idx on usage_events (account_id, version_id) where batch_id is null',
     `create table usage_batches (
       id uuid constraint usage_batches_pkey primary key,
       account_id uuid not null constraint usage_batches_account_id_fkey references accounts (id),
       package_id uuid not null constraint usage_batches_package_id_fkey references packages (id),
+      version_id uuid not null constraint usage_batches_version_id_fkey references versions (id),
       seller_id uuid not null constraint usage_batches_seller_id_fkey references accounts (id),
       calls bigint not null,
       amount_minor bigint not null constraint usage_batches_amount_minor_check check (amount_minor >= 0),
@@ -225,7 +227,7 @@ export const market: Migration = {
       currency text not null,
       created_at timestamptz(3) not null default now()
     )`,
-    'create index usage_batches_account_idx on usage_batches (account_id, package_id, created_at)',
+    'create index usage_batches_account_idx on usage_batches (account_id, version_id, created_at)',
     'create index usage_batches_seller_idx on usage_batches (seller_id, created_at)',
     appendOnly('usage_batches', 'a batch is written once'),
     `create table trials (

@@ -6,6 +6,7 @@ import { readmeHtml } from './0005-readme-html.ts'
 import { training } from './0006-training.ts'
 import { ledger } from './0007-ledger.ts'
 import { market } from './0008-market.ts'
+import { moderation } from './0009-moderation.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   training,
   ledger,
   market,
+  moderation,
 ]

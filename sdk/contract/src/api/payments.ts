@@ -163,6 +163,12 @@ export const callAllowanceRequestSchema = z.object({
   package: z.string().min(3).max(214),
   version: z.string().max(64),
   account: line(z.string().min(1).max(100)),
+  call: z
+    .uuid()
+    .optional()
+    .describe(
+      'The call itself, by the id of its usage event. Where it is a trial it is counted at once, so that calls at the same moment never come to more than the trial has; the event is then a repetition. Without it nothing is counted.',
+    ),
 })
 export const callAllowanceSchema = z
   .object({

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { lines } from './line.ts'
 
 const moment = z.iso.datetime()
 const count = z.int().nonnegative()
-const text = z.string().trim().min(1).max(5_000)
+const text = lines(z.string().trim().min(1).max(5_000))
+const reason = lines(z.string().trim().min(1).max(2_000))
 const pageFields = {
   limit: z.coerce.number().int().min(1).max(100).default(20),
   cursor: z.string().max(200).optional(),
@@ -54,7 +56,8 @@ export const reportSchema = z
     id: z.uuid(),
     package: z.string(),
     review: z.uuid().nullable(),
-    reason: reportReasonSchema,
+    /** `appeal`: its owner asks for a package that was taken down. */
+    reason: z.enum([...reportReasonSchema.options, 'appeal']),
     text: z.string(),
     by: z.string(),
     state: z.enum(['open', 'dismissed', 'upheld']),
@@ -70,17 +73,17 @@ export const reportListSchema = z
   .object({ reports: z.array(reportSchema), next_cursor: z.string().nullable() })
   .meta({ id: 'ReportList' })
 
-/** Upheld: the review is hidden, or the package taken down. */
+/** Upheld: the review is hidden, or the package taken down; of an appeal: the package restored. */
 export const decideReportRequestSchema = z.strictObject({
   decision: z.enum(['dismissed', 'upheld']),
-  reason: z.string().trim().min(1).max(2_000),
+  reason,
 })
 
 export const takeDownRequestSchema = z.strictObject({
-  reason: z.string().trim().min(1).max(2_000),
+  reason,
   refund: z.boolean().default(false).describe('Gives every buyer of the last 30 days their money back.'),
 })
-export const restoreRequestSchema = z.strictObject({ reason: z.string().trim().min(1).max(2_000) })
+export const restoreRequestSchema = z.strictObject({ reason })
 export const appealRequestSchema = z.strictObject({ text })
 export const moderationSchema = z
   .object({
