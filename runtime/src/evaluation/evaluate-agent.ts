@@ -1,4 +1,10 @@
-import { AgentGymError, type AgentManifest, type Evaluation } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type AgentManifest,
+  type Evaluation,
+  type SampleEpisode,
+  sampleEpisodeSchema,
+} from '@agentgym/contract'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
@@ -20,6 +26,8 @@ export type EvaluateOptions = {
   signal?: AbortSignal
   limits?: Partial<JobLimits>
   onProgress?(done: number, total: number): void
+  /** Called with the first episode, if it could be written down. */
+  onSample?(episode: SampleEpisode): void
 }
 
 /** Plays held-out episodes with a trained agent in a supervised process. The same arguments give the same hash. */
@@ -34,6 +42,7 @@ export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluatio
     model,
     episodes,
     seed: options.seed ?? 0,
+    sample: options.onSample && { view: scenario.package.agentgym.view ?? null },
   }
   return (await superviseJob({
     entry: new URL('./evaluation.process.ts', import.meta.url),
@@ -42,7 +51,12 @@ export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluatio
     limits: options.limits,
     signal: options.signal,
     environment: threadEnvironment(),
-    onMessage: (message) => options.onProgress?.((message as EvaluationMessage).done, episodes),
+    onMessage: (received) => {
+      const message = received as EvaluationMessage
+      if ('done' in message) return options.onProgress?.(message.done, episodes)
+      const sample = sampleEpisodeSchema.safeParse(message.sample)
+      if (sample.success) options.onSample?.(sample.data)
+    },
   })) as Evaluation
 }
 

@@ -1,7 +1,14 @@
 import { parentPort } from 'node:worker_threads'
-import { AgentGymError, type ErrorReport, type PolicySpec } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type ErrorReport,
+  type PolicySpec,
+  type SampleEpisode,
+  type ScenarioView,
+} from '@agentgym/contract'
 import { greedyActions } from '../policy/action-sampling.ts'
 import { loadModelSession } from '../policy/policy-session.ts'
+import { EpisodeSampler } from '../sandbox/episode-sampler.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
@@ -22,6 +29,8 @@ export type EvaluationRequest = {
   episodes: number
   seed: number
   limits: JobLimits
+  /** Writes down the first episode, to be drawn so; absent: none. */
+  sample?: { view: ScenarioView | null }
 }
 
 export type EvaluationReply =
@@ -29,11 +38,14 @@ export type EvaluationReply =
   /** Shared memory in which the engine notes what it runs. */
   | { type: 'board'; board: Int32Array }
   | { type: 'episodes'; done: number }
-  | { type: 'outcomes'; outcomes: EpisodeOutcome[] }
+  | { type: 'outcomes'; outcomes: EpisodeOutcome[]; sample: SampleEpisode | null }
   | { type: 'fault'; error: ErrorReport }
   | { type: 'bug'; message: string }
 
-function evaluate(request: EvaluationRequest, reply: (message: EvaluationReply) => void): EpisodeOutcome[] {
+function evaluate(
+  request: EvaluationRequest,
+  reply: (message: EvaluationReply) => void,
+): Extract<EvaluationReply, { type: 'outcomes' }> {
   const { scenario, policy, episodes, seed, limits } = request
   const plan = { split: 'eval', episodes } as const
   const environment = createSandboxedEnvironment({
@@ -42,6 +54,7 @@ function evaluate(request: EvaluationRequest, reply: (message: EvaluationReply) 
     seed,
     plan,
     limits,
+    watchTexts: request.sample !== undefined,
     onBoard: (board) => reply({ type: 'board', board }),
   })
   checkPolicySpaces(policy, environment.description)
@@ -56,12 +69,15 @@ function evaluate(request: EvaluationRequest, reply: (message: EvaluationReply) 
         buffers.actions,
       )
     }
+    const sampler = request.sample && new EpisodeSampler(environment, { policy: 'agent', ...request.sample })
     let reported = performance.now()
-    return playEpisodes(environment, episodes, act, (done) => {
+    const onEpisode = (done: number) => {
       if (performance.now() - reported < 100) return
       reported = performance.now()
       reply({ type: 'episodes', done })
-    })
+    }
+    const outcomes = playEpisodes(environment, episodes, act, onEpisode, sampler)
+    return { type: 'outcomes', outcomes, sample: sampler?.episode() ?? null }
   } finally {
     session.dispose()
     environment.dispose()
@@ -73,7 +89,7 @@ if (parentPort !== null) {
   const reply = (message: EvaluationReply) => port.postMessage(message)
   port.on('message', (request: EvaluationRequest) => {
     try {
-      reply({ type: 'outcomes', outcomes: evaluate(request, reply) })
+      reply(evaluate(request, reply))
     } catch (error) {
       if (error instanceof AgentGymError) reply({ type: 'fault', error: error.toReport() })
       else reply({ type: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : 'unknown' })

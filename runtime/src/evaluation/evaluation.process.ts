@@ -1,13 +1,14 @@
-import type { Evaluation } from '@agentgym/contract'
+import type { Evaluation, SampleEpisode } from '@agentgym/contract'
 import { serveJob } from '../sandbox/job-process.ts'
 import { type EvaluationTask, Evaluator } from './evaluator.ts'
 
-export type EvaluationJob = Omit<EvaluationTask, 'limits' | 'onEpisodes'>
-export type EvaluationMessage = { done: number }
+export type EvaluationJob = Omit<EvaluationTask, 'limits' | 'onEpisodes' | 'onSample'>
+export type EvaluationMessage = { done: number } | { sample: SampleEpisode }
 
 serveJob<EvaluationJob, Evaluation>(async (job, channel) => {
   const evaluator = await Evaluator.spawn((board) => channel.watchBoard(0, board))
   channel.lockDown()
   const onEpisodes = (done: number) => void channel.send({ done } satisfies EvaluationMessage)
-  return evaluator.evaluate({ ...job, limits: channel.limits, onEpisodes })
+  const onSample = (sample: SampleEpisode) => void channel.send({ sample } satisfies EvaluationMessage)
+  return evaluator.evaluate({ ...job, limits: channel.limits, onEpisodes, onSample })
 })

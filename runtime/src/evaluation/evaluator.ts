@@ -1,5 +1,12 @@
 import { Worker } from 'node:worker_threads'
-import { AgentGymError, type Evaluation, type PolicySpec, type SuccessCriteria } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type Evaluation,
+  type PolicySpec,
+  type SampleEpisode,
+  type ScenarioView,
+  type SuccessCriteria,
+} from '@agentgym/contract'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { EvaluationReply, EvaluationRequest } from './evaluation-worker.ts'
@@ -17,6 +24,9 @@ export type EvaluationTask = {
   seed: number
   limits: JobLimits
   onEpisodes?: (done: number) => void
+  /** Writes down the first episode, to be drawn so, for `onSample`. */
+  sample?: { view: ScenarioView | null }
+  onSample?: (episode: SampleEpisode) => void
 }
 
 /** A thread that plays held-out episodes with an exported model, as `agentgym eval` and the training loop both do. */
@@ -38,12 +48,13 @@ export class Evaluator {
   }
 
   /** One evaluation at a time. Faults of the scenario throw AgentGymError. */
-  async evaluate({ onEpisodes, success, ...task }: EvaluationTask): Promise<Evaluation> {
+  async evaluate({ onEpisodes, onSample, success, ...task }: EvaluationTask): Promise<Evaluation> {
     this.#worker.postMessage(task satisfies EvaluationRequest)
     const reply = await nextReply(this.#worker, (message) => {
       if (message.type === 'episodes') onEpisodes?.(message.done)
       return message.type === 'outcomes'
     })
+    if (reply.type === 'outcomes' && reply.sample !== null) onSample?.(reply.sample)
     return summarise(reply.type === 'outcomes' ? reply.outcomes : [], {
       scenario: task.scenario.identity,
       seed: task.seed,

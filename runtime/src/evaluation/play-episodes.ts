@@ -1,4 +1,5 @@
 import { IDLE, MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
+import type { EpisodeSampler } from '../sandbox/episode-sampler.ts'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
 import { EpisodeHash } from './trajectory-hash.ts'
 
@@ -12,13 +13,15 @@ export type EpisodeOutcome = {
 
 /**
  * Plays the episodes of an evaluation plan and gives their outcomes in order of their numbers. Which environment plays
- * which episode is fixed beforehand, so short episodes are not over-counted. `act` fills `buffers.actions`.
+ * which episode is fixed beforehand, so short episodes are not over-counted. `act` fills `buffers.actions`; `sampler` sees
+ * every step.
  */
 export function playEpisodes(
   environment: VectorEnvironment,
   episodes: number,
   act: () => void,
   onEpisode: (done: number) => void = () => {},
+  sampler?: Pick<EpisodeSampler, 'before' | 'after'>,
 ): EpisodeOutcome[] {
   const { buffers, description, environments } = environment
   const { actions, rewards, flags } = buffers
@@ -31,7 +34,9 @@ export function playEpisodes(
   environment.reset()
   while (done < episodes) {
     act()
+    sampler?.before()
     environment.step()
+    sampler?.after()
     for (let i = 0; i < environments; i++) {
       if (idle[i] === 1) continue
       hashes[i].step(actions, rewards, i)

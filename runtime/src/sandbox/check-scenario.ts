@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { AgentGymError, type CheckReport } from '@agentgym/contract'
+import { AgentGymError, type CheckReport, type SampleEpisode, sampleEpisodeSchema } from '@agentgym/contract'
 import { type BuiltScenario, identityOf, loadScenario, readBundle } from './build-scenario.ts'
 import { type Check, type CheckId, type CheckJob, type CheckMessage, checkIds } from './checks/check-messages.ts'
 import { faultMessage } from './checks/fault-message.ts'
@@ -12,6 +12,8 @@ import { superviseJob } from './supervisor.ts'
 export type CheckOptions = {
   /** Called with every check as soon as it is known. */
   onCheck?: (check: Check) => void
+  /** Called with an episode of random actions, if one could be written down. */
+  onSample?: (episode: SampleEpisode) => void
   limits?: Partial<JobLimits>
   signal?: AbortSignal
   /**
@@ -67,6 +69,7 @@ async function runChecked(scenario: BuiltScenario, progress: CheckProgress, opti
     identity,
     harness: await harnessSource(),
     success: scenario.package.agentgym.success,
+    view: scenario.package.agentgym.view ?? null,
   }
   progress.begin('loads')
   try {
@@ -79,7 +82,8 @@ async function runChecked(scenario: BuiltScenario, progress: CheckProgress, opti
       onMessage: (received) => {
         const message = received as CheckMessage
         if (message.kind === 'running') progress.begin(message.id)
-        else progress.add(message.check)
+        else if (message.kind === 'check') progress.add(message.check)
+        else takeSample(message.episode, options)
       },
     })
   } catch (error) {
@@ -87,6 +91,12 @@ async function runChecked(scenario: BuiltScenario, progress: CheckProgress, opti
     if (options.throwOwnFailures && error.code === 'training_failed') throw error
     progress.fail(progress.running ?? 'loads', error)
   }
+}
+
+/** An episode without which a scenario is as good: what does not fit the schema is left out. */
+function takeSample(episode: unknown, { onSample }: CheckOptions): void {
+  const sample = sampleEpisodeSchema.safeParse(episode)
+  if (sample.success) onSample?.(sample.data)
 }
 
 /** Collects checks in their fixed order, whatever order they become known in. */

@@ -37,6 +37,7 @@ const functionNames: Call[] = [
   'settle',
   'restore',
   'metricNames',
+  'watchedTexts',
   'fault',
   'alteredIntrinsics',
 ]
@@ -117,7 +118,7 @@ export class Guest {
   }
 
   /** Reads one of the harness's strings. */
-  read(name: 'description' | 'metricNames' | 'alteredIntrinsics'): string {
+  read(name: 'description' | 'metricNames' | 'watchedTexts' | 'alteredIntrinsics'): string {
     return String(this.cross(name, 'harness'))
   }
 

@@ -18,6 +18,7 @@ import { type JobLimits, withDefaults } from './limits.ts'
 import { readDescription } from './scenario-description.ts'
 import { formatMs, scenarioError } from './scenario-fault.ts'
 import type { ScenarioDescription, ScenarioIdentity, VectorEnvironment } from './vector-environment.ts'
+import { readWatchedTexts, type WatchedTexts } from './watched-texts.ts'
 
 export type SandboxLimits = Partial<JobLimits>
 
@@ -40,11 +41,15 @@ export type SandboxedEnvironmentOptions = {
   onBoard?: (board: Int32Array) => void
   /** Remembers the built-ins, so that `alteredIntrinsics` can tell what the scenario changed. */
   recordIntrinsics?: boolean
+  /** Keeps what the texts in the first row's observations say, for `watchedTexts`. */
+  watchTexts?: boolean
 }
 
 export interface SandboxedEnvironment extends VectorEnvironment {
   /** First built-in that the scenario changed, such as `Array.prototype.map`; empty where none, or no record was kept. */
   alteredIntrinsics(): string
+  /** What the texts of the first row's observations say, cut; with `watchTexts` only. */
+  watchedTexts(): WatchedTexts
 }
 
 /** Rows of all environments of one worker, in bytes: more would not fit the process anyway. */
@@ -85,7 +90,7 @@ class IsolatedEnvironment implements SandboxedEnvironment {
   #stepped = 0
 
   constructor(guest: Guest, description: ScenarioDescription, options: SandboxedEnvironmentOptions, limits: JobLimits) {
-    const { environments, seed, plan, firstEnvironment = 0 } = options
+    const { environments, seed, plan, firstEnvironment = 0, watchTexts = false } = options
     this.environments = environments
     this.description = description
     this.#guest = guest
@@ -98,7 +103,16 @@ class IsolatedEnvironment implements SandboxedEnvironment {
     const episodes = plan.split === 'eval' ? plan.episodes : 0
     const groupSize = plan.split === 'train' ? (plan.groupSize ?? 0) : 0
     const { split } = plan
-    guest.start({ environments, seed, split, episodes, groupSize, firstEnvironment, buffers: this.buffers })
+    guest.start({
+      environments,
+      seed,
+      split,
+      episodes,
+      groupSize,
+      firstEnvironment,
+      watchTexts,
+      buffers: this.buffers,
+    })
   }
 
   reset(episode = 0): void {
@@ -141,6 +155,11 @@ class IsolatedEnvironment implements SandboxedEnvironment {
   alteredIntrinsics(): string {
     this.#assertUsable()
     return this.#guest.read('alteredIntrinsics')
+  }
+
+  watchedTexts(): WatchedTexts {
+    this.#assertUsable()
+    return readWatchedTexts(this.#guest.read('watchedTexts'))
   }
 
   dispose(): void {

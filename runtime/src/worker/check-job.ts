@@ -9,8 +9,8 @@ export async function doCheck(job: LeasedCheck, context: JobContext): Promise<Wo
   const { lease, stop, limits } = context
   const signal = AbortSignal.any([stop, lease.lost])
   try {
-    const report = await checkPackage(lease, job, { signal, limits })
-    await lease.request((signal) => sendResult(lease.client, job, report, signal))
+    const { report, sample } = await checkPackage(lease, job, { signal, limits })
+    await lease.request((signal) => sendResult(lease.client, job, report, { sample, signal }))
     const failed = report.checks.filter(({ ok }) => !ok).map(({ id }) => id)
     return { event: 'finished', ...nameOf(job), ok: report.ok, failed }
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { CheckReport, LeasedCheck } from '@agentgym/contract'
+import type { CheckReport, LeasedCheck, SampleEpisode } from '@agentgym/contract'
 import { checkScenario } from '../sandbox/check-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -10,22 +10,26 @@ import { scenarioFiles } from './unpack-package.ts'
 const messageCharacters = 4_000
 
 /**
- * Downloads what a job is about, holds it to its integrity and checks it in the sandbox. Gives the report; throws where
- * the fault is not the scenario's: `integrity_mismatch`, `training_failed`, `training_cancelled`, `server_unreachable`.
+ * Downloads what a job is about, holds it to its integrity and checks it in the sandbox. Gives the report, and an episode
+ * for pictures; throws where the fault is not the scenario's: `integrity_mismatch`, `training_failed`, `training_cancelled`, `server_unreachable`.
  */
 export function checkPackage(
   lease: HeldLease,
   { package: subject }: LeasedCheck,
   options: { signal: AbortSignal; limits?: Partial<JobLimits> },
-): Promise<CheckReport> {
+): Promise<{ report: CheckReport; sample: SampleEpisode | null }> {
   return inFolder(async (folder) => {
     await obtainPackage(lease, subject, folder, scenarioFiles)
-    const report = await checkScenario(folder, { ...options, bundled: true, throwOwnFailures: true })
+    let sample: SampleEpisode | null = null
+    const onSample = (episode: SampleEpisode) => {
+      sample = episode
+    }
+    const report = await checkScenario(folder, { ...options, bundled: true, throwOwnFailures: true, onSample })
     const { name, version } = subject
     const checks = report.checks.map((check) => ({
       ...check,
       message: cut(withoutFolders(check.message, [folder]), messageCharacters),
     }))
-    return { ...report, name, version, checks }
+    return { report: { ...report, name, version, checks }, sample }
   })
 }

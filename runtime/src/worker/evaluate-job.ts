@@ -1,6 +1,11 @@
 import path from 'node:path'
 import { sendEvaluation } from '@agentgym/client'
-import { AgentGymError, type EvaluationResultRequest, type LeasedEvaluation } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type EvaluationResultRequest,
+  type LeasedEvaluation,
+  type SampleEpisode,
+} from '@agentgym/contract'
 import { checkAgentModel } from '../evaluation/check-agent-model.ts'
 import { evaluateAgent } from '../evaluation/evaluate-agent.ts'
 import { readAgentWithModel } from '../evaluation/read-agent.ts'
@@ -41,15 +46,26 @@ async function evaluateIn(folder: string, job: LeasedEvaluation, context: JobCon
   const signal = AbortSignal.any([stop, lease.lost])
   const vetted = await vetAgent(files.agent, signal)
   const results: EvaluationResult['results'] = []
+  let sample: SampleEpisode | null = null
+  const onSample = (episode: SampleEpisode) => {
+    sample ??= episode
+  }
   if (scenario !== null) {
-    for (const task of tasks) results.push(await play(task, { folder, agent: files.agent, scenario, signal }, context))
+    const stage = { folder, agent: files.agent, scenario, signal, onSample }
+    for (const task of tasks) results.push(await play(task, stage, context))
   }
   const checks = vetted.checks.map((check) => ({
     ...check,
     message: cut(withoutFolders(check.message, [folder]), messageCharacters),
   }))
   // Of a model that failed nothing is played: what it would do in a job's process is known.
-  return { checks, output_hash: vetted.output_hash, results: vetted.ok ? results : [], runtime: runtimeVersions() }
+  return {
+    checks,
+    output_hash: vetted.output_hash,
+    results: vetted.ok ? results : [],
+    runtime: runtimeVersions(),
+    sample_episode: vetted.ok ? sample : null,
+  }
 }
 
 type VettedAgent = Pick<EvaluationResult, 'checks' | 'output_hash'> & { ok: boolean }
@@ -65,18 +81,24 @@ async function vetAgent(folder: string, signal: AbortSignal): Promise<VettedAgen
   return checkAgentModel({ ...agent, signal })
 }
 
-type Stage = { folder: string; agent: string; scenario: BuiltScenario; signal: AbortSignal }
+type Stage = {
+  folder: string
+  agent: string
+  scenario: BuiltScenario
+  signal: AbortSignal
+  onSample(episode: SampleEpisode): void
+}
 type Task = LeasedEvaluation['evaluation']['tasks'][number]
 
 /** Plays one task; what fails is told with it. A process that died gets a second chance: it may have been ours to blame. */
 async function play(
   { id, episodes, seed }: Task,
-  { folder, agent, scenario, signal }: Stage,
+  { folder, agent, scenario, signal, onSample }: Stage,
   { limits }: JobContext,
 ): Promise<EvaluationResult['results'][number]> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const evaluation = await evaluateAgent({ agent, scenario, episodes, seed, signal, limits })
+      const evaluation = await evaluateAgent({ agent, scenario, episodes, seed, signal, limits, onSample })
       return { id, evaluation, error: null }
     } catch (error) {
       if (signal.aborted || !(error instanceof AgentGymError)) throw error

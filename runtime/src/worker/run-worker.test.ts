@@ -96,6 +96,16 @@ describe('an evaluation', { timeout: 120_000 }, () => {
     expect(claim).toEqual({ id: 'claim', evaluation: manifest.evaluation, error: null })
     expect(heldOut).toMatchObject({ id: 'held_out', evaluation: { episodes: 12, seed: 4_000_000_000 }, error: null })
     expect(job.evaluation?.runtime).toMatchObject({ node: process.versions.node })
+    const { sample_episode: sample } = job.evaluation ?? {}
+    expect(sample).toMatchObject({
+      policy: 'agent',
+      view: null,
+      end: expect.stringMatching(/^(terminated|truncated)$/),
+    })
+    // Walks at most nine steps, and sees where it is: the first observation is a reset's.
+    expect(sample?.steps.map(({ observation }) => observation[1])).toEqual(
+      sample?.steps.map((_, step) => Number((step / 9).toPrecision(5))),
+    )
     expect(events).toContainEqual(
       expect.objectContaining({ event: 'finished', subject: '@acme/walker@1.0.0', ok: true }),
     )
@@ -155,6 +165,7 @@ describe('a worker', { timeout: 120_000 }, () => {
     const check = addCheck(packed)
     await server.until(() => check.report !== null)
     expect(check.report?.ok).toBe(true)
+    expect(check.sample).toMatchObject({ policy: 'random', steps: expect.any(Array) })
     expect(training.outcome).toBeNull()
     worker.stop()
     await worker.ended

@@ -1363,6 +1363,8 @@ export interface components {
         | 'training:cancel'
         | 'training:evaluate'
         | 'data:export'
+        | 'market:buy'
+        | 'market:sell'
         | 'worker'
       )[]
     }
@@ -1384,6 +1386,8 @@ export interface components {
         | 'training:cancel'
         | 'training:evaluate'
         | 'data:export'
+        | 'market:buy'
+        | 'market:sell'
         | 'worker'
       )[]
       /** Format: date-time */
@@ -1409,6 +1413,8 @@ export interface components {
         | 'training:cancel'
         | 'training:evaluate'
         | 'data:export'
+        | 'market:buy'
+        | 'market:sell'
         | 'worker'
       )[]
       /** Format: date-time */
@@ -1461,6 +1467,8 @@ export interface components {
         | 'training:cancel'
         | 'training:evaluate'
         | 'data:export'
+        | 'market:buy'
+        | 'market:sell'
         | 'worker'
       )[]
       /** Format: date-time */
@@ -3573,6 +3581,8 @@ export interface operations {
             | 'training:cancel'
             | 'training:evaluate'
             | 'data:export'
+            | 'market:buy'
+            | 'market:sell'
             | 'worker'
           )[]
           expires_in_days?: number
@@ -4185,6 +4195,8 @@ export interface operations {
             | 'training:cancel'
             | 'training:evaluate'
             | 'data:export'
+            | 'market:buy'
+            | 'market:sell'
             | 'worker'
           )[]
         }
@@ -5514,6 +5526,82 @@ export interface operations {
               message: string
             }[]
           }
+          sample_episode?: {
+            /** @enum {number} */
+            format: 1
+            /** @enum {string} */
+            policy: 'random' | 'agent'
+            view:
+              | {
+                  /** @enum {string} */
+                  kind: 'cart'
+                  position: number
+                  angle?: number
+                  track: {
+                    low: number
+                    high: number
+                    goal?: number
+                    heights?: number[]
+                  }
+                }
+              | {
+                  /** @enum {string} */
+                  kind: 'links'
+                  links: {
+                    cos: number
+                    sin: number
+                  }[]
+                  /** @enum {string} */
+                  zero: 'up' | 'down'
+                  goal?: number
+                }
+              | {
+                  /** @enum {string} */
+                  kind: 'grid'
+                  at: number
+                  shape: [number, number, number]
+                  channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
+                  moves?: [number, number][]
+                }
+              | {
+                  /** @enum {string} */
+                  kind: 'transcript'
+                  facts?: string[]
+                }
+              | {
+                  /** @enum {string} */
+                  kind: 'lines'
+                  labels?: string[]
+                }
+              | null
+            observation: {
+              name: string
+              /** @enum {string} */
+              kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+              size: number
+              shape: number[]
+            }[]
+            action: {
+              name: string
+              /** @enum {string} */
+              kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+              size: number
+              shape: number[]
+              labels: string[]
+            }[]
+            steps: {
+              observation: number[]
+              texts: string[]
+              action: number[]
+              reward: number
+            }[]
+            last: {
+              observation: number[]
+              texts: string[]
+            }
+            /** @enum {string} */
+            end: 'terminated' | 'truncated' | 'cut'
+          } | null
         }
       }
     }
@@ -7922,6 +8010,82 @@ export interface operations {
           runtime: {
             [key: string]: string
           }
+          sample_episode?: {
+            /** @enum {number} */
+            format: 1
+            /** @enum {string} */
+            policy: 'random' | 'agent'
+            view:
+              | {
+                  /** @enum {string} */
+                  kind: 'cart'
+                  position: number
+                  angle?: number
+                  track: {
+                    low: number
+                    high: number
+                    goal?: number
+                    heights?: number[]
+                  }
+                }
+              | {
+                  /** @enum {string} */
+                  kind: 'links'
+                  links: {
+                    cos: number
+                    sin: number
+                  }[]
+                  /** @enum {string} */
+                  zero: 'up' | 'down'
+                  goal?: number
+                }
+              | {
+                  /** @enum {string} */
+                  kind: 'grid'
+                  at: number
+                  shape: [number, number, number]
+                  channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
+                  moves?: [number, number][]
+                }
+              | {
+                  /** @enum {string} */
+                  kind: 'transcript'
+                  facts?: string[]
+                }
+              | {
+                  /** @enum {string} */
+                  kind: 'lines'
+                  labels?: string[]
+                }
+              | null
+            observation: {
+              name: string
+              /** @enum {string} */
+              kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+              size: number
+              shape: number[]
+            }[]
+            action: {
+              name: string
+              /** @enum {string} */
+              kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+              size: number
+              shape: number[]
+              labels: string[]
+            }[]
+            steps: {
+              observation: number[]
+              texts: string[]
+              action: number[]
+              reward: number
+            }[]
+            last: {
+              observation: number[]
+              texts: string[]
+            }
+            /** @enum {string} */
+            end: 'terminated' | 'truncated' | 'cut'
+          } | null
         }
       }
     }

@@ -10,6 +10,7 @@ import {
   leasedJobSchema,
   type Outcome,
   type ProgressRequest,
+  type SampleEpisode,
   type Trajectory,
   type WorkerDescription,
   type WorkerUsage,
@@ -57,14 +58,14 @@ export async function releaseJob(
   await post(client, jobPath(id, 'release'), { lease, metered_ms: meteredMs, reason }, signal)
 }
 
-/** Hands in what a check found. */
+/** Hands in what a check found, and an episode for pictures. */
 export async function sendResult(
   client: Client,
   { id, lease }: JobLease,
   report: CheckReport,
-  signal?: AbortSignal,
+  { sample, signal }: { sample?: SampleEpisode | null; signal?: AbortSignal } = {},
 ): Promise<void> {
-  await post(client, jobPath(id, 'result'), { lease, report }, signal)
+  await post(client, jobPath(id, 'result'), { lease, report, sample_episode: sample }, signal)
 }
 
 /** Hands in what became of an evaluation's tasks. */

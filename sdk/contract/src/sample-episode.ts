@@ -27,7 +27,7 @@ const plain = (characters: number) =>
     .max(characters)
     .refine((text) => text.isWellFormed() && !/[^\P{Cc}\t\n]/u.test(text), 'must not contain control characters')
 
-/** One leaf of a space. `shape` is that of a box, else `[size]`; texts have no numbers, and `size` 0. */
+/** One leaf of a space. `shape` is that of a box, else `[size]`; texts have no numbers: their `size` is 0. */
 const leafFields = {
   /** Dotted path within a dict; empty for a space that is none. */
   name: plain(limits.nameCharacters),
@@ -77,6 +77,8 @@ export const sampleEpisodeSchema = z
     /** `cut`: it went on, beyond what is kept here. */
     end: z.enum(['terminated', 'truncated', 'cut']),
   })
-  .refine((episode) => new TextEncoder().encode(JSON.stringify(episode)).length <= limits.bytes, 'is larger than it may be')
-  .meta({ id: 'SampleEpisode' })
+  .refine(
+    (episode) => new TextEncoder().encode(JSON.stringify(episode)).length <= limits.bytes,
+    'is larger than it may be',
+  )
 export type SampleEpisode = z.infer<typeof sampleEpisodeSchema>

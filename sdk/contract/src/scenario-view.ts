@@ -35,7 +35,10 @@ export const scenarioViewSchema = z.discriminatedUnion('kind', [
   /** Rods that hang together, from a hinge; each angle counter-clockwise, relative to the rod before. */
   z.strictObject({
     kind: z.literal('links'),
-    links: z.array(z.strictObject({ cos: column, sin: column })).min(1).max(4),
+    links: z
+      .array(z.strictObject({ cos: column, sin: column }))
+      .min(1)
+      .max(4),
     /** Which way the first rod points where its angle is 0. */
     zero: z.enum(['up', 'down']),
     /** Height above the hinge that the free end is to reach, in rods. */

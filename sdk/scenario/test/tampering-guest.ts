@@ -67,7 +67,7 @@ const promising = { ...everything, reset: async () => ({ x: 1, side: 0, step: 0,
 /** The memory is the host's: it is made before the author's code runs. */
 const description = describeScenario(everything)
 const memory = () => allocateBuffers(ENVIRONMENTS, description.sizes)
-const options = { environments: ENVIRONMENTS, seed: 11, plan: { split: 'train' } } as const
+const options = { environments: ENVIRONMENTS, seed: 11, plan: { split: 'train' }, watchTexts: true } as const
 const noActions = new Float32Array(ENVIRONMENTS * description.sizes.action)
 
 /** Room for what a run records; filled, so that recording writes to no hole. */

@@ -1,4 +1,4 @@
-import type { CheckReport, ErrorReport, SuccessCriteria } from '@agentgym/contract'
+import type { CheckReport, ErrorReport, SampleEpisode, ScenarioView, SuccessCriteria } from '@agentgym/contract'
 import type { ScenarioIdentity } from '../vector-environment.ts'
 
 export type Check = CheckReport['checks'][number]
@@ -28,10 +28,20 @@ export const checkIds = [
 ] as const
 export type CheckId = (typeof checkIds)[number]
 
-export type CheckJob = { source: string; identity: ScenarioIdentity; harness: string; success: SuccessCriteria }
+export type CheckJob = {
+  source: string
+  identity: ScenarioIdentity
+  harness: string
+  success: SuccessCriteria
+  /** As the manifest has it; null where it has none. */
+  view: ScenarioView | null
+}
 
 /** From the checking process. `running` names the check to blame if nothing more comes. */
-export type CheckMessage = { kind: 'running'; id: CheckId } | { kind: 'check'; check: Check }
+export type CheckMessage =
+  | { kind: 'running'; id: CheckId }
+  | { kind: 'check'; check: Check }
+  | { kind: 'sample'; episode: SampleEpisode }
 
 /** From the thread that runs the scenario to its process. */
 export type CheckReply =

@@ -16,12 +16,14 @@ port.on('message', (job: CheckJob & { limits: JobLimits; board: SharedArrayBuffe
     reply({ kind: 'running', id })
   }
   try {
-    runScenarioChecks(
-      job.success,
-      (options) => createSandboxedEnvironment({ ...job, ...options }),
+    runScenarioChecks({
+      success: job.success,
+      view: job.view,
+      open: (options) => createSandboxedEnvironment({ ...job, ...options }),
       begin,
-      (id, message) => reply({ kind: 'check', check: { id, ok: true, message } }),
-    )
+      pass: (id, message) => reply({ kind: 'check', check: { id, ok: true, message } }),
+      sample: (episode) => reply({ kind: 'sample', episode }),
+    })
   } catch (error) {
     if (error instanceof CheckFailure)
       reply({ kind: 'check', check: { id: running, ok: false, message: error.message } })

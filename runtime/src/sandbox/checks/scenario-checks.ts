@@ -1,16 +1,24 @@
-import type { AgentGymError, SuccessCriteria } from '@agentgym/contract'
+import {
+  type AgentGymError,
+  type SampleEpisode,
+  type ScenarioView,
+  type SuccessCriteria,
+  viewProblem,
+} from '@agentgym/contract'
 import { IDLE, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
+import { viewedSpaces } from '../episode-sampler.ts'
 import type { SandboxedEnvironment, SandboxedEnvironmentOptions } from '../sandboxed-environment.ts'
 import type { CheckId } from './check-messages.ts'
 import { describeSpace } from './describe-space.ts'
 import { idleReturns } from './idle-returns.ts'
 import { playRandomly, type RandomPlay } from './play-randomly.ts'
 import { RandomActions } from './random-actions.ts'
+import { sampleRandomly } from './sample-randomly.ts'
 import { firstDifference, recordTrajectory } from './trajectory.ts'
 
 /** Opens the scenario with these options beside its source; the checks own no environment longer than they need it. */
 export type OpenEnvironment = (
-  options: Pick<SandboxedEnvironmentOptions, 'environments' | 'seed' | 'plan' | 'recordIntrinsics'>,
+  options: Pick<SandboxedEnvironmentOptions, 'environments' | 'seed' | 'plan' | 'recordIntrinsics' | 'watchTexts'>,
 ) => SandboxedEnvironment
 
 /** A check that failed without an error of the sandbox: what was seen, and how to mend it. */
@@ -18,21 +26,27 @@ export class CheckFailure extends Error {}
 
 type ReportCheck = (id: CheckId, message: string) => void
 
+export type ScenarioChecks = {
+  success: SuccessCriteria
+  view: ScenarioView | null
+  open: OpenEnvironment
+  /** Names the check that runs. */
+  begin(id: CheckId): void
+  pass: ReportCheck
+  /** Takes an episode for pictures. */
+  sample(episode: SampleEpisode): void
+}
+
 const TRAIN = { split: 'train' } as const
 /** Vector steps of the trajectories that are compared. */
 const COMPARED_STEPS = 200
 const ENVIRONMENTS = 8
 
 /**
- * Runs every check that needs the scenario itself, in order; `begin` names the one that runs, `pass` reports it. The
- * first that fails throws: an AgentGymError of the sandbox or a CheckFailure.
+ * Runs every check that needs the scenario itself, in order. The first that fails throws: an AgentGymError of the sandbox
+ * or a CheckFailure.
  */
-export function runScenarioChecks(
-  success: SuccessCriteria,
-  open: OpenEnvironment,
-  begin: (id: CheckId) => void,
-  pass: ReportCheck,
-): void {
+export function runScenarioChecks({ success, view, open, begin, pass, sample }: ScenarioChecks): void {
   const use = <Result>(
     options: Partial<Parameters<OpenEnvironment>[0]>,
     body: (environment: SandboxedEnvironment) => Result,
@@ -52,13 +66,15 @@ export function runScenarioChecks(
   const startedMs = performance.now()
   use({ recordIntrinsics: true }, (environment) => {
     pass('loads', `loads in ${Math.round(performance.now() - startedMs)} ms`)
-    check('spaces', () => describeSpaces(environment))
+    check('spaces', () => describeSpaces(environment, view))
     check('reset', () => {
       environment.reset()
       return `${ENVIRONMENTS} environments start`
     })
     begin('steps')
     const play = playRandomly(environment, { episodes: 100, steps: 20_000, timeMs: 2_000 })
+    const episode = use({ environments: 1, watchTexts: true }, (shown) => sampleRandomly(shown, view))
+    if (episode !== null) sample(episode)
     passPlay(environment, play, pass)
     check('determinism', () => checkDeterminism(use))
     check('independence', () => checkIndependence(use))
@@ -77,8 +93,13 @@ type Use = <Result>(
   body: (environment: SandboxedEnvironment) => Result,
 ) => Result
 
-function describeSpaces({ description }: SandboxedEnvironment): string {
+function describeSpaces({ description }: SandboxedEnvironment, view: ScenarioView | null): string {
   const { observation, action, maxSteps } = description
+  const problem = view === null ? null : viewProblem(view, viewedSpaces(description))
+  if (problem !== null)
+    throw new CheckFailure(
+      `The view of agentgym.view in package.json ${problem}. Mend it, or leave it out: numbers are drawn as lines then.`,
+    )
   return `observes ${describeSpace(observation)}, acts by ${describeSpace(action)}, at most ${maxSteps} steps`
 }
 

@@ -29,6 +29,7 @@ export type Harness = {
   settle(): number
   restore(environment: number, episode: number, actions: Float32Array): number
   metricNames(): string
+  watchedTexts(): string
   fault(): string
   alteredIntrinsics(): string
 }
@@ -42,6 +43,7 @@ export type StartOptions = {
   /** Training in groups; 0: none. */
   groupSize: number
   firstEnvironment: number
+  watchTexts: boolean
   buffers: EnvironmentBuffers
 }
 
@@ -122,13 +124,14 @@ export const harness: Harness = {
     return defined
   },
   description: () => stringify(description),
-  start({ buffers, split, episodes, groupSize, environments, seed, firstEnvironment }) {
+  start({ buffers, split, episodes, groupSize, environments, seed, firstEnvironment, watchTexts }) {
     const training = groupSize === 0 ? { split: 'train' as const } : { split: 'train' as const, groupSize }
     const plan = split === 'eval' ? { split, episodes } : training
     note(buffers.board, 'define')
     return guarded('harness', () => {
       if (description === undefined) throw new PlainError('nothing has been loaded')
-      engine = createEngine(definition, description, { environments, seed, plan, firstEnvironment }, buffers)
+      const options = { environments, seed, plan, firstEnvironment, watchTexts }
+      engine = createEngine(definition, description, options, buffers)
       return 0
     })
   },
@@ -138,6 +141,7 @@ export const harness: Harness = {
   restore: (environment, episode, actions) =>
     guarded('harness', () => current().restore(environment, episode, actions)),
   metricNames: () => stringify(current().metricNames()),
+  watchedTexts: () => current().watchedTexts(),
   fault: () => fault,
   alteredIntrinsics: () => record?.altered() ?? '',
 }

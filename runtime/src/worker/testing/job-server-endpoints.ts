@@ -88,9 +88,10 @@ export const endpoints: Record<string, (server: JobServer, request: Request) => 
   },
 
   result: (server, { id, body }) => {
-    const { lease, report } = jobResultRequestSchema.parse(json(body))
+    const { lease, report, sample_episode: sample = null } = jobResultRequestSchema.parse(json(body))
     const job = server.held(id, lease)
     job.report = report
+    job.sample = sample
     job.state = 'over'
     return { state: report.ok ? 'published' : 'rejected' }
   },

@@ -55,7 +55,7 @@ export class JobServer {
     const stored: StoredJob = {
       ...{ id: randomUUID(), job, state: 'queued', attempt: 0, stop: null, metered: [] },
       ...{ points: new Map(), evaluations: new Map(), trajectories: new Map(), checkpoints: [] },
-      ...{ agent: null, outcome: null, report: null, evaluation: null, releases: [] },
+      ...{ agent: null, outcome: null, report: null, sample: null, evaluation: null, releases: [] },
     }
     this.jobs.push(stored)
     return stored

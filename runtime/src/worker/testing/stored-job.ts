@@ -8,6 +8,7 @@ import {
   type LeasedTraining,
   type Outcome,
   type ProgressEvent,
+  type SampleEpisode,
   type Trajectory,
 } from '@agentgym/contract'
 
@@ -32,6 +33,7 @@ export type StoredJob = {
   agent: Uint8Array | null
   outcome: Outcome | null
   report: CheckReport | null
+  sample: SampleEpisode | null
   evaluation: EvaluationResultRequest | null
   releases: string[]
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { evaluationSchema } from '../agent-manifest.ts'
+import { sampleEpisodeSchema } from '../sample-episode.ts'
 import { checkReportSchema, progressEventSchema, trajectorySchema } from '../training-events.ts'
 import { errorReportSchema } from './error.ts'
 
@@ -152,6 +153,8 @@ const checksField = z
 export const jobResultRequestSchema = z.strictObject({
   lease: leaseField,
   report: checkReportSchema.extend({ checks: checksField }),
+  /** An episode of random actions, for pictures. */
+  sample_episode: sampleEpisodeSchema.nullable().optional(),
 })
 
 export const jobResultSchema = z.object({
@@ -238,5 +241,7 @@ export const evaluationResultRequestSchema = z.strictObject({
     .max(8),
   /** Versions that the last bits depend on, as in agent.json. */
   runtime: z.record(z.string().max(40), z.string().max(80)),
+  /** The agent's first episode, for pictures. */
+  sample_episode: sampleEpisodeSchema.nullable().optional(),
 })
 export type EvaluationResultRequest = z.infer<typeof evaluationResultRequestSchema>

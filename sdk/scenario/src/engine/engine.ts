@@ -32,6 +32,8 @@ export type Engine = {
   restore(environment: number, episode: number, actions: Float32Array): Progress
   /** Names of the columns of `buffers.metrics`; empty before the first episode ended. */
   metricNames(): string[]
+  /** Texts of the first row's observations, as `TextWatch` encodes them; empty without `watchTexts`. */
+  watchedTexts(): string
   /** What `Math.random` gives to the code that runs now. */
   currentRandom(): number
   /** What `Date.now` gives to the code that runs now, in milliseconds. */

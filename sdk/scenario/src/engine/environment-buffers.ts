@@ -81,6 +81,8 @@ export type EngineOptions = {
   plan: EpisodePlan
   /** Number of this engine's first environment among all of the run: streams and groups depend on the global number. */
   firstEnvironment?: number
+  /** Keeps what the texts in the first row's observations say, for `watchedTexts`. */
+  watchTexts?: boolean
 }
 
 type SharedArrayConstructor = new (memory: SharedArrayBuffer, offset: number, length: number) => ArrayBufferView

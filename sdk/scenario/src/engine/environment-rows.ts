@@ -5,6 +5,7 @@ import { type MaskEncoder, maskEncoder } from './mask-encoder.ts'
 import { MetricsTable } from './metrics-table.ts'
 import { type ObservationEncoder, observationEncoder } from './observation-encoder.ts'
 import type { ScenarioCallbacks, ScenarioDescription } from './read-definition.ts'
+import { TextWatch } from './text-watch.ts'
 
 /** Asks the author what a state looks like and writes the answers, checked, into an environment's rows. */
 export class EnvironmentRows {
@@ -14,22 +15,34 @@ export class EnvironmentRows {
   readonly #encode: ObservationEncoder
   readonly #encodeMask: MaskEncoder | null
   readonly #metrics = new MetricsTable()
+  /** Of the first row, where somebody wants to read it. */
+  readonly #watch: TextWatch | null
 
-  constructor(callbacks: ScenarioCallbacks, description: ScenarioDescription, buffers: EnvironmentBuffers) {
+  constructor(
+    callbacks: ScenarioCallbacks,
+    description: ScenarioDescription,
+    buffers: EnvironmentBuffers,
+    watchTexts: boolean,
+  ) {
     this.#callbacks = callbacks
     this.#buffers = buffers
     this.#sizes = description.sizes
-    this.#encode = observationEncoder(description.observation)
     this.#encodeMask = description.masked ? maskEncoder(description.action) : null
+    this.#watch = watchTexts ? new TextWatch() : null
+    this.#encode = observationEncoder(description.observation, '', this.#watch)
   }
 
   metricNames(): string[] {
     return this.#metrics.names()
   }
 
+  watchedTexts(): string {
+    return this.#watch?.encoded() ?? ''
+  }
+
   /** The observation, and the mask of the next action, of a state from which the episode goes on. */
   observe(slot: EpisodeSlot): void {
-    this.#writeObservation(slot, this.#buffers.observations)
+    this.#writeObservation(slot, this.#buffers.observations, false)
     if (this.#encodeMask !== null) this.#writeMask(slot, this.#encodeMask)
   }
 
@@ -37,7 +50,7 @@ export class EnvironmentRows {
   finishEpisode(slot: EpisodeSlot): void {
     const buffers = this.#buffers
     const { row } = slot
-    this.#writeObservation(slot, buffers.finalObservations)
+    this.#writeObservation(slot, buffers.finalObservations, true)
     buffers.episodeReturns[row] = slot.episodeReturn
     buffers.episodeLengths[row] = slot.step
     buffers.episodeNumbers[row] = slot.episode
@@ -54,8 +67,9 @@ export class EnvironmentRows {
     for (let i = 0; i < mask; i += 1) masks[row * mask + i] = 1
   }
 
-  #writeObservation(slot: EpisodeSlot, rows: Float32Array): void {
+  #writeObservation(slot: EpisodeSlot, rows: Float32Array, final: boolean): void {
     this.#buffers.board[BOARD_PHASE] = PHASE_OBSERVE
+    this.#watch?.begin(slot.row, final)
     this.#encode(this.#callbacks.observe(slot.state), rows, slot.row * this.#sizes.observation)
   }
 

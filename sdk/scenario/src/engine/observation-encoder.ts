@@ -21,6 +21,7 @@ import type {
   SpaceDescription,
   TextDescription,
 } from './space-description.ts'
+import type { TextWatch } from './text-watch.ts'
 
 /** Writes one sample into a flat row from `offset` on; throws a Problem where the sample does not fit the space. */
 export type ObservationEncoder = (sample: unknown, row: Float32Array, offset: number) => void
@@ -134,7 +135,7 @@ function multiDiscreteEncoder(space: MultiDiscreteDescription, name: string): Ob
   }
 }
 
-function textEncoder(space: TextDescription, name: string): ObservationEncoder {
+function textEncoder(space: TextDescription, name: string, watch: TextWatch | null): ObservationEncoder {
   const { maxTokens, vocabulary } = space
   return (sample, row, offset) => {
     if (typeof sample !== 'string') {
@@ -144,6 +145,7 @@ function textEncoder(space: TextDescription, name: string): ObservationEncoder {
     if (sample.length > MAX_TEXT_LENGTH)
       invalid(name, `is a text of ${sample.length} characters; at most ${MAX_TEXT_LENGTH}`)
     writeTokens(sample, maxTokens, vocabulary, row, offset)
+    if (watch !== null) watch.take(sample)
   }
 }
 
@@ -169,13 +171,13 @@ function explainKeys(keys: readonly string[], sample: object, space: DictDescrip
   return invalid(name, 'has other keys than the space')
 }
 
-function dictEncoder(space: DictDescription, name: string): ObservationEncoder {
+function dictEncoder(space: DictDescription, name: string, watch: TextWatch | null): ObservationEncoder {
   const encoders: ObservationEncoder[] = []
   const offsets: number[] = []
   let columns = 0
   for (let i = 0; i < space.entries.length; i += 1) {
     const entry = space.entries[i]
-    append(encoders, observationEncoder(entry.space, name === '' ? entry.name : `${name}.${entry.name}`))
+    append(encoders, observationEncoder(entry.space, name === '' ? entry.name : `${name}.${entry.name}`, watch))
     append(offsets, columns)
     columns += columnsOf(entry.space)
   }
@@ -196,8 +198,12 @@ function dictEncoder(space: DictDescription, name: string): ObservationEncoder {
   }
 }
 
-/** Compiles a space into its encoder. `name` is the dotted path within a dict, empty at the top. */
-export function observationEncoder(space: SpaceDescription, name = ''): ObservationEncoder {
+/** Compiles a space into its encoder. `name` is the dotted path within a dict, empty at the top; `watch` gets the texts. */
+export function observationEncoder(
+  space: SpaceDescription,
+  name = '',
+  watch: TextWatch | null = null,
+): ObservationEncoder {
   switch (space.type) {
     case 'box':
       return boxEncoder(space, name)
@@ -206,8 +212,8 @@ export function observationEncoder(space: SpaceDescription, name = ''): Observat
     case 'multiDiscrete':
       return multiDiscreteEncoder(space, name)
     case 'text':
-      return textEncoder(space, name)
+      return textEncoder(space, name, watch)
     case 'dict':
-      return dictEncoder(space, name)
+      return dictEncoder(space, name, watch)
   }
 }

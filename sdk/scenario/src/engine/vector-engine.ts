@@ -68,7 +68,7 @@ export class VectorEngine implements Engine {
     this.#board = buffers.board
     this.#replay = buffers.actions
     this.#decode = actionDecoder(description.action)
-    this.#rows = new EnvironmentRows(callbacks, description, buffers)
+    this.#rows = new EnvironmentRows(callbacks, description, buffers, options.watchTexts === true)
     const first = options.firstEnvironment ?? 0
     for (let i = 0; i < options.environments; i += 1) append(this.#slots, new EpisodeSlot(i, first + i, options))
     this.#current = this.#slots[0]
@@ -109,6 +109,10 @@ export class VectorEngine implements Engine {
 
   metricNames(): string[] {
     return this.#rows.metricNames()
+  }
+
+  watchedTexts(): string {
+    return this.#rows.watchedTexts()
   }
 
   currentRandom(): number {
