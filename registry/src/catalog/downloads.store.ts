@@ -1,20 +1,22 @@
 import { sql } from 'kysely'
 import type { Database, Queries } from '../database/database.ts'
 
-/** `client` is a keyed hash; `day` is UTC's. */
-export type CountedDownload = { version_id: string; day: string; client: string }
+/** `client` is a keyed hash; `day` is UTC's; `account_id` null for a stranger. */
+export type CountedDownload = { version_id: string; day: string; client: string; account_id: string | null }
 
 /**
  * Counts those that were not counted yet, in one statement, so that the counters of versions and packages are what the
- * rows say whatever fails. Replicas take turns: each touches many versions, in whatever order the planner likes.
+ * rows say whatever fails. Replicas take turns: each touches many versions, in whatever order the planner likes. Whoever is
+ * known becomes a user of the package: they may review it.
  */
 export async function addDownloads(database: Database, downloads: CountedDownload[]): Promise<void> {
   await database.transaction(async (query) => {
     await database.lock(query, 'catalog downloads')
+    const given = JSON.stringify(downloads)
     await sql`with fresh as (
         insert into downloads (version_id, day, client)
         select given.version_id, given.day, given.client
-        from jsonb_to_recordset(${JSON.stringify(downloads)}::jsonb) as given (version_id uuid, day date, client text)
+        from jsonb_to_recordset(${given}::jsonb) as given (version_id uuid, day date, client text)
         join versions on versions.id = given.version_id
         on conflict do nothing
         returning version_id
@@ -29,6 +31,13 @@ export async function addDownloads(database: Database, downloads: CountedDownloa
       )
       update packages set downloads = packages.downloads + of_packages.downloads
       from of_packages where packages.id = of_packages.package_id`.execute(query)
+    if (downloads.every(({ account_id }) => account_id === null)) return
+    await sql`insert into package_users (account_id, package_id)
+      select distinct accounts.id, versions.package_id
+      from jsonb_to_recordset(${given}::jsonb) as given (version_id uuid, account_id uuid)
+      join versions on versions.id = given.version_id
+      join accounts on accounts.id = given.account_id
+      on conflict do nothing`.execute(query)
   })
 }
 

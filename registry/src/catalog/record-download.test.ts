@@ -88,6 +88,25 @@ describe.each(await testDatabases())('downloads on $kind', ({ kind, create }) =>
     for (const id of ids) expect(await counts(id)).toEqual([30, 30])
   })
 
+  it('tell who has used a package, where that is known: once, however often they come', async () => {
+    const versionId = await versionOf('@acme/used')
+    const { id: accountId } = await database.query.selectFrom('accounts').select('id').executeTakeFirstOrThrow()
+    const embeddedWorker = '00000000-0000-0000-0000-000000000000'
+    for (const who of [accountId, accountId, undefined, null, embeddedWorker])
+      recordDownload(services, { versionId, ...npm, accountId: who })
+    await flushDownloads(services)
+    recordDownload(replica, { versionId, ...npm, ip: '192.0.2.99', accountId })
+    await flushDownloads(replica)
+    expect(await counts(versionId)).toEqual([2, 2])
+    const users = await database.query
+      .selectFrom('package_users')
+      .innerJoin('packages', 'packages.id', 'package_users.package_id')
+      .select('account_id')
+      .where('packages.name', '=', '@acme/used')
+      .execute()
+    expect(users).toEqual([{ account_id: accountId }])
+  })
+
   it('of what is not there are passed over', async () => {
     const versionId = await versionOf('@acme/real')
     recordDownload(services, { versionId: '00000000-0000-0000-0000-000000000000', ...npm })

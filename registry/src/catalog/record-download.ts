@@ -3,7 +3,8 @@ import { clientNetwork } from '../auth/client-network.ts'
 import type { Services } from '../server/services.ts'
 import { addDownloads, type CountedDownload } from './downloads.store.ts'
 
-export type Download = { versionId: string; ip: string; userAgent: string }
+/** `accountId`: who downloads, where that is known. */
+export type Download = { versionId: string; ip: string; userAgent: string; accountId?: string | null }
 
 const flushAfterMs = 2_000
 /** Above this many, the next flush does not wait; above the second, counting gives way to serving. */
@@ -55,7 +56,8 @@ class DownloadCounter {
 
   #put(counted: CountedDownload): void {
     if (this.#waiting.size >= keptAtMost) return
-    this.#waiting.set(`${counted.version_id} ${counted.day} ${counted.client}`, counted)
+    const { version_id, day, client, account_id } = counted
+    this.#waiting.set(`${version_id} ${day} ${client} ${account_id}`, counted)
     this.#timer ??= setTimeout(() => void this.flush(), flushAfterMs).unref()
   }
 }
@@ -75,12 +77,12 @@ function counterOf(services: Services): DownloadCounter {
  * Counts a download of a version, later and once a day for each client; never throws and never waits. A client is an
  * address (of IPv6 its /64) with a kind of program; the database gets a keyed hash of it that is another one every day.
  */
-export function recordDownload(services: Services, { versionId, ip, userAgent }: Download): void {
+export function recordDownload(services: Services, { versionId, ip, userAgent, accountId = null }: Download): void {
   const day = new Date().toISOString().slice(0, 10)
   const client = createHmac('sha256', services.config.secret)
     .update(`download\n${day}\n${clientNetwork(ip)}\n${programOf(userAgent)}`)
     .digest('base64url')
-  counterOf(services).add({ version_id: versionId, day, client })
+  counterOf(services).add({ version_id: versionId, day, client, account_id: accountId })
 }
 
 /** Resolves once what was recorded is in the database. For the end of the process, and for tests. */

@@ -36,7 +36,8 @@ export function packageSource(services: Services, target: ReadTarget, { actor, i
       const version = versionOfFile(name, file)
       if (version === undefined) return undefined
       const { versionId, ...tarball } = await openTarball(services, actor, name, version)
-      return { ...tarball, downloaded: () => recordDownload(services, { versionId, ip, userAgent }) }
+      const download = { versionId, ip, userAgent, accountId: actor?.accountId }
+      return { ...tarball, downloaded: () => recordDownload(services, download) }
     },
   }
 }
