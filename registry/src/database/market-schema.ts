@@ -30,6 +30,10 @@ export type SaleTermsTable = {
   /** Of 1,000 hosted calls. */
   calls_price_minor: Counter
   terms: WithDefault<string>
+  /** Announced: null together. */
+  next_royalty_basis_points: Nullable<number>
+  next_calls_price_minor: Nullable<number>
+  next_at: Nullable<Date>
   updated_at: WithDefault<Date>
 }
 
@@ -106,6 +110,17 @@ export type PaymentTable = {
   ended_at: Nullable<Date>
 }
 
+/** What a provider took back of a payment (a dispute, a refund on its own pages): all of it up to now. */
+export type PaymentDisputeTable = {
+  payment_id: Fixed<string>
+  dispute_id: Fixed<string>
+  taken_minor: Counter
+  given_minor: Counter
+  /** What of it stands in the ledger. */
+  applied_minor: Counter
+  changes: Counter
+}
+
 /** Events of providers, each taken once. */
 export type PaymentEventTable = {
   provider: Fixed<string>
@@ -122,6 +137,8 @@ export type PayoutDestinationTable = {
   provider: Fixed<string>
   provider_account: string
   ready: WithDefault<boolean>
+  /** The same for destinations that pay to one bank account, as far as the provider tells. */
+  payee: Nullable<string>
   created_at: CreatedAt
 }
 
@@ -135,6 +152,8 @@ export type PayoutTable = {
   provider: Fixed<string>
   provider_account: Fixed<string>
   provider_reference: Nullable<string>
+  /** What came back of a payout that was paid. */
+  returned_minor: Counter
   message: Nullable<string>
   created_at: CreatedAt
   ended_at: Nullable<Date>
@@ -237,6 +256,7 @@ export type MarketSchema = {
   entitlements: EntitlementTable
   refunds: RefundTable
   payments: PaymentTable
+  payment_disputes: PaymentDisputeTable
   payment_events: PaymentEventTable
   payout_destinations: PayoutDestinationTable
   payouts: PayoutTable

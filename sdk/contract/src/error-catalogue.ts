@@ -228,6 +228,29 @@ export const errorCatalogue = {
   tag_not_found: { exit: 1, status: 404, summary: 'The package has no such tag.' },
   tag_protected: { exit: 1, status: 409, summary: 'The tag `latest` cannot be removed.' },
   package_visibility_fixed: { exit: 1, status: 409, summary: 'The package exists with the other visibility.' },
+  payment_declined: { exit: 1, status: 402, summary: 'The payment was not made: the message says why.' },
+  payment_not_found: { exit: 1, status: 404, summary: 'There is no such payment, or it is not yours to see.' },
+  payment_provider_unavailable: {
+    exit: 1,
+    status: 503,
+    summary: 'The payment provider does not answer; nothing is lost, and asking again does nothing twice.',
+  },
+  webhook_signature_invalid: {
+    exit: 1,
+    status: 400,
+    summary: 'A webhook is not signed by the payment provider, was changed on its way, or is too old.',
+  },
+  payout_not_ready: { exit: 1, status: 409, summary: 'There is nowhere yet that earnings could be paid out to.' },
+  payout_below_cleared: {
+    exit: 1,
+    status: 409,
+    summary: 'Less has cleared than is to be paid out, or nothing at all.',
+  },
+  money_needs_postgresql: {
+    exit: 1,
+    status: 503,
+    summary: 'Real money is not taken into PGlite, which does not wait for the disk.',
+  },
   object_damaged: { exit: 1, status: 500, summary: 'A stored object is not what was stored.' },
   internal_error: { exit: 1, status: 500, summary: 'AgentGym itself failed: a fault to report.' },
 } as const satisfies Record<string, { exit: 1 | 2; status: number; summary: string }>

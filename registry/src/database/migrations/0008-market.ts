@@ -26,7 +26,7 @@ export const market: Migration = {
       when (old.id is distinct from new.id or old.package_id is distinct from new.package_id or old.kind is distinct from new.kind
         or old.amount_minor is distinct from new.amount_minor or old.currency is distinct from new.currency
         or old.effective_at is distinct from new.effective_at or old.created_at is distinct from new.created_at
-        or old.withdrawn_at is not null)
+        or old.withdrawn_at is not null or new.withdrawn_at >= old.effective_at)
       execute function refuse('a price is never changed, only withdrawn before it holds')`,
     "create trigger prices_kept before delete on prices for each row execute function refuse('prices are kept')",
     `create table sale_terms (
@@ -38,8 +38,17 @@ export const market: Migration = {
       calls_price_minor bigint not null default 0
         constraint sale_terms_calls_price_check check (calls_price_minor between 0 and 1000000000000),
       terms text not null default '',
-      updated_at timestamptz(3) not null default now()
+      -- What is announced: it holds from next_at on, and upkeep puts it in the place of what holds.
+      next_royalty_basis_points integer,
+      next_calls_price_minor bigint,
+      next_at timestamptz(3),
+      updated_at timestamptz(3) not null default now(),
+      constraint sale_terms_next_check check (
+        (next_at is null) = (next_royalty_basis_points is null) and (next_at is null) = (next_calls_price_minor is null)
+        and coalesce(next_royalty_basis_points, 0) between 0 and 10000
+        and coalesce(next_calls_price_minor, 0) between 0 and 1000000000000)
     )`,
+    'create index sale_terms_next_at_idx on sale_terms (next_at) where next_at is not null',
     `create table orders (
       id uuid constraint orders_pkey primary key default gen_random_uuid(),
       state text not null constraint orders_state_check
@@ -139,6 +148,12 @@ export const market: Migration = {
     )`,
     'create index payments_account_idx on payments (account_id, created_at, id)',
     'create index payments_order_idx on payments (order_id)',
+    `create trigger payments_fixed before update on payments for each row
+      when (old.account_id is distinct from new.account_id or old.amount_minor is distinct from new.amount_minor
+        or old.currency is distinct from new.currency or old.order_id is distinct from new.order_id
+        or old.provider is distinct from new.provider
+        or (old.state in ('succeeded', 'disputed') and new.state not in ('succeeded', 'disputed')))
+      execute function refuse('what is to be paid is never changed, and what was paid stays so')`,
     "create index payments_pending_idx on payments (created_at) where state = 'pending'",
     `create table payment_events (
       provider text not null,
@@ -151,12 +166,25 @@ export const market: Migration = {
       constraint payment_events_pkey primary key (provider, event_id)
     )`,
     appendOnly('payment_events', 'an event of a provider is written once'),
+    // What the provider took back of a payment, and gave again, in all; applied: what of it stands in the ledger.
+    `create table payment_disputes (
+      payment_id uuid constraint payment_disputes_payment_id_fkey references payments (id),
+      dispute_id text,
+      taken_minor bigint not null default 0 constraint payment_disputes_taken_minor_check check (taken_minor >= 0),
+      given_minor bigint not null default 0 constraint payment_disputes_given_minor_check check (given_minor >= 0),
+      applied_minor bigint not null default 0,
+      changes integer not null default 0,
+      constraint payment_disputes_pkey primary key (payment_id, dispute_id),
+      constraint payment_disputes_applied_check check (applied_minor between 0 and taken_minor)
+    )`,
     `create table payout_destinations (
       account_id uuid constraint payout_destinations_pkey primary key
         constraint payout_destinations_account_id_fkey references accounts (id),
       provider text not null,
       provider_account text not null,
       ready boolean not null default false,
+      -- The same for destinations that pay to one bank account, as far as the provider tells.
+      payee text,
       created_at timestamptz(3) not null default now(),
       constraint payout_destinations_provider_account_key unique (provider, provider_account)
     )`,
@@ -170,11 +198,20 @@ export const market: Migration = {
       provider text not null,
       provider_account text not null,
       provider_reference text,
+      -- What came back of a payout that was paid.
+      returned_minor bigint not null default 0,
       message text,
       created_at timestamptz(3) not null default now(),
       ended_at timestamptz(3),
+      constraint payouts_returned_minor_check check (returned_minor between 0 and amount_minor),
       constraint payouts_ended_at_check check ((ended_at is null) = (state = 'pending'))
     )`,
+    `create trigger payouts_fixed before update on payouts for each row
+      when (old.account_id is distinct from new.account_id or old.amount_minor is distinct from new.amount_minor
+        or old.currency is distinct from new.currency or old.provider_account is distinct from new.provider_account
+        or old.returned_minor > new.returned_minor or (old.state <> 'pending' and new.state = 'pending')
+        or (old.state = 'failed' and new.state <> 'failed'))
+      execute function refuse('what is paid out is never changed')`,
     'create index payouts_account_idx on payouts (account_id, created_at, id)',
     "create index payouts_pending_idx on payouts (created_at) where state = 'pending'",
     `create table spend_caps (
@@ -269,6 +306,15 @@ export const market: Migration = {
     'create index reports_state_idx on reports (state, created_at, id)',
     'alter table packages add column taken_down_at timestamptz(3)',
     'alter table packages add column taken_down_reason text',
+    // Malicious: not even those who bought it get it any more.
+    'alter table packages add column taken_down_for_all boolean not null default false',
+    // Lists leave it out, and their counts.
+    `do $$
+      declare counts text := pg_get_functiondef('count_packages'::regproc);
+      begin
+        counts := replace(counts, 'added.visibility = ''public''', 'added.visibility = ''public'' and added.taken_down_at is null');
+        execute replace(counts, 'removed.visibility = ''public''', 'removed.visibility = ''public'' and removed.taken_down_at is null');
+      end $$`,
     'alter table packages add column rating double precision',
     'alter table packages add column votes integer not null default 0',
     // What `price_minor` means beside it: a licence, or every run.
