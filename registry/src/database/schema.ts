@@ -129,6 +129,8 @@ export type PackageTable = {
   votes: Generated<number>
   taken_down_at: Date | null
   taken_down_reason: string | null
+  /** Malicious: not even those who bought it get it any more. */
+  taken_down_for_all: Generated<boolean>
   /** The following describe the version that `latest` names; null before one is published. */
   latest_version: string | null
   title: string | null
