@@ -3,6 +3,7 @@ import {
   packageListSchema,
   packagePageSchema,
   type SearchRequest,
+  sampleEpisodeSchema,
   searchRequestSchema,
   versionReadmeSchema,
 } from '@agentgym/contract'
@@ -10,6 +11,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { accepts } from 'hono/accepts'
 import type { Actor } from '../auth/actor.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
+import { readSampleEpisode } from '../packages/sample-episodes.store.ts'
 import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
@@ -27,6 +29,8 @@ const packageParams = z.object({
   scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
   name: z.string().openapi({ example: 'cart-pole' }),
 })
+
+const versionParams = packageParams.extend({ version: z.string().openapi({ example: '1.0.0' }) })
 
 const searchRoute = createRoute({
   method: 'get',
@@ -60,13 +64,30 @@ const readmeRoute = createRoute({
   operationId: 'getReadme',
   summary: "A version's own README",
   description: 'As Markdown and as HTML that is safe to show. `Accept: text/html` gives a page of it alone.',
-  request: { params: packageParams.extend({ version: z.string().openapi({ example: '1.0.0' }) }) },
+  request: { params: versionParams },
   responses: {
     200: {
       description: 'The README.',
       content: { 'application/json': { schema: versionReadmeSchema }, 'text/html': { schema: z.string() } },
     },
     ...failures('package_not_found', 'version_not_found'),
+  },
+})
+
+const sampleEpisodeRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/sample-episode',
+  operationId: 'getSampleEpisode',
+  summary: 'A short episode of a version, for pictures',
+  description:
+    "Of a scenario one of random actions, of an agent its first of evaluation. What is in it comes out of the scenario's code.",
+  request: { params: versionParams },
+  responses: {
+    200: {
+      description: 'The episode.',
+      content: { 'application/json': { schema: sampleEpisodeSchema.meta({ id: 'SampleEpisode' }) } },
+    },
+    ...failures('package_not_found', 'version_not_found', 'sample_episode_not_found'),
   },
 })
 
@@ -100,6 +121,11 @@ export function catalogRoutes(services: Services): OpenAPIHono<Env> {
     })
     if (type === 'text/html') return c.html(readmePage(`${found.name}@${version}`, html), 200)
     return c.json({ name: found.name, version, markdown: shown.readme, html }, 200)
+  })
+  routes.openapi(sampleEpisodeRoute, async (c) => {
+    const { scope, name, version } = c.req.valid('param')
+    const { query } = services.database
+    return c.json(await readSampleEpisode(query, c.get('actor'), `${scope}/${name}`, version), 200)
   })
   return routes
 }

@@ -2,6 +2,7 @@ import type { ColumnType, Generated, JSONColumnType } from 'kysely'
 import type { LedgerSchema } from './ledger-schema.ts'
 import type { MarketSchema } from './market-schema.ts'
 import type { ModerationSchema } from './moderation-schema.ts'
+import type { PicturesSchema } from './pictures-schema.ts'
 import type { TrainingSchema } from './training-schema.ts'
 
 /** What was written once and is never changed: no update type. */
@@ -216,7 +217,8 @@ export type ReadmeHtmlTable = { version_id: Fixed<string>; rendering: number; ht
 export type Schema = TrainingSchema &
   LedgerSchema &
   MarketSchema &
-  ModerationSchema & {
+  ModerationSchema &
+  PicturesSchema & {
     accounts: AccountTable
     memberships: MembershipTable
     sessions: SessionTable

@@ -45,9 +45,9 @@ export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(resultRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')
     const queue = await jobQueue(services)
-    const { lease, report } = c.req.valid('json')
+    const { lease, report, sample_episode: sample } = c.req.valid('json')
     const attempt = queue.attemptOf('check', c.req.valid('param').id, lease)
-    return c.json({ state: await finishCheck(services, attempt, report) }, 200)
+    return c.json({ state: await finishCheck(services, attempt, report, sample) }, 200)
   })
   routes.openapi(tarballRoute, async (c) => {
     return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, c.req.valid('query').lease))

@@ -2,6 +2,7 @@ import type { TagList, VersionDetails, VersionList } from '@agentgym/contract'
 import type { Actor } from '../auth/actor.ts'
 import type { Queries } from '../database/database.ts'
 import type { Services } from '../server/services.ts'
+import { learningCurveOf } from '../training/learning-curves.store.ts'
 import { describeVerification } from '../verification/describe-verification.ts'
 import { tarballPath } from './package-path.ts'
 import { findReadablePackage, findReadableVersion, listVersions, tagsOf, type VersionRow } from './packages.store.ts'
@@ -38,6 +39,7 @@ export async function describeVersion(
     manifest: row.manifest,
     readme: row.readme,
     verification: found.kind === 'agent' ? await describeVerification(database.query, row.id) : null,
+    learning_curve: found.kind === 'agent' ? await learningCurveOf(database.query, row.id) : null,
   }
 }
 

@@ -1,4 +1,4 @@
-import { AgentGymError, type CheckReport } from '@agentgym/contract'
+import { AgentGymError, type CheckReport, type SampleEpisode } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import type { Schema, VersionState } from '../database/schema.ts'
 import type { Attempt } from '../jobs/job-handler.ts'
@@ -6,16 +6,18 @@ import { jobQueue, maxAttempts } from '../jobs/job-queue.ts'
 import type { Services } from '../server/services.ts'
 import { decideVersion, type UndecidedVersion } from './decide-version.ts'
 import { lockPackage } from './lock-package.ts'
+import { keepSampleEpisode } from './sample-episodes.store.ts'
 
 /**
  * Takes a worker's report: the version becomes `published`, with the tags and the package's description that follow from
- * it, or `rejected`; job and version change in one transaction. A report comes through once: throws `lease_lost` where the
+ * it and the episode that the worker wrote down, or `rejected`; all of it changes in one transaction. A report comes through once: throws `lease_lost` where the
  * attempt is not the one under way, `request_invalid` where the report is about something else.
  */
 export async function finishCheck(
   services: Services,
   attempt: Attempt,
   report: CheckReport,
+  sample: SampleEpisode | null = null,
 ): Promise<'published' | 'rejected'> {
   const queue = await jobQueue(services)
   return services.database.transaction(async (query) => {
@@ -27,7 +29,9 @@ export async function finishCheck(
         message: `The report is about ${report.name}@${report.version}, the job about ${version.name}@${version.version}.`,
         data: { field: 'report' },
       })
-    return decideVersion(query, version, report.ok && report.checks.every(({ ok }) => ok), report.checks)
+    const state = await decideVersion(query, version, report.ok && report.checks.every(({ ok }) => ok), report.checks)
+    if (state === 'published' && sample !== null) await keepSampleEpisode(query, version.id, sample)
+    return state
   })
 }
 

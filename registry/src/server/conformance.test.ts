@@ -1,6 +1,7 @@
 import { verifyStatement } from '@agentgym/client'
 import type { LeasedEvaluation, SigningKeys, Verification } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sampleEpisode } from '../../../testdata/episodes/sample-episode.ts'
 import { endlessLoop } from '../../../testdata/models/hostile-models.ts'
 import { agentTarball, goodAgent } from '../../../testdata/tarballs/good-agent.ts'
 import { goodTarball } from '../../../testdata/tarballs/good-package.ts'
@@ -96,7 +97,10 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect((await call(`${ofJob}/tarball?lease=${lease}`)).status).toBe(200)
     const checks = [{ id: 'loads', ok: true, message: 'loads in 3 ms' }]
     const report = { ok: true, name: '@acme/maze', version: '1.0.0', checks }
-    expect(await post(`${ofJob}/result`, { lease, report }, worker)).toMatchObject({ body: { state: 'published' } })
+    const result = { lease, report, sample_episode: sampleEpisode() }
+    const torn = sampleEpisode({ last: { observation: [], texts: ['\ud800'] } })
+    expect((await post(`${ofJob}/result`, { ...result, sample_episode: torn }, worker)).status).toBe(422)
+    expect(await post(`${ofJob}/result`, result, worker)).toMatchObject({ body: { state: 'published' } })
     expect((await post(`${ofJob}/result`, { lease, report }, worker)).status).toBe(409)
   })
 
@@ -110,6 +114,8 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect((await call(`${versions}/1.0.0`)).body).toMatchObject({ state: 'published' })
     expect((await call(`${versions}/9.0.0`)).status).toBe(404)
     expect((await call(`${versions}/1.0.0/readme`)).status).toBe(200)
+    expect((await call(`${versions}/1.0.0/sample-episode`)).body).toEqual(sampleEpisode())
+    expect((await call(`${versions}/9.0.0/sample-episode`)).status).toBe(404)
     expect((await call('/v1/packages/@acme/maze/resolve?range=^1')).body).toMatchObject({ version: '1.0.0' })
     expect((await call('/v1/packages/@acme/maze/resolve?range=^2')).status).toBe(404)
     expect((await call('/v1/packages/@acme/maze/tags')).status).toBe(200)

@@ -4,6 +4,7 @@ import type { Actor } from '../auth/actor.ts'
 import type { Schema } from '../database/schema.ts'
 import { createVersion, type VettedPackage, vetPackage } from '../packages/publish-version.ts'
 import type { Services } from '../server/services.ts'
+import { keepLearningCurve } from './learning-curves.store.ts'
 import type { End, RunContext, RunRow } from './run-state.ts'
 
 type Published = Extract<End, { state: 'completed' }>['published']
@@ -45,6 +46,7 @@ export async function publishRunAgent(
     const visibility = run.publish_visibility ?? undefined
     const added = { actor, vetted, objectKey, visibility, ip: null }
     const { id: versionId } = await createVersion(query, { ...services, queue }, added)
+    await keepLearningCurve(query, run.id, versionId)
     await sql`release savepoint publishing`.execute(query)
     return { versionId, name, version }
   } catch (error) {

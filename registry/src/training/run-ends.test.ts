@@ -1,3 +1,4 @@
+import { learningCurveSchema } from '@agentgym/contract'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentTarball } from '../../../testdata/tarballs/good-agent.ts'
@@ -5,6 +6,9 @@ import type { Database } from '../database/database.ts'
 import { closeJobQueue } from '../jobs/job-queue.ts'
 import { publishVersion } from '../packages/publish-version.ts'
 import { testDatabases } from '../testing/test-databases.ts'
+import { progressPoint } from './exports/testing/progress-points.ts'
+import { learningCurveOf } from './learning-curves.store.ts'
+import { recordProgress } from './record-progress.ts'
 import {
   cancel,
   chargesOf,
@@ -177,6 +181,33 @@ describe.each(await testDatabases())('ends of runs on $kind', ({ open }) => {
       { type: 'published', data: { name, version: '2.0.0' } },
       { type: 'completed' },
     ])
+  })
+
+  it('a published agent keeps how it learned, in 200 points at most, when the metrics of its run are gone', async () => {
+    const { query } = database
+    const curveOf = async (iterations: number, ended: (iteration: number) => boolean) => {
+      const id = await startRun(training, { publish: { name: `${training.scenario}-curve` } })
+      const turn = await mustTakeTurn(training)
+      const points = Array.from({ length: iterations }, (_, index) =>
+        progressPoint(index + 1, ended(index + 1) ? { return_mean: -index / 3 } : { return_mean: null }),
+      )
+      await recordProgress(training.services, turn.attempt(), { points, evaluations: [], metered_ms: 0 })
+      await turn.complete()
+      const { published_version_id: version } = await runOf(training.services, id)
+      if (version === null) throw new Error('not published')
+      await query.deleteFrom('training_metrics').where('run_id', '=', id).execute()
+      return learningCurveOf(query, version)
+    }
+    const short = await curveOf(30, (iteration) => iteration > 7)
+    expect(short).toEqual(
+      Array.from({ length: 23 }, (_, index) => ({ steps: (index + 8) * 2048, return_mean: -(index + 7) / 3 })),
+    )
+    const long = (await curveOf(1_234, () => true)) ?? []
+    expect(learningCurveSchema.parse(long)).toHaveLength(200)
+    expect(long.at(-1)).toEqual({ steps: 1_234 * 2048, return_mean: -1_233 / 3 })
+    const strides = long.slice(1).map(({ steps }, index) => (steps - long[index].steps) / 2048)
+    expect(new Set(strides)).toEqual(new Set([6, 7]))
+    expect(await curveOf(4, () => false)).toBeNull()
   })
 
   it('an agent that cannot be published leaves its run completed, and says why', async () => {

@@ -11,6 +11,7 @@ import type { Attempt } from '../jobs/job-handler.ts'
 import { jobQueue, maxAttempts } from '../jobs/job-queue.ts'
 import { decideVersion } from '../packages/decide-version.ts'
 import { lockPackage } from '../packages/lock-package.ts'
+import { keepSampleEpisode } from '../packages/sample-episodes.store.ts'
 import type { Services } from '../server/services.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { judgeVerification, type Verdict } from './judge-verification.ts'
@@ -100,6 +101,9 @@ async function finishVerification(
   await endEvaluation(query, evaluation.id, heldOut?.evaluation ?? null, error)
   await decide(services, query, agent, verdict, result.checks)
   await record(services, query, evaluation, subject, verdict, result.runtime)
+  // What is seen in a private scenario is for its members, whoever may see the agent.
+  if (verdict.published && scenario?.open && agent.version_id !== null && result.sample_episode)
+    await keepSampleEpisode(query, agent.version_id, result.sample_episode)
 }
 
 async function endEvaluation(

@@ -6,7 +6,13 @@ import type { EvaluationTable } from '../database/training-schema.ts'
 
 /** A published tarball, as a job names one. */
 export type PublishedTarball = { name: string; version: string; integrity: string; objectKey: string }
-export type ScenarioVersion = PublishedTarball & { versionId: string; hash: string; success: Record<string, number> }
+export type ScenarioVersion = PublishedTarball & {
+  versionId: string
+  hash: string
+  success: Record<string, number>
+  /** Whether everybody may read it. */
+  open: boolean
+}
 
 /** The agent that an evaluation is of. Without a version: a run's. */
 export type EvaluatedAgent = PublishedTarball & {
@@ -127,7 +133,7 @@ function scenarios(query: Queries) {
     .selectFrom('versions')
     .innerJoin('packages', 'packages.id', 'versions.package_id')
     .select(['versions.id', 'packages.name', 'versions.version', 'versions.integrity', 'versions.object_key'])
-    .select(['versions.bundle_hash', 'versions.manifest'])
+    .select(['versions.bundle_hash', 'versions.manifest', 'packages.visibility'])
     .where('packages.kind', '=', 'scenario')
 }
 
@@ -139,6 +145,7 @@ type ScenarioRow = {
   object_key: string
   bundle_hash: string | null
   manifest: Record<string, unknown>
+  visibility: 'public' | 'private'
 }
 
 function scenarioVersion(row: ScenarioRow): ScenarioVersion {
@@ -151,5 +158,6 @@ function scenarioVersion(row: ScenarioRow): ScenarioVersion {
     objectKey: row.object_key,
     hash: row.bundle_hash ?? '',
     success: agentgym?.success ?? {},
+    open: row.visibility === 'public',
   }
 }

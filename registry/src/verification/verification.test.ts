@@ -1,10 +1,12 @@
 import type { Evaluation, VersionDetails } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sampleEpisode } from '../../../testdata/episodes/sample-episode.ts'
 import type { Actor } from '../auth/actor.ts'
 import type { Database } from '../database/database.ts'
 import { closeJobQueue, jobQueue } from '../jobs/job-queue.ts'
 import { yankVersion } from '../packages/change-versions.ts'
 import { describeVersion } from '../packages/describe-versions.ts'
+import { readSampleEpisode } from '../packages/sample-episodes.store.ts'
 import { checkAll, createActor, publish } from '../packages/testing/publishing.ts'
 import { enqueueLostChecks } from '../packages/upkeep.ts'
 import { testDatabases } from '../testing/test-databases.ts'
@@ -174,6 +176,25 @@ describe.each(await testDatabases())('verification on $kind', ({ open }) => {
     }
     const { name } = await verifyAgent(services, bob, { base: 'own', scenario: { name: named } })
     expect((await details(name, '0.1.0', bob)).verification).toMatchObject({ state: 'verified' })
+  })
+
+  it('an agent’s first episode is kept for pictures, but for one of a private scenario', async () => {
+    await publish(services, ada, '1.0.0', { base: 'hidden', visibility: 'private' })
+    const episode = sampleEpisode({ policy: 'agent' })
+    const verified = async (base: string, scenario = {}) => {
+      const { name, evaluation } = await uploadAgent(services, ada, { base, scenario })
+      const job = await mustLease(services)
+      expect(job.evaluation.tasks).toHaveLength(2)
+      await finish(services, job, { ...resultOf(job, evaluation), sample_episode: episode })
+      expect((await details(name)).verification).toMatchObject({ state: 'verified' })
+      return name
+    }
+    const open = await verified('drawn')
+    expect(await readSampleEpisode(database.query, null, open, '0.1.0')).toEqual(episode)
+    const hidden = await verified('undrawn', { name: `@${ada.username}/hidden` })
+    await expect(readSampleEpisode(database.query, ada, hidden, '0.1.0')).rejects.toMatchObject({
+      code: 'sample_episode_not_found',
+    })
   })
 
   it('a result of other tasks than the job’s changes nothing', async () => {

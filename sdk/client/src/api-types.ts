@@ -435,6 +435,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/packages/{scope}/{name}/versions/{version}/sample-episode': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * A short episode of a version, for pictures
+     * @description Of a scenario one of random actions, of an agent its first of evaluation. What is in it comes out of the scenario's code.
+     */
+    get: operations['getSampleEpisode']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/packages/{scope}/{name}/versions/{version}': {
     parameters: {
       query?: never
@@ -1329,9 +1349,24 @@ export interface components {
           | 'document_outdated'
           | 'version_immutable'
           | 'version_yanked'
+          | 'sample_episode_not_found'
           | 'tag_not_found'
           | 'tag_protected'
           | 'package_visibility_fixed'
+          | 'payment_declined'
+          | 'payment_not_found'
+          | 'payment_provider_unavailable'
+          | 'webhook_signature_invalid'
+          | 'payout_not_ready'
+          | 'payout_below_cleared'
+          | 'money_needs_postgresql'
+          | 'review_not_allowed'
+          | 'review_not_found'
+          | 'report_not_found'
+          | 'moderation_state_conflict'
+          | 'package_taken_down'
+          | 'payment_required'
+          | 'hosted_only'
           | 'object_damaged'
           | 'internal_error'
         message: string
@@ -1615,6 +1650,82 @@ export interface components {
       name: string
       version: string
     }
+    SampleEpisode: {
+      /** @enum {number} */
+      format: 1
+      /** @enum {string} */
+      policy: 'random' | 'agent'
+      view:
+        | {
+            /** @enum {string} */
+            kind: 'cart'
+            position: number
+            angle?: number
+            track: {
+              low: number
+              high: number
+              goal?: number
+              heights?: number[]
+            }
+          }
+        | {
+            /** @enum {string} */
+            kind: 'links'
+            links: {
+              cos: number
+              sin: number
+            }[]
+            /** @enum {string} */
+            zero: 'up' | 'down'
+            goal?: number
+          }
+        | {
+            /** @enum {string} */
+            kind: 'grid'
+            at: number
+            shape: [number, number, number]
+            channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
+            moves?: [number, number][]
+          }
+        | {
+            /** @enum {string} */
+            kind: 'transcript'
+            facts?: string[]
+          }
+        | {
+            /** @enum {string} */
+            kind: 'lines'
+            labels?: string[]
+          }
+        | null
+      observation: {
+        name: string
+        /** @enum {string} */
+        kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+        size: number
+        shape: number[]
+      }[]
+      action: {
+        name: string
+        /** @enum {string} */
+        kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+        size: number
+        shape: number[]
+        labels: string[]
+      }[]
+      steps: {
+        observation: number[]
+        texts: string[]
+        action: number[]
+        reward: number
+      }[]
+      last: {
+        observation: number[]
+        texts: string[]
+      }
+      /** @enum {string} */
+      end: 'terminated' | 'truncated' | 'cut'
+    }
     PublishedVersion: {
       name: string
       version: string
@@ -1674,6 +1785,12 @@ export interface components {
       }
       readme: string
       verification: components['schemas']['Verification']
+      learning_curve:
+        | {
+            steps: number
+            return_mean: number
+          }[]
+        | null
     }
     Verification: {
       /** @enum {string} */
@@ -2002,9 +2119,24 @@ export interface components {
           | 'document_outdated'
           | 'version_immutable'
           | 'version_yanked'
+          | 'sample_episode_not_found'
           | 'tag_not_found'
           | 'tag_protected'
           | 'package_visibility_fixed'
+          | 'payment_declined'
+          | 'payment_not_found'
+          | 'payment_provider_unavailable'
+          | 'webhook_signature_invalid'
+          | 'payout_not_ready'
+          | 'payout_below_cleared'
+          | 'money_needs_postgresql'
+          | 'review_not_allowed'
+          | 'review_not_found'
+          | 'report_not_found'
+          | 'moderation_state_conflict'
+          | 'package_taken_down'
+          | 'payment_required'
+          | 'hosted_only'
           | 'object_damaged'
           | 'internal_error'
         message: string
@@ -2231,9 +2363,24 @@ export interface components {
           | 'document_outdated'
           | 'version_immutable'
           | 'version_yanked'
+          | 'sample_episode_not_found'
           | 'tag_not_found'
           | 'tag_protected'
           | 'package_visibility_fixed'
+          | 'payment_declined'
+          | 'payment_not_found'
+          | 'payment_provider_unavailable'
+          | 'webhook_signature_invalid'
+          | 'payout_not_ready'
+          | 'payout_below_cleared'
+          | 'money_needs_postgresql'
+          | 'review_not_allowed'
+          | 'review_not_found'
+          | 'report_not_found'
+          | 'moderation_state_conflict'
+          | 'package_taken_down'
+          | 'payment_required'
+          | 'hosted_only'
           | 'object_damaged'
           | 'internal_error'
         message: string
@@ -2605,9 +2752,24 @@ export interface components {
                 | 'document_outdated'
                 | 'version_immutable'
                 | 'version_yanked'
+                | 'sample_episode_not_found'
                 | 'tag_not_found'
                 | 'tag_protected'
                 | 'package_visibility_fixed'
+                | 'payment_declined'
+                | 'payment_not_found'
+                | 'payment_provider_unavailable'
+                | 'webhook_signature_invalid'
+                | 'payout_not_ready'
+                | 'payout_below_cleared'
+                | 'money_needs_postgresql'
+                | 'review_not_allowed'
+                | 'review_not_found'
+                | 'report_not_found'
+                | 'moderation_state_conflict'
+                | 'package_taken_down'
+                | 'payment_required'
+                | 'hosted_only'
                 | 'object_damaged'
                 | 'internal_error'
               message: string
@@ -2807,9 +2969,24 @@ export interface components {
                 | 'document_outdated'
                 | 'version_immutable'
                 | 'version_yanked'
+                | 'sample_episode_not_found'
                 | 'tag_not_found'
                 | 'tag_protected'
                 | 'package_visibility_fixed'
+                | 'payment_declined'
+                | 'payment_not_found'
+                | 'payment_provider_unavailable'
+                | 'webhook_signature_invalid'
+                | 'payout_not_ready'
+                | 'payout_below_cleared'
+                | 'money_needs_postgresql'
+                | 'review_not_allowed'
+                | 'review_not_found'
+                | 'report_not_found'
+                | 'moderation_state_conflict'
+                | 'package_taken_down'
+                | 'payment_required'
+                | 'hosted_only'
                 | 'object_damaged'
                 | 'internal_error'
               message: string
@@ -3012,9 +3189,24 @@ export interface components {
             | 'document_outdated'
             | 'version_immutable'
             | 'version_yanked'
+            | 'sample_episode_not_found'
             | 'tag_not_found'
             | 'tag_protected'
             | 'package_visibility_fixed'
+            | 'payment_declined'
+            | 'payment_not_found'
+            | 'payment_provider_unavailable'
+            | 'webhook_signature_invalid'
+            | 'payout_not_ready'
+            | 'payout_below_cleared'
+            | 'money_needs_postgresql'
+            | 'review_not_allowed'
+            | 'review_not_found'
+            | 'report_not_found'
+            | 'moderation_state_conflict'
+            | 'package_taken_down'
+            | 'payment_required'
+            | 'hosted_only'
             | 'object_damaged'
             | 'internal_error'
           message: string
@@ -4529,6 +4721,58 @@ export interface operations {
         }
       }
       /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getSampleEpisode: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+        version: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The episode. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['SampleEpisode']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. `sample_episode_not_found`: Nobody has written down an episode of the version. */
       404: {
         headers: {
           [name: string]: unknown
@@ -7666,9 +7910,24 @@ export interface operations {
                     | 'document_outdated'
                     | 'version_immutable'
                     | 'version_yanked'
+                    | 'sample_episode_not_found'
                     | 'tag_not_found'
                     | 'tag_protected'
                     | 'package_visibility_fixed'
+                    | 'payment_declined'
+                    | 'payment_not_found'
+                    | 'payment_provider_unavailable'
+                    | 'webhook_signature_invalid'
+                    | 'payout_not_ready'
+                    | 'payout_below_cleared'
+                    | 'money_needs_postgresql'
+                    | 'review_not_allowed'
+                    | 'review_not_found'
+                    | 'report_not_found'
+                    | 'moderation_state_conflict'
+                    | 'package_taken_down'
+                    | 'payment_required'
+                    | 'hosted_only'
                     | 'object_damaged'
                     | 'internal_error'
                   message: string
@@ -7995,9 +8254,24 @@ export interface operations {
                 | 'document_outdated'
                 | 'version_immutable'
                 | 'version_yanked'
+                | 'sample_episode_not_found'
                 | 'tag_not_found'
                 | 'tag_protected'
                 | 'package_visibility_fixed'
+                | 'payment_declined'
+                | 'payment_not_found'
+                | 'payment_provider_unavailable'
+                | 'webhook_signature_invalid'
+                | 'payout_not_ready'
+                | 'payout_below_cleared'
+                | 'money_needs_postgresql'
+                | 'review_not_allowed'
+                | 'review_not_found'
+                | 'report_not_found'
+                | 'moderation_state_conflict'
+                | 'package_taken_down'
+                | 'payment_required'
+                | 'hosted_only'
                 | 'object_damaged'
                 | 'internal_error'
               message: string

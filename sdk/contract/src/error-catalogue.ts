@@ -226,6 +226,7 @@ export const errorCatalogue = {
   },
   version_yanked: { exit: 1, status: 409, summary: 'The version is yanked.' },
   tag_not_found: { exit: 1, status: 404, summary: 'The package has no such tag.' },
+  sample_episode_not_found: { exit: 1, status: 404, summary: 'Nobody has written down an episode of the version.' },
   tag_protected: { exit: 1, status: 409, summary: 'The tag `latest` cannot be removed.' },
   package_visibility_fixed: { exit: 1, status: 409, summary: 'The package exists with the other visibility.' },
   payment_declined: { exit: 1, status: 402, summary: 'The payment was not made: the message says why.' },

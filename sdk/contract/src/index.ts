@@ -79,6 +79,8 @@ export {
 export * from './api/market.ts'
 export {
   deprecationRequestSchema,
+  type LearningCurve,
+  learningCurveSchema,
   publishedVersionSchema,
   publishRequestSchema,
   type ResolvedVersion,

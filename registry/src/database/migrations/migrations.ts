@@ -7,6 +7,7 @@ import { training } from './0006-training.ts'
 import { ledger } from './0007-ledger.ts'
 import { market } from './0008-market.ts'
 import { moderation } from './0009-moderation.ts'
+import { pictures } from './0010-pictures.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   ledger,
   market,
   moderation,
+  pictures,
 ]

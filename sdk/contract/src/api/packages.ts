@@ -57,6 +57,19 @@ export const versionListSchema = z
   .meta({ id: 'VersionList' })
 export type VersionList = z.infer<typeof versionListSchema>
 
+/** How a run learned: at most 200 of its points, evenly spaced, the last among them. */
+export const learningCurveSchema = z
+  .array(
+    z.object({
+      /** Environment steps trained. */
+      steps: z.int().nonnegative(),
+      /** Mean of the returns of the last 100 episodes that had ended by then. */
+      return_mean: z.number(),
+    }),
+  )
+  .max(200)
+export type LearningCurve = z.infer<typeof learningCurveSchema>
+
 export const versionDetailsSchema = z
   .object({
     name: z.string(),
@@ -73,6 +86,8 @@ export const versionDetailsSchema = z
     readme: z.string(),
     /** What came of running an agent again; null for scenarios. */
     verification: verificationSchema.nullable(),
+    /** Of an agent that a run of this server trained; null otherwise. */
+    learning_curve: learningCurveSchema.nullable(),
   })
   .meta({ id: 'VersionDetails' })
 export type VersionDetails = z.infer<typeof versionDetailsSchema>
