@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { RunningServer } from '@agentgym/registry'
+import type { RunningServer, ServeOptions } from '@agentgym/registry'
 import { agentGymHome } from '../account/agentgym-home.ts'
 import { defaultServer } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -24,9 +24,11 @@ export async function serve(flags: ServeFlags, context: CommandContext): Promise
   const data = resolve(flags.data ?? (process.env.AGENTGYM_DATA || join(agentGymHome(), 'server')))
   const fresh = embedded && !existsSync(data)
   const registry = await import('@agentgym/registry')
+  const site = await builtSite(context)
   const server = await registry.serve({
     port: flags.port,
     data,
+    site,
     environment: { ...process.env, AGENTGYM_LOG_LEVEL: process.env.AGENTGYM_LOG_LEVEL || logLevel(context) },
   })
   const worker =
@@ -37,6 +39,17 @@ export async function serve(flags: ServeFlags, context: CommandContext): Promise
   await server.close()
   interrupt.release()
   context.say(`${context.terminal.paint.accent(symbols.ok)} Stopped`)
+}
+
+/** The marketplace's site; undefined, and said, in a clone that has not built it. */
+async function builtSite({ say, terminal: { symbols } }: CommandContext): Promise<ServeOptions['site']> {
+  try {
+    return (await import('@agentgym/web')).openSite
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    say(`${symbols.warning} The site is not built, so this server has its API alone: node web/build.ts builds it.`)
+    return undefined
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -56,6 +69,7 @@ function sayServing({ url }: RunningServer, { data, fresh, worker }: Serving, co
   const { paint, symbols } = context.terminal
   const row = (name: string, value: string) => context.say(`  ${paint.dim(name.padEnd(6))}  ${safeText(value, 500)}`)
   context.say(`${paint.accent(symbols.ok)} AgentGym serves at ${paint.bold(url)}. Ctrl-C stops.`)
+  row('site', `${url}/`)
   row('API', `${url}/docs`)
   row('npm', `${url}/npm/`)
   if (data !== null) row('data', displayPath(data))

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { AgentGymError, type OwnAccount } from '@agentgym/contract'
+import { type Context, Hono } from 'hono'
+import { siteRoutes } from '../routes/site-routes.ts'
+import { keepAnonymousAnswers } from '../session/anonymous-answers.ts'
+import { cookieIn } from '../session/cookies.ts'
+import { isFormToken, sessionName } from '../session/form-token.ts'
+import { isOwnOrigin } from '../session/own-origin.ts'
+import { answerFailure, foreignForm, nothingHere } from './answer-failure.tsx'
+import { readForm } from './form-values.ts'
+import { judgeAccess } from './judge-access.ts'
+import { type OpenVisit, openVisit } from './open-visit.ts'
+import type { SiteRoute } from './route.ts'
+import { answerAsset, type SiteAssets } from './site-assets.ts'
+import type { Site, SiteHost, Visitor } from './site-host.ts'
+import type { Visit } from './visit.ts'
+
+type SiteEnv = { Bindings: { visitor: Visitor } }
+
+/** How long an answer of the API to strangers is shown again. */
+const keepFor = { ttlMs: 3_000, most: 2_000 }
+
+/** The site as one function from requests to pages. `routes` are all of its routes unless told. */
+export function createSite(
+  host: SiteHost,
+  { assets, routes = siteRoutes }: { assets: SiteAssets; routes?: readonly SiteRoute[] },
+): Site & { app: Hono<SiteEnv> } {
+  const answers = keepAnonymousAnswers(keepFor)
+  const app = new Hono<SiteEnv>({ getPath: (_, options) => options?.env?.visitor.path ?? '/' })
+  const open = (c: Context<SiteEnv>) =>
+    openVisit({ host, assets, answers, request: c.req.raw, visitor: c.env.visitor, params: c.req.param() })
+  const known = new Set<string>()
+  for (const one of routes) {
+    assert(!known.has(`${one.method} ${one.path}`), `${one.method} ${one.path} is there twice`)
+    known.add(`${one.method} ${one.path}`)
+    app.on(one.method.toUpperCase(), one.path, (c) => {
+      c.env.visitor.routed(one.path)
+      return guarded(host, c.env.visitor, open(c), (opened) => answerRoute(host, one, opened))
+    })
+  }
+  app.get('/assets/*', (c, next) => {
+    c.env.visitor.routed('/assets/*')
+    const answer = answerAsset(assets, c.req.path, c.req.raw)
+    return answer === null ? next() : Promise.resolve(answer)
+  })
+  app.notFound((c) =>
+    guarded(host, c.env.visitor, open(c), async (opened) => {
+      const visit = { ...opened.visit, account: await accountOf(host, opened.visit) }
+      return nothingHere(visit)
+    }),
+  )
+  return { app, fetch: async (request, visitor) => app.fetch(request, { visitor }) }
+}
+
+/** Whatever a route throws, as a page. */
+async function guarded(
+  host: SiteHost,
+  visitor: Visitor,
+  opened: OpenVisit,
+  answer: (opened: OpenVisit) => Promise<Response>,
+): Promise<Response> {
+  try {
+    return opened.finish(await answer(opened))
+  } catch (error) {
+    return opened.finish(await answerFailure(host, visitor, opened.visit, error))
+  }
+}
+
+async function answerRoute(host: SiteHost, route: SiteRoute, opened: OpenVisit): Promise<Response> {
+  const { request } = opened.visit
+  const visit: Visit = Object.assign(opened.visit, {
+    account: await accountOf(host, opened.visit),
+    form: route.method === 'post' ? await readForm(request) : opened.visit.form,
+  })
+  if (route.method === 'post' && !isOurForm(host, route, visit)) return foreignForm(visit)
+  const verdict = judgeAccess(route.rule, visit.account, visit.params)
+  if (verdict === 'log-in') return visit.redirect(logInPath(visit, route))
+  if (verdict === 'hidden') return nothingHere(visit)
+  return route.answer(visit)
+}
+
+function isOurForm(host: SiteHost, { rule }: SiteRoute, { request, form }: Visit): boolean {
+  if (!isOwnOrigin(request.headers, host.publicUrl)) return false
+  return rule.formToken === false || isFormToken(form.get('form_token'), request.headers.get('cookie') ?? '', host)
+}
+
+/** Where to log in and come back from. What a form would have done is not done later. */
+function logInPath({ url }: Visit, { method }: SiteRoute): string {
+  return method === 'get' ? `/login?next=${encodeURIComponent(`${url.pathname}${url.search}`)}` : '/login'
+}
+
+/** Whose session the request brings: asked for where there is one at all. */
+async function accountOf(host: SiteHost, { request, api }: Visit): Promise<OwnAccount | null> {
+  if (cookieIn(request.headers.get('cookie') ?? '', sessionName(host)) === undefined) return null
+  try {
+    const { data } = await api.GET('/v1/account')
+    return data ?? null
+  } catch (error) {
+    if (error instanceof AgentGymError && error.code === 'unauthenticated') return null
+    throw error
+  }
+}

@@ -1,0 +1,53 @@
+import { AgentGymError, errorCatalogue } from '@agentgym/contract'
+
+/** Why a form was refused, as the form shows it. */
+export type FormFailure = {
+  /** HTTP status of the page that shows it. */
+  status: number
+  /** Message by the API's name of the field. */
+  fields: Record<string, string>
+  /** What concerns no one field. */
+  message: string | null
+  hint: string | null
+}
+
+/** The one field that a failure of these codes is about. */
+const fieldOf: Partial<Record<string, string>> = {
+  name_invalid: 'username',
+  name_taken: 'username',
+  email_taken: 'email',
+}
+
+/** Does the work of a form: null, or why the API refused it. Bugs, and a session that is over, are thrown on. */
+export async function attempt(work: () => Promise<unknown>): Promise<FormFailure | null> {
+  try {
+    await work()
+    return null
+  } catch (error) {
+    if (!(error instanceof AgentGymError) || error.code === 'unauthenticated') throw error
+    const { status } = errorCatalogue[error.code]
+    if (status >= 500) throw error
+    return { status, ...told(error) }
+  }
+}
+
+function told(error: AgentGymError): Pick<FormFailure, 'fields' | 'message' | 'hint'> {
+  const hint = error.hint ?? null
+  const listed = error.code === 'request_invalid' ? fieldsIn(error.data.fields) : {}
+  if (Object.keys(listed).length > 0) return { fields: listed, message: null, hint: null }
+  const field = fieldOf[error.code]
+  if (field === undefined) return { fields: {}, message: error.message, hint }
+  return { fields: { [field]: hint === null ? error.message : `${error.message} ${hint}` }, message: null, hint: null }
+}
+
+function fieldsIn(fields: unknown): Record<string, string> {
+  if (!Array.isArray(fields)) return {}
+  const pairs = (fields as { field?: unknown; message?: unknown }[])
+    .filter(({ field, message }) => typeof field === 'string' && field !== '' && typeof message === 'string')
+    .map(({ field, message }): [string, string] => [String(field), sentence(String(message))])
+  return Object.fromEntries(pairs)
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`
+}

@@ -1,0 +1,91 @@
+import type { PageContext, Theme } from '../layout/page-context.ts'
+import { renderPage } from '../layout/render-page.tsx'
+import type { AnonymousAnswers } from '../session/anonymous-answers.ts'
+import { cookieIn } from '../session/cookies.ts'
+import { makeFormToken, sessionName } from '../session/form-token.ts'
+import { visitorApi } from '../session/visitor-api.ts'
+import { pageHeaders } from './content-policy.ts'
+import { noForm } from './form-values.ts'
+import { localPath } from './local-path.ts'
+import type { SiteAssets } from './site-assets.ts'
+import type { SiteHost, Visitor } from './site-host.ts'
+import type { Visit } from './visit.ts'
+
+export type OpenVisit = {
+  visit: Visit
+  /** The answer with the cookies that came up on the way. */
+  finish(response: Response): Response
+}
+
+type Opening = {
+  host: SiteHost
+  assets: SiteAssets
+  answers: AnonymousAnswers
+  request: Request
+  visitor: Visitor
+  params: Record<string, string>
+}
+
+/** What a handler gets, before anybody has looked at who asks: `account` is null and the form unread. */
+export function openVisit({ host, assets, answers, request, visitor, params }: Opening): OpenVisit {
+  const cookies = request.headers.get('cookie') ?? ''
+  const setCookies: string[] = []
+  const setCookie = (cookie: string) => void setCookies.push(cookie)
+  const id = cookieIn(cookies, sessionName(host))
+  const session = id === undefined ? null : `${sessionName(host)}=${id}`
+  const url = new URL(request.url)
+  const visit: Visit = {
+    request,
+    url,
+    params,
+    query: url.searchParams,
+    account: null,
+    api: visitorApi({ publicUrl: host.publicUrl, visitor, session, answers, setCookie }),
+    form: noForm,
+    host,
+    page(body, options) {
+      const context = contextOf(this, { host, assets, cookies, setCookie })
+      const text = renderPage(body, options, context)
+      const shared = this.account === null && setCookies.length === 0
+      return new Response(text, { status: options.status ?? 200, headers: pageHeaders({ shared }) })
+    },
+    redirect: (path) =>
+      new Response(null, { status: 303, headers: { location: localPath(path), 'cache-control': 'no-store' } }),
+    setCookie,
+  }
+  const finish = (response: Response) => {
+    for (const cookie of setCookies) response.headers.append('set-cookie', cookie)
+    return response
+  }
+  return { visit, finish }
+}
+
+type Drawing = { host: SiteHost; assets: SiteAssets; cookies: string; setCookie(cookie: string): void }
+
+function contextOf(visit: Visit, { host, assets, cookies, setCookie }: Drawing): PageContext {
+  let token: string | undefined
+  return {
+    address: `${visit.url.pathname}${visit.url.search}`,
+    path: visit.url.pathname,
+    account: visit.account,
+    theme: themeIn(cookies),
+    host,
+    assets,
+    formToken: () => {
+      if (token === undefined) {
+        const made = makeFormToken(cookies, host)
+        token = made.token
+        if (made.setCookie !== null) setCookie(made.setCookie)
+      }
+      return token
+    },
+    islands: new Set(['theme']),
+    nowMs: Date.now(),
+  }
+}
+
+/** The visitor's own choice, remembered in their browser; without one the system's. */
+function themeIn(cookies: string): Theme {
+  const chosen = cookieIn(cookies, 'agentgym_theme')
+  return chosen === 'light' || chosen === 'dark' ? chosen : 'system'
+}

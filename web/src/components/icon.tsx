@@ -1,0 +1,66 @@
+import { jsx } from 'hono/jsx'
+import badgeCheck from 'lucide/dist/esm/icons/badge-check.mjs'
+import bot from 'lucide/dist/esm/icons/bot.mjs'
+import box from 'lucide/dist/esm/icons/box.mjs'
+import check from 'lucide/dist/esm/icons/check.mjs'
+import chevronDown from 'lucide/dist/esm/icons/chevron-down.mjs'
+import chevronRight from 'lucide/dist/esm/icons/chevron-right.mjs'
+import circleAlert from 'lucide/dist/esm/icons/circle-alert.mjs'
+import copy from 'lucide/dist/esm/icons/copy.mjs'
+import download from 'lucide/dist/esm/icons/download.mjs'
+import info from 'lucide/dist/esm/icons/info.mjs'
+import filter from 'lucide/dist/esm/icons/list-filter.mjs'
+import lock from 'lucide/dist/esm/icons/lock.mjs'
+import menu from 'lucide/dist/esm/icons/menu.mjs'
+import monitor from 'lucide/dist/esm/icons/monitor.mjs'
+import moon from 'lucide/dist/esm/icons/moon.mjs'
+import pause from 'lucide/dist/esm/icons/pause.mjs'
+import play from 'lucide/dist/esm/icons/play.mjs'
+import search from 'lucide/dist/esm/icons/search.mjs'
+import sun from 'lucide/dist/esm/icons/sun.mjs'
+import triangleAlert from 'lucide/dist/esm/icons/triangle-alert.mjs'
+import user from 'lucide/dist/esm/icons/user.mjs'
+import x from 'lucide/dist/esm/icons/x.mjs'
+
+const icons = {
+  'badge-check': badgeCheck,
+  bot,
+  box,
+  check,
+  'chevron-down': chevronDown,
+  'chevron-right': chevronRight,
+  'circle-alert': circleAlert,
+  copy,
+  download,
+  filter,
+  info,
+  lock,
+  menu,
+  monitor,
+  moon,
+  pause,
+  play,
+  search,
+  sun,
+  'triangle-alert': triangleAlert,
+  user,
+  x,
+}
+export type IconName = keyof typeof icons
+
+/** A sign of the interface, from Lucide. Beside words it says nothing of its own; alone it needs a `label`. */
+export function Icon({ name, size = 16, label }: { name: IconName; size?: number; label?: string }) {
+  return (
+    <svg
+      class="icon"
+      viewBox="0 0 24 24"
+      width={size}
+      height={size}
+      role={label === undefined ? undefined : 'img'}
+      aria-label={label}
+      aria-hidden={label === undefined ? 'true' : undefined}
+    >
+      {icons[name].map(([element, attributes]) => jsx(element, attributes))}
+    </svg>
+  )
+}

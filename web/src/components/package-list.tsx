@@ -1,0 +1,81 @@
+import type { ListedPackage } from '@agentgym/contract'
+import type { Child } from 'hono/jsx'
+import { Badge } from './badge.tsx'
+import { Count } from './count.tsx'
+import { Icon } from './icon.tsx'
+import { packageAddress } from './package-address.ts'
+import { PackagePicture } from './package-picture.tsx'
+import { Price } from './price.tsx'
+import { Time } from './time.tsx'
+
+/** Packages under each other, each a row of a table that reads like a list. */
+export function PackageList({ packages, label }: { packages: ListedPackage[]; label: string }) {
+  return (
+    <ol class="package-list" aria-label={label}>
+      {packages.map((one) => (
+        <PackageRow item={one} />
+      ))}
+    </ol>
+  )
+}
+
+function PackageRow({ item }: { item: ListedPackage }) {
+  const [scope, name] = item.name.split('/')
+  return (
+    <li class="package-row">
+      <PackagePicture kind={item.kind} name={item.name} />
+      <div class="package-row-main">
+        <h3 class="package-row-name">
+          <a href={packageAddress(item.name)}>{item.title ?? name}</a>
+          {item.visibility === 'private' && <Icon name="lock" size={14} label="Private" />}
+        </h3>
+        <p class="package-row-id">
+          <span class="dim">{scope}/</span>
+          {name}
+          {item.latest_version !== null && <span class="dim"> {item.latest_version}</span>}
+        </p>
+        {item.summary !== null && <p class="package-row-summary">{item.summary}</p>}
+      </div>
+      <p class="package-row-kind">
+        <Badge>{item.kind}</Badge>
+        <span>{item.kind === 'agent' ? item.algorithm?.toUpperCase() : item.difficulty}</span>
+      </p>
+      <dl class="package-row-facts">
+        <Fact label="Quality">
+          <Quality score={item.quality} />
+        </Fact>
+        <Fact label="Price">
+          <Price minor={item.price_minor} />
+        </Fact>
+        <Fact label="Downloads">
+          <Count value={item.downloads} />
+        </Fact>
+        <Fact label="Updated">
+          <Time at={item.updated_at} />
+        </Fact>
+      </dl>
+    </li>
+  )
+}
+
+function Fact({ label, children }: { label: string; children?: Child }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** 0 to 100, as a number and a bar. */
+function Quality({ score }: { score: number }) {
+  return (
+    <span class="quality">
+      {score}
+      <svg class="quality-bar" viewBox="0 0 100 4" width="40" height="4" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="quality-bar-rest" width="100" height="4" />
+        <rect class="quality-bar-score" width={score} height="4" />
+      </svg>
+    </span>
+  )
+}

@@ -1,0 +1,24 @@
+// Gives every [data-copy] its button, which puts the text on the clipboard.
+
+const shownMs = 1_500
+
+for (const command of document.querySelectorAll<HTMLElement>('[data-copy]')) {
+  const button = command.querySelector<HTMLButtonElement>('.command-copy')
+  // Browsers offer the clipboard to pages over TLS and of this machine alone.
+  if (button === null || navigator.clipboard === undefined) continue
+  const label = button.getAttribute('aria-label') ?? ''
+  let timer: ReturnType<typeof setTimeout> | undefined
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(command.dataset.copy ?? '')
+    button.dataset.done = ''
+    button.setAttribute('aria-label', 'Copied')
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      delete button.dataset.done
+      button.setAttribute('aria-label', label)
+    }, shownMs)
+  })
+}
+
+export {}

@@ -1,0 +1,57 @@
+import type { Html } from '../app/visit.ts'
+import { type PageContext, PageProvider } from './page-context.ts'
+import { SiteFooter } from './site-footer.tsx'
+import { SiteHeader } from './site-header.tsx'
+
+export type PageOptions = {
+  /** Without the site's name. */
+  title: string
+  /** For search engines and previews; at most 200 characters of it are shown. */
+  description?: string
+  status?: number
+  /** `plain` has no navigation: log-in, checkout, where one thing is to be done. */
+  frame?: 'full' | 'plain'
+  /** Keeps it out of search engines. */
+  hidden?: boolean
+}
+
+/** The text of a whole page. Components are synchronous: what they show has been read before. */
+export function renderPage(body: Html, options: PageOptions, context: PageContext): string {
+  const { title, description, frame = 'full', hidden = false } = options
+  // Drawn first, so that the head knows what the body needs.
+  const drawn = (
+    <PageProvider value={context}>
+      <a class="skip-link" href="#content">
+        Skip to the content
+      </a>
+      <SiteHeader plain={frame === 'plain'} />
+      <main id="content" class={frame === 'plain' ? 'content content-plain' : 'content'}>
+        {body}
+      </main>
+      <SiteFooter plain={frame === 'plain'} />
+    </PageProvider>
+  ).toString()
+  const { assets, theme, islands } = context
+  const document = (
+    <html lang="en" data-theme={theme === 'system' ? undefined : theme}>
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · AgentGym`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content={theme === 'system' ? 'light dark' : theme} />
+        {description !== undefined && <meta name="description" content={description.slice(0, 200)} />}
+        {hidden && <meta name="robots" content="noindex" />}
+        {assets.preload.map((font) => (
+          <link rel="preload" href={font} as="font" type="font/woff2" crossorigin="anonymous" />
+        ))}
+        <link rel="stylesheet" href={assets.stylesheet} />
+        <link rel="icon" href={assets.icon} type="image/svg+xml" />
+        {[...islands].map((name) => (
+          <script type="module" src={assets.island(name)} />
+        ))}
+      </head>
+      <body dangerouslySetInnerHTML={{ __html: String(drawn) }} />
+    </html>
+  )
+  return `<!doctype html>${String(document)}`
+}

@@ -1,0 +1,94 @@
+import { Form } from '../components/form.tsx'
+import { Icon } from '../components/icon.tsx'
+import { usePage } from './page-context.ts'
+import { SearchBox } from './search-box.tsx'
+import { ThemeSwitch } from './theme-switch.tsx'
+
+const places = [
+  { href: '/packages?kind=scenario', title: 'Scenarios' },
+  { href: '/packages?kind=agent', title: 'Agents' },
+  { href: '/docs', title: 'API' },
+]
+
+/** The bar above every page; `plain` where one thing is to be done. */
+export function SiteHeader({ plain }: { plain: boolean }) {
+  return (
+    <header class="site-header">
+      <div class="site-header-bar">
+        <a class="site-name" href="/">
+          <Mark />
+          AgentGym
+        </a>
+        {!plain && (
+          <>
+            <nav class="site-nav" aria-label="Marketplace">
+              <Places />
+            </nav>
+            <SearchBox />
+          </>
+        )}
+        <div class="site-header-end">
+          <ThemeSwitch />
+          {!plain && <AccountMenu />}
+        </div>
+      </div>
+    </header>
+  )
+}
+
+function Places() {
+  const { address } = usePage()
+  return (
+    <>
+      {places.map(({ href, title }) => (
+        <a href={href} aria-current={address.startsWith(href) ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </>
+  )
+}
+
+/** A curve that rises to its target: what everything here is about. */
+function Mark() {
+  return (
+    <svg class="site-mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
+      <path class="site-mark-target" d="M2 5.5h20" />
+      <path class="site-mark-curve" d="M2 20c5.5 0 4.5-8 9.5-8 4.5 0 4-6.5 10.5-6.5" />
+    </svg>
+  )
+}
+
+function AccountMenu() {
+  const { account, address } = usePage()
+  if (account === null) {
+    const next = address === '/' || address.startsWith('/login') || address.startsWith('/signup') ? '' : address
+    return (
+      <div class="account-links">
+        <a href={next === '' ? '/login' : `/login?next=${encodeURIComponent(next)}`}>Log in</a>
+        <a class="button button-primary button-small" href="/signup">
+          Sign up
+        </a>
+      </div>
+    )
+  }
+  return (
+    <details class="menu">
+      <summary>
+        <Icon name="user" />
+        <span class="menu-name">{account.username}</span>
+        <Icon name="chevron-down" size={14} />
+      </summary>
+      <div class="menu-list">
+        <a href="/dashboard">Dashboard</a>
+        <a href={`/@${account.username}`}>Profile</a>
+        {account.operator && <a href="/operator">Operator</a>}
+        <Form action="/logout" look="inline">
+          <button class="menu-action" type="submit">
+            Log out
+          </button>
+        </Form>
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,161 @@
+import type { Leaderboard, ListedPackage } from '@agentgym/contract'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { Command } from '../../components/command.tsx'
+import { Count } from '../../components/count.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { packageAddress } from '../../components/package-address.ts'
+import { PackagePicture } from '../../components/package-picture.tsx'
+import { Price } from '../../components/price.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+
+/** The best verified agent of a scenario. */
+export type Champion = { scenario: ListedPackage; entry: Leaderboard['entries'][number] }
+
+type HomePageProps = {
+  /** Most downloaded. */
+  trending: ListedPackage[]
+  /** Highest quality. */
+  featured: ListedPackage[]
+  champions: Champion[]
+  /** Where this server is reached. */
+  server: string
+}
+
+export function HomePage({ trending, featured, champions, server }: HomePageProps) {
+  const empty = trending.length === 0 && featured.length === 0
+  return (
+    <div class="home">
+      <section class="home-lead">
+        <div>
+          <h1>Train agents on scenarios you can measure them by</h1>
+          <p class="lead">
+            Scenarios are reinforcement-learning environments in TypeScript that run sandboxed and repeat to the bit.
+            Agents trained on them are run again here, on seeds nobody knew, and signed before they are listed.
+          </p>
+          <p class="home-actions">
+            <Button href="/packages?kind=scenario" look="primary">
+              Browse scenarios
+            </Button>
+            <Button href="/packages?kind=agent">Browse agents</Button>
+          </p>
+        </div>
+        <Start server={server} example={trending[0]?.name ?? '@you/my-scenario'} />
+      </section>
+      {empty ? (
+        <EmptyState title="No scenario has been published yet" command="agentgym scenario init my-scenario">
+          Featured scenarios and the best verified agents stand here once somebody has published one.
+        </EmptyState>
+      ) : (
+        <>
+          <Shelf title="Most trained on" packages={trending} more="/packages?kind=scenario&sort=downloads" />
+          <Champions champions={champions} />
+          <Shelf title="Highest quality" packages={featured} more="/packages?kind=scenario&sort=quality" />
+        </>
+      )}
+    </div>
+  )
+}
+
+/** The three commands to begin with. */
+function Start({ server, example }: { server: string; example: string }) {
+  const steps = [
+    { title: 'Log in to this server', command: `AGENTGYM_SERVER=${server} agentgym login` },
+    { title: 'Train an agent on this machine', command: `agentgym train ${example} --out my-agent` },
+    { title: 'Publish it, to be verified', command: 'agentgym agent publish my-agent' },
+  ]
+  return (
+    <ol class="start">
+      {steps.map(({ title, command }) => (
+        <li>
+          <p>{title}</p>
+          <Command text={command} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Shelf({ title, packages, more }: { title: string; packages: ListedPackage[]; more: string }) {
+  if (packages.length === 0) return null
+  return (
+    <section class="shelf">
+      <header class="section-head">
+        <h2>{title}</h2>
+        <a href={more}>All of them</a>
+      </header>
+      <ul class="cards">
+        {packages.map((one) => (
+          <PackageCard item={one} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function PackageCard({ item }: { item: ListedPackage }) {
+  return (
+    <li class="card">
+      <PackagePicture kind={item.kind} name={item.name} />
+      <div class="card-body">
+        <h3>
+          <a class="card-link" href={packageAddress(item.name)}>
+            {item.title ?? item.name}
+          </a>
+        </h3>
+        <p class="card-id">{item.name}</p>
+        {item.summary !== null && <p class="card-summary">{item.summary}</p>}
+        <p class="card-facts">
+          {item.difficulty !== null && <Badge>{item.difficulty}</Badge>}
+          <span>
+            <Count value={item.downloads} /> downloads
+          </span>
+          <Price minor={item.price_minor} />
+        </p>
+      </div>
+    </li>
+  )
+}
+
+const championColumns: Column<Champion>[] = [
+  {
+    title: 'Scenario',
+    heading: true,
+    cell: ({ scenario }) => <a href={packageAddress(scenario.name)}>{scenario.title ?? scenario.name}</a>,
+  },
+  {
+    title: 'Agent',
+    cell: ({ entry }) => (
+      <a class="mono" href={packageAddress(entry.agent.name)}>
+        {entry.agent.name}
+      </a>
+    ),
+  },
+  { title: 'Algorithm', wide: true, cell: ({ entry }) => entry.agent.algorithm.toUpperCase() },
+  { title: 'Return', numeric: true, cell: ({ entry }) => <MeanReturn entry={entry} /> },
+  { title: 'Episodes', numeric: true, wide: true, cell: ({ entry }) => entry.episodes },
+  { title: 'Verified', wide: true, cell: ({ entry }) => <Time at={entry.verified_at} /> },
+]
+
+function Champions({ champions }: { champions: Champion[] }) {
+  if (champions.length === 0) return null
+  return (
+    <section class="shelf">
+      <header class="section-head">
+        <h2>Best verified agents</h2>
+        <a href="/packages?kind=agent">All agents</a>
+      </header>
+      <Table rows={champions} columns={championColumns} caption="The best verified agent of each scenario" />
+    </section>
+  )
+}
+
+function MeanReturn({ entry }: { entry: Champion['entry'] }) {
+  return (
+    <>
+      {entry.return_mean.toFixed(1)}
+      {entry.return_std !== null && <span class="dim"> ± {entry.return_std.toFixed(1)}</span>}
+    </>
+  )
+}

@@ -1,0 +1,31 @@
+import { type Client, createClient } from '@agentgym/client'
+import type { Visitor } from '../app/site-host.ts'
+import type { AnonymousAnswers } from './anonymous-answers.ts'
+
+export type VisitorApiOptions = {
+  publicUrl: string
+  visitor: Visitor
+  /** `name=value` of the session; null for a stranger. */
+  session: string | null
+  answers: AnonymousAnswers
+  /** Takes each Set-Cookie of the API, to be handed on to the browser. */
+  setCookie(cookie: string): void
+}
+
+/** The API as the visitor: with their session and nothing else of what their browser sent. */
+export function visitorApi({ publicUrl, visitor, session, answers, setCookie }: VisitorApiOptions): Client {
+  const call = async (request: Request) => {
+    const response = await visitor.callApi(request)
+    for (const cookie of response.headers.getSetCookie()) setCookie(cookie)
+    return response
+  }
+  return createClient({
+    server: publicUrl,
+    fetch: (input, init) => {
+      const request = new Request(input, init)
+      if (session !== null) request.headers.set('cookie', session)
+      if (session === null && request.method === 'GET') return answers.fetch(request, call)
+      return call(request)
+    },
+  })
+}
