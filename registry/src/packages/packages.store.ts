@@ -5,6 +5,8 @@ import { authorise, packageNotFound } from '../auth/authorise.ts'
 import { roleIn } from '../auth/memberships.store.ts'
 import type { Queries } from '../database/database.ts'
 import type { PackageTable, VersionTable } from '../database/schema.ts'
+import { packageTakenDown } from '../market/access/refusals.ts'
+import { holdsAnyLicence } from '../market/access/standing.ts'
 import { findablePackageName } from './package-name.ts'
 
 const packageColumns = [
@@ -14,6 +16,8 @@ const packageColumns = [
   'kind',
   'visibility',
   'latest_version',
+  'taken_down_at',
+  'taken_down_reason',
   'created_at',
   'updated_at',
 ] as const
@@ -54,12 +58,14 @@ export type ReadablePackage = PackageRow & {
 
 /**
  * The package, for whoever may know of it: everybody for a public one with a published version, members otherwise. Any
- * casing of the name finds it. Throws `package_not_found`, the same whatever the reason.
+ * casing of the name finds it. Throws `package_not_found`, the same whatever the reason; `package_taken_down` to those who
+ * neither own it, nor have bought it, nor run the server, unless that is what they are to see (`shown`).
  */
 export async function findReadablePackage(
   query: Queries,
   actor: Actor | null,
   asked: string,
+  { takenDown = 'refused' }: { takenDown?: 'refused' | 'shown' } = {},
 ): Promise<ReadablePackage> {
   const name = findablePackageName(asked)
   const found = name === null ? undefined : await findPackage(query, name)
@@ -67,7 +73,19 @@ export async function findReadablePackage(
   const member = await belongsTo(query, actor, found.owner_id)
   if (!member && (found.visibility === 'private' || !(await hasPublishedVersion(query, found.id))))
     await authorise(query, actor, 'read', found.owner_id, { scope: 'packages:read', hidden: found.name })
+  if (
+    found.taken_down_at !== null &&
+    takenDown === 'refused' &&
+    !member &&
+    !(await seesTakenDown(query, actor, found.id))
+  )
+    throw packageTakenDown(found.name, { at: found.taken_down_at, reason: found.taken_down_reason })
   return { ...found, member }
+}
+
+/** Whoever has bought it still finds it, and operators look at what they decide on. Its files are another question. */
+async function seesTakenDown(query: Queries, actor: Actor | null, packageId: string): Promise<boolean> {
+  return actor?.operator === true || (await holdsAnyLicence(query, actor, packageId))
 }
 
 async function belongsTo(query: Queries, actor: Actor | null, ownerId: string): Promise<boolean> {

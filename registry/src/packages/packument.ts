@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Actor } from '../auth/actor.ts'
+import { requireTarball } from '../market/access/require-tarball.ts'
 import type { Services } from '../server/services.ts'
 import { tarballPath } from './package-path.ts'
 import {
@@ -58,15 +59,19 @@ export async function packumentOf(
 
 export type OpenTarball = { body: Readable; size: number; integrity: string; versionId: string }
 
-/** A version's tarball, for whoever may see that version. Throws `package_not_found`, `version_not_found`. */
+/**
+ * A version's tarball, for whoever may see that version and have its files. `use`: they are about to get them; false for who
+ * only asks about it. Throws `package_not_found`, `version_not_found`, and what `requireTarball` throws.
+ */
 export async function openTarball(
-  { database, objects }: Pick<Services, 'database' | 'objects'>,
+  { database, objects, config }: Pick<Services, 'database' | 'objects' | 'config'>,
   actor: Actor | null,
-  name: string,
-  version: string,
+  { name, version, use }: { name: string; version: string; use: boolean },
 ): Promise<OpenTarball> {
-  const found = await findReadablePackage(database.query, actor, name)
-  const row = await findReadableVersion(database.query, found, version)
+  const { query } = database
+  const found = await findReadablePackage(query, actor, name)
+  const row = await findReadableVersion(query, found, version)
+  await requireTarball(query, { actor, found, version, publicUrl: config.publicUrl, use })
   const object = await objects.stream(row.object_key)
   if (object === undefined) throw new Error(`${row.object_key} of ${found.name}@${version} is missing from the store`)
   return { ...object, integrity: row.integrity, versionId: row.id }

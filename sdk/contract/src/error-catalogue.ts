@@ -1,4 +1,5 @@
 import { modelFileErrors, modelRunErrors } from './model/model-errors.ts'
+import { moderationErrors } from './moderation-errors.ts'
 
 /**
  * Every code that an expected failure can carry. Codes are stable: scripts match on them.
@@ -225,8 +226,8 @@ export const errorCatalogue = {
     summary: 'What is published can be neither changed nor removed; it can be yanked or deprecated.',
   },
   version_yanked: { exit: 1, status: 409, summary: 'The version is yanked.' },
-  tag_not_found: { exit: 1, status: 404, summary: 'The package has no such tag.' },
   sample_episode_not_found: { exit: 1, status: 404, summary: 'Nobody has written down an episode of the version.' },
+  tag_not_found: { exit: 1, status: 404, summary: 'The package has no such tag.' },
   tag_protected: { exit: 1, status: 409, summary: 'The tag `latest` cannot be removed.' },
   package_visibility_fixed: { exit: 1, status: 409, summary: 'The package exists with the other visibility.' },
   payment_declined: { exit: 1, status: 402, summary: 'The payment was not made: the message says why.' },
@@ -251,6 +252,18 @@ export const errorCatalogue = {
     exit: 1,
     status: 503,
     summary: 'Real money is not taken into PGlite, which does not wait for the disk.',
+  },
+  ...moderationErrors,
+  package_taken_down: { exit: 1, status: 410, summary: 'The package was taken down by the operators of the server.' },
+  payment_required: {
+    exit: 1,
+    status: 402,
+    summary: 'A licence has to be bought first, or the price of a run confirmed.',
+  },
+  hosted_only: {
+    exit: 1,
+    status: 403,
+    summary: 'The scenario is trained on by the server and paid for by the run; nobody is given its files.',
   },
   object_damaged: { exit: 1, status: 500, summary: 'A stored object is not what was stored.' },
   internal_error: { exit: 1, status: 500, summary: 'AgentGym itself failed: a fault to report.' },

@@ -13,10 +13,15 @@ import type { ReadTarget } from './npm-path.ts'
 import type { Deprecations } from './publish-document.ts'
 import type { NpmSource, Packument } from './verdaccio-plugins.ts'
 
-export type Client = { actor: Actor | null; ip: string; userAgent: string }
+/** `use`: they get what they ask for, and do not only ask about it. */
+export type Client = { actor: Actor | null; ip: string; userAgent: string; use: boolean }
 
 /** What this reader sees of the package that a request is about. Throws `package_not_found` for what no package can be called. */
-export function packageSource(services: Services, target: ReadTarget, { actor, ip, userAgent }: Client): NpmSource {
+export function packageSource(
+  services: Services,
+  target: ReadTarget,
+  { actor, ip, userAgent, use }: Client,
+): NpmSource {
   const { database } = services
   const name = findablePackageName(target.name)
   if (name === null) throw packageNotFound(target.name.slice(0, 214))
@@ -35,7 +40,7 @@ export function packageSource(services: Services, target: ReadTarget, { actor, i
     async tarball(file) {
       const version = versionOfFile(name, file)
       if (version === undefined) return undefined
-      const { versionId, ...tarball } = await openTarball(services, actor, name, version)
+      const { versionId, ...tarball } = await openTarball(services, actor, { name, version, use })
       const download = { versionId, ip, userAgent, accountId: actor?.accountId }
       return { ...tarball, downloaded: () => recordDownload(services, download) }
     },

@@ -55,8 +55,9 @@ function answerTarget(npm: Npm, c: NpmContext, target: NpmTarget): Response | Pr
 
 async function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: ReadTarget): Promise<Response> {
   const userAgent = c.req.header('user-agent') ?? ''
-  const source = packageSource(services, target, { actor: c.get('actor'), ip: c.get('ip'), userAgent })
   const method = c.req.method === 'HEAD' ? 'HEAD' : 'GET'
+  const client = { actor: c.get('actor'), ip: c.get('ip'), userAgent, use: method === 'GET' }
+  const source = packageSource(services, target, client)
   const { signal } = c.req.raw
   try {
     return await verdaccio.read(target, { method, header: (name) => c.req.header(name), signal }, source)

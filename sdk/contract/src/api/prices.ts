@@ -48,10 +48,19 @@ export const pricePageSchema = z
     /** All that ever held, newest first. */
     history: z.array(priceSchema),
     ...saleTermsFields,
+    /** Higher royalties, dearer calls: they take effect after the notice period, too. Null where none are announced. */
+    upcoming_terms: z
+      .object({
+        royalty_basis_points: saleTermsFields.royalty_basis_points,
+        calls_price_minor: saleTermsFields.calls_price_minor,
+        effective_at: moment,
+      })
+      .nullable(),
   })
   .meta({ id: 'PricePage' })
 export type PricePage = z.infer<typeof pricePageSchema>
 
+/** What is left out of the terms stays as it is. */
 export const setPriceRequestSchema = z.strictObject({
   kind: priceKindSchema,
   amount_minor: amountMinorSchema
