@@ -1,5 +1,6 @@
 import { modelFileErrors, modelRunErrors } from './model/model-errors.ts'
 import { moderationErrors } from './moderation-errors.ts'
+import { orderErrors } from './order-errors.ts'
 
 /**
  * Every code that an expected failure can carry. Codes are stable: scripts match on them.
@@ -230,6 +231,7 @@ export const errorCatalogue = {
   tag_not_found: { exit: 1, status: 404, summary: 'The package has no such tag.' },
   tag_protected: { exit: 1, status: 409, summary: 'The tag `latest` cannot be removed.' },
   package_visibility_fixed: { exit: 1, status: 409, summary: 'The package exists with the other visibility.' },
+  ...orderErrors,
   payment_declined: { exit: 1, status: 402, summary: 'The payment was not made: the message says why.' },
   payment_not_found: { exit: 1, status: 404, summary: 'There is no such payment, or it is not yours to see.' },
   payment_provider_unavailable: {
