@@ -1,6 +1,7 @@
 import { AgentGymError, createdTokenSchema, createTokenRequestSchema, tokenListSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { requireUncapped } from '../market/caps/require-uncapped.ts'
 import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
@@ -53,6 +54,7 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
     requireGrantable(actor, scopes)
     await limitRate(database, `create-token:${actor.accountId}`, { limit: 200, windowSeconds: 3_600 })
     const token = await database.transaction(async (query) => {
+      await requireUncapped(query, actor)
       const made = await createToken(query, { accountId: actor.accountId, name, scopes, expiresAt: daysFromNow(days) })
       await recordAudit(query, {
         actor,

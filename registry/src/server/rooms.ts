@@ -8,6 +8,12 @@ import { flushDownloads } from '../catalog/record-download.ts'
 import { closeJobQueue, jobQueue } from '../jobs/job-queue.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { jobUpkeep } from '../jobs/upkeep.ts'
+import { capRoutes } from '../market/caps/caps.routes.ts'
+import { idempotencyUpkeep } from '../market/idempotency/idempotency-upkeep.ts'
+import { orderRoutes } from '../market/orders/orders.routes.ts'
+import { ordersUpkeep } from '../market/orders/orders-upkeep.ts'
+import { priceUpkeep } from '../market/prices/price-upkeep.ts'
+import { priceRoutes } from '../market/prices/prices.routes.ts'
 import { checkJobRoutes } from '../packages/check-jobs.routes.ts'
 import { checkJobs } from '../packages/check-jobs.ts'
 import { npmRoutes } from '../packages/npm/npm.routes.ts'
@@ -56,6 +62,9 @@ export async function openRooms(services: Services): Promise<Rooms> {
       evaluateJobRoutes(services),
       verificationRoutes(services),
       npmRoutes(services),
+      priceRoutes(services),
+      orderRoutes(services),
+      capRoutes(services),
     ],
     upkeep: [
       ...accountUpkeep(services),
@@ -64,6 +73,9 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...jobUpkeep(services, jobs),
       ...trainingUpkeep(services),
       ...verificationUpkeep(services),
+      ...idempotencyUpkeep(services),
+      ...ordersUpkeep(services),
+      ...priceUpkeep(services),
     ],
     drain: () => runFeeds(services).close(),
     close: async () => {

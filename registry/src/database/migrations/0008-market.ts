@@ -78,9 +78,10 @@ export const market: Migration = {
       constraint orders_refunded_check check (refunded_minor between 0 and total_minor),
       constraint orders_royalty_to_check check ((royalty_minor = 0) or (royalty_to is not null)),
       constraint orders_other_check check (buyer_id <> seller_id),
-      constraint orders_ended_at_check check ((ended_at is null) = (state in ('awaiting_payment', 'paid'))),
-      constraint orders_run_id_key unique (run_id)
+      constraint orders_ended_at_check check ((ended_at is null) = (state in ('awaiting_payment', 'paid')))
     )`,
+    // A run is paid for once; one that ended before it trained, and goes on later, is ordered again.
+    "create unique index orders_run_id_key on orders (run_id) where state <> 'cancelled'",
     'create index orders_buyer_idx on orders (buyer_id, created_at, id)',
     'create index orders_seller_idx on orders (seller_id, created_at, id)',
     'create index orders_royalty_to_idx on orders (royalty_to, created_at, id) where royalty_to is not null',

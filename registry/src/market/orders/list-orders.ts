@@ -1,0 +1,109 @@
+import type {
+  entitlementListRequestSchema,
+  entitlementListSchema,
+  Order,
+  orderListRequestSchema,
+} from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { z } from 'zod'
+import type { Actor } from '../../auth/actor.ts'
+import { requireActor } from '../../auth/authorise.ts'
+import { decodeCursor, encodeCursor, type PageEnd } from '../../catalog/page-cursor.ts'
+import { findablePackageName } from '../../packages/package-name.ts'
+import type { Services } from '../../server/services.ts'
+import { covers, orderOf } from './describe-order.ts'
+import { requireStanding } from './order-access.ts'
+import { accountsWithRole, findParty, readingScope } from './order-parties.ts'
+import { orderNotFound } from './order-state.ts'
+import { findOrderView, listOrderViews } from './orders.store.ts'
+
+type Base = Pick<Services, 'database' | 'config'>
+
+/** Throws `order_not_found`, the same for others' orders. */
+export async function showOrder({ database }: Base, actor: Actor | null, id: string): Promise<Order> {
+  await requireStanding(database.query, actor, id)
+  const view = await findOrderView(database.query, id)
+  if (view === undefined) throw orderNotFound(id)
+  return orderOf(view)
+}
+
+/**
+ * One page of what somebody's accounts bought, or sold: all in which their role allows it, or the one that is named. Throws
+ * `account_not_found`, `forbidden`.
+ */
+export async function listOrders(
+  { database: { query }, config }: Base,
+  actor: Actor | null,
+  { cursor, limit, ...filter }: z.output<typeof orderListRequestSchema>,
+): Promise<{ orders: Order[]; next_cursor: string | null }> {
+  const scope = readingScope(actor)
+  const known = requireActor(actor, scope)
+  const buys = filter.role === 'purchases'
+  const accounts =
+    filter.account === undefined
+      ? await accountsWithRole(query, known, buys ? 'member' : 'admin')
+      : [(await findParty(query, known, filter.account, { permission: buys ? 'publish' : 'manage', scope })).id]
+  const name = filter.package === undefined ? undefined : findablePackageName(filter.package)
+  if (name === null) return { orders: [], next_cursor: null }
+  const { after, next } = paging(config.secret, 'orders', known, filter, { cursor, limit })
+  const { role, state } = filter
+  const rows = await listOrderViews(query, { role, accounts, state, package: name, after, limit: limit + 1 })
+  return {
+    orders: rows.slice(0, limit).map((view) => orderOf(view)),
+    next_cursor: next(rows.map(({ id, created_at }) => ({ id, key: created_at.getTime() }))),
+  }
+}
+
+/** What somebody, or an organisation that they belong to, may use because it was bought. */
+export async function listEntitlements(
+  { database: { query }, config }: Base,
+  actor: Actor | null,
+  { cursor, limit, account }: z.output<typeof entitlementListRequestSchema>,
+): Promise<z.infer<typeof entitlementListSchema>> {
+  const scope = readingScope(actor)
+  const known = requireActor(actor, scope)
+  const holders =
+    account === undefined
+      ? await accountsWithRole(query, known, 'viewer')
+      : [(await findParty(query, known, account, { permission: 'read', scope })).id]
+  const { after, next } = paging(config.secret, 'entitlements', known, { account }, { cursor, limit })
+  const rows = await query
+    .selectFrom('entitlements')
+    .innerJoin('packages', 'packages.id', 'entitlements.package_id')
+    .innerJoin('accounts', 'accounts.id', 'entitlements.holder_id')
+    .select(['entitlements.order_id', 'entitlements.major', 'entitlements.granted_at'])
+    .select(['packages.name', 'packages.kind', 'accounts.username'])
+    .where('entitlements.holder_id', 'in', holders)
+    .where('entitlements.revoked_at', 'is', null)
+    .$if(after !== null, (select) =>
+      select.where(
+        sql<boolean>`(entitlements.granted_at, entitlements.order_id) < (${new Date(after?.key ?? 0)}, ${after?.id})`,
+      ),
+    )
+    .orderBy('entitlements.granted_at', 'desc')
+    .orderBy('entitlements.order_id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  return {
+    entitlements: rows.slice(0, limit).map((row) => ({
+      ...{ package: row.name, kind: row.kind, covers: covers(row.major), holder: row.username, order: row.order_id },
+      granted_at: row.granted_at.toISOString(),
+    })),
+    next_cursor: next(rows.map((row) => ({ id: row.order_id, key: row.granted_at.getTime() }))),
+  }
+}
+
+/** A cursor is good for one list of one account with one filter. One row more than asked for tells whether there are more. */
+function paging(
+  secret: Uint8Array,
+  list: string,
+  { accountId }: Actor,
+  filter: Record<string, unknown>,
+  { cursor, limit }: { cursor: string | undefined; limit: number },
+): { after: PageEnd | null; next(ends: PageEnd[]): string | null } {
+  const asked = JSON.stringify([list, accountId, Object.entries(filter).sort()])
+  return {
+    after: cursor === undefined ? null : decodeCursor(secret, asked, cursor),
+    next: (ends) => (ends.length > limit ? encodeCursor(secret, asked, ends[limit - 1]) : null),
+  }
+}
