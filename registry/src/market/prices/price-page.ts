@@ -1,12 +1,12 @@
-import type { PricePage } from '@agentgym/contract'
+import type { Price, PricePage } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Actor } from '../../auth/actor.ts'
 import type { Queries } from '../../database/database.ts'
-import { findReadablePackage } from '../../packages/packages.store.ts'
+import { findReadablePackage, type ReadablePackage } from '../../packages/packages.store.ts'
 import type { Services } from '../../server/services.ts'
 import { upcomingPrices } from '../rules/price-history.ts'
-import { priceEntries, priceOf, type StoredPrice, unsetPrice } from './prices.store.ts'
-import { saleTerms } from './sale-terms.ts'
+import { priceEntries, priceOf, unsetPrice } from './prices.store.ts'
+import { type StoredTerms, saleTerms } from './sale-terms.ts'
 
 /** What a package costs, will cost and has cost, for whoever may know of it. Throws `package_not_found`. */
 export async function pricePage(
@@ -14,27 +14,44 @@ export async function pricePage(
   actor: Actor | null,
   name: string,
 ): Promise<PricePage> {
-  const { query } = database
-  const found = await findReadablePackage(query, actor, name)
+  const found = await findReadablePackage(database.query, actor, name)
+  const { current, upcoming, history, terms } = await pricesNow(database.query, found, config.training.currency)
+  const { next, ...said } = terms
+  return { package: found.name, current, upcoming, history, ...said, upcoming_terms: announced(next) }
+}
+
+function announced(next: StoredTerms['next']): PricePage['upcoming_terms'] {
+  if (next === null) return null
+  const { at, ...terms } = next
+  return { ...terms, effective_at: at.toISOString() }
+}
+
+type PricesNow = {
+  current: Price
+  upcoming: Price | null
+  /** All that ever held, newest first. */
+  history: Price[]
+  terms: StoredTerms
+}
+
+/** Prices and terms of a package at this moment. `currency`: that of a package for which nobody has set a price. */
+export async function pricesNow(
+  query: Queries,
+  found: Pick<ReadablePackage, 'id' | 'created_at'>,
+  currency: string,
+): Promise<PricesNow> {
   const at = await databaseTime(query)
   const entries = await priceEntries(query, found.id)
-  const { next, ...terms } = await saleTerms(query, found.id, at)
-  const held = heldEver(entries, at).map(priceOf)
+  const history = entries
+    .filter(({ withdrawnAt, effectiveAt }) => !withdrawnAt && effectiveAt <= at)
+    .reverse()
+    .map(priceOf)
   const [upcoming] = upcomingPrices(entries, at)
   return {
-    package: found.name,
-    current: held.at(0) ?? unsetPrice(found, config.training.currency),
+    current: history.at(0) ?? unsetPrice(found, currency),
     upcoming: upcoming === undefined ? null : priceOf(upcoming),
-    history: held,
-    ...terms,
-    upcoming_terms:
-      next === null
-        ? null
-        : {
-            royalty_basis_points: next.royalty_basis_points,
-            calls_price_minor: next.calls_price_minor,
-            effective_at: next.at.toISOString(),
-          },
+    history,
+    terms: await saleTerms(query, found.id, at),
   }
 }
 
@@ -42,9 +59,4 @@ export async function pricePage(
 export async function databaseTime(query: Queries): Promise<Date> {
   const { rows } = await sql<{ at: Date }>`select date_trunc('milliseconds', clock_timestamp()) as at`.execute(query)
   return rows[0].at
-}
-
-/** Newest first. */
-function heldEver(entries: readonly StoredPrice[], at: Date): StoredPrice[] {
-  return entries.filter(({ withdrawnAt, effectiveAt }) => !withdrawnAt && effectiveAt <= at).reverse()
 }
