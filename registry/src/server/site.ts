@@ -53,7 +53,7 @@ export function siteHost({ config, log }: Services): SiteHost {
     publicUrl: config.publicUrl,
     secure: config.secure,
     formKey: createHmac('sha256', config.secret).update('forms of the site').digest(),
-    oauthProviders: Object.keys(config.oauth),
+    oauthProviders: Object.entries(config.oauth).flatMap(([name, provider]) => (provider === undefined ? [] : [name])),
     currency: config.training.currency,
     version,
     log,

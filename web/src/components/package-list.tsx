@@ -11,11 +11,21 @@ import { Time } from './time.tsx'
 /** Packages under each other, each a row of a table that reads like a list. */
 export function PackageList({ packages, label }: { packages: ListedPackage[]; label: string }) {
   return (
-    <ol class="package-list" aria-label={label}>
-      {packages.map((one) => (
-        <PackageRow item={one} />
-      ))}
-    </ol>
+    <div class="package-list">
+      <div class="package-list-head" aria-hidden="true">
+        <span>Package</span>
+        <span>Kind</span>
+        <span>Quality</span>
+        <span>Price</span>
+        <span>Downloads</span>
+        <span>Updated</span>
+      </div>
+      <ol aria-label={label}>
+        {packages.map((one) => (
+          <PackageRow item={one} />
+        ))}
+      </ol>
+    </div>
   )
 }
 
@@ -32,7 +42,6 @@ function PackageRow({ item }: { item: ListedPackage }) {
         <p class="package-row-id">
           <span class="dim">{scope}/</span>
           {name}
-          {item.latest_version !== null && <span class="dim"> {item.latest_version}</span>}
         </p>
         {item.summary !== null && <p class="package-row-summary">{item.summary}</p>}
       </div>

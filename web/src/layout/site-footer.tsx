@@ -1,4 +1,5 @@
 import { usePage } from './page-context.ts'
+import { ThemeSwitch } from './theme-switch.tsx'
 
 export function SiteFooter({ plain }: { plain: boolean }) {
   const { host } = usePage()
@@ -16,6 +17,7 @@ export function SiteFooter({ plain }: { plain: boolean }) {
             <a href="/v1/keys">Signing keys</a>
           </nav>
         )}
+        <ThemeSwitch />
       </div>
     </footer>
   )

@@ -2,7 +2,6 @@ import { Form } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { usePage } from './page-context.ts'
 import { SearchBox } from './search-box.tsx'
-import { ThemeSwitch } from './theme-switch.tsx'
 
 const places = [
   { href: '/packages?kind=scenario', title: 'Scenarios' },
@@ -27,10 +26,7 @@ export function SiteHeader({ plain }: { plain: boolean }) {
             <SearchBox />
           </>
         )}
-        <div class="site-header-end">
-          <ThemeSwitch />
-          {!plain && <AccountMenu />}
-        </div>
+        <div class="site-header-end">{!plain && <AccountMenu />}</div>
       </div>
     </header>
   )

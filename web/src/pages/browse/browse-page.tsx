@@ -4,7 +4,7 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { PackageList } from '../../components/package-list.tsx'
 import { type BrowseQuery, browseAddress, facetNames } from './browse-query.ts'
-import { Facets } from './facets.tsx'
+import { Facets, shownValue } from './facets.tsx'
 
 const sorts: { sort: BrowseQuery['sort']; title: string }[] = [
   { sort: 'relevance', title: 'Best match' },
@@ -62,7 +62,7 @@ function Chosen({ query }: { query: BrowseQuery }) {
         <li>
           <a href={browseAddress(query, { [name]: undefined })} title="Take this filter out">
             <span class="visually-hidden">Without </span>
-            <span class="chosen-value">{query[name]}</span>
+            <span class="chosen-value">{name === 'q' ? `“${query.q}”` : shownValue(name, query[name] ?? '')}</span>
             <Icon name="x" size={12} />
           </a>
         </li>

@@ -31,6 +31,11 @@ export function Facets({ counts, query }: { counts: FacetCounts; query: BrowseQu
   )
 }
 
+/** Algorithms are abbreviations; everything else is a word. */
+export function shownValue(name: FacetName, value: string): string {
+  return name === 'algorithm' ? value.toUpperCase() : `${value.charAt(0).toUpperCase()}${value.slice(1)}`
+}
+
 type Values = FacetCounts[FacetName]
 
 function FacetGroup({ name, values, query }: { name: FacetName; values: Values; query: BrowseQuery }) {
@@ -67,7 +72,7 @@ function FacetList({ name, values, query }: { name: FacetName; values: Values; q
               aria-current={chosen ? 'true' : undefined}
               title={chosen ? 'Take this filter out' : undefined}
             >
-              <span class="facet-value">{value}</span>
+              <span class="facet-value">{shownValue(name, value)}</span>
               <span class="facet-count">{count}</span>
               {chosen && <Icon name="x" size={12} />}
             </a>
