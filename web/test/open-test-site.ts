@@ -115,7 +115,7 @@ function openBrowser(server: string): TestBrowser {
       ),
     submit: async (page, action, fields) => {
       const { text } = await browser.get(page)
-      const form = new RegExp(`<form[^>]*action="${action}"[^>]*>([^]*?)</form>`).exec(text)
+      const form = new RegExp(`<form[^>]*action="${action}"[^>]*>([\\s\\S]*?)</form>`).exec(text)
       if (form === null) throw new Error(`${page} has no form for ${action}`)
       return browser.post(action, { ...hiddenFields(form[1]), ...fields })
     },

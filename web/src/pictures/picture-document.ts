@@ -1,0 +1,15 @@
+import pictureRules from '../styles/pictures.css?raw'
+import tokens from '../styles/tokens.css?raw'
+import { type SvgElement, svg } from './svg-element.ts'
+import { svgMarkup } from './svg-markup.ts'
+
+/** Without what is not for pictures, and without comments. */
+const style = [tokens, pictureRules.slice(0, pictureRules.indexOf('.replay {'))]
+  .map((rules) => rules.replace(/\/\*.*?\*\//gs, '').replace(/\s+/g, ' '))
+  .join('')
+
+/** A picture as a file of its own, for `<img>`: in the colours of the scheme that the page around it has. */
+export function pictureDocument(picture: SvgElement): string {
+  const attributes = { ...picture.attributes, xmlns: 'http://www.w3.org/2000/svg' }
+  return svgMarkup({ ...picture, attributes, children: [svg('style', {}, style), ...picture.children] })
+}

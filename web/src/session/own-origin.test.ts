@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { isOwnOrigin } from './own-origin.ts'
+
+const from = (headers: Record<string, string>, publicUrl = 'https://gym.example.com') =>
+  isOwnOrigin(new Headers(headers), publicUrl)
+
+describe('a form of our own page', () => {
+  it.each([
+    [{}],
+    [{ origin: 'https://gym.example.com' }],
+    [{ origin: 'https://gym.example.com', 'sec-fetch-site': 'same-origin' }],
+  ])('%j', (headers) => expect(from(headers)).toBe(true))
+
+  it('also between names of this machine', () => {
+    expect(from({ origin: 'http://127.0.0.1:4477' }, 'http://localhost:4477')).toBe(true)
+    expect(from({ origin: 'http://[::1]:4477' }, 'http://localhost:4477')).toBe(true)
+  })
+
+  // Each header that is there must be right: one that is does not make up for another.
+  it.each([
+    [{ origin: 'https://evil.example' }],
+    [{ origin: 'null' }],
+    [{ origin: '' }],
+    [{ origin: 'http://gym.example.com' }],
+    [{ origin: 'https://gym.example.com:8443' }],
+    [{ origin: 'https://gym.example.com.evil.example' }],
+    [{ origin: 'https://gym.example.com', 'sec-fetch-site': 'cross-site' }],
+    [{ origin: 'https://gym.example.com', 'sec-fetch-site': 'same-site' }],
+    [{ origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }],
+    [{ 'sec-fetch-site': 'none' }],
+    [{ origin: 'http://localhost:4478' }],
+  ])('not %j', (headers) => expect(from(headers)).toBe(false))
+
+  it('a name that only looks like this machine is another', () => {
+    expect(from({ origin: 'http://localhost.evil.example:4477' }, 'http://localhost:4477')).toBe(false)
+    expect(from({ origin: 'http://localhost:4478' }, 'http://localhost:4477')).toBe(false)
+    expect(from({ origin: 'http://localhost:4477' }, 'https://gym.example.com')).toBe(false)
+  })
+})

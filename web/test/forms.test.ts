@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { siteRoutes } from '../src/routes/site-routes.ts'
+import { openTestSite, password, type TestSite } from './open-test-site.ts'
+
+let site: TestSite
+beforeAll(async () => {
+  site = await openTestSite()
+})
+afterAll(() => site.close())
+
+const sessionOf = (cookies: Map<string, string>) => cookies.get('agentgym_session')
+
+describe('forms, without a script', () => {
+  it('sign up, and come in', async () => {
+    const browser = site.browser()
+    const done = await browser.submit('/signup?next=/packages?kind=agent', '/signup', {
+      username: 'ada',
+      email: 'ada@example.com',
+      password,
+    })
+    expect([done.status, done.headers.get('location')]).toEqual([303, '/packages?kind=agent'])
+    const { text } = await browser.get('/packages?kind=agent')
+    expect(text).toContain('<span class="menu-name">ada</span>')
+    // Who is in needs no form for it.
+    expect((await browser.get('/login?next=/packages')).headers.get('location')).toBe('/packages')
+  })
+
+  it('a refused sign-up comes back with what was typed, but the password, and what is wrong under its field', async () => {
+    await site.browserOf('taken')
+    const page = await site.browser().submit('/signup', '/signup', {
+      username: 'taken',
+      email: 'else@example.com',
+      password,
+      next: '/packages',
+    })
+    expect(page.status).toBe(409)
+    expect(page.text).toContain('value="taken"')
+    expect(page.text).toContain('value="else@example.com"')
+    expect(page.text).toContain('name="next" value="/packages"')
+    expect(page.text).not.toContain(password)
+    expect(page.text).toMatch(
+      /id="field-username"[^>]*aria-invalid="true"[^>]*aria-describedby="[^"]*field-username-wrong"/,
+    )
+    expect(page.text).toMatch(/id="field-username-wrong"[^>]*>[^<]+taken/i)
+  })
+
+  it('every wrong field is told at once', async () => {
+    const page = await site
+      .browser()
+      .submit('/signup', '/signup', { username: 'grace', email: 'grace', password: 'short' })
+    expect(page.status).toBe(400)
+    expect(page.text).toContain('id="field-email-wrong"')
+    expect(page.text).toContain('id="field-password-wrong"')
+    expect(page.text).not.toContain('id="field-username-wrong"')
+  })
+
+  it('log in with a wrong password: no session, and the same answer as for nobody', async () => {
+    await site.browserOf('bob')
+    const browser = site.browser()
+    const answers = []
+    for (const username of ['bob', 'nobody']) {
+      const page = await browser.submit('/login', '/login', { username, password: 'wrong password' })
+      expect(page.status).toBe(401)
+      expect(sessionOf(browser.cookies)).toBeUndefined()
+      answers.push(page.text.replaceAll(username, ''))
+    }
+    expect(answers[0]).toBe(answers[1])
+    expect(answers[0]).toContain('role="alert"')
+    expect(answers[0]).not.toContain('wrong password')
+  })
+
+  it('log in: a new session under a new id, whatever the browser came with', async () => {
+    const planted = await site.browserOf('carol')
+    const before = sessionOf(planted.cookies)
+    const page = await planted.get('/login')
+    expect(page.status).toBe(303)
+    const done = await planted.post('/login', { username: 'carol', password, form_token: await planted.formToken('/') })
+    expect(done.status).toBe(303)
+    expect(sessionOf(planted.cookies)).not.toBe(before)
+    const stolen = site.browser()
+    stolen.cookies.set('agentgym_session', before ?? '')
+    expect((await stolen.get('/')).text).toContain('Sign up')
+  })
+
+  it('log out: the session is over, for whoever has its cookie too', async () => {
+    const browser = await site.browserOf('dave')
+    const session = sessionOf(browser.cookies)
+    const done = await browser.submit('/', '/logout', {})
+    expect([done.status, done.headers.get('location')]).toEqual([303, '/'])
+    expect(sessionOf(browser.cookies)).toBeUndefined()
+    browser.cookies.set('agentgym_session', session ?? '')
+    expect((await browser.get('/')).text).toContain('Sign up')
+  })
+
+  it('ask for a new password: the same answer whether somebody has the address or not', async () => {
+    await site.browserOf('erin')
+    const browser = site.browser()
+    const [known, unknown] = await Promise.all(
+      ['erin@example.com', 'nobody@example.com'].map(async (email) => {
+        const { status, text } = await browser.submit('/forgot-password', '/forgot-password', { email })
+        return { status, text: text.replaceAll(email, '').replaceAll(/form_token" value="[^"]*"/g, '') }
+      }),
+    )
+    expect(known).toEqual(unknown)
+    expect(known.text).toContain('a mail is on its way')
+    const wrong = await browser.submit('/forgot-password', '/forgot-password', { email: 'no address' })
+    expect(wrong.status).toBe(400)
+    expect(wrong.text).toContain('id="field-email-wrong"')
+  })
+
+  it.each(['https://evil.example/', '//evil.example', '/\\evil.example', '/\t/evil.example', 'javascript:alert(1)'])(
+    'leads nowhere else: %j',
+    async (next) => {
+      const browser = site.browser()
+      const username = `u${Buffer.from(next).toString('hex').slice(0, 20)}`
+      await site.browserOf(username)
+      const done = await browser.submit('/login', '/login', { username, password, next })
+      expect(done.headers.get('location')).toBe('/')
+      const { text } = await site.browser().get(`/login?next=${encodeURIComponent(next)}`)
+      expect(text).toContain('name="next" value="/"')
+    },
+  )
+
+  it('colours are remembered in the browser', async () => {
+    const browser = site.browser()
+    const page = await browser.submit('/packages?kind=agent', '/theme', { theme: 'dark' })
+    expect(page.headers.get('location')).toBe('/packages?kind=agent')
+    expect((await browser.get('/')).text).toContain('data-theme="dark"')
+    await browser.submit('/', '/theme', { theme: 'anything" onload="x' })
+    expect((await browser.get('/')).text).not.toContain('data-theme')
+  })
+})
+
+describe('forms that are not ours', () => {
+  const guarded = siteRoutes.filter(({ method, rule }) => method === 'post' && rule.formToken !== false)
+
+  it('only the colours go without a token', () => {
+    const free = siteRoutes
+      .filter(({ rule }) => rule.formToken === false)
+      .map(({ method, path }) => `${method} ${path}`)
+    expect(free).toEqual(['post /theme'])
+  })
+
+  it.each(siteRoutes.filter(({ method }) => method === 'post').map(({ path }) => path))(
+    '%s from another site is refused, token or not',
+    async (path) => {
+      const browser = await site.browserOf('frank')
+      const form_token = await browser.formToken('/')
+      for (const headers of [
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+      ]) {
+        const page = await browser.post(path, { form_token, theme: 'dark' }, headers)
+        expect([path, page.status]).toEqual([path, 403])
+        expect(page.headers.getSetCookie()).toEqual([])
+      }
+      expect(browser.cookies.has('agentgym_session')).toBe(true)
+    },
+  )
+
+  it.each(guarded.map(({ path }) => path))('%s without this session’s token does nothing', async (path) => {
+    const victim = await site.browserOf('frank')
+    const stranger = site.browser()
+    const [another, anonymous] = [
+      await (await site.browserOf('mallory')).formToken('/'),
+      await stranger.formToken('/login'),
+    ]
+    for (const form_token of ['', 'x', another, anonymous]) {
+      const page = await victim.post(path, { form_token })
+      expect([path, page.status]).toEqual([path, 403])
+      expect(page.text).toContain('too old')
+    }
+    expect((await victim.get('/')).text).toContain('menu-name">frank<')
+  })
+
+  it('a token of before the log-in is none after it', async () => {
+    const browser = await site.browserOf('gina')
+    const session = sessionOf(browser.cookies) ?? ''
+    browser.cookies.delete('agentgym_session')
+    const early = await browser.formToken('/login')
+    browser.cookies.set('agentgym_session', session)
+    expect((await browser.post('/logout', { form_token: early })).status).toBe(403)
+  })
+
+  it('a body that no form sends is refused', async () => {
+    const browser = await site.browserOf('frank')
+    const form_token = await browser.formToken('/')
+    for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', ''])
+      expect((await browser.post('/logout', { form_token }, { 'content-type': type })).status).toBe(400)
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`f${index}`, 'x']))
+    expect((await browser.post('/logout', { form_token, ...many })).status).toBe(400)
+    expect((await browser.get('/')).text).toContain('menu-name">frank<')
+  })
+
+  it('a page changes nothing', async () => {
+    const browser = await site.browserOf('frank')
+    for (const { path } of guarded) await browser.get(path)
+    expect((await browser.get('/')).text).toContain('menu-name">frank<')
+  })
+})

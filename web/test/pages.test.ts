@@ -1,0 +1,194 @@
+import { listed } from '@agentgym/registry/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { siteRoutes } from '../src/routes/site-routes.ts'
+import { openTestSite, type TestSite } from './open-test-site.ts'
+
+const hostile = `</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>`
+const rtl = 'سيناريو عربة'
+
+const packages = [
+  listed('@acme/cart-pole', {
+    title: 'Cart pole',
+    summary: 'Balance a pole on a cart',
+    downloads: 12_345,
+    quality: 90,
+  }),
+  listed('@acme/maze', { title: hostile, summary: hostile, keywords: [hostile], category: 'planning' }),
+  listed('@acme/japanese', { title: '倒立振子', summary: rtl }),
+  listed('@labs/pole-agent', { kind: 'agent', title: 'Pole agent', price_minor: 1250, algorithm: 'grpo' }),
+  ...Array.from({ length: 44 }, (_, index) =>
+    listed(`@many/number-${index}`, { title: `Number ${index}`, category: 'games', quality: index }),
+  ),
+]
+
+let site: TestSite
+let empty: TestSite
+beforeAll(async () => {
+  site = await openTestSite({ packages })
+  empty = await openTestSite({ environment: { AGENTGYM_GITHUB_CLIENT_ID: 'a', AGENTGYM_GITHUB_CLIENT_SECRET: 'b' } })
+})
+afterAll(() => Promise.all([site.close(), empty.close()]))
+
+const open = (path: string) => site.browser().get(path)
+const namesIn = (text: string) =>
+  [...text.matchAll(/class="package-row-name"><a href="\/packages\/([^"]+)"/g)].map(([, name]) => name)
+
+/** Pages that need nothing, with what is asked of them at its worst. */
+const addresses = [
+  ...siteRoutes
+    .filter(({ method, path, rule }) => method === 'get' && rule.access === 'public' && !path.includes(':'))
+    .map(({ path }) => path),
+  `/packages?q=${encodeURIComponent(hostile)}`,
+  `/packages?category=${encodeURIComponent(hostile)}`,
+  `/login?next=${encodeURIComponent(`/${hostile}`)}`,
+  `/no/such/${encodeURIComponent(hostile)}`,
+  '/no/such/%E0%A4%A',
+]
+
+describe.each(addresses)('%s', (address) => {
+  it('may load what this server serves, and nothing else', async () => {
+    const { headers, text } = await open(address)
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    )
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const scripts = [...text.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)]
+    for (const [script, inside] of scripts) {
+      expect(script).toMatch(/^<script type="module" src="\/assets\/[\w.-]+\.js">/)
+      expect(inside).toBe('')
+    }
+    // Outside of quoted values, where text may say anything.
+    const tags = text.match(/<[a-z][^<>]*>/g) ?? []
+    for (const tag of tags) {
+      const attributes = tag.replaceAll(/"[^"]*"/g, '""')
+      expect(attributes).not.toMatch(/\s(style|on\w+)=/)
+      expect(tag).not.toMatch(/\s(src|href|action)="(?!\/(?!\/)|#)/)
+    }
+    expect(text).not.toContain('<style')
+  })
+
+  it('shows what others wrote as text', async () => {
+    const { text } = await open(address)
+    expect(text).not.toContain('<script>alert')
+    expect(text).not.toContain('<img src=x')
+    expect(text).not.toContain('onerror=alert(2)>')
+  })
+
+  it('is one document that names itself', async () => {
+    const { text } = await open(address)
+    expect(text.match(/<h1\b/g)).toHaveLength(1)
+    expect(text.match(/<main\b/g)).toHaveLength(1)
+    expect(text).toMatch(/^<!doctype html><html lang="en"/)
+    expect(text).toMatch(/<title>[^<]+ · AgentGym<\/title>/)
+    expect(Buffer.byteLength(text)).toBeLessThan(100_000)
+    const ids = [...text.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
+    expect(ids).toEqual([...new Set(ids)])
+  })
+})
+
+describe('browse', () => {
+  it('counts, and narrows by what stands in the address', async () => {
+    const { text } = await open('/packages')
+    expect(text).toContain('48 packages')
+    expect(text).toMatch(
+      /href="\/packages\?kind=agent"[^>]*><span class="facet-value">Agent<\/span><span class="facet-count">1</,
+    )
+    const agents = await open('/packages?kind=agent')
+    expect(namesIn(agents.text)).toEqual(['@labs/pole-agent'])
+    expect(agents.text).toContain('1 package<')
+    expect(agents.text).toContain('12.50 USD')
+    // The chosen one takes itself out; another facet keeps it.
+    expect(agents.text).toMatch(/href="\/packages" aria-current="true"/)
+    expect(agents.text).toContain('href="/packages?kind=agent&amp;algorithm=grpo"')
+  })
+
+  it('pages through everything, each once', async () => {
+    const seen: string[] = []
+    let next: string | undefined = '/packages?category=games&sort=quality'
+    for (let pages = 0; next !== undefined; pages++) {
+      expect(pages).toBeLessThan(4)
+      const { text } = await open(next)
+      seen.push(...namesIn(text))
+      next = /class="pager"[\s\S]*?href="([^"]*cursor=[^"]*)"/.exec(text)?.[1].replaceAll('&amp;', '&')
+    }
+    expect(seen).toEqual(Array.from({ length: 44 }, (_, index) => `@many/number-${43 - index}`))
+  })
+
+  it('keeps the search in its box, and finds scripts of every direction', async () => {
+    const { text } = await open('/packages?q=倒立')
+    expect(text).toContain('name="q" type="search" value="倒立"')
+    expect(text).toContain(rtl)
+    const none = await open('/packages?q=zzzzzz&kind=agent')
+    expect(none.status).toBe(200)
+    expect(none.text).toContain('Nothing matches')
+  })
+
+  it('an address with a cursor that nobody made says so', async () => {
+    const { status, text } = await open('/packages?cursor=nonsense')
+    expect(status).toBe(400)
+    expect(text).toContain('cursor')
+  })
+
+  it('before anything is published says what will be here, and how', async () => {
+    const { text } = await empty.browser().get('/packages')
+    expect(text).toContain('agentgym scenario init my-scenario')
+    expect((await empty.browser().get('/')).text).toContain('No scenario has been published yet')
+  })
+})
+
+describe('nothing there', () => {
+  it('suggests names that are near', async () => {
+    const { status, text } = await open('/packages/@acme/cart-pol')
+    expect(status).toBe(404)
+    expect(namesIn(text)).toContain('@acme/cart-pole')
+    expect(text).toContain('name="robots" content="noindex"')
+  })
+
+  it('also where nothing is near, and for what is no path', async () => {
+    for (const path of [
+      '/qqqqqqqq',
+      '/%00',
+      '/..%2f..%2fetc%2fpasswd',
+      '/assets/../../package.json',
+      '/assets/none.js',
+    ])
+      expect([path, (await open(path)).status]).toEqual([path, 404])
+  })
+
+  it('the API answers programs as before', async () => {
+    const response = await fetch(`${site.url}/v1/no-such-thing`)
+    expect(response.headers.get('content-type')).toContain('application/json')
+    expect(((await response.json()) as { error: { code: string } }).error.code).toBe('endpoint_not_found')
+  })
+})
+
+describe('log-in', () => {
+  it('through others is offered where it is configured', async () => {
+    expect((await open('/login')).text).not.toContain('/v1/oauth/')
+    const { text } = await empty.browser().get('/login?next=/packages?kind=agent')
+    expect(text).toContain('href="/v1/oauth/github?return_to=%2Fpackages%3Fkind%3Dagent"')
+    expect(text).not.toContain('oauth/google')
+  })
+})
+
+describe('what browsers keep', () => {
+  it('a page for nobody in particular may be shown again if it is still the same; one of a session is not kept', async () => {
+    expect((await open('/packages')).headers.get('cache-control')).toBe('private, no-cache')
+    expect((await open('/login')).headers.get('cache-control')).toBe('no-store')
+    expect((await (await site.browserOf('ada')).get('/packages')).headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('a stranger gets no cookie for reading', async () => {
+    for (const path of ['/', '/packages', '/packages?q=pole', '/no/such'])
+      expect((await open(path)).headers.getSetCookie()).toEqual([])
+  })
+
+  it('what one reads in a session is never what a stranger is shown', async () => {
+    const member = await site.browserOf('ada')
+    expect((await member.get('/packages?q=cart')).text).toContain('menu-name">ada<')
+    const { text } = await open('/packages?q=cart')
+    expect(text).not.toContain('ada')
+    expect(text).toContain('href="/login?next=%2Fpackages%3Fq%3Dcart"')
+  })
+})
