@@ -141,7 +141,7 @@ async function listPackages(
   const search = { ...request, limit, after, words: searchQuery(q ?? '') }
   const { rows, end, groups } = await searchPackages(database, actor, search)
   return {
-    packages: rows.map(listedPackage),
+    packages: rows.map((row) => listedPackage(row, config.training.currency)),
     ...facetCounts(groups, search),
     next_cursor: end === null ? null : encodeCursor(config.secret, asked, end),
   }

@@ -1,7 +1,7 @@
 import type { PackagePage, Quality } from '@agentgym/contract'
 import type { Actor } from '../auth/actor.ts'
 import { tarballPath } from '../packages/package-path.ts'
-import { findReadablePackage } from '../packages/packages.store.ts'
+import { findReadablePackage, isTakenDownFor } from '../packages/packages.store.ts'
 import type { Services } from '../server/services.ts'
 import { qualityInput } from './index-package.ts'
 import { listedFields } from './listed-package.ts'
@@ -10,25 +10,32 @@ import { findPage, type LatestRow, type PageRow } from './package-page.store.ts'
 import { packageQuality } from './package-quality.ts'
 import { readmeRenderer } from './readme-renderer.ts'
 
-/** Everything that the package's page shows. Throws `package_not_found`. */
+/**
+ * Everything that the package's page shows. Of one that was taken down strangers see that, and why, and neither README nor
+ * versions. Throws `package_not_found`.
+ */
 export async function packagePage(
   { database, config }: Services,
   actor: Actor | null,
   name: string,
 ): Promise<PackagePage> {
-  const { id } = await findReadablePackage(database.query, actor, name)
-  const page = await findPage(database.query, id)
-  const { latest } = page
+  const { query } = database
+  const found = await findReadablePackage(query, actor, name, { takenDown: 'shown' })
+  const page = await findPage(query, found.id)
+  const shown = (await isTakenDownFor(query, actor, found)) ? { ...page, latest: null, tags: {}, recent: [] } : page
+  const { latest } = shown
   const html = latest === null ? null : (latest.readme_html ?? (await readmeRenderer.render(latest.id, latest.readme)))
+  const { taken_down_at: takenDownAt, taken_down_reason: reason } = found
   return {
-    ...listedFields(page.package),
+    ...listedFields(page.package, config.training.currency),
     owner: page.owner,
+    taken_down: takenDownAt === null ? null : { at: takenDownAt.toISOString(), reason },
     latest: latest === null ? null : latestVersion(page.package.name, latest, config.publicUrl),
     readme: latest === null || html === null ? null : { markdown: latest.readme, html },
     quality: latest === null ? { score: 0, parts: [] } : quality(page.package, latest),
-    tags: page.tags,
+    tags: shown.tags,
     versions_count: page.published,
-    versions: page.recent.map((version) => ({
+    versions: shown.recent.map((version) => ({
       ...version,
       published_at: new Date(version.published_at).toISOString(),
     })),

@@ -15,6 +15,9 @@ export const listedColumns = [
   'kind',
   'visibility',
   'price_minor',
+  'price_kind',
+  'rating',
+  'votes',
   'latest_version',
   'title',
   'summary',
@@ -89,7 +92,8 @@ async function countAll(query: Queries, actor: Actor | null): Promise<FacetGroup
     .where('packages', '>', 0)
   if (!readsPrivate(actor)) return counted.execute()
   const own = sql<FacetGroup>`select ${groupColumns}, count(*) as packages from packages
-    where latest_version is not null and visibility = 'private' and ${ownPackages(actor)} group by 1, 2, 3, 4, 5`
+    where latest_version is not null and (visibility = 'private' or taken_down_at is not null)
+      and ${ownPackages(actor)} group by 1, 2, 3, 4, 5`
   const [all, mine] = await Promise.all([counted.execute(), own.execute(query)])
   return [...all, ...mine.rows]
 }

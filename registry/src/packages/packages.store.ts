@@ -1,3 +1,4 @@
+import assert from 'node:assert'
 import { AgentGymError } from '@agentgym/contract'
 import type { Selectable } from 'kysely'
 import type { Actor } from '../auth/actor.ts'
@@ -73,19 +74,22 @@ export async function findReadablePackage(
   const member = await belongsTo(query, actor, found.owner_id)
   if (!member && (found.visibility === 'private' || !(await hasPublishedVersion(query, found.id))))
     await authorise(query, actor, 'read', found.owner_id, { scope: 'packages:read', hidden: found.name })
-  if (
-    found.taken_down_at !== null &&
-    takenDown === 'refused' &&
-    !member &&
-    !(await seesTakenDown(query, actor, found.id))
-  )
+  const readable = { ...found, member }
+  if (takenDown === 'refused' && (await isTakenDownFor(query, actor, readable))) {
+    assert(found.taken_down_at !== null)
     throw packageTakenDown(found.name, { at: found.taken_down_at, reason: found.taken_down_reason })
-  return { ...found, member }
+  }
+  return readable
 }
 
 /** Whoever has bought it still finds it, and operators look at what they decide on. Its files are another question. */
-async function seesTakenDown(query: Queries, actor: Actor | null, packageId: string): Promise<boolean> {
-  return actor?.operator === true || (await holdsAnyLicence(query, actor, packageId))
+export async function isTakenDownFor(
+  query: Queries,
+  actor: Actor | null,
+  { id, member, taken_down_at: takenDownAt }: ReadablePackage,
+): Promise<boolean> {
+  if (takenDownAt === null || member || actor?.operator === true) return false
+  return !(await holdsAnyLicence(query, actor, id))
 }
 
 async function belongsTo(query: Queries, actor: Actor | null, ownerId: string): Promise<boolean> {

@@ -16,7 +16,7 @@ export type LeaderboardRequest = {
 const deepestOffset = 10_000
 
 /**
- * Verified agents of a scenario's version, best held-out return first: public ones that are not yanked, one entry a
+ * Verified agents of a scenario's version, best held-out return first: public ones that are neither yanked nor taken down, one entry a
  * package, its best version. Throws `package_not_found`, `version_not_found`.
  */
 export async function leaderboard(query: Queries, request: LeaderboardRequest): Promise<Leaderboard> {
@@ -42,6 +42,7 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
     .where('versions.state', '=', 'published')
     .where('versions.yanked_at', 'is', null)
     .where('packages.visibility', '=', 'public')
+    .where('packages.taken_down_at', 'is', null)
     .orderBy('packages.id')
     .orderBy('verifications.return_mean', 'desc')
     .orderBy('verifications.created_at')

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { currencySchema } from './money.ts'
+import { priceKindSchema } from './prices.ts'
 
 const packageKindSchema = z.enum(['scenario', 'agent'])
 const difficultySchema = z.enum(['beginner', 'intermediate', 'advanced', 'expert'])
@@ -35,8 +37,14 @@ const packageFields = {
   name: z.string(),
   kind: packageKindSchema,
   visibility: z.enum(['public', 'private']),
-  /** Minor units; 0 is free. */
+  /** Minor units; 0 is free. Lists may show a price that takes effect some seconds later than it does. */
   price_minor: z.int().nonnegative(),
+  price_kind: priceKindSchema,
+  /** ISO 4217, of the price. */
+  currency: currencySchema,
+  /** Weighted mean of its stars, and how many votes there are; null without any. */
+  rating: z.number().nullable(),
+  votes: z.int().nonnegative(),
   title: z.string().nullable(),
   summary: z.string().nullable(),
   category: z.string().nullable(),
@@ -145,6 +153,8 @@ export const packagePageSchema = z
       kind: z.enum(['user', 'organisation']),
       display_name: z.string().nullable(),
     }),
+    /** By the operators of the server. README and version are then shown to members, buyers and operators only. */
+    taken_down: z.object({ at: timeSchema, reason: z.string().nullable() }).nullable(),
     /** What `latest_version` names; null before one is published. */
     latest: pageVersionSchema.nullable(),
     readme: readmeSchema.nullable(),
