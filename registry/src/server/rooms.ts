@@ -9,11 +9,17 @@ import { closeJobQueue, jobQueue } from '../jobs/job-queue.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { jobUpkeep } from '../jobs/upkeep.ts'
 import { capRoutes } from '../market/caps/caps.routes.ts'
+import { earningsRoutes } from '../market/earnings/earnings.routes.ts'
 import { idempotencyUpkeep } from '../market/idempotency/idempotency-upkeep.ts'
 import { orderRoutes } from '../market/orders/orders.routes.ts'
 import { ordersUpkeep } from '../market/orders/orders-upkeep.ts'
+import { judgeMoneyPlace } from '../market/payments/judge-money-place.ts'
+import { paymentRoutes } from '../market/payments/payments.routes.ts'
+import { paymentsUpkeep } from '../market/payments/payments-upkeep.ts'
 import { priceUpkeep } from '../market/prices/price-upkeep.ts'
 import { priceRoutes } from '../market/prices/prices.routes.ts'
+import { reviewRoutes } from '../market/reviews/reviews.routes.ts'
+import { reviewsUpkeep } from '../market/reviews/reviews-upkeep.ts'
 import { checkJobRoutes } from '../packages/check-jobs.routes.ts'
 import { checkJobs } from '../packages/check-jobs.ts'
 import { npmRoutes } from '../packages/npm/npm.routes.ts'
@@ -45,6 +51,7 @@ export type Rooms = {
 }
 
 export async function openRooms(services: Services): Promise<Rooms> {
+  judgeMoneyPlace(services)
   await jobQueue(services)
   await ensureSigningKey(services)
   const jobs = [checkJobs(services), evaluateJobs(services), await trainJobs(services)]
@@ -61,9 +68,12 @@ export async function openRooms(services: Services): Promise<Rooms> {
       trainingJobRoutes(services),
       evaluateJobRoutes(services),
       verificationRoutes(services),
+      reviewRoutes(services),
       npmRoutes(services),
       priceRoutes(services),
       orderRoutes(services),
+      paymentRoutes(services),
+      earningsRoutes(services),
       capRoutes(services),
     ],
     upkeep: [
@@ -73,8 +83,10 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...jobUpkeep(services, jobs),
       ...trainingUpkeep(services),
       ...verificationUpkeep(services),
+      ...reviewsUpkeep(services),
       ...idempotencyUpkeep(services),
       ...ordersUpkeep(services),
+      ...paymentsUpkeep(services),
       ...priceUpkeep(services),
     ],
     drain: () => runFeeds(services).close(),

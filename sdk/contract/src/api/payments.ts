@@ -134,6 +134,7 @@ export const payoutSchema = z
     ended_at: moment.nullable(),
   })
   .meta({ id: 'Payout' })
+export type Payout = z.infer<typeof payoutSchema>
 export const payoutListRequestSchema = z.object({ account: accountField, ...pageFields })
 export const payoutListSchema = z
   .object({ payouts: z.array(payoutSchema), next_cursor: z.string().nullable() })
@@ -146,7 +147,7 @@ export const usageEventsRequestSchema = z.strictObject({
       z.strictObject({
         id: z.uuid(),
         package: z.string().min(3).max(214),
-        version: z.string().max(64),
+        version: line(z.string().max(64)),
         /** Account that called. */
         account: line(z.string().min(1).max(100)),
         calls: z.int().min(1).max(1_000_000),
@@ -161,7 +162,7 @@ export const usageAcceptedSchema = z.object({ counted: sum, repeated: sum }).met
 /** May that account call it now: its own, bought, or within the trial. Asked by whoever serves it. */
 export const callAllowanceRequestSchema = z.object({
   package: z.string().min(3).max(214),
-  version: z.string().max(64),
+  version: line(z.string().max(64)),
   account: line(z.string().min(1).max(100)),
   call: z
     .uuid()

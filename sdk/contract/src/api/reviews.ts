@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lines } from './line.ts'
+import { line, lines } from './line.ts'
 
 const moment = z.iso.datetime()
 const count = z.int().nonnegative()
@@ -38,7 +38,7 @@ export const reviewListSchema = z
   .meta({ id: 'ReviewList' })
 
 export const putReviewRequestSchema = z.strictObject({
-  version: z.string().max(64),
+  version: line(z.string().max(64)),
   stars: z.int().min(1).max(5),
   text,
 })
