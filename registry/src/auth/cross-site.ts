@@ -8,7 +8,7 @@ type WriteRequest = {
 }
 
 /** Pages with plain forms, each with a proof of its own in a hidden field. */
-const formPaths = new Set(['/device', '/verify-email', '/reset-password'])
+const formPaths = new Set(['/device', '/verify-email', '/reset-password', '/test-checkout'])
 /** No form can send these, and a script of another origin only after a preflight, which nothing here answers. */
 const guardedTypes = new Set(['application/json', 'application/octet-stream'])
 

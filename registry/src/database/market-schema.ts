@@ -134,7 +134,7 @@ export type PaymentEventTable = {
 
 export type PayoutDestinationTable = {
   account_id: Fixed<string>
-  provider: Fixed<string>
+  provider: string
   provider_account: string
   ready: WithDefault<boolean>
   /** The same for destinations that pay to one bank account, as far as the provider tells. */

@@ -42,7 +42,7 @@ type CallApp = (request: Request, bindings: Env['Bindings']) => Response | Promi
 
 /** The first parts of paths that are the server's own. Everything else is the site's. */
 const ownPaths =
-  /^\/(?:(?:v1|rpc|npm|metrics|healthz|readyz|docs|device|verify-email|reset-password)(?:\/|$)|assets\/(?:server-|inter[.]|jetbrains-mono[.]))/
+  /^\/(?:(?:v1|rpc|npm|metrics|healthz|readyz|docs|device|verify-email|reset-password|test-checkout)(?:\/|$)|assets\/(?:server-|inter[.]|jetbrains-mono[.]))/
 
 export function isSitePath(path: string): boolean {
   return !ownPaths.test(path)

@@ -1,0 +1,70 @@
+import {
+  earningsEntriesRequestSchema,
+  earningsEntriesSchema,
+  earningsRequestSchema,
+  earningsSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { createRoutes } from '../../server/create-routes.ts'
+import type { Env } from '../../server/env.ts'
+import { failures } from '../../server/failures.ts'
+import type { Services } from '../../server/services.ts'
+import { exportStream } from '../../training/exports/export-stream.ts'
+import { file, json } from '../../training/route-parts.ts'
+import { findSeller, showEarnings } from './earnings.ts'
+import { earningsCsv } from './earnings-csv.ts'
+import { allEarnings, listEarnings } from './earnings-entries.ts'
+
+const codes = ['unauthenticated', 'forbidden', 'account_not_found'] as const
+
+const earningsRoute = createRoute({
+  method: 'get',
+  path: '/v1/earnings',
+  operationId: 'getEarnings',
+  summary: 'What an account has earned',
+  description:
+    'Sales, fees, royalties, refunds and payouts in all, and what can be paid out now. For admins of the account. Takes the scope market:sell.',
+  request: { query: earningsRequestSchema },
+  responses: { 200: { description: 'The earnings.', content: json(earningsSchema) }, ...failures(...codes) },
+})
+
+const entriesRoute = createRoute({
+  method: 'get',
+  path: '/v1/earnings/entries',
+  operationId: 'listEarnings',
+  summary: 'What came in and went out',
+  description: 'Each sale, royalty, refund, chargeback, batch of calls and payout. Takes the scope market:sell.',
+  request: { query: earningsEntriesRequestSchema },
+  responses: { 200: { description: 'Newest first.', content: json(earningsEntriesSchema) }, ...failures(...codes) },
+})
+
+const csvRoute = createRoute({
+  method: 'get',
+  path: '/v1/earnings.csv',
+  operationId: 'getEarningsAsCsv',
+  summary: 'What came in and went out, as CSV',
+  description: 'All entries, newest first, amounts in the currency’s units. Takes the scope market:sell.',
+  request: { query: earningsRequestSchema },
+  responses: { 200: { description: 'One line an entry.', content: { 'text/csv': file } }, ...failures(...codes) },
+})
+
+/** What sellers and authors see of their money. */
+export function earningsRoutes(services: Services): OpenAPIHono<Env> {
+  const { query } = services.database
+  const routes = createRoutes()
+  routes.openapi(earningsRoute, async (c) =>
+    c.json(await showEarnings(services, c.get('actor'), c.req.valid('query').account), 200),
+  )
+  routes.openapi(entriesRoute, async (c) =>
+    c.json(await listEarnings(services, c.get('actor'), c.req.valid('query')), 200),
+  )
+  routes.openapi(csvRoute, async (c) => {
+    const { id, username } = await findSeller(query, c.get('actor'), c.req.valid('query').account)
+    return c.body(exportStream(earningsCsv(allEarnings(query, id))), 200, {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': `attachment; filename="earnings-${username}.csv"`,
+      'cache-control': 'private, no-store',
+    })
+  })
+  return routes
+}
