@@ -36,12 +36,13 @@ function helpFor(words: string[]): string {
   return helpTexts[words.join(' ')] ?? ''
 }
 
-/** Commands that have commands. */
+/** Commands that do nothing without one of theirs. */
 const groups = ['scenario', 'runs', 'agent', 'token', 'help']
 
 /** What is wrong with a command as typed: no such command, or an option that it does not have. */
 function faults({ place, words }: Typed): string[] {
-  const command = groups.includes(words[0]) ? words.slice(0, 2) : words.slice(0, 1)
+  const inner = groups.includes(words[0]) || helpFor(words.slice(0, 2)) !== ''
+  const command = inner ? words.slice(0, 2) : words.slice(0, 1)
   const help = command[0] === 'help' ? helpFor(command.slice(1)) : helpFor(command)
   if (command[0] !== 'help' && !help.includes(`Usage: agentgym ${command.join(' ')}`))
     return [`${place}: no command ${command.join(' ')}`]
@@ -61,4 +62,8 @@ it('the check bites', () => {
   expect(faults({ place: 'PAGE.md:1', words: ['trian', 'x'] })).toEqual(['PAGE.md:1: no command trian'])
   expect(faults({ place: 'PAGE.md:1', words: ['runs', 'wach', '4f0c'] })).toEqual(['PAGE.md:1: no command runs wach'])
   expect(faults({ place: 'PAGE.md:2', words: ['train', 'x', '--sed', '1'] })).toEqual(['PAGE.md:2: no option --sed'])
+  expect(faults({ place: 'PAGE.md:3', words: ['orders', '--sales'] })).toEqual([])
+  expect(faults({ place: 'PAGE.md:3', words: ['orders', 'refund', 'x', '--sales'] })).toEqual([
+    'PAGE.md:3: no option --sales',
+  ])
 })

@@ -26,6 +26,24 @@ export function wholeNumber(field: string, range: { least: number; greatest: num
   }
 }
 
+/**
+ * A parser of parts of a hundred for one option, in hundredths of a per cent: `2.5` and `2.5%` are 250. What is more than
+ * 100, or finer than a hundredth, throws `config_invalid`.
+ */
+export function percent(field: string): (text: string) => number {
+  return (text) => {
+    const [, whole, fraction = ''] = /^(\d{1,3})(?:\.(\d{1,2}))?\s*%?$/.exec(text.trim()) ?? []
+    const value = whole === undefined ? Number.NaN : Number(whole) * 100 + Number(fraction.padEnd(2, '0'))
+    if (value <= 10_000) return value
+    throw new AgentGymError({
+      code: 'config_invalid',
+      message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, which is no part of a hundred`,
+      hint: `Give a number from 0 to 100 with at most two decimals, such as --${field} 7.5.`,
+      data: { field, value: text.slice(0, 100) },
+    })
+  }
+}
+
 /** Collects `--set key=value`; a pair without `=` or with an empty key throws `config_invalid`. Later pairs win. */
 export function collectSetting(text: string, previous: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=')

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, Help, Option } from 'commander'
 import { contextOf } from './command-context.ts'
 import { collectSetting, countRange, seedRange, wholeNumber } from './command-line-numbers.ts'
+import { addMarketCommands, defaultCommands } from './market-program.ts'
 import { addAccountCommands, addRegistryCommands, addServerCommands } from './registry-program.ts'
 import { describeTerminal } from './terminal/terminal.ts'
 import { addTrainingCommands } from './training-program.ts'
@@ -26,6 +27,7 @@ export function makeProgram(): Command {
   addInspection(program)
   addTrainingCommands(program)
   addRegistryCommands(program)
+  addMarketCommands(program)
   addAccountCommands(program)
   addServerCommands(program)
   for (const command of everyCommand(program)) configure(command)
@@ -166,13 +168,15 @@ function configure(command: Command): void {
       getOutHasColors: () =>
         describeTerminal(process.stdout, process.env, { color: !process.argv.includes('--no-color') }).color,
     })
-    .configureHelp({ showGlobalOptions: true, ...helpStyle(), ...(command.parent ? {} : { visibleOptions }) })
+    .configureHelp({ showGlobalOptions: true, ...helpStyle(), visibleOptions })
 }
 
-// Not one of the program's own options, which would be taken wherever it stands: `agent publish --version` is another.
 function visibleOptions(this: Help, command: Command): Option[] {
-  const version = new Option('-V, --version', 'print the version')
-  return [...Help.prototype.visibleOptions.call(this, command), version]
+  const own = Help.prototype.visibleOptions.call(this, command)
+  // Not one of the program's own options, which would be taken wherever it stands: `agent publish --version` is another.
+  if (command.parent === null) return [...own, new Option('-V, --version', 'print the version')]
+  const inner = command.commands.find((one) => one.name() === defaultCommands[command.name()])
+  return [...(inner?.options ?? []), ...own]
 }
 
 function helpStyle(): Partial<Help> {

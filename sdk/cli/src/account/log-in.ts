@@ -40,12 +40,27 @@ export function account(connection: Connection): Promise<OwnAccount> {
 
 export type TokenRequest = { name: string; scopes: TokenScope[]; expires_in_days?: number }
 
+type Password = { username: string; password: string }
+
 /** Exchanges a password for a token. The session in between ends at once. */
-export async function tokenByPassword(
+export function tokenByPassword(
   server: string,
-  { username, password }: { username: string; password: string },
+  password: Password,
   request: TokenRequest = { name: tokenName(), scopes: cliScopes },
 ): Promise<NewToken> {
+  return withSession(server, password, async (anonymous, headers) => {
+    const asked = { method: 'POST' as const, path: '/v1/tokens', json: request, headers }
+    const created = await callApi(anonymous, { ...asked, answer: createdTokenSchema })
+    return { token: created.token, id: created.id, expiresAt: created.expires_at }
+  })
+}
+
+/** Does what a session alone may do: requests go out with its `headers`, without a token. It ends with the work. */
+export async function withSession<Value>(
+  server: string,
+  { username, password }: Password,
+  work: (connection: Connection, headers: Record<string, string>) => Promise<Value>,
+): Promise<Value> {
   const anonymous: Connection = { server, token: null, tokenSource: null }
   const { headers } = await callApiWithHeaders(anonymous, {
     method: 'POST',
@@ -58,14 +73,7 @@ export async function tokenByPassword(
     .map((line) => line.split(';')[0])
     .join('; ')
   try {
-    const created = await callApi(anonymous, {
-      method: 'POST',
-      path: '/v1/tokens',
-      json: request,
-      headers: { cookie },
-      answer: createdTokenSchema,
-    })
-    return { token: created.token, id: created.id, expiresAt: created.expires_at }
+    return await work(anonymous, { cookie })
   } finally {
     await endSession(anonymous, cookie)
   }

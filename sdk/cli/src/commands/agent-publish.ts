@@ -6,8 +6,9 @@ import { type AgentFiles, packAgent, readAgentFiles } from '../packages/pack-age
 import type { PackedPackage } from '../packages/packed-package.ts'
 import { sayDryRun, uploadHere, waitHere } from '../packages/publish-here.ts'
 import type { Upload } from '../packages/upload-package.ts'
+import { looksLikeId } from '../registry/find-by-id.ts'
 import { fetchAgent } from '../runs/download-agent.ts'
-import { findRun, looksLikeRunId } from '../runs/find-run.ts'
+import { findRun } from '../runs/find-run.ts'
 import { resolveAgentFolder } from '../targets/resolve-agent.ts'
 import { checkLines } from '../terminal/check-lines.ts'
 import { safeText } from '../terminal/safe-text.ts'
@@ -52,7 +53,7 @@ async function agentFiles(target: string, connection: Connection, context: Comma
     return await readAgentFiles(folder)
   } catch (error) {
     const noFolder = error instanceof AgentGymError && error.code === 'file_not_found'
-    if (!noFolder || !looksLikeRunId(target)) throw error
+    if (!noFolder || !looksLikeId(target)) throw error
   }
   return fetchAgent(connection, await findRun(connection, target), context)
 }

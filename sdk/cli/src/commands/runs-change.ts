@@ -2,9 +2,9 @@ import { formatAmount } from '@agentgym/contract'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { budgetWord, readAmount } from '../command-line-amounts.ts'
+import { shortId } from '../registry/find-by-id.ts'
 import { findRun } from '../runs/find-run.ts'
 import { cancelRun, hasEnded, resumeRun } from '../runs/run-api.ts'
-import { shortRunId } from '../runs/short-run-id.ts'
 import { howToFollow } from '../runs/watch-run-here.ts'
 
 /** `agentgym runs cancel`: a queued run ends at once; a worker that has it saves a checkpoint first. */
@@ -13,7 +13,7 @@ export async function runsCancel(text: string, context: CommandContext): Promise
   const run = await cancelRun(connection, (await findRun(connection, text)).id)
   context.sayJson(run)
   const { paint, symbols } = context.terminal
-  const id = shortRunId(run.id)
+  const id = shortId(run.id)
   if (hasEnded(run)) {
     context.say(`${paint.accent(symbols.ok)} The run ${paint.bold(id)} is cancelled`)
     return

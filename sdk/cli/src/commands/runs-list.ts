@@ -1,14 +1,14 @@
-import { AgentGymError, type Run, runSchema } from '@agentgym/contract'
+import { type Run, runSchema } from '@agentgym/contract'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
+import { oneOf } from '../command-line-choices.ts'
+import { shortId } from '../registry/find-by-id.ts'
 import { listRuns } from '../runs/run-api.ts'
 import { runStateText } from '../runs/run-state-text.ts'
-import { shortRunId } from '../runs/short-run-id.ts'
-import { closestName } from '../targets/closest-name.ts'
 import { formatAge } from '../terminal/format-age.ts'
 import { formatValue } from '../terminal/format-figures.ts'
+import { moreCommand } from '../terminal/more-command.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
 import { renderTable } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { costText } from '../training-view/remote-run.ts'
@@ -17,7 +17,7 @@ export type RunsListFlags = { state?: string; scenario?: string; account?: strin
 
 /** `agentgym runs list`: the user's runs on the server, newest first. */
 export async function runsList(flags: RunsListFlags, context: CommandContext): Promise<void> {
-  if (flags.state !== undefined) refuseUnknownState(flags.state)
+  if (flags.state !== undefined) oneOf('state', flags.state, runSchema.shape.state.options)
   const found = await listRuns(await findConnection(), flags)
   context.sayJson(found)
   if (context.json) return
@@ -31,26 +31,12 @@ export async function runsList(flags: RunsListFlags, context: CommandContext): P
   }
   for (const line of runLines(found.runs, terminal, Date.now())) say(line)
   if (found.next_cursor === null) {
-    const id = shortRunId(found.runs[0].id)
+    const id = shortId(found.runs[0].id)
     say(`${symbols.next} Look closer: ${paint.accent(`agentgym runs show ${id}`)}`)
     return
   }
-  const { cursor: _, ...filters } = flags
-  const words = Object.entries(filters).flatMap(([name, value]) => [`--${name}`, shellQuote(String(value))])
-  const more = ['agentgym runs list', ...words, '--cursor', shellQuote(found.next_cursor)].join(' ')
+  const more = moreCommand('agentgym runs list', flags, found.next_cursor)
   say(`${symbols.next} More: ${paint.accent(more)}`)
-}
-
-function refuseUnknownState(state: string): void {
-  const states = runSchema.shape.state.options
-  if (states.some((known) => known === state)) return
-  const nearest = closestName(state, states)
-  throw new AgentGymError({
-    code: 'config_invalid',
-    message: `--state is ${JSON.stringify(state.slice(0, 100))}, which is none of ${states.join(', ')}`,
-    hint: nearest ? `Did you mean ${nearest}?` : 'Name one of them.',
-    data: { field: 'state', ...(nearest ? { suggestion: nearest } : {}) },
-  })
 }
 
 /** The table of runs; `nowMs` is what their age is told from. */
@@ -68,7 +54,7 @@ export function runLines(runs: readonly Run[], terminal: Terminal, nowMs: number
     ...(wide ? [{ title: 'Algorithm' }, { title: 'Note', shrink: true }] : []),
   ]
   const rows = runs.map((run) => [
-    shortRunId(run.id),
+    shortId(run.id),
     runStateText(run, terminal),
     safeText(`${run.scenario.name}@${run.scenario.version}`, 240),
     doneText(run),

@@ -1,10 +1,10 @@
 import type { Run } from '@agentgym/contract'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
+import { shortId } from '../registry/find-by-id.ts'
 import { findRun } from '../runs/find-run.ts'
 import { readHistory } from '../runs/read-history.ts'
 import { runReport } from '../runs/run-report.ts'
-import { shortRunId } from '../runs/short-run-id.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /** `agentgym runs show`: all of a run: its curve, its result, what it cost and what befell it. */
@@ -20,7 +20,7 @@ export async function runsShow(text: string, context: CommandContext): Promise<v
 }
 
 function nextLine(run: Run, { paint, symbols }: Terminal): string {
-  const id = shortRunId(run.id)
+  const id = shortId(run.id)
   const next: Record<Run['state'], [string, string]> = {
     queued: ['Watch it', `agentgym runs watch ${id}`],
     running: ['Watch it', `agentgym runs watch ${id}`],

@@ -1,9 +1,9 @@
-import { AgentGymError, tokenScopeSchema } from '@agentgym/contract'
+import { tokenScopeSchema } from '@agentgym/contract'
 import { askPassword } from '../account/ask-password.ts'
 import { findConnection } from '../account/connection.ts'
 import { tokenByPassword } from '../account/log-in.ts'
 import type { CommandContext } from '../command-context.ts'
-import { closestName } from '../targets/closest-name.ts'
+import { oneOf } from '../command-line-choices.ts'
 import { safeText } from '../terminal/safe-text.ts'
 
 export type TokenFlags = { username: string; scope: string[]; days?: number }
@@ -12,7 +12,7 @@ export type TokenFlags = { username: string; scope: string[]; days?: number }
 export async function tokenCreate(name: string, flags: TokenFlags, context: CommandContext): Promise<void> {
   const { server } = await findConnection()
   const { username } = flags
-  const scopes = flags.scope.map(parseScope)
+  const scopes = flags.scope.map((text) => oneOf('scope', text, tokenScopeSchema.options))
   const password = await askPassword(`Password of ${safeText(username, 60)} at ${server}`, { repeat: false })
   const request = { name, scopes, ...(flags.days === undefined ? {} : { expires_in_days: flags.days }) }
   const { token, id, expiresAt } = await tokenByPassword(server, { username, password }, request)
@@ -23,16 +23,4 @@ export async function tokenCreate(name: string, flags: TokenFlags, context: Comm
   const { paint, symbols } = context.terminal
   context.say(`${symbols.warning} It is not shown again. It holds until ${expiresAt?.slice(0, 10) ?? 'it is revoked'}.`)
   context.say(`${symbols.next} Whoever has it sets ${paint.accent('AGENTGYM_TOKEN')}.`)
-}
-
-function parseScope(text: string) {
-  const parsed = tokenScopeSchema.safeParse(text)
-  if (parsed.success) return parsed.data
-  const nearest = closestName(text, tokenScopeSchema.options)
-  throw new AgentGymError({
-    code: 'config_invalid',
-    message: `--scope is ${JSON.stringify(text.slice(0, 100))}, which is none of ${tokenScopeSchema.options.join(', ')}`,
-    hint: nearest ? `Did you mean ${nearest}?` : 'Name one of them.',
-    data: { field: 'scope', ...(nearest ? { suggestion: nearest } : {}) },
-  })
 }

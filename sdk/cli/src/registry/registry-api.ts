@@ -102,6 +102,10 @@ function hintFor(error: AgentGymError, { server, tokenSource }: Connection): str
       return /\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/.test(server)
         ? 'Start a server with agentgym serve, or name another one in AGENTGYM_SERVER.'
         : 'Check the address (AGENTGYM_SERVER, or the one you logged in to) and the network.'
+    case 'payout_not_ready':
+      return 'Say where payouts go to: agentgym earnings set-up.'
+    case 'payment_declined':
+      return 'Nothing was taken. Try another amount or way to pay.'
     case 'package_not_found':
       return error.hint ?? `agentgym search finds packages; a private one needs agentgym login.`
     default:

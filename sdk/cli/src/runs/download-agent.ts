@@ -7,10 +7,10 @@ import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { claimAgentFolder, forgetRunRequest } from '../commands/agent-folder.ts'
 import { readPackage } from '../packages/read-package.ts'
+import { shortId } from '../registry/find-by-id.ts'
 import { clientOf, explained } from '../registry/registry-api.ts'
 import { transferProgress } from '../terminal/transfer-progress.ts'
 import { runPath } from './run-api.ts'
-import { shortRunId } from './short-run-id.ts'
 
 /** The files of a run's agent, held to the integrity that its worker told. Throws `run_has_no_agent`. */
 export async function fetchAgent(
@@ -19,7 +19,7 @@ export async function fetchAgent(
   context: CommandContext,
 ): Promise<Map<string, Buffer>> {
   if (run.agent === null) {
-    const command = `agentgym runs show ${shortRunId(run.id)}`
+    const command = `agentgym runs show ${shortId(run.id)}`
     throw new AgentGymError({
       code: 'run_has_no_agent',
       message: `the run ${run.id} has no agent: it is ${run.state.replace('_', ' ')}`,

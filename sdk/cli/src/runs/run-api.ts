@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import {
-  AgentGymError,
   type Run,
   type RunState,
   runListSchema,
@@ -12,6 +10,7 @@ import {
 import type { z } from 'zod'
 import type { Connection } from '../account/connection.ts'
 import { callApi } from '../registry/registry-api.ts'
+import { sendOnce } from '../registry/send-once.ts'
 
 export type RunFilter = { state?: string; scenario?: string; account?: string; limit?: number; cursor?: string }
 
@@ -27,13 +26,8 @@ export function runPath(id: string): string {
 }
 
 /** Queues a run, once: where no answer came, it is asked for again under the same key. */
-export async function startRun(connection: Connection, request: StartRunRequest): Promise<Run> {
-  const headers = { 'idempotency-key': randomUUID() }
-  const ask = () => callApi(connection, { method: 'POST', path: '/v1/runs', json: request, headers, answer: runSchema })
-  return ask().catch((error) => {
-    if (error instanceof AgentGymError && error.code === 'server_unreachable') return ask()
-    throw error
-  })
+export function startRun(connection: Connection, request: StartRunRequest): Promise<Run> {
+  return sendOnce(connection, { method: 'POST', path: '/v1/runs', json: request, answer: runSchema })
 }
 
 export function readRun(connection: Connection, id: string, signal?: AbortSignal): Promise<Run> {

@@ -1,4 +1,5 @@
 import { formatAmount, type Run } from '@agentgym/contract'
+import { shortId } from '../registry/find-by-id.ts'
 import { curveChart } from '../terminal/curve-chart.ts'
 import { fieldLines } from '../terminal/field-lines.ts'
 import { fitText, wrapText } from '../terminal/fit-text.ts'
@@ -10,7 +11,6 @@ import { evaluationLines } from '../training-view/evaluation-lines.ts'
 import { costText, remoteText } from '../training-view/remote-run.ts'
 import type { RunHistory } from './read-history.ts'
 import { runStateText } from './run-state-text.ts'
-import { shortRunId } from './short-run-id.ts'
 
 type ReportOptions = { verbose: boolean; nowMs: number }
 
@@ -23,7 +23,7 @@ export function runReport(run: Run, history: RunHistory, terminal: Terminal, opt
   const width = Math.min(terminal.columns(), 100)
   const note = run.note === null ? [] : wrapText(safeText(run.note, 200), width)
   return [
-    `${paint.bold(`Run ${shortRunId(run.id)}`)} ${symbols.dot} ${runStateText(run, terminal)}`,
+    `${paint.bold(`Run ${shortId(run.id)}`)} ${symbols.dot} ${runStateText(run, terminal)}`,
     ...note,
     ...failureLines(run, terminal, width - 2),
     ...fieldLines(fields(run, options), terminal),

@@ -3,6 +3,7 @@ import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
 import { readVersion } from '../packages/upload-package.ts'
+import { shortId } from '../registry/find-by-id.ts'
 import { displayPath } from '../terminal/display-path.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
@@ -11,7 +12,6 @@ import type { TrainingPlan } from '../training-view/training-plan.ts'
 import type { TrainingView } from '../training-view/training-view.ts'
 import { downloadAgent } from './download-agent.ts'
 import { type EndedRun, followRun } from './follow-run.ts'
-import { shortRunId } from './short-run-id.ts'
 
 export type WatchOptions = {
   /** Folder that the agent is written to once there is one; null leaves it on the server. */
@@ -113,7 +113,7 @@ async function fetchTo(
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
     const { code, message, data } = error
-    const hint = `The run is completed and the server keeps its agent: agentgym runs download ${shortRunId(run.id)} --out DIR.`
+    const hint = `The run is completed and the server keeps its agent: agentgym runs download ${shortId(run.id)} --out DIR.`
     throw new AgentGymError({ code, message, hint, data: { ...data, run: run.id } }, { cause: error })
   }
 }
@@ -121,7 +121,7 @@ async function fetchTo(
 /** What a run ended with, where it is no agent. */
 function failureOf(run: Run): AgentGymError {
   const { currency, spent_minor: spent, budget_minor: budget } = run.cost
-  const id = shortRunId(run.id)
+  const id = shortId(run.id)
   const at = run.checkpoint === null ? '' : `; its last checkpoint is that of iteration ${run.checkpoint.iteration}`
   const data = { run: run.id, state: run.state, spent_minor: spent, currency }
   switch (run.state) {
@@ -150,7 +150,7 @@ function failureOf(run: Run): AgentGymError {
 function stillRunning(error: unknown, run: Run): unknown {
   if (!(error instanceof AgentGymError)) return error
   const { code, message, data } = error
-  const id = shortRunId(run.id)
+  const id = shortId(run.id)
   const hint = `${error.hint === undefined ? '' : `${error.hint}\n`}The run goes on without you: agentgym runs watch ${id} finds it again.`
   return new AgentGymError({ code, message, hint, data: { ...data, run: run.id } }, { cause: error })
 }
@@ -163,7 +163,7 @@ function sayDetached(run: Run, context: CommandContext): void {
 /** Where a run is that goes on without us. */
 export function howToFollow(run: Run, { terminal }: CommandContext): string[] {
   const { paint, symbols } = terminal
-  const id = shortRunId(run.id)
+  const id = shortId(run.id)
   return [
     `${paint.accent(symbols.ok)} The run ${paint.bold(id)} goes on at the server ${paint.dim(`(${run.id})`)}`,
     `${symbols.next} Watch it: ${paint.accent(`agentgym runs watch ${id}`)}; end it: ${paint.accent(`agentgym runs cancel ${id}`)}`,

@@ -1,4 +1,4 @@
-import { shortRunId } from '../runs/short-run-id.ts'
+import { shortId } from '../registry/find-by-id.ts'
 import { formatCount } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -12,7 +12,7 @@ export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boole
     `${symbols.next} ${verb} ${paint.bold(safeText(plan.scenario, 230))} with ${plan.algorithm}, ${formatCount(plan.steps)} steps, seed ${plan.seed}`,
   ]
   if (plan.remote) {
-    lines.push(`  ${paint.dim('Run')} ${shortRunId(plan.remote.id)} ${paint.dim('at')} ${safeText(plan.remote.server)}`)
+    lines.push(`  ${paint.dim('Run')} ${shortId(plan.remote.id)} ${paint.dim('at')} ${safeText(plan.remote.server)}`)
   }
   if (plan.out !== null) lines.push(`  ${paint.dim('The agent will lie in')} ${safeText(plan.out)}`)
   if (verbose) {

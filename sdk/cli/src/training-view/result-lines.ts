@@ -1,5 +1,5 @@
 import type { Evaluation, ResultEvent, Run } from '@agentgym/contract'
-import { shortRunId } from '../runs/short-run-id.ts'
+import { shortId } from '../registry/find-by-id.ts'
 import { displayPath } from '../terminal/display-path.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
@@ -17,7 +17,7 @@ export function resultLines(result: ResultEvent, terminal: Terminal, run?: Run):
   const remote = run === undefined ? [] : remoteResultLines(run, terminal)
   if (run !== undefined && result.agent === run.agent?.tarball) {
     const took = `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}`
-    const fetch = `agentgym runs download ${shortRunId(run.id)}`
+    const fetch = `agentgym runs download ${shortId(run.id)}`
     return [...verdict, took, ...remote, `${symbols.next} Fetch the agent: ${paint.accent(fetch)}`]
   }
   const folder = displayPath(result.agent)

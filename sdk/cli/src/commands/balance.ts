@@ -1,0 +1,87 @@
+import { AgentGymError, formatAmount, type Payment } from '@agentgym/contract'
+import { type Connection, findConnection } from '../account/connection.ts'
+import type { CommandContext } from '../command-context.ts'
+import { readAmount } from '../command-line-amounts.ts'
+import { awaitPayment, sayWhere } from '../market/await-payment.ts'
+import { readBalance, readPayment, topUp } from '../market/market-api.ts'
+import { fieldLines } from '../terminal/field-lines.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
+import { titleLine } from '../terminal/title-line.ts'
+
+/** `agentgym balance`: what an account can spend. */
+export async function balance({ org }: { org?: string }, context: CommandContext): Promise<void> {
+  const found = await readBalance(await findConnection(), org)
+  context.sayJson(found)
+  const { paint, symbols } = context.terminal
+  const { currency, available_minor: available, held_minor: held, awaited_minor: awaited } = found
+  context.say(titleLine('Balance of', found.account, context.terminal))
+  const pairs: [string, string][] = [['available', formatAmount(available, currency)]]
+  if (held > 0) pairs.push(['held', `${formatAmount(held, currency)} for runs that have not begun or ended`])
+  if (awaited > 0) pairs.push(['awaited', `${formatAmount(awaited, currency)} of top-ups that are not confirmed`])
+  for (const line of fieldLines(pairs, context.terminal)) context.say(line)
+  const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`
+  context.say(`${symbols.next} Top it up: ${paint.accent(`agentgym balance top-up AMOUNT${whose}`)}`)
+}
+
+export type TopUpFlags = {
+  org?: string
+  /** False with --no-wait. */
+  wait?: boolean
+  testOutcome?: string
+}
+
+/** `agentgym balance top-up`: money from the payment provider to a balance; waits for it where a person has to pay. */
+export async function balanceTopUp(text: string, flags: TopUpFlags, context: CommandContext): Promise<void> {
+  const connection = await findConnection()
+  const { currency } = await readBalance(connection, flags.org)
+  const amount = readAmount(text, currency, { name: 'AMOUNT', meaning: 'what is to be added to the balance' })
+  const request = { amount_minor: amount, account: flags.org, test_outcome: flags.testOutcome }
+  const payment = await topUp(connection, request)
+  if (payment.state === 'pending') return pending(connection, payment, flags, context)
+  await sayEnded(connection, payment, flags, context)
+}
+
+async function pending(
+  connection: Connection,
+  payment: Payment,
+  flags: TopUpFlags,
+  context: CommandContext,
+): Promise<void> {
+  const { paint, symbols } = context.terminal
+  context.sayJson(payment)
+  const read = (signal: AbortSignal) => readPayment(connection, payment.id, signal)
+  const hasEnded = ({ state }: Payment) => state !== 'pending'
+  const awaited = { checkoutUrl: payment.checkout_url, read, hasEnded }
+  if (flags.wait === false) sayWhere(payment.checkout_url, context)
+  const ended = flags.wait === false ? undefined : await awaitPayment(awaited, context)
+  if (ended !== undefined) return sayEnded(connection, ended, flags, context)
+  const whose = flags.org === undefined ? '' : ` --org ${shellQuote(flags.org)}`
+  context.say(`${symbols.next} Whether it has come: ${paint.accent(`agentgym balance${whose}`)}`)
+}
+
+async function sayEnded(
+  connection: Connection,
+  payment: Payment,
+  { org }: TopUpFlags,
+  context: CommandContext,
+): Promise<void> {
+  const amount = formatAmount(payment.amount_minor, payment.currency)
+  if (payment.state === 'failed' || payment.state === 'expired') throw notPaid(payment, amount)
+  context.sayJson(payment)
+  const { paint, symbols } = context.terminal
+  const { available_minor: available, currency, account } = await readBalance(connection, org)
+  const now = paint.bold(formatAmount(available, currency))
+  context.say(`${paint.accent(symbols.ok)} Added ${amount}; the balance of ${safeText(account, 60)} is ${now}`)
+  context.say(`${symbols.next} Spend it: ${paint.accent('agentgym buy NAME')}`)
+}
+
+function notPaid({ id, state, message, provider }: Payment, amount: string): AgentGymError {
+  const why = message === null ? '' : `: ${message}`
+  return new AgentGymError({
+    code: 'payment_declined',
+    message: state === 'expired' ? `nobody paid the ${amount} in time` : `the payment of ${amount} failed${why}`,
+    hint: 'Nothing was added to the balance. Try again, with another card if it says so.',
+    data: { payment: id, state, provider },
+  })
+}

@@ -1,0 +1,151 @@
+import { readFile } from 'node:fs/promises'
+import { AgentGymError, type Price, type PricePage, type SetPriceRequest } from '@agentgym/contract'
+import { type Connection, findConnection } from '../account/connection.ts'
+import type { CommandContext } from '../command-context.ts'
+import { readAmount } from '../command-line-amounts.ts'
+import { readPrices, setPrice } from '../market/market-api.ts'
+import { priceLines } from '../market/price-lines.ts'
+import { priceText } from '../market/price-text.ts'
+import { requirePackageTarget } from '../registry/package-target.ts'
+import { confirm } from '../terminal/confirm.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
+
+export type PriceFlags = {
+  /** Basis points. */
+  royalty?: number
+  trial?: number
+  calls?: string
+  terms?: string
+  yes?: boolean
+}
+
+/** `agentgym price NAME`: what a package costs; with an amount or terms, sets them and says what will hold when. */
+export async function price(
+  name: string,
+  text: string | undefined,
+  flags: PriceFlags,
+  context: CommandContext,
+): Promise<void> {
+  const target = requirePackageTarget(name)
+  if (target.range !== undefined) throw wholePackage(target.name)
+  const connection = await findConnection()
+  const page = await readPrices(connection, target.name)
+  const { yes, ...terms } = flags
+  if (text === undefined && Object.values(terms).every((value) => value === undefined)) return show(page, context)
+  await change(connection, page, { text, flags }, context)
+}
+
+function wholePackage(name: string): AgentGymError {
+  return new AgentGymError({
+    code: 'usage_invalid',
+    message: `a price is that of all versions of ${name}`,
+    hint: `Leave the version out: agentgym price ${shellQuote(name)} AMOUNT.`,
+  })
+}
+
+function show(page: PricePage, context: CommandContext): void {
+  context.sayJson(page)
+  for (const line of priceLines(page, context.terminal)) context.say(line)
+  const { paint, symbols } = context.terminal
+  const name = shellQuote(page.package)
+  const [what, command] =
+    page.current.kind === 'one_time'
+      ? ['Buy it', `agentgym buy ${name}`]
+      : page.current.kind === 'per_run'
+        ? ['Train on it', `agentgym train ${name} --remote`]
+        : ['Set one for a package of yours', `agentgym price ${name} AMOUNT`]
+  context.say(`${symbols.next} ${what}: ${paint.accent(command)}`)
+}
+
+type Wanted = { text: string | undefined; flags: PriceFlags }
+
+async function change(connection: Connection, page: PricePage, wanted: Wanted, context: CommandContext): Promise<void> {
+  const request = await requestOf(page, wanted)
+  const { currency } = page.current
+  const next = { kind: request.kind, amount_minor: request.amount_minor ?? 0, currency }
+  // An announced raise that is said again is none.
+  const raises = costsMore(page.upcoming ?? page.current, next)
+  if (raises) {
+    context.say(`${page.package} is ${priceText(page.current)} now and will be ${priceText(next)}.`)
+    context.say('Where somebody relies on it, a raise holds after the notice period; what is bought stays bought.')
+  }
+  const consent = {
+    given: !raises || wanted.flags.yes === true,
+    question: `Raise the price of ${page.package} to ${priceText(next)}?`,
+    otherwise: '--yes raises it without asking',
+  }
+  if (!(await confirm(consent, context))) return context.say('Nothing was changed.')
+  const changed = await setPrice(connection, page.package, request)
+  context.sayJson(changed)
+  for (const line of changedLines(changed, context)) context.say(line)
+}
+
+function changedLines(page: PricePage, { terminal }: CommandContext): string[] {
+  const { paint, symbols } = terminal
+  const name = paint.bold(safeText(page.package, 240))
+  const later = page.upcoming
+  const done = `${paint.accent(symbols.ok)} ${name}`
+  const said =
+    later === null
+      ? `${done} is ${priceText(page.current)}`
+      : `${done} will be ${priceText(later)} from ${later.effective_at.slice(0, 10)} on; until then ${priceText(page.current)}`
+  const show = `agentgym price ${shellQuote(page.package)}`
+  return [said, `${symbols.next} Price, terms and history: ${paint.accent(show)}`]
+}
+
+/** Whether some buyer may have to pay more than now. */
+function costsMore(now: Pick<Price, 'kind' | 'amount_minor'>, next: Pick<Price, 'kind' | 'amount_minor'>): boolean {
+  if (next.kind === 'free') return false
+  return (
+    now.kind === 'free' || next.amount_minor > now.amount_minor || (now.kind === 'one_time' && next.kind !== now.kind)
+  )
+}
+
+/** Where only terms are given, the price stays what it is, or what it is announced to be. */
+async function requestOf({ current, upcoming }: PricePage, { text, flags }: Wanted): Promise<SetPriceRequest> {
+  const { royalty, trial, calls, terms } = flags
+  const stays = upcoming ?? current
+  const price =
+    text === undefined
+      ? { kind: stays.kind, amount_minor: stays.amount_minor || undefined }
+      : readPrice(text, current.currency)
+  return {
+    ...price,
+    royalty_basis_points: royalty,
+    trial_calls: trial,
+    calls_price_minor: calls === undefined ? undefined : readCalls(calls, current.currency),
+    terms: terms === undefined ? undefined : await readTerms(terms),
+  }
+}
+
+/** `12.50`, `0.50/run`, `free`. */
+function readPrice(text: string, currency: string): Pick<SetPriceRequest, 'kind' | 'amount_minor'> {
+  const word = text.trim().toLowerCase()
+  if (word === 'free') return { kind: 'free' }
+  const [, amount, perRun] = /^(.*?)(\/run)?$/s.exec(word) ?? []
+  const name = { name: 'AMOUNT', meaning: 'a price, `free`, or a price with /run for every training run' }
+  return { kind: perRun ? 'per_run' : 'one_time', amount_minor: readAmount(amount, currency, name) }
+}
+
+function readCalls(text: string, currency: string): number {
+  if (text.trim().toLowerCase() === 'free') return 0
+  return readAmount(text, currency, { name: '--calls', meaning: 'the price of 1,000 hosted calls, or free' })
+}
+
+async function readTerms(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    throw new AgentGymError(
+      {
+        code: 'file_not_found',
+        message: `the terms in ${safeText(path, 200)} cannot be read (${code})`,
+        hint: 'Name a text file: --terms TERMS.txt. Its whole text is what buyers read.',
+        data: { path },
+      },
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,109 @@
+import { AgentGymError, formatAmount, type SpendCap, spendCapSchema, tokenListSchema } from '@agentgym/contract'
+import { asManager } from '../account/as-manager.ts'
+import { type Connection, findConnection } from '../account/connection.ts'
+import type { CommandContext } from '../command-context.ts'
+import { readAmount } from '../command-line-amounts.ts'
+import { oneOf } from '../command-line-choices.ts'
+import { readBalance } from '../market/market-api.ts'
+import { listCaps, putCap, removeCap } from '../market/spend-cap-api.ts'
+import { findById, shortId } from '../registry/find-by-id.ts'
+import { callApi } from '../registry/registry-api.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
+import { renderTable } from '../terminal/table.ts'
+
+const periods = spendCapSchema.shape.period.options
+const periodWords = { day: 'a day', month: 'a month', total: 'in all' }
+
+/** `agentgym spend-cap`: what an account, and each token of it, may spend, and what of it is left. */
+export async function spendCaps({ org }: { org?: string }, context: CommandContext): Promise<void> {
+  const connection = await findConnection()
+  const caps = await listCaps(connection, org)
+  context.sayJson({ caps })
+  if (context.json) return
+  const { paint, symbols } = context.terminal
+  if (caps.length === 0) {
+    context.say('Caps on what the account or one of its tokens may spend will be here.')
+    context.say(`${symbols.next} Set one: ${paint.accent('agentgym spend-cap set AMOUNT --period month')}`)
+    return
+  }
+  const { currency } = await readBalance(connection, org)
+  for (const line of capLines(caps, currency, context)) context.say(line)
+  context.say(`${symbols.next} Take one off: ${paint.accent(`agentgym spend-cap remove ${shortId(caps[0].id)}`)}`)
+}
+
+function capLines(caps: readonly SpendCap[], currency: string, { terminal }: CommandContext): string[] {
+  const columns = [
+    { title: 'Cap' },
+    { title: 'Of', shrink: true },
+    { title: 'At most', align: 'right' as const },
+    { title: 'Period' },
+    { title: 'Spent', align: 'right' as const },
+  ]
+  const rows = caps.map((cap) => [
+    shortId(cap.id),
+    safeText(cap.token === null ? cap.account : `token ${cap.token.name}`, 100),
+    formatAmount(cap.amount_minor, currency),
+    periodWords[cap.period],
+    formatAmount(cap.spent_minor, currency),
+  ])
+  return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? terminal.paint.bold(text) : text))
+}
+
+export type SpendCapFlags = { org?: string; period: string; token?: string }
+
+/** `agentgym spend-cap set`: the most that the account, or a token, may spend in a period. Asks for the password. */
+export async function spendCapSet(text: string, flags: SpendCapFlags, context: CommandContext): Promise<void> {
+  const period = oneOf('period', flags.period, periods)
+  const connection = await findConnection()
+  const { currency } = await readBalance(connection, flags.org)
+  const word = { name: 'AMOUNT', meaning: 'the most that may be spent' }
+  const nothing = /^0+(\.0+)?$/.test(text.trim())
+  const amount_minor = nothing ? 0 : readAmount(text, currency, word)
+  const cap = await asManager(connection, async (manager, headers) => {
+    const token_id = flags.token === undefined ? undefined : await tokenId(manager, flags.token, headers)
+    return putCap(manager, { period, amount_minor, account: flags.org, token_id }, headers)
+  })
+  context.sayJson(cap)
+  const { paint, symbols } = context.terminal
+  const who = safeText(cap.token === null ? cap.account : `The token ${cap.token.name}`, 100)
+  const most = `${formatAmount(cap.amount_minor, currency)} ${periodWords[cap.period]}`
+  context.say(`${paint.accent(symbols.ok)} ${paint.bold(who)} may spend at most ${most}`)
+  const whose = flags.org === undefined ? '' : ` --org ${shellQuote(flags.org)}`
+  context.say(`${symbols.next} What is left of it: ${paint.accent(`agentgym spend-cap${whose}`)}`)
+}
+
+/** Tokens go by their name, as the list of them shows it, or by their id. */
+async function tokenId(connection: Connection, text: string, headers: Record<string, string>): Promise<string> {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text
+  const { tokens } = await callApi(connection, { path: '/v1/tokens', headers, answer: tokenListSchema })
+  const named = tokens.filter(({ name }) => name === text)
+  if (named.length === 1) return named[0].id
+  const shown = JSON.stringify(text.slice(0, 100))
+  throw new AgentGymError({
+    code: 'usage_invalid',
+    message: named.length === 0 ? `no token of yours is named ${shown}` : `${named.length} tokens are named ${shown}`,
+    hint:
+      named.length === 0
+        ? 'agentgym token create makes one.'
+        : `Name it by its id: ${named.map(({ id }) => id).join(', ')}.`,
+    data: { field: 'token' },
+  })
+}
+
+/** `agentgym spend-cap remove`: takes a cap off. */
+export async function spendCapRemove(text: string, { org }: { org?: string }, context: CommandContext): Promise<void> {
+  const connection = await findConnection()
+  const caps = await listCaps(connection, org)
+  const cap = await findById(text, {
+    noun: 'cap',
+    listCommand: 'agentgym spend-cap',
+    missing: 'spend_cap_not_found',
+    read: async (id) => ({ id }),
+    page: async () => ({ found: caps.map(({ id }) => ({ id })), next: null }),
+  })
+  await asManager(connection, (manager, headers) => removeCap(manager, cap.id, headers))
+  context.sayJson({ ok: true, id: cap.id })
+  const { paint, symbols } = context.terminal
+  context.say(`${paint.accent(symbols.ok)} Took the cap ${paint.bold(shortId(cap.id))} off`)
+}

@@ -1,0 +1,18 @@
+import { formatAmount, type Price, type PriceKind } from '@agentgym/contract'
+
+/** A price in words: `free`, `12.50 USD`, `0.50 USD a run`. */
+export function priceText({ kind, amount_minor, currency }: Pick<Price, 'kind' | 'amount_minor' | 'currency'>): string {
+  if (kind === 'free' || amount_minor === 0) return 'free'
+  return `${formatAmount(amount_minor, currency)}${kind === 'per_run' ? ' a run' : ''}`
+}
+
+/** The price of a package as the catalogue has it. */
+export function listedPriceText(listed: { price_kind: PriceKind; price_minor: number; currency: string }): string {
+  const { price_kind: kind, price_minor: amount_minor, currency } = listed
+  return priceText({ kind, amount_minor, currency })
+}
+
+/** `10%`, `2.5%`, of hundredths of a per cent. */
+export function percentText(basisPoints: number): string {
+  return `${basisPoints / 100}%`
+}

@@ -1,0 +1,84 @@
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { AgentGymError } from '@agentgym/contract'
+import type { CommandContext } from '../command-context.ts'
+import { displayPath } from '../terminal/display-path.ts'
+import { formatBytes } from '../terminal/format-figures.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { transferProgress } from '../terminal/transfer-progress.ts'
+
+export type Export = {
+  /** The option that names the file, for errors: `--out`. */
+  option: string
+  fetch(): Promise<Response>
+  /** Fields of the JSON line beside path and size. */
+  about: Record<string, unknown>
+}
+
+/**
+ * Writes what the server exports to a file and says so; `-` is stdout, which `--json` has for itself. Resolves to the
+ * bytes of the file; undefined for stdout.
+ */
+export async function exportTo(
+  file: string,
+  { option, fetch, about }: Export,
+  context: CommandContext,
+): Promise<number | undefined> {
+  if (file === '-' && context.json) {
+    throw new AgentGymError({
+      code: 'usage_invalid',
+      message: `${option} - writes the export to stdout, where --json prints its own line`,
+      hint: 'Leave one of the two out.',
+    })
+  }
+  const response = await fetch()
+  const body = Readable.from(response.body ?? [])
+  if (file === '-') {
+    await pipeline(body, process.stdout, { end: false })
+    return undefined
+  }
+  const out = resolve(file)
+  const bytes = await writeWhole(body, out, option, context)
+  context.sayJson({ ok: true, ...about, path: out, bytes })
+  const { paint, symbols } = context.terminal
+  const shown = paint.bold(safeText(displayPath(out)))
+  context.say(`${paint.accent(symbols.ok)} Wrote ${shown} ${paint.dim(`(${formatBytes(bytes)})`)}`)
+  return bytes
+}
+
+/** Whole or not at all: what is there stays until the last byte has come. */
+async function writeWhole(body: Readable, out: string, option: string, context: CommandContext): Promise<number> {
+  const temporary = `${out}.${process.pid}.tmp`
+  const progress = transferProgress('exported', context)
+  let bytes = 0
+  try {
+    body.on('data', (piece: Uint8Array) => {
+      bytes += piece.length
+      progress.update(bytes, null)
+    })
+    await pipeline(body, createWriteStream(temporary))
+    await rename(temporary, out)
+  } catch (error) {
+    throw explainFailure(error, out, option)
+  } finally {
+    progress.close()
+    await rm(temporary, { force: true })
+  }
+  return bytes
+}
+
+function explainFailure(error: unknown, out: string, option: string): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR'].includes(code)) {
+    const message = `${displayPath(out)} cannot be written (${code})`
+    const hint = `Name a file in a folder that is there, with ${option} FILE.`
+    return new AgentGymError({ code: 'file_not_found', message, hint, data: { path: out } }, { cause: error })
+  }
+  if (!(error instanceof TypeError)) return error
+  // What fetch says where the connection breaks in the middle of an answer.
+  const hint = 'Run the command again; nothing was written.'
+  return new AgentGymError({ code: 'server_unreachable', message: 'the export broke off', hint }, { cause: error })
+}
