@@ -48,7 +48,7 @@ describe('forms, without a script', () => {
     const page = await site
       .browser()
       .submit('/signup', '/signup', { username: 'grace', email: 'grace', password: 'short' })
-    expect(page.status).toBe(400)
+    expect(page.status).toBe(422)
     expect(page.text).toContain('id="field-email-wrong"')
     expect(page.text).toContain('id="field-password-wrong"')
     expect(page.text).not.toContain('id="field-username-wrong"')
@@ -104,7 +104,7 @@ describe('forms, without a script', () => {
     expect(known).toEqual(unknown)
     expect(known.text).toContain('a mail is on its way')
     const wrong = await browser.submit('/forgot-password', '/forgot-password', { email: 'no address' })
-    expect(wrong.status).toBe(400)
+    expect(wrong.status).toBe(422)
     expect(wrong.text).toContain('id="field-email-wrong"')
   })
 
@@ -188,9 +188,9 @@ describe('forms that are not ours', () => {
     const browser = await site.browserOf('frank')
     const form_token = await browser.formToken('/')
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', ''])
-      expect((await browser.post('/logout', { form_token }, { 'content-type': type })).status).toBe(400)
+      expect((await browser.post('/logout', { form_token }, { 'content-type': type })).status).toBe(422)
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`f${index}`, 'x']))
-    expect((await browser.post('/logout', { form_token, ...many })).status).toBe(400)
+    expect((await browser.post('/logout', { form_token, ...many })).status).toBe(422)
     expect((await browser.get('/')).text).toContain('menu-name">frank<')
   })
 

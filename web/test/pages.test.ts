@@ -17,7 +17,7 @@ const packages = [
   listed('@acme/japanese', { title: '倒立振子', summary: rtl }),
   listed('@labs/pole-agent', { kind: 'agent', title: 'Pole agent', price_minor: 1250, algorithm: 'grpo' }),
   ...Array.from({ length: 44 }, (_, index) =>
-    listed(`@many/number-${index}`, { title: `Number ${index}`, category: 'games', quality: index }),
+    listed(`@many/number-${index}`, { title: `Number ${index}`, category: 'games', downloads: index }),
   ),
 ]
 
@@ -105,7 +105,7 @@ describe('browse', () => {
 
   it('pages through everything, each once', async () => {
     const seen: string[] = []
-    let next: string | undefined = '/packages?category=games&sort=quality'
+    let next: string | undefined = '/packages?category=games&sort=downloads'
     for (let pages = 0; next !== undefined; pages++) {
       expect(pages).toBeLessThan(4)
       const { text } = await open(next)
@@ -126,7 +126,7 @@ describe('browse', () => {
 
   it('an address with a cursor that nobody made says so', async () => {
     const { status, text } = await open('/packages?cursor=nonsense')
-    expect(status).toBe(400)
+    expect(status).toBe(422)
     expect(text).toContain('cursor')
   })
 

@@ -33,7 +33,7 @@ function PackageRow({ item }: { item: ListedPackage }) {
   const [scope, name] = item.name.split('/')
   return (
     <li class="package-row">
-      <PackagePicture kind={item.kind} name={item.name} />
+      <PackagePicture name={item.name} version={item.latest_version} />
       <div class="package-row-main">
         <h3 class="package-row-name">
           <a href={packageAddress(item.name)}>{item.title ?? name}</a>

@@ -4,7 +4,7 @@ import type { SampleEpisode, ScenarioView } from '@agentgym/contract'
 import { episodeFrame } from '../pictures/episode-frame.ts'
 import { lastMoment } from '../pictures/episode-moments.ts'
 import { momentWords } from '../pictures/moment-words.ts'
-import { svgNode } from '../pictures/svg-node.ts'
+import { svgNode } from './nodes/svg-node.ts'
 
 /** A whole episode takes about this long, whatever its steps; none shorter or longer than can be followed. */
 const wholeMs = 12_000

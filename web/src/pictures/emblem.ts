@@ -4,7 +4,7 @@ import { picture, type SvgElement, svg } from './svg-element.ts'
 const ROWS = 5
 /** Mirrored: as many again, and one in the middle. */
 const COLUMNS = 3
-const CELL = 36
+const CELL = 40
 
 /**
  * What stands for a package of which there is no picture: a pattern of its hash (hex, or any text), the same for the same
@@ -18,7 +18,7 @@ export function emblem(hash: string): SvgElement {
   const shapes: SvgElement[] = []
   for (let row = 0; row < ROWS; row++) {
     for (let column = 0; column <= COLUMNS; column++) {
-      const kind = random() % 6
+      const kind = random() % 5
       const y = top + row * CELL
       shapes.push(...cell(kind, left + column * CELL, y))
       if (column < COLUMNS) shapes.push(...cell(kind, left + (across - 1 - column) * CELL, y))
@@ -27,13 +27,13 @@ export function emblem(hash: string): SvgElement {
   return picture(FRAME_WIDTH, FRAME_HEIGHT, { title: null }, ...shapes)
 }
 
-/** Half of the cells are empty. */
+/** Two cells of five are empty. */
 function cell(kind: number, x: number, y: number): SvgElement[] {
   const centre = { cx: x + CELL / 2, cy: y + CELL / 2 }
   const square = { x: x + 4, y: y + 4, width: CELL - 8, height: CELL - 8, rx: 3 }
   if (kind === 0) return [svg('rect', { class: 'pic-emblem', ...square })]
   if (kind === 1) return [svg('circle', { class: 'pic-emblem-line', ...centre, r: CELL / 2 - 6 })]
-  if (kind === 2) return [svg('circle', { class: 'pic-emblem', ...centre, r: 5 })]
+  if (kind === 2) return [svg('circle', { class: 'pic-emblem', ...centre, r: 7 })]
   return []
 }
 

@@ -31,7 +31,7 @@ export function learningCurve(
     HEIGHT,
     { title, description: describe(curve, target) },
     ...axisTicks(low, high, 4).map((value) => horizontal(y(value), shownNumber(value))),
-    ...axisTicks(0, steps, 4).map((at) => vertical(x(at), compact(at))),
+    ...axisTicks(0, steps, 6).map((at) => vertical(x(at), compact(at))),
     svg('line', { class: 'pic-axis', x1: PLOT.left, y1: PLOT.bottom, x2: PLOT.right, y2: PLOT.bottom }),
     svg(
       'text',

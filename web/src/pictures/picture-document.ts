@@ -3,10 +3,7 @@ import tokens from '../styles/tokens.css?raw'
 import { type SvgElement, svg } from './svg-element.ts'
 import { svgMarkup } from './svg-markup.ts'
 
-/** Without what is not for pictures, and without comments. */
-const style = [tokens, pictureRules.slice(0, pictureRules.indexOf('.replay {'))]
-  .map((rules) => rules.replace(/\/\*.*?\*\//gs, '').replace(/\s+/g, ' '))
-  .join('')
+const style = [tokens, pictureRules].map((rules) => rules.replace(/\/\*.*?\*\//gs, '').replace(/\s+/g, ' ')).join('')
 
 /** A picture as a file of its own, for `<img>`: in the colours of the scheme that the page around it has. */
 export function pictureDocument(picture: SvgElement): string {

@@ -9,6 +9,10 @@ export function svgMarkup({ name, attributes, children }: SvgElement): string {
   return `<${name}${written.join('')}>${within.join('')}</${name}>`
 }
 
+/** What XML does not know at all becomes the sign for what cannot be shown. */
 function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (sign) => escapes[sign])
+  return text
+    .toWellFormed()
+    .replace(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu, '\ufffd')
+    .replace(/[&<>"]/g, (sign) => escapes[sign])
 }

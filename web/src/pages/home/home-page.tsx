@@ -97,7 +97,7 @@ function Shelf({ title, packages, more }: { title: string; packages: ListedPacka
 function PackageCard({ item }: { item: ListedPackage }) {
   return (
     <li class="card">
-      <PackagePicture kind={item.kind} name={item.name} />
+      <PackagePicture name={item.name} version={item.latest_version} />
       <div class="card-body">
         <h3>
           <a class="card-link" href={packageAddress(item.name)}>

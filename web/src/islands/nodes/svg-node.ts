@@ -1,4 +1,4 @@
-import type { SvgElement } from './svg-element.ts'
+import type { SvgElement } from '../../pictures/svg-element.ts'
 
 const namespace = 'http://www.w3.org/2000/svg'
 
