@@ -5,7 +5,10 @@ import type { Database, Queries } from '../database/database.ts'
 import { chooseVersion } from '../packages/resolve-version.ts'
 
 export type TrainableScenario = {
+  packageId: string
   versionId: string
+  /** Whoever asks belongs to the account that owns it. */
+  member: boolean
   name: string
   version: string
   /** SHA-256 (hex) of the bundle. */
@@ -48,7 +51,9 @@ export async function resolveScenario(database: Database, actor: Actor, target: 
       hint: 'Choose another version, or leave it out for the latest one.',
       data,
     })
-  return { versionId: row.id, ...data, hash: row.bundle_hash, training: await trainingBlockOf(database, query, row.id) }
+  const training = await trainingBlockOf(database, query, row.id)
+  const { id: packageId, member } = found
+  return { packageId, versionId: row.id, member, ...data, hash: row.bundle_hash, training }
 }
 
 const manifestSchema = z.object({

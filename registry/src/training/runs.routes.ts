@@ -49,6 +49,11 @@ const startRoute = createRoute({
       'version_exists',
       'package_kind_changed',
       'package_visibility_fixed',
+      'package_taken_down',
+      'payment_required',
+      'price_changed',
+      'insufficient_funds',
+      'spend_cap_exceeded',
     ),
   },
 })

@@ -16,6 +16,7 @@ import { limitRate } from '../auth/rate-limit.ts'
 import type { Queries } from '../database/database.ts'
 import type { Schema } from '../database/schema.ts'
 import { type JobQueue, jobQueue } from '../jobs/job-queue.ts'
+import { requireRunnable } from '../market/access/require-runnable.ts'
 import { lockPackage } from '../packages/lock-package.ts'
 import type { Services } from '../server/services.ts'
 import { requireRoom } from './open-runs.ts'
@@ -43,7 +44,7 @@ export type Submission = {
  * first event, audit entry and job, or nothing.
  *
  * Under an idempotency key the same request gives the run that it made the first time, whatever has changed since; another
- * request is `idempotency_key_reused`. Throws what `resolveScenario`, `resolveTrainingPlan` and `reservePublication` throw,
+ * request is `idempotency_key_reused`. Throws what `resolveScenario`, `resolveTrainingPlan`, `requireRunnable` and `reservePublication` throw,
  * `account_not_found`, `forbidden`, `unauthenticated` and `rate_limited`.
  */
 export async function submitRun(services: Services, submission: Submission): Promise<Run> {
@@ -99,7 +100,7 @@ type NewRun = {
 /** Gives the run; where the same key came twice at once, the id of the one that was first, which is everybody's. */
 async function writeRun(services: Services, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
   const { submission, actor, owner, scenario, plan, publication, hash, queue } = added
-  const { request, idempotencyKey = null, traceparent } = submission
+  const { request, idempotencyKey = null, traceparent, ip } = submission
   // Once more, and held: whoever takes the membership away waits for the run, or the run is not written.
   if (owner.id !== actor.accountId) await authorise(query, actor, 'publish', owner.id, { scope: 'training:start' })
   if (publication !== null) {
@@ -139,6 +140,8 @@ async function writeRun(services: Services, query: Transaction<Schema>, added: N
     assert(earlier !== undefined, 'a run that is in the way has the same key')
     return earlier
   }
+  const { expected_price: expectedPrice } = request
+  await requireRunnable(query, services.config, { actor, runId: row.id, owner, scenario, expectedPrice, ip })
   await writeTrail(query, row.id, added)
   await queue.enqueue(query, 'train', row.id)
   // As `findRunFor` would give it: that would be the dearest statement of all.

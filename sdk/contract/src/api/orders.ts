@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { line } from './line.ts'
 import { amountMinorSchema, currencySchema } from './money.ts'
+import { expectedPriceSchema } from './prices.ts'
 
 const moment = z.iso.datetime()
 const sum = z.int().nonnegative()
@@ -22,8 +23,7 @@ export type OrderState = z.infer<typeof orderStateSchema>
 export const createOrderRequestSchema = z.strictObject({
   package: z.string().min(3).max(214),
   range: z.string().max(200).optional().describe('A version, range or tag; `latest` unless told.'),
-  expected_price: z
-    .strictObject({ id: z.uuid().optional(), amount_minor: sum })
+  expected_price: expectedPriceSchema
     .optional()
     .describe('The price that the buyer was shown. Another one is `price_changed`, and nothing is bought.'),
   pay_with: z.enum(['balance', 'provider']).default('balance'),

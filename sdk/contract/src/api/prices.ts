@@ -27,6 +27,10 @@ export const priceSchema = z
   .meta({ id: 'Price' })
 export type Price = z.infer<typeof priceSchema>
 
+/** The price that somebody was shown: another one is `price_changed`, and nothing is bought. */
+export const expectedPriceSchema = z.strictObject({ id: z.uuid().optional(), amount_minor: sum })
+export type ExpectedPrice = z.infer<typeof expectedPriceSchema>
+
 /** What a seller says beside the price. */
 const saleTermsFields = {
   /** Scenarios: what the author gets of every sale of an agent trained on a version of it, in hundredths of a per cent. */

@@ -3,6 +3,7 @@ import { evaluationSchema } from '../agent-manifest.ts'
 import { progressEventSchema } from '../training-events.ts'
 import { errorReportSchema } from './error.ts'
 import { line } from './line.ts'
+import { expectedPriceSchema } from './prices.ts'
 
 const count = z.int().nonnegative()
 const moment = z.iso.datetime()
@@ -40,6 +41,9 @@ export const startRunRequestSchema = z.strictObject({
     .max(1e12)
     .optional()
     .describe("Most that the run may cost, in minor units of the server's currency. No limit where it is left out."),
+  expected_price: expectedPriceSchema
+    .optional()
+    .describe('Of a scenario that is paid for by the run: its price as you were shown it. Held until the run trains.'),
   /** Publishes the agent once the run has completed. */
   publish: z
     .strictObject({
