@@ -2,6 +2,7 @@ import { AgentGymError, type Heartbeat, type progressRequestSchema, type RunEven
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { Attempt } from '../jobs/job-handler.ts'
+import { settleRunOrder } from '../market/orders/run-order.ts'
 import type { Services } from '../server/services.ts'
 import { stopOf, takeMeter, writeRun } from './run-attempt.ts'
 import {
@@ -20,7 +21,7 @@ type Progress = (typeof progressRequestSchema)['_output']
  * the same; each counts once. Gives why the run is to end, null where it is not. Throws `lease_lost`, and `request_invalid`
  * where iterations are missing in between.
  *
- * Costs six round trips to the database, however many points there are.
+ * Costs six round trips to the database, however many points there are; the first iteration one or more beyond that.
  */
 export async function recordProgress(
   services: Pick<Services, 'database' | 'config' | 'log' | 'metrics'>,
@@ -37,6 +38,8 @@ export async function recordProgress(
     await insertPoints(query, run.id, placed.points)
     await insertEvents(query, run.id, placed.events)
     await changeRun(query, run, { ...patch, ...latest(fresh), last_seq: placed.lastSeq })
+    // It trains: what was held for a scenario that is paid for by the run is its seller's.
+    if (run.iteration === 0 && fresh.length > 0) await settleRunOrder(query, run.id, 'post')
     return { stop: stopOf(metered), fresh }
   })
   services.metrics.iterations(fresh.map((point) => point.collect_seconds + point.update_seconds))

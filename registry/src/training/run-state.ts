@@ -4,6 +4,7 @@ import { type Selectable, sql, type Transaction, type UpdateObject } from 'kysel
 import type { Schema } from '../database/schema.ts'
 import type { TrainingRunTable } from '../database/training-schema.ts'
 import { type JobQueue, jobQueue } from '../jobs/job-queue.ts'
+import { settleRunOrder } from '../market/orders/run-order.ts'
 import type { Services } from '../server/services.ts'
 import { isSpent, spentMinor } from './metering.ts'
 import { insertEvents, type NewRunEvent, numbered } from './run-events.store.ts'
@@ -80,7 +81,7 @@ export type End =
   | { state: 'budget_exceeded' }
 
 /**
- * The one way that a run ends: state, last event, charge and the end of its job, in the caller's transaction, which holds
+ * The one way that a run ends: state, last event, charge, what was held for its scenario, and the end of its job, in the caller's transaction, which holds
  * job and run.
  */
 export async function endRun(
@@ -90,6 +91,7 @@ export async function endRun(
   end: End,
 ): Promise<RunRow> {
   await charge(query, run, currency)
+  await settleRunOrder(query, run.id, end.state === 'completed' || run.iteration > 0 ? 'post' : 'void')
   await queue.end(query, 'train', run.id)
   return changeRun(query, run, { state: end.state, ended_at: sql<Date>`now()`, ...remains(end) }, eventsOf(run, end))
 }

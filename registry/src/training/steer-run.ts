@@ -4,11 +4,12 @@ import { recordAudit } from '../auth/audit.ts'
 import { requireActor } from '../auth/authorise.ts'
 import { limitRate } from '../auth/rate-limit.ts'
 import { jobQueue } from '../jobs/job-queue.ts'
+import { holdAgain } from '../market/orders/run-order.ts'
 import type { Services } from '../server/services.ts'
 import { requireOwnRun } from './run-access.ts'
 import { runChanged } from './run-signals.ts'
 import { requestCancel, resumeRun } from './run-state.ts'
-import { runOf } from './runs.store.ts'
+import { type RunView, runOf } from './runs.store.ts'
 
 type Change = { actor: Actor | null; runId: string; ip: string | null }
 
@@ -30,8 +31,8 @@ export async function cancelRun(services: Services, { actor, runId, ip }: Change
 }
 
 /**
- * Goes on with a run that used up its budget. Throws `run_not_found`, `forbidden`, `run_state_conflict`, `rate_limited`, and
- * `request_invalid` where the new budget is used up as well.
+ * Goes on with a run that used up its budget. Throws `run_not_found`, `forbidden`, `run_state_conflict`, `rate_limited`,
+ * `request_invalid` where the new budget is used up as well, and what `holdForRun` throws.
  */
 export async function topUpRun(
   services: Services,
@@ -46,10 +47,17 @@ export async function topUpRun(
   const run = await database.transaction(async (query) => {
     await resumeRun(query, { queue }, runId, { budgetMinor })
     const changed = await requireOwnRun(query, actor, runId, scope)
+    // What was held for a scenario that is paid for by the run was let go when the run ended before it trained.
+    if (changed.run.iteration === 0)
+      await holdAgain(query, config, { ...runPurchase(changed.run), actor: changed.actor, ip })
     const data = { budget_minor: budgetMinor }
     await recordAudit(query, { actor: changed.actor, action: 'run.resume', subject: `run:${runId}`, ip, data })
     return changed.run
   })
   runChanged(services, runId)
   return runOf(run, config)
+}
+
+function runPurchase({ id, owner_id, owner, scenario_name: name, scenario_version: version }: RunView) {
+  return { buyer: { id: owner_id, username: owner }, runId: id, name, version }
 }

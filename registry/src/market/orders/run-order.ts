@@ -60,6 +60,13 @@ export async function holdForRun(
   return id
 }
 
+/** For a run that goes on: its price is held again where it was let go when the run ended before it trained. */
+export async function holdAgain(...given: Parameters<typeof holdForRun>): Promise<void> {
+  const [query, , { runId }] = given
+  const orders = await query.selectFrom('orders').select('state').where('run_id', '=', runId).execute()
+  if (orders.length > 0 && orders.every(({ state }) => state === 'cancelled')) await holdForRun(...given)
+}
+
 /**
  * The run has trained: what was held is paid (`post`). Or it ended before it did: what was held is free again (`void`). Does
  * nothing for a run that nothing is held for any more, so it may be called whenever either is known.
