@@ -31,6 +31,10 @@ const routes: Record<string, Answer> = {
   'GET /new': failure(409, 'a_code_of_the_future', { hint: 'Update.' }),
   'GET /proxy': (_, response) => void response.writeHead(502).end('<html>bad gateway</html>'),
   'GET /proxy-login': (_, response) => void response.writeHead(403).end('nope'),
+  'GET /npm/paid.tgz': (_, response) =>
+    void response.writeHead(402, { 'agentgym-error': 'payment_required' }).end('{"error":"Buy it: agentgym buy it."}'),
+  'GET /npm/hosted.tgz': (_, response) => void response.writeHead(403).end('{"error":"No.","code":"hosted_only"}'),
+  'GET /npm/foreign.tgz': (_, response) => void response.writeHead(402).end('{"error":"Pay."}'),
   'GET /whole.tgz': (_, response) => void response.end(tarball),
   'GET /damaged.tgz': (_, response) => void response.end(tarball.with(1000, 255 - tarball[1000])),
   'GET /cut.tgz': (_, response) => void response.end(tarball.subarray(1)),
@@ -83,6 +87,17 @@ describe('createClient', () => {
     ['/proxy-login', 'forbidden', 'The server answered 403 Forbidden to /proxy-login.'],
   ])('%s, a failure that is not of our catalogue, is %s by its status', async (path, code, message) => {
     await expect(createClient({ server }).send(path)).rejects.toMatchObject({ code, message })
+  })
+
+  it('throws what the npm registry threw, whose errors are a line of text', async () => {
+    const client = createClient({ server })
+    const failure = (path: string) => client.send(path).catch((error: AgentGymError) => error.toReport())
+    expect(await failure('/npm/paid.tgz')).toMatchObject({
+      code: 'payment_required',
+      message: 'Buy it: agentgym buy it.',
+    })
+    expect(await failure('/npm/hosted.tgz')).toMatchObject({ code: 'hosted_only', message: 'No.' })
+    expect(await failure('/npm/foreign.tgz')).toMatchObject({ code: 'payment_required', message: 'Pay.' })
   })
 
   it('says that nobody answers, and why', async () => {

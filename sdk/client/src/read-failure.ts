@@ -3,16 +3,18 @@ import { AgentGymError, type ErrorCode, errorCatalogue } from '@agentgym/contrac
 /** What to call a failure whose body is not ours: a proxy's page, or a code that a newer server has. */
 const codeOfStatus: Record<number, ErrorCode> = {
   401: 'unauthenticated',
+  402: 'payment_required',
   403: 'forbidden',
   404: 'endpoint_not_found',
+  410: 'package_taken_down',
   413: 'request_too_large',
   429: 'rate_limited',
 }
 
-/** The error that an answer carries, as it was thrown on the server. Reads the body. */
+/** The error that an answer carries, as it was thrown on the server; below `/npm/` in npm's form. Reads the body. */
 export async function readFailure(response: Response): Promise<AgentGymError> {
   const text = await response.text().catch(() => '')
-  const report = reportIn(text)
+  const report = reportIn(text, response.headers.get('agentgym-error'))
   const requestId = response.headers.get('x-request-id')
   const data = { ...(report?.data as object | undefined), ...(requestId === null ? {} : { request_id: requestId }) }
   return new AgentGymError({
@@ -43,10 +45,13 @@ function reasonOf(error: unknown): string {
   return typeof code === 'string' ? ` (${code})` : inner.message === '' ? '' : ` (${inner.message})`
 }
 
-function reportIn(text: string): Record<string, unknown> | undefined {
+function reportIn(text: string, npmCode: string | null): Record<string, unknown> | undefined {
   try {
     const body: unknown = JSON.parse(text)
-    const error = typeof body === 'object' && body !== null ? (body as { error?: unknown }).error : undefined
+    if (typeof body !== 'object' || body === null) return undefined
+    const { error, code } = body as { error?: unknown; code?: unknown }
+    // npm's form: one line of text, with the code beside it or in a header.
+    if (typeof error === 'string') return { message: error, code: code ?? npmCode }
     return typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : undefined
   } catch {
     return undefined

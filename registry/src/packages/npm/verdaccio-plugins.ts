@@ -64,11 +64,16 @@ function settle<Value>(current: Reading, promise: Promise<Value>, callback: Call
     })
 }
 
-/** Verdaccio tells errors by `status` (HTTP) and `code` (storage). What is a bug is told to our log and nobody else. */
+/**
+ * Verdaccio tells errors by `status` (HTTP) and `code` (storage), and answers the message alone: a header has our code, for
+ * clients of ours. What is a bug is told to our log and nobody else.
+ */
 function asHttpError(current: Reading, error: unknown): Error {
   if (error instanceof AgentGymError) {
     const { status } = errorCatalogue[error.code]
     if (status >= 500) current.report(error)
+    const { response } = current.answer
+    if (!response.headersSent) response.setHeader('agentgym-error', error.code)
     return Object.assign(new Error([error.message, error.hint].filter(Boolean).join(' ')), { status, code: status })
   }
   current.report(error)
