@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import type { Form } from './form-body.ts'
+
+export type Answer = { status: number; body: unknown }
+type Thing = { id: string; object: string; [field: string]: unknown }
+export type StripeEvent = { id: string; object: 'event'; type: string; created: number; data: { object: Thing } }
+
+export type StripeBooks = ReturnType<typeof createStripeBooks>
+
+/** Stripe's side of everything: objects by id, and the events that it would tell of them. */
+export function createStripeBooks() {
+  const things = new Map<string, Thing>()
+  const keep = <Kept extends Thing>(thing: Kept): Kept => {
+    things.set(thing.id, thing)
+    return thing
+  }
+  const get = (id: string): Thing => {
+    const thing = things.get(id)
+    if (thing === undefined) throw new Error(`Stripe has no ${id}`)
+    return thing
+  }
+  const all = (object: string) => [...things.values()].filter((thing) => thing.object === object)
+  /** What lies at Stripe to be paid out. */
+  const state = { balanceMinor: Number.POSITIVE_INFINITY }
+  return {
+    state,
+    get,
+    all,
+    retrieve: (id: string): Answer => (things.has(id) ? ok(get(id)) : missing(id)),
+
+    createSession(form: Form): Answer {
+      const { unit_amount, currency } = priceOf(form)
+      const endsIn = Number(form.expires_at) - Date.now() / 1_000
+      if (Number(unit_amount) < 50) return invalid('The amount must be at least $0.50 usd.', 'amount_too_small')
+      if (!/^[a-z]{3}$/.test(currency)) return invalid(`Invalid currency: ${currency}.`)
+      if (form.expires_at !== undefined && (endsIn < 1_800 - 5 || endsIn > 86_400))
+        return invalid('The `expires_at` timestamp must be between 30 minutes and 24 hours from now.')
+      const id = newId('cs_test')
+      const session = { id, object: 'checkout.session', status: 'open', payment_status: 'unpaid', payment_intent: null }
+      const url = `https://checkout.stripe.example/c/pay/${id}`
+      return ok(keep({ ...session, url, amount_total: Number(unit_amount), currency, ...withMetadata(form) }))
+    },
+    expireSession(id: string): Answer {
+      const session = get(id)
+      if (session.status !== 'open') return invalid('Only Checkout Sessions with a status of `open` can be expired.')
+      return ok(keep({ ...session, status: 'expired', url: null }))
+    },
+    createAccount(form: Form): Answer {
+      const account = { id: newId('acct'), object: 'account', payouts_enabled: false, type: form.type }
+      return ok(keep({ ...account, capabilities: { transfers: 'inactive' }, external_accounts: { data: [] } }))
+    },
+    createAccountLink: ({ account }: Form): Answer =>
+      ok({ object: 'account_link', url: `https://connect.stripe.example/setup/${account}`, expires_at: 0 }),
+    listTransfers: (group: string): Answer =>
+      ok({
+        ...{ object: 'list', url: '/v1/transfers', has_more: false },
+        data: all('transfer').filter(({ transfer_group }) => transfer_group === group),
+      }),
+    createTransfer(form: Form): Answer {
+      const amount = Number(form.amount)
+      const account = things.get(String(form.destination))
+      if (account === undefined) return invalid(`No such destination: '${form.destination}'`, 'resource_missing')
+      if ((account.capabilities as Form).transfers !== 'active')
+        return invalid(
+          'Your destination account needs to have the transfers capability.',
+          'insufficient_capabilities_for_transfer',
+        )
+      if (amount > state.balanceMinor)
+        return invalid('You have insufficient funds in your Stripe account.', 'balance_insufficient')
+      state.balanceMinor -= amount
+      const transfer = { id: newId('tr'), object: 'transfer', amount, amount_reversed: 0, reversed: false }
+      return ok(
+        keep({ ...transfer, transfer_group: form.transfer_group, destination: account.id, ...withMetadata(form) }),
+      )
+    },
+
+    /** The payer has paid; `later`: the bank says in some days whether. */
+    pay(sessionId: string, { later = false } = {}): StripeEvent {
+      const session = get(sessionId)
+      const { payment_intent_data: data } = session
+      const intent = keep({ id: newId('pi'), object: 'payment_intent', metadata: (data as Form)?.metadata ?? {} })
+      const paid = {
+        status: 'complete',
+        payment_status: later ? 'unpaid' : 'paid',
+        payment_intent: intent.id,
+        url: null,
+      }
+      return event('checkout.session.completed', keep({ ...session, ...paid }))
+    },
+    bankPays(sessionId: string): StripeEvent {
+      return event('checkout.session.async_payment_succeeded', keep({ ...get(sessionId), payment_status: 'paid' }))
+    },
+    bankRefuses: (sessionId: string): StripeEvent => event('checkout.session.async_payment_failed', get(sessionId)),
+    expire: (sessionId: string): StripeEvent =>
+      event('checkout.session.expired', keep({ ...get(sessionId), status: 'expired' })),
+    dispute(sessionId: string, { amount, status = 'needs_response' }: { amount?: number; status?: string } = {}) {
+      const { payment_intent, amount_total, currency } = get(sessionId)
+      const dispute = {
+        id: newId('du'),
+        object: 'dispute',
+        amount: amount ?? amount_total,
+        status,
+        reason: 'fraudulent',
+      }
+      const kept = keep({ ...dispute, payment_intent, currency })
+      return {
+        created: event('charge.dispute.created', kept),
+        withdrawn: event('charge.dispute.funds_withdrawn', kept),
+        reinstated: event('charge.dispute.funds_reinstated', { ...kept, status: 'won' }),
+      }
+    },
+    /** Given back on Stripe's own pages: so much in all, up to now. */
+    refund(sessionId: string, amountRefunded: number): StripeEvent {
+      const { payment_intent } = get(sessionId)
+      const { metadata } = get(String(payment_intent))
+      const charge = {
+        id: `ch_of_${payment_intent}`,
+        object: 'charge',
+        amount_refunded: amountRefunded,
+        payment_intent,
+      }
+      return event('charge.refunded', keep({ ...charge, metadata }))
+    },
+    reverse(transferId: string, amountReversed: number): StripeEvent {
+      return event('transfer.reversed', keep({ ...get(transferId), amount_reversed: amountReversed }))
+    },
+    completeOnboarding(accountId: string, fingerprint: string): StripeEvent {
+      const ready = { payouts_enabled: true, capabilities: { transfers: 'active' } }
+      const bank = { id: newId('ba'), object: 'bank_account', fingerprint }
+      return event('account.updated', keep({ ...get(accountId), ...ready, external_accounts: { data: [bank] } }))
+    },
+    event,
+  }
+}
+
+const ok = (body: unknown): Answer => ({ status: 200, body })
+const newId = (kind: string) => `${kind}_${randomBytes(12).toString('hex')}`
+const missing = (id: string): Answer => invalid(`No such object: '${id}'`, 'resource_missing', 404)
+
+function invalid(message: string, code?: string, status = 400): Answer {
+  return {
+    status,
+    body: { error: { type: 'invalid_request_error', message, ...(code === undefined ? {} : { code }) } },
+  }
+}
+
+function event(type: string, object: Thing): StripeEvent {
+  // A copy: an event tells how the object was then.
+  const data = { object: structuredClone(object) }
+  return { id: newId('evt'), object: 'event', type, created: Math.floor(Date.now() / 1_000), data }
+}
+
+function priceOf(form: Form): { unit_amount: string; currency: string } {
+  const items = form.line_items as Form
+  return (items[0] as Form).price_data as Form as { unit_amount: string; currency: string }
+}
+
+/** Numbers of metadata come back as text. */
+function withMetadata({ metadata = {}, payment_intent_data = {}, client_reference_id = '' }: Form) {
+  return { metadata, payment_intent_data, client_reference_id }
+}
