@@ -11,6 +11,8 @@ import { jobUpkeep } from '../jobs/upkeep.ts'
 import { capRoutes } from '../market/caps/caps.routes.ts'
 import { earningsRoutes } from '../market/earnings/earnings.routes.ts'
 import { idempotencyUpkeep } from '../market/idempotency/idempotency-upkeep.ts'
+import { moderationRoutes } from '../market/moderation/moderation.routes.ts'
+import { moderationUpkeep } from '../market/moderation/moderation-upkeep.ts'
 import { orderRoutes } from '../market/orders/orders.routes.ts'
 import { ordersUpkeep } from '../market/orders/orders-upkeep.ts'
 import { judgeMoneyPlace } from '../market/payments/judge-money-place.ts'
@@ -69,6 +71,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       evaluateJobRoutes(services),
       verificationRoutes(services),
       reviewRoutes(services),
+      moderationRoutes(services),
       npmRoutes(services),
       priceRoutes(services),
       orderRoutes(services),
@@ -84,6 +87,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...trainingUpkeep(services),
       ...verificationUpkeep(services),
       ...reviewsUpkeep(services),
+      ...moderationUpkeep(services),
       ...idempotencyUpkeep(services),
       ...ordersUpkeep(services),
       ...paymentsUpkeep(services),

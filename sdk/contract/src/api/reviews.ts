@@ -81,6 +81,12 @@ export const decideReportRequestSchema = z.strictObject({
 
 export const takeDownRequestSchema = z.strictObject({
   reason,
+  for_all: z
+    .boolean()
+    .default(false)
+    .describe(
+      'It is malicious: those who bought it get it no more either, and buyers of the last 30 days get their money back.',
+    ),
   refund: z.boolean().default(false).describe('Gives every buyer of the last 30 days their money back.'),
 })
 export const restoreRequestSchema = z.strictObject({ reason })
