@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { build, type InlineConfig } from 'vite'
+import type { InlineConfig } from 'vite'
 
 const root = import.meta.dirname
 const stamp = join(root, 'dist/stamp')
@@ -62,6 +62,8 @@ if (readIfThere(stamp) === fingerprint()) {
 
 async function buildSite(): Promise<void> {
   const wanted = fingerprint()
+  // Loaded only to build: whether there is anything to do is asked at every start.
+  const { build } = await import('vite')
   rmSync(stamp, { force: true })
   await build(clientBuild)
   compressAssets()

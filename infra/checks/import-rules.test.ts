@@ -36,6 +36,7 @@ const trespasses: [rule: string, file: string, specifier: string][] = [
   ['registry-imports-only-client-and-contract', 'registry/src/catalog/spaces.ts', '@agentgym/scenario'],
   ['rooms-do-not-know-the-server', 'registry/src/packages/restart.ts', '../server/serve.ts'],
   ['web-imports-only-client-and-contract', 'web/src/page.ts', '@agentgym/registry'],
+  ['web-imports-only-client-and-contract', 'web/src/part.tsx', '../../registry/src/index.ts'],
   ['cli-is-the-top', 'runtime/src/progress.ts', '../../sdk/cli/src/index.ts'],
   ['infra-is-outside', 'runtime/src/self-check.ts', '../../infra/checks/rules.ts'],
   ['no-deep-imports', 'sdk/cli/src/deep.ts', '../../../runtime/src/training/loop.ts'],
@@ -76,16 +77,20 @@ const rightful: [file: string, specifier: string][] = [
   ['sdk/client/src/index.ts', '@agentgym/contract'],
   ['sdk/cli/src/index.ts', '@agentgym/runtime'],
   ['sdk/cli/src/serve.ts', '@agentgym/registry'],
+  ['sdk/cli/src/site.ts', '@agentgym/web'],
+  ['web/src/index.ts', '@agentgym/client'],
+  ['web/test/site.test.ts', '@agentgym/registry'],
   ['infra/checks/rules.ts', '../../runtime/src/training/loop.ts'],
 ]
 
-const exportsOf: Record<string, Record<string, string>> = {
+const exportsOf: Record<string, Record<string, string | Record<string, string>>> = {
   'sdk/contract': { '.': './src/index.ts' },
   'sdk/client': { '.': './src/index.ts' },
   'sdk/scenario': { '.': './src/index.ts', './engine': './src/engine/index.ts' },
   'sdk/cli': {},
   runtime: { '.': './src/index.ts' },
   registry: { '.': './src/index.ts' },
+  web: { '.': { source: './src/index.ts', default: './dist/server/index.js' } },
   'plugins/pole': {},
 }
 

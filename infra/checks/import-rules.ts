@@ -13,10 +13,16 @@ function entryFiles(root: string): string {
     { cwd: root },
   )) {
     const { exports = {} } = JSON.parse(readFileSync(join(root, manifest), 'utf8'))
-    for (const file of typeof exports === 'string' ? [exports] : Object.values<string>(exports))
-      entries.push(join(manifest, '..', file).replaceAll('.', '[.]'))
+    for (const file of exportedFiles(exports)) entries.push(join(manifest, '..', file).replaceAll('.', '[.]'))
   }
   return `^(${entries.join('|')})$`
+}
+
+type Exports = string | { [name: string]: Exports }
+
+/** By path, and for some by condition: sources, types, what is built. */
+function exportedFiles(exports: Exports): string[] {
+  return typeof exports === 'string' ? [exports] : Object.values(exports).flatMap(exportedFiles)
 }
 
 const npm = (name: string) => `(^|(^|/)node_modules/)${name}(/|$)`
@@ -56,6 +62,7 @@ export function importRules(root: string): IForbiddenRuleType[] {
     },
     {
       name: 'web-imports-only-client-and-contract',
+      comment: 'The site is a client of the API like any other: no rule of the marketplace is in it.',
       from: { path: '^web/', pathNot: tests },
       to: { path: packages, pathNot: ['^web/', '^sdk/(client|contract)/'] },
     },
@@ -110,7 +117,7 @@ const serviceRules: IForbiddenRuleType[] = [
     comment: 'The server puts the rooms together. They take from it what a route is made of, and nothing that runs it.',
     from: {
       path: '^registry/src/',
-      pathNot: ['^registry/src/(server|testing)/', '^registry/src/index[.]ts$', tests],
+      pathNot: ['^registry/src/(server|testing)/', '^registry/src/(index|testing)[.]ts$', tests],
     },
     to: {
       path: '^registry/src/server/',
@@ -148,7 +155,8 @@ export const cruiseOptions: ICruiseOptions = {
   exclude: { path: '(^|/)(dist|testdata)/' },
   enhancedResolveOptions: {
     exportsFields: ['exports'],
-    conditionNames: ['import', 'node', 'default'],
+    // What is built from sources is looked at in its sources.
+    conditionNames: ['source', 'import', 'node', 'default'],
     extensions: ['.ts', '.tsx', '.mjs', '.js', '.json', '.node'],
   },
 }

@@ -22,6 +22,8 @@ if (values.long) process.env.AGENTGYM_TEST_LONG = '1'
 
 const counts = [
   runCheck('types', 'tsc', ['--noEmit']),
+  // Islands run in browsers: they have a document, and no Node.
+  runCheck('types of islands', 'tsc', ['--noEmit', '-p', 'web/src/islands']),
   runCheck('lint and format', 'biome', ['check', '--error-on-warnings']),
   runTests(values.checks ? ['infra/checks'] : positionals),
 ]

@@ -16,7 +16,7 @@ pnpm_version=12.4.2
 packages_stamp=node_modules/.agentgym-setup
 
 packages_fingerprint() {
-  cat infra/setup/run.sh pnpm-lock.yaml pnpm-workspace.yaml package.json sdk/*/package.json runtime/package.json registry/package.json plugins/*/package.json | cksum
+  cat infra/setup/run.sh pnpm-lock.yaml pnpm-workspace.yaml package.json sdk/*/package.json runtime/package.json registry/package.json web/package.json plugins/*/package.json | cksum
 }
 
 packages_ready() {
@@ -24,7 +24,8 @@ packages_ready() {
 }
 # build.sh keeps a fingerprint of its own, of sources, libtorch, compiler and processor.
 learner_ready() { sh runtime/learner/build.sh --status >/dev/null 2>&1; }
-all_ready() { [ -z "$missing_packages" ] && packages_ready && learner_ready; }
+site_ready() { node_modules/.bin/node web/build.ts --status >/dev/null 2>&1; }
+all_ready() { [ -z "$missing_packages" ] && packages_ready && learner_ready && site_ready; }
 
 install_debian_packages() {
   # An apt-get that was killed half-way leaves dpkg unconfigured and refuses all work until this has run.
@@ -53,6 +54,7 @@ install_packages() {
 }
 
 build_learner() { sh runtime/learner/build.sh; }
+build_site() { node_modules/.bin/node web/build.ts; }
 
 set_up() {
   refuse_unsupported_machine
@@ -73,6 +75,7 @@ set_up() {
   [ "$failed" = 0 ] || exit 1
   find_requirements
   learner_ready || step learner 'Learner, C++ built against libtorch' 'gradients and weight updates' build_learner
+  site_ready || step site 'Marketplace site, bundled' 'Node cannot run its pages as they are written' build_site
   rm -rf "$logs"
 }
 

@@ -56,7 +56,7 @@ async function serveTraced({ config = {}, sampler = 'parentbased_always_on', url
   const lines: unknown[] = []
   const log = (message: string, data?: Record<string, unknown>) => void lines.push({ message, ...data })
   const tracer = openTracing(settings, { info: log, warn: log, error: log })
-  const app = await serveApp(database, [room()], config, tracer)
+  const app = await serveApp(database, [room()], config, { tracer })
   closing.push(() => app.close())
   return { app, lines, send: () => tracer.close() }
 }

@@ -1,25 +1,25 @@
 import type { Hono } from 'hono'
 import type { Database } from '../../database/database.ts'
 import { type TestServices, testServices } from '../../testing/test-services.ts'
-import { createApp } from '../app.ts'
+import { type AppOptions, createApp } from '../app.ts'
 import type { Env } from '../env.ts'
 import { listenHttp } from '../http-listener.ts'
-import type { RequestTracer } from '../request-tracer.ts'
-import type { ServerConfig } from '../services.ts'
+import type { ServerConfig, Services } from '../services.ts'
 
 export type ServedApp = { url: string; services: TestServices; close(): Promise<void> }
 
 /** The application with these rooms, answering real requests. */
 export async function serveApp(
   database: Database,
-  rooms: Hono<Env>[],
+  rooms: Hono<Env>[] | ((services: Services) => Hono<Env>[]),
   config: Partial<ServerConfig> = {},
-  tracer?: RequestTracer,
+  more: Pick<AppOptions, 'tracer' | 'site'> = {},
 ): Promise<ServedApp> {
   const listener = await listenHttp('127.0.0.1', 0)
   const url = `http://localhost:${listener.port}`
   const services = await testServices(database, { publicUrl: url, ...config })
-  listener.answerWith(createApp(services, { rooms, tracer }).fetch)
+  const opened = typeof rooms === 'function' ? rooms(services) : rooms
+  listener.answerWith(createApp(services, { rooms: opened, ...more }).fetch)
   return {
     url,
     services,
