@@ -231,7 +231,7 @@ export const market: Migration = {
       action text not null,
       request_hash text not null,
       status integer not null,
-      answer jsonb not null,
+      answer json not null,
       created_at timestamptz(3) not null default now(),
       constraint idempotency_keys_pkey primary key (actor_id, key)
     )`,
