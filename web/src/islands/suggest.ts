@@ -4,84 +4,88 @@
 type Found = { packages: { name: string; title: string | null; kind: string }[] }
 
 const waitMs = 120
-const box = document.querySelector<HTMLElement>('[data-suggest]')
-const input = box?.querySelector('input')
-const list = box?.querySelector<HTMLElement>('.suggestions')
-if (box && input && list) suggest(box, input, list)
 
-function suggest(box: HTMLElement, input: HTMLInputElement, list: HTMLElement): void {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let asking = new AbortController()
+for (const box of document.querySelectorAll<HTMLElement>('[data-suggest]')) {
+  const input = box.querySelector('input')
+  const list = box.querySelector<HTMLElement>('.suggestions')
+  if (input !== null && list !== null) attach(box, input, list)
+}
+
+/** The open list, and which of its options is chosen; -1 is none. */
+function makeList(input: HTMLInputElement, list: HTMLElement) {
   let chosen = -1
-
-  const close = () => {
-    clearTimeout(timer)
-    asking.abort()
-    list.hidden = true
-    chosen = -1
-    input.setAttribute('aria-expanded', 'false')
-    input.removeAttribute('aria-activedescendant')
-  }
   const choose = (index: number) => {
     const options = [...list.children]
-    if (options.length === 0) return
-    chosen = (index + options.length) % options.length
-    for (const [at, option] of options.entries()) option.setAttribute('aria-selected', String(at === chosen))
+    chosen = index < 0 ? options.length - 1 : index % options.length
+    for (const [at, option] of options.entries()) option.ariaSelected = String(at === chosen)
     input.setAttribute('aria-activedescendant', options[chosen].id)
     options[chosen].scrollIntoView({ block: 'nearest' })
   }
+  return {
+    show: (options: HTMLElement[]) => {
+      list.replaceChildren(...options)
+      list.hidden = options.length === 0
+      chosen = -1
+      input.ariaExpanded = String(!list.hidden)
+      input.removeAttribute('aria-activedescendant')
+    },
+    isOpen: () => !list.hidden,
+    down: () => choose(chosen + 1),
+    up: () => choose(chosen - 1),
+    chosen: () => list.children.item(chosen),
+  }
+}
+
+function attach(box: HTMLElement, input: HTMLInputElement, element: HTMLElement): void {
+  const list = makeList(input, element)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let asking = new AbortController()
+  const close = () => {
+    clearTimeout(timer)
+    asking.abort()
+    list.show([])
+  }
   const ask = async () => {
-    const q = input.value.trim()
-    if (q === '') return close()
     asking.abort()
     asking = new AbortController()
-    try {
-      const response = await fetch(`/v1/packages?limit=7&q=${encodeURIComponent(q)}`, { signal: asking.signal })
-      if (!response.ok) return close()
-      const { packages }: Found = await response.json()
-      if (packages.length === 0 || document.activeElement !== input) return close()
-      list.replaceChildren(...packages.map(optionOf))
-      list.hidden = false
-      chosen = -1
-      input.setAttribute('aria-expanded', 'true')
-      input.removeAttribute('aria-activedescendant')
-    } catch {
-      // Aborted by the next letter, or offline: the form still searches.
-    }
+    const { signal } = asking
+    const found = await search(input.value.trim(), signal)
+    if (!signal.aborted && document.activeElement === input) list.show(found.map(optionOf))
   }
-
-  for (const [name, value] of Object.entries({
-    role: 'combobox',
-    'aria-autocomplete': 'list',
-    'aria-expanded': 'false',
-    'aria-controls': list.id,
-  }))
-    input.setAttribute(name, value)
+  input.role = 'combobox'
+  input.ariaAutoComplete = 'list'
+  input.ariaExpanded = 'false'
+  input.setAttribute('aria-controls', element.id)
   input.addEventListener('input', () => {
     clearTimeout(timer)
     timer = setTimeout(ask, waitMs)
   })
   input.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && !list.hidden) {
-      event.preventDefault()
-      close()
-    }
-    if (list.hidden) return
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      event.preventDefault()
-      choose(event.key === 'ArrowDown' ? chosen + 1 : Math.max(chosen, 0) - 1)
-    }
-    const option = list.children[chosen]
-    if (event.key === 'Enter' && option instanceof HTMLAnchorElement) {
-      event.preventDefault()
-      location.href = option.href
-    }
+    if (!list.isOpen()) return
+    const option = list.chosen()
+    if (event.key === 'Escape') close()
+    else if (event.key === 'ArrowDown') list.down()
+    else if (event.key === 'ArrowUp') list.up()
+    else if (event.key === 'Enter' && option instanceof HTMLAnchorElement) location.href = option.href
+    else return
+    event.preventDefault()
   })
   box.addEventListener('focusout', (event) => {
     if (!(event.relatedTarget instanceof Node) || !box.contains(event.relatedTarget)) close()
   })
   // A press must not take the focus away before the click arrives.
-  list.addEventListener('mousedown', (event) => event.preventDefault())
+  element.addEventListener('mousedown', (event) => event.preventDefault())
+}
+
+/** None for no words, and where the server does not answer: the form still searches. */
+async function search(q: string, signal: AbortSignal): Promise<Found['packages']> {
+  if (q === '') return []
+  try {
+    const response = await fetch(`/v1/packages?limit=7&q=${encodeURIComponent(q)}`, { signal })
+    return response.ok ? ((await response.json()) as Found).packages : []
+  } catch {
+    return []
+  }
 }
 
 /** Texts are set as texts: what a title holds is never read as markup. */
@@ -92,7 +96,7 @@ function optionOf({ name, title, kind }: Found['packages'][number], index: numbe
   option.role = 'option'
   option.ariaSelected = 'false'
   option.tabIndex = -1
-  option.href = `/packages/${name.split('/').map(encodeURIComponent).join('/').replace('%40', '@')}`
+  option.href = `/packages/${name}`
   for (const [part, text] of [
     ['title', title ?? name],
     ['name', name],
