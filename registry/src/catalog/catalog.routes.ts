@@ -70,7 +70,7 @@ const readmeRoute = createRoute({
       description: 'The README.',
       content: { 'application/json': { schema: versionReadmeSchema }, 'text/html': { schema: z.string() } },
     },
-    ...failures('package_not_found', 'version_not_found'),
+    ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
   },
 })
 

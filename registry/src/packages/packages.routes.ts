@@ -38,7 +38,7 @@ const done = { 204: { description: 'Done.' } }
 const vettingCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
   (code) => /^(?:tarball|package|model)_/.test(code) && errorCatalogue[code].exit === 2,
 )
-const changeCodes = ['unauthenticated', 'forbidden', 'package_not_found'] as const
+const changeCodes = ['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down'] as const
 
 const publishRoute = createRoute({
   method: 'put',
@@ -80,7 +80,7 @@ const versionsRoute = createRoute({
   request: { params: packageParams },
   responses: {
     200: { description: 'Newest first.', content: json(versionListSchema) },
-    ...failures('package_not_found'),
+    ...failures('package_not_found', 'package_taken_down'),
   },
 })
 
@@ -91,7 +91,7 @@ const versionRoute = createRoute({
   request: { params: versionParams },
   responses: {
     200: { description: 'The version.', content: json(versionDetailsSchema) },
-    ...failures('package_not_found', 'version_not_found'),
+    ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
   },
 })
 
@@ -103,7 +103,7 @@ const resolveRoute = createRoute({
   request: { params: packageParams, query: resolveRequestSchema },
   responses: {
     200: { description: 'What to install.', content: json(resolvedVersionSchema) },
-    ...failures('package_not_found', 'version_not_found'),
+    ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
   },
 })
 
@@ -112,7 +112,10 @@ const tagsRoute = createRoute({
   path: `${base}/tags`,
   summary: 'Tags of a package',
   request: { params: packageParams },
-  responses: { 200: { description: 'The tags.', content: json(tagListSchema) }, ...failures('package_not_found') },
+  responses: {
+    200: { description: 'The tags.', content: json(tagListSchema) },
+    ...failures('package_not_found', 'package_taken_down'),
+  },
 })
 
 const setTagRoute = createRoute({

@@ -103,7 +103,17 @@ const resumeRoute = createRoute({
   request: { params: runParams, body: { required: true, content: json(resumeRunRequestSchema) } },
   responses: {
     200: { description: 'Queued again.', content: json(runSchema) },
-    ...failures(...runCodes, 'run_state_conflict', 'rate_limited'),
+    ...failures(
+      ...runCodes,
+      'run_state_conflict',
+      'rate_limited',
+      'package_not_found',
+      'package_taken_down',
+      'payment_required',
+      'price_changed',
+      'insufficient_funds',
+      'spend_cap_exceeded',
+    ),
   },
 })
 

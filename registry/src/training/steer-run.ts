@@ -1,11 +1,15 @@
 import type { Run } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
 import type { Actor } from '../auth/actor.ts'
 import { recordAudit } from '../auth/audit.ts'
 import { requireActor } from '../auth/authorise.ts'
 import { limitRate } from '../auth/rate-limit.ts'
+import type { Schema } from '../database/schema.ts'
 import { jobQueue } from '../jobs/job-queue.ts'
+import { requireRunnable } from '../market/access/require-runnable.ts'
 import { holdAgain } from '../market/orders/run-order.ts'
-import type { Services } from '../server/services.ts'
+import { findReadablePackage } from '../packages/packages.store.ts'
+import type { ServerConfig, Services } from '../server/services.ts'
 import { requireOwnRun } from './run-access.ts'
 import { runChanged } from './run-signals.ts'
 import { requestCancel, resumeRun } from './run-state.ts'
@@ -47,6 +51,7 @@ export async function topUpRun(
   const run = await database.transaction(async (query) => {
     await resumeRun(query, { queue }, runId, { budgetMinor })
     const changed = await requireOwnRun(query, actor, runId, scope)
+    await requireScenario(query, config, changed, ip)
     // What was held for a scenario that is paid for by the run was let go when the run ended before it trained.
     if (changed.run.iteration === 0)
       await holdAgain(query, config, { ...runPurchase(changed.run), actor: changed.actor, ip })
@@ -60,4 +65,25 @@ export async function topUpRun(
 
 function runPurchase({ id, owner_id, owner, scenario_name: name, scenario_version: version }: RunView) {
   return { buyer: { id: owner_id, username: owner }, runId: id, name, version }
+}
+
+/** That they may still train on it: a licence may have been given back since, or the scenario taken down. */
+async function requireScenario(
+  query: Transaction<Schema>,
+  config: ServerConfig,
+  { run, actor }: { run: RunView; actor: Actor },
+  ip: string | null,
+): Promise<void> {
+  const { id, member } = await findReadablePackage(query, actor, run.scenario_name)
+  const scenario = { packageId: id, name: run.scenario_name, version: run.scenario_version, member }
+  const owner = { id: run.owner_id, username: run.owner }
+  await requireRunnable(query, config, {
+    actor,
+    runId: run.id,
+    owner,
+    scenario,
+    expectedPrice: undefined,
+    paid: true,
+    ip,
+  })
 }

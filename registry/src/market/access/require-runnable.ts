@@ -19,7 +19,7 @@ export type WantedRun = {
   scenario: { packageId: string; name: string; version: string; member: boolean }
   /** The price that they were shown. */
   expectedPrice: ExpectedPrice | undefined
-  /** What a run costs is paid already: it has trained before. */
+  /** What it costs by the run is paid already, or held elsewhere: it goes on. */
   paid?: boolean
   ip: string | null
 }
