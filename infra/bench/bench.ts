@@ -6,6 +6,7 @@ import { loadScenario, resolvePlan, train } from '@agentgym/runtime'
 import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
 import { algorithmsBenchmark } from './algorithms-bench.ts'
 import type { Figure } from './figure.ts'
+import { marketBenchmark } from './market-bench.ts'
 import { registryBenchmark } from './registry-bench.ts'
 import { trainingServiceBenchmark } from './training-service-bench.ts'
 
@@ -26,13 +27,14 @@ async function main(): Promise<void> {
 }
 
 /**
- * `npm run bench` measures training; `-- registry` the registry and `-- service` training as a service, on PostgreSQL or,
- * with `--embedded`, on PGlite; `-- algorithms` how much GRPO and PPO play until they succeed.
+ * `npm run bench` measures training; `-- registry` the registry, `-- service` training as a service and `-- market`
+ * purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how much GRPO and PPO play until they succeed.
  */
 async function measure(folder: string): Promise<Figure[]> {
   const embedded = process.argv.includes('--embedded')
   if (process.argv.includes('registry')) return registryBenchmark({ packages: 100_000, embedded, say })
   if (process.argv.includes('service')) return trainingServiceBenchmark({ embedded, say })
+  if (process.argv.includes('market')) return marketBenchmark({ embedded, say })
   if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
   return [...(await rollouts()), await learner(), await wholeTraining(folder), await secondsTo475(folder)]
 }

@@ -1,4 +1,4 @@
-/** What the benchmark of the catalogue needs of this package's inside: databases to fill, and what to fill them with. */
+/** What the benchmarks of the catalogue and the market need of this package's inside: databases to fill, and what with. */
 
 export { markdownHtml } from './catalog/markdown-html.ts'
 export { keepReadmeHtml } from './catalog/readme-html.store.ts'
@@ -6,4 +6,10 @@ export { loadPackages } from './catalog/testing/load-packages.ts'
 export { type SyntheticPackage, syntheticPackages, syntheticQueries } from './catalog/testing/synthetic-packages.ts'
 export type { Database } from './database/database.ts'
 export { openDatabase } from './database/open-database.ts'
+export { openAccounts } from './market/ledger/accounts.store.ts'
+export { applyTransfers } from './market/ledger/apply-transfers.ts'
+export { auditLedger } from './market/ledger/audit-ledger.ts'
+export { foldHotAccounts } from './market/ledger/fold-hot-accounts.ts'
+export { insertOwners } from './market/ledger/testing/insert-owners.ts'
+export { splitSale } from './market/rules/split-sale.ts'
 export { startPostgresql, stopPostgresql } from './testing/postgresql-server.ts'

@@ -12,7 +12,7 @@ const added = `update ledger_accounts account set
   credits_posted = account.credits_posted + sums.credits_posted,
   debits_pending = account.debits_pending + sums.debits_pending,
   credits_pending = account.credits_pending + sums.credits_pending
-  from sums where account.id = sums.account_id`
+  where id = sums.account_id`
 /** Called by a trigger of ours, not by a statement that somebody wrote. */
 const fromWithin = 'pg_trigger_depth() > 0'
 
@@ -60,8 +60,7 @@ export const ledger: Migration = {
       credit_account_id uuid not null,
       amount bigint not null constraint ledger_transfers_amount_check check (amount between 1 and ${most}),
       currency text not null,
-      pending_id uuid constraint ledger_transfers_pending_id_key unique
-        constraint ledger_transfers_pending_id_fkey references ledger_transfers (id),
+      pending_id uuid constraint ledger_transfers_pending_id_fkey references ledger_transfers (id),
       code text not null constraint ledger_transfers_code_check check (code ~ '^[a-z][a-z_]{0,39}$'),
       reference uuid,
       expires_at timestamptz(3),
@@ -76,6 +75,8 @@ export const ledger: Migration = {
     )`,
     'create index ledger_transfers_debit_account_idx on ledger_transfers (debit_account_id, position)',
     'create index ledger_transfers_credit_account_idx on ledger_transfers (credit_account_id, position)',
+    // A hold ends once.
+    'create unique index ledger_transfers_pending_id_key on ledger_transfers (pending_id) where pending_id is not null',
     'create index ledger_transfers_reference_idx on ledger_transfers (reference) where reference is not null',
     // What is not yet in the row of a hot account: signed changes. Deleting them adds them to it.
     `create table ledger_hot_entries (
@@ -93,50 +94,61 @@ export const ledger: Migration = {
       expires_at timestamptz(3)
     )`,
     'create index ledger_open_pendings_expires_at_idx on ledger_open_pendings (expires_at) where expires_at is not null',
+    // Row by row, each by its key: a plan for many rows would read whole tables for the few that there are.
     `create function ledger_apply() returns trigger language plpgsql as $$
-      declare wrong uuid;
+      declare
+        added ledger_transfers;
+        held ledger_transfers;
+        sums record;
       begin
-        if exists (select from inserted where kind <> 'posted') then
-          select added.id into wrong from inserted added
-            left join ledger_transfers pending on pending.id = added.pending_id and pending.kind = 'pending'
-              and (pending.debit_account_id, pending.credit_account_id, pending.currency)
-                = (added.debit_account_id, added.credit_account_id, added.currency)
-              and (case added.kind when 'post' then added.amount <= pending.amount else added.amount = pending.amount end)
-              and (added.kind = 'void' or pending.expires_at is null or added.created_at < pending.expires_at)
-            where added.pending_id is not null and pending.id is null limit 1;
-          if found then
-            raise exception 'transfer % does not fit the pending one that it ends', wrong
-              using errcode = 'check_violation', table = 'ledger_transfers', constraint = 'ledger_transfers_resolution';
+        for added in select * from inserted where kind <> 'posted' order by position loop
+          if added.kind = 'pending' then
+            insert into ledger_open_pendings values (added.id, added.expires_at);
+          else
+            select * into held from ledger_transfers where id = added.pending_id;
+            if held.kind is distinct from 'pending'
+              or (held.debit_account_id, held.credit_account_id, held.currency)
+                <> (added.debit_account_id, added.credit_account_id, added.currency)
+              or added.amount > held.amount
+              or (added.kind = 'void' and added.amount <> held.amount)
+              or (added.kind = 'post' and added.created_at >= held.expires_at)
+            then
+              raise exception 'transfer % does not fit the pending one that it ends', added.id
+                using errcode = 'check_violation', table = 'ledger_transfers', constraint = 'ledger_transfers_resolution';
+            end if;
+            delete from ledger_open_pendings where transfer_id = added.pending_id;
           end if;
-          insert into ledger_open_pendings select id, expires_at from inserted where kind = 'pending';
-          delete from ledger_open_pendings using inserted where transfer_id = inserted.pending_id;
-        end if;
-        with changes as (
-          select added.debit_account_id, added.credit_account_id,
-            case when added.kind in ('posted', 'post') then added.amount else 0 end as posted,
-            case added.kind when 'posted' then 0 when 'pending' then added.amount else -pending.amount end as pending
-          from inserted added left join ledger_transfers pending on pending.id = added.pending_id
-        ), legs as (
-          select debit_account_id as account_id, posted as debits_posted, 0 as credits_posted,
-            pending as debits_pending, 0 as credits_pending from changes
-          union all select credit_account_id, 0, posted, 0, pending from changes
-        ), sums as materialized (
-          ${sums('legs')}
-        ), kept_apart as (
-          insert into ledger_hot_entries (account_id, debits_posted, credits_posted, debits_pending, credits_pending)
-          select sums.* from sums join ledger_accounts on id = account_id where hot
-        )
-        ${added} and not account.hot;
+        end loop;
+        for sums in
+          with changes as (
+            select debit_account_id, credit_account_id,
+              case when kind in ('posted', 'post') then amount else 0 end as posted,
+              case kind when 'posted' then 0 when 'pending' then amount
+                else -(select hold.amount from ledger_transfers hold where hold.id = inserted.pending_id) end as pending
+            from inserted
+          ), legs as (
+            select debit_account_id as account_id, posted as debits_posted, 0 as credits_posted,
+              pending as debits_pending, 0 as credits_pending from changes
+            union all select credit_account_id, 0, posted, 0, pending from changes
+          )
+          ${sums('legs')} order by account_id
+        loop
+          ${added} and not hot;
+          if not found then
+            insert into ledger_hot_entries (account_id, debits_posted, credits_posted, debits_pending, credits_pending)
+            values (sums.account_id, sums.debits_posted, sums.credits_posted, sums.debits_pending, sums.credits_pending);
+          end if;
+        end loop;
         return null;
       end $$`,
     `create trigger ledger_transfers_apply after insert on ledger_transfers referencing new table as inserted
       for each statement execute function ledger_apply()`,
     `create function ledger_fold() returns trigger language plpgsql as $$
+      declare sums record;
       begin
-        with sums as materialized (
-          ${sums('deleted')}
-        )
-        ${added};
+        for sums in ${sums('deleted')} order by account_id loop
+          ${added};
+        end loop;
         return null;
       end $$`,
     `create trigger ledger_hot_entries_fold after delete on ledger_hot_entries referencing old table as deleted
