@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './testing/stripe-market.ts'
+
+describe.each(await testDatabases())('Stripe that does not answer as it should on $kind', ({ open }) => {
+  let market: StripeMarket
+  let buyer: Trader
+
+  beforeAll(async () => {
+    market = await openStripeMarket(await open())
+    buyer = await market.trader()
+  })
+  afterAll(() => market.close())
+
+  const topUp = (json: Record<string, unknown>, key = randomUUID()) =>
+    market.server.call('POST', '/v1/top-ups', buyer.token, { json, key })
+  const create = 'POST /v1/checkout/sessions'
+
+  it.each(['lost_request', 'lost_answer', 'fails'] as const)(
+    '%s: once is borne, more is 503, and asking again does it once',
+    async (fault) => {
+      const { books } = market.stripe
+      const before = books.all('checkout.session').length
+      market.stripe.fault(create, fault)
+      expect(await topUp({ amount_minor: 5_000 })).toMatchObject({ status: 201 })
+      expect(books.all('checkout.session')).toHaveLength(before + 1)
+      const key = randomUUID()
+      for (const _ of [1, 2]) market.stripe.fault(create, fault)
+      expect(await topUp({ amount_minor: 5_000 }, key)).toMatchObject({
+        status: 503,
+        code: 'payment_provider_unavailable',
+      })
+      const again = await topUp({ amount_minor: 5_000 }, key)
+      expect(again).toMatchObject({ status: 201, body: { state: 'pending', checkout_url: expect.any(String) } })
+      expect((await topUp({ amount_minor: 5_000 }, key)).body).toEqual(again.body)
+      expect(books.all('checkout.session')).toHaveLength(before + 2)
+    },
+  )
+
+  it('what Stripe refuses is declined, with its words, and again', async () => {
+    const key = randomUUID()
+    for (const _ of [1, 2])
+      expect(await topUp({ amount_minor: 10 }, key)).toMatchObject({
+        ...{ status: 402, code: 'payment_declined' },
+        body: { error: { message: expect.stringContaining('at least $0.50') } },
+      })
+  })
+
+  it('what is for the provider test is refused where money is real', async () => {
+    expect(await topUp({ amount_minor: 500, test_outcome: 'succeeds' })).toMatchObject({ code: 'request_invalid' })
+    expect((await fetch(`${market.server.url}/test-checkout`)).status).toBe(404)
+  })
+})
