@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../database/schema.ts'
 import { availableMinor } from '../ledger/account.ts'
 import { lockAccounts, openAccounts } from '../ledger/accounts.store.ts'
+import { dropLostVotes } from '../reviews/ratings.store.ts'
 import { splitRefund } from '../rules/split-refund.ts'
 import type { Movement } from '../rules/transfer.ts'
 import { smaller } from './debts.ts'
@@ -51,7 +52,9 @@ export async function reverseSale(
     return { order: await changeOrder(query, order, { refundedMinor: refunded }), refundId }
   await revokeEntitlement(query, order.id)
   const state = kind === 'refund' ? 'refunded' : 'charged_back'
-  return { order: await changeOrder(query, order, { state, refundedMinor: refunded }), refundId }
+  const ended = await changeOrder(query, order, { state, refundedMinor: refunded })
+  await dropLostVotes(query, order.package_id)
+  return { order: ended, refundId }
 }
 
 export async function revokeEntitlement(query: Transaction<Schema>, orderId: string): Promise<void> {

@@ -1,7 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { PriceKind } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
 import { type Actor, scopes } from '../../../auth/actor.ts'
 import type { Database } from '../../../database/database.ts'
+import type { Schema } from '../../../database/schema.ts'
 import type { TestServices } from '../../../testing/test-services.ts'
 import { availableMinor } from '../../ledger/account.ts'
 import { openAccounts, readOwnersAccounts } from '../../ledger/accounts.store.ts'
@@ -137,6 +139,25 @@ export async function setListPrice(
     .returning('id')
     .executeTakeFirstOrThrow()
   return row.id
+}
+
+/** A run's row, as `submitRun` writes it before it asks for its price. */
+export async function insertRun(
+  query: Transaction<Schema>,
+  { accountId }: Pick<Actor, 'accountId'>,
+  scenarioVersionId: string,
+): Promise<string> {
+  const { id } = await query
+    .insertInto('training_runs')
+    .values({
+      ...{ owner_id: accountId, created_by: accountId, scenario_version_id: scenarioVersionId, algorithm: 'ppo' },
+      ...{ settings: '{}', seed: 1, note: null, request_hash: randomBytes(32).toString('hex'), trajectories_every: 0 },
+      ...{ publish_name: null, publish_version: null, publish_visibility: null, idempotency_key: null },
+      ...{ traceparent: null, budget_minor: null, last_seq: 0 },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 /** Money onto somebody's balance, as a top-up brings it. */
