@@ -20,6 +20,7 @@ const permissive = [
 
 // Not permissive by what package.json says, and why it may be here all the same; `*` stands for any ending.
 const exceptions: Record<string, string> = {
+  'axe-core': 'MPL-2.0: a tool of the tests, neither changed nor handed on',
   'lightningcss*': 'MPL-2.0: a tool of vite’s, neither changed nor handed on',
   '@fontsource-variable/*': 'OFL-1.1: typefaces, which may be handed on with anything but not sold alone',
   'truncate-utf8-bytes': 'WTFPL: permits everything',

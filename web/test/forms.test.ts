@@ -146,12 +146,13 @@ describe('forms that are not ours', () => {
     async (path) => {
       const browser = await site.browserOf('frank')
       const form_token = await browser.formToken('/')
-      for (const headers of [
+      const foreign: Record<string, string>[] = [
         { origin: 'https://evil.example' },
         { origin: 'null' },
         { 'sec-fetch-site': 'cross-site' },
         { 'sec-fetch-site': 'same-site' },
-      ]) {
+      ]
+      for (const headers of foreign) {
         const page = await browser.post(path, { form_token, theme: 'dark' }, headers)
         expect([path, page.status]).toEqual([path, 403])
         expect(page.headers.getSetCookie()).toEqual([])

@@ -6,7 +6,7 @@ export function Command({ text, label = 'Copy the command' }: { text: string; la
   useIsland('copy')
   return (
     <div class="command" data-copy={text}>
-      <pre>
+      <pre tabindex={0}>
         <code>{text}</code>
       </pre>
       <button class="command-copy" type="button" hidden aria-label={label} title={label}>

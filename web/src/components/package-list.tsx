@@ -8,8 +8,15 @@ import { PackagePicture } from './package-picture.tsx'
 import { Price } from './price.tsx'
 import { Time } from './time.tsx'
 
+type PackageListProps = {
+  packages: ListedPackage[]
+  label: string
+  /** Level of the names as headings: one below what the list stands under. */
+  level?: 2 | 3
+}
+
 /** Packages under each other, each a row of a table that reads like a list. */
-export function PackageList({ packages, label }: { packages: ListedPackage[]; label: string }) {
+export function PackageList({ packages, label, level = 3 }: PackageListProps) {
   return (
     <div class="package-list">
       <div class="package-list-head" aria-hidden="true">
@@ -22,23 +29,24 @@ export function PackageList({ packages, label }: { packages: ListedPackage[]; la
       </div>
       <ol aria-label={label}>
         {packages.map((one) => (
-          <PackageRow item={one} />
+          <PackageRow item={one} level={level} />
         ))}
       </ol>
     </div>
   )
 }
 
-function PackageRow({ item }: { item: ListedPackage }) {
+function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
+  const Heading = level === 2 ? 'h2' : 'h3'
   const [scope, name] = item.name.split('/')
   return (
     <li class="package-row">
       <PackagePicture name={item.name} version={item.latest_version} />
       <div class="package-row-main">
-        <h3 class="package-row-name">
+        <Heading class="package-row-name">
           <a href={packageAddress(item.name)}>{item.title ?? name}</a>
           {item.visibility === 'private' && <Icon name="lock" size={14} label="Private" />}
-        </h3>
+        </Heading>
         <p class="package-row-id">
           <span class="dim">{scope}/</span>
           {name}

@@ -32,7 +32,7 @@ export function BrowsePage({ found, query }: { found: FoundPackages; query: Brow
         {found.packages.length === 0 ? (
           <NothingFound query={query} />
         ) : (
-          <PackageList packages={found.packages} label="Packages" />
+          <PackageList packages={found.packages} label="Packages" level={2} />
         )}
         <nav class="pager" aria-label="Pages">
           {query.cursor !== undefined && <Button href={browseAddress(query)}>First page</Button>}
