@@ -4,7 +4,10 @@
 find_requirements() {
   missing_packages=''
   case ${script##*/} in
-    test.sh) [ -n "${AGENTGYM_TEST_DATABASE_URL:-}" ] || postgresql_installed || missing_packages=' postgresql' ;;
+    test.sh)
+      [ -n "${AGENTGYM_TEST_DATABASE_URL:-}" ] || postgresql_installed || missing_packages=' postgresql'
+      [ -n "${AGENTGYM_TEST_CHROMIUM:-}" ] || chromium_installed || missing_packages="$missing_packages chromium"
+      ;;
   esac
   command -v c++ >/dev/null 2>&1 || missing_packages="$missing_packages g++"
   command -v make >/dev/null 2>&1 || missing_packages="$missing_packages make"
@@ -22,6 +25,9 @@ postgresql_installed() {
   for initdb in /usr/lib/postgresql/*/bin/initdb; do [ ! -x "$initdb" ] || return 0; done
   command -v initdb >/dev/null 2>&1
 }
+
+# The same places as web/test/find-chromium.ts.
+chromium_installed() { [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-browser ] || [ -x /usr/bin/google-chrome ]; }
 
 debian_package_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
@@ -47,6 +53,7 @@ refuse_unsupported_machine() {
   say "$cross These Debian packages are missing, and installing them needs root:$missing_packages"
   say "  As root:  apt-get update && apt-get install -y --no-install-recommends$missing_packages"
   case "$missing_packages" in *libtorch*) say '  Without root: set LIBTORCH to an unpacked libtorch, or have a python3 with torch on the PATH.' ;; esac
+  case "$missing_packages" in *chromium*) say '  Without root: set AGENTGYM_TEST_CHROMIUM to the program of a Chromium or Chrome.' ;; esac
   case "$missing_packages" in *postgresql*) say '  Without root: set AGENTGYM_TEST_DATABASE_URL to a PostgreSQL server where databases may be made.' ;; esac
   say '  Then run the same command again. Nothing has been changed.'
   exit 2

@@ -62,7 +62,7 @@ set_up() {
   # apt and npm wait for the network most of the time: side by side they cost as much as the longer one.
   debian_job='' packages_job=''
   if [ -n "$missing_packages" ]; then
-    step debian "Debian packages:$missing_packages" 'libtorch is what the learner computes with, PostgreSQL what the tests run on' install_debian_packages & debian_job=$!
+    step debian "Debian packages:$missing_packages" 'libtorch is what the learner computes with; the tests run on PostgreSQL and in Chromium' install_debian_packages & debian_job=$!
   fi
   if ! packages_ready; then
     step packages 'npm packages and Node 24, from the lockfile' 'the project runs on its own Node' install_packages & packages_job=$!
