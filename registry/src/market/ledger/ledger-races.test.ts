@@ -185,6 +185,24 @@ it('accounts that are held are held: nobody else moves what was read', async () 
   expect(spent.filter((amount) => amount > 0n)).toEqual([100n])
 })
 
+it('nobody waits for a hot account: not for who has credited it and not committed, nor does folding', async () => {
+  await apply(move(provider, balances[0], 5n), move(provider, balances[1], 5n))
+  await foldHotAccounts(any())
+  const before = await available(fees)
+  const seen = await databases[0].transaction(async (query) => {
+    await applyTransfers(query, [move(balances[0], fees, 5n)])
+    // By the other replica, in the middle of this one's transaction: if anything waited here, it would wait for ever.
+    const results = await databases[1].transaction((other) => applyTransfers(other, [move(balances[1], fees, 5n)]))
+    expect(told(results)).toEqual(['created'])
+    await foldHotAccounts(databases[1])
+    return (await readAccounts(databases[1].query, [fees])).get(fees)
+  })
+  expect(seen && availableMinor(seen)).toBe(before + 5n)
+  expect(await available(fees)).toBe(before + 10n)
+  await foldHotAccounts(any())
+  expect(await available(fees)).toBe(before + 10n)
+})
+
 it('everything at once, with folding, expiry and audits in between: money is neither made nor lost', async () => {
   for (const balance of balances) {
     await empty(balance)
