@@ -1175,6 +1175,591 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/packages/{scope}/{name}/versions/{version}/verification': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Have the marketplace run an agent again
+     * @description For its members, those who bought it, and operators. What comes of it becomes the verification of the version; where it does not hold what it claims, buyers get their money back. While a run is under way, that one is given.
+     */
+    post: operations['postPackagesByScopeByNameVersionsByVersionVerification']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/reviews': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Reviews and rating of a package
+     * @description Newest first. The rating counts one vote a person: the newest of those who still have what they bought.
+     */
+    get: operations['getPackagesByScopeByNameReviews']
+    /**
+     * Review a version, or change your review of it
+     * @description For those who bought it, alone or through an organisation; where it is free, who downloaded it or trained on it.
+     */
+    put: operations['putPackagesByScopeByNameReviews']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/reviews/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Withdraw your review */
+    delete: operations['deleteReviewsById']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/reviews/{id}/reply': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    /** Answer a review as the seller */
+    put: operations['putReviewsByIdReply']
+    post?: never
+    /** Take the answer to a review back */
+    delete: operations['deleteReviewsByIdReply']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/reports': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Reports and appeals, for operators
+     * @description Oldest first.
+     */
+    get: operations['getReports']
+    put?: never
+    /** Report a package or a review to the operators */
+    post: operations['postReports']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/reports/{id}/decision': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Decide a report, as an operator
+     * @description Upheld, the review is hidden or the package taken down: for everybody, with refunds, where it is malicious. Of an appeal, the package is put back.
+     */
+    post: operations['postReportsByIdDecision']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/take-down': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Take a package down, as an operator
+     * @description Nobody finds, buys or installs it any more; those who bought it keep it, unless `for_all`.
+     */
+    post: operations['postPackagesByScopeByNameTakeDown']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/restore': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Put a package back, as an operator */
+    post: operations['postPackagesByScopeByNameRestore']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/appeals': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Ask that your package be put back */
+    post: operations['postPackagesByScopeByNameAppeals']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/moderation': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * What operators have done to a package
+     * @description For its members, and for operators.
+     */
+    get: operations['getPackagesByScopeByNameModeration']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/price': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** What a package costs, will cost and has cost */
+    get: operations['getPrice']
+    /**
+     * Set what a package costs
+     * @description What costs nobody more holds at once. A raise (or a price for what was free, higher royalties, dearer calls) is announced and holds after the server’s notice period, unless nobody has ordered, downloaded or trained on the package yet. Orders that are placed stay as they are. Needs the scope `market:sell`.
+     */
+    put: operations['setPrice']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/offer': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * What one would buy, pay and get
+     * @description Everything to be seen before an order: total, licence, terms, an agent’s verification. An order names its price.
+     */
+    get: operations['getOffer']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/orders': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Your purchases, or your sales
+     * @description Newest first. Needs the scope `market:buy` or `market:sell`.
+     */
+    get: operations['listOrders']
+    put?: never
+    /**
+     * Buy a package
+     * @description Pays from the balance at once, or by the payment provider at the address that the order names. What you have already is answered with its order, and nothing is charged. Needs the scope `market:buy`; for an organisation the role of member.
+     */
+    post: operations['placeOrder']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/orders/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * An order
+     * @description For those who buy for its buyer, sell for its seller, or operate the server.
+     */
+    get: operations['getOrder']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/orders/{id}/cancel': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Cancel an order that awaits payment
+     * @description What is paid for it later goes onto the balance. Asking again changes nothing.
+     */
+    post: operations['cancelOrder']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/orders/{id}/refunds': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Give an order’s price back
+     * @description Onto the balance of its buyer. Sellers and operators may give any part of it at any time (scope `market:sell`); buyers take all of it back within 14 days, while it is not used (`market:buy`). With the last of it the licence ends.
+     */
+    post: operations['refundOrder']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/entitlements': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * What you have bought the right to
+     * @description Yours and those of your organisations. Needs the scope `market:buy` or `market:sell`.
+     */
+    get: operations['listEntitlements']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/balance': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * What an account can spend
+     * @description For every member of the account. Takes the scope market:buy or market:sell.
+     */
+    get: operations['getBalance']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/top-ups': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Put money on a balance
+     * @description Answers with the payment. Where it has a `checkout_url`, somebody pays there; the money is on the balance once the provider confirms it. For members of the account. Takes the scope market:buy.
+     */
+    post: operations['topUp']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/payments': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Payments for an account
+     * @description Top-ups, and orders that were paid at the provider. Takes the scope market:buy or market:sell.
+     */
+    get: operations['listPayments']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/payments/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Show a payment */
+    get: operations['getPayment']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/payout-destination': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Where earnings are paid out to
+     * @description For admins of the account. Takes the scope market:sell.
+     */
+    get: operations['getPayoutDestination']
+    /**
+     * Open where earnings are paid out to
+     * @description Makes the account at the payment provider where there is none, and gives the address of the provider’s form while that is not complete. For admins of the account. Takes the scope market:sell.
+     */
+    put: operations['openPayoutDestination']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/payouts': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Payouts of an account
+     * @description For admins of the account. Takes the scope market:sell.
+     */
+    get: operations['listPayouts']
+    put?: never
+    /**
+     * Pay out earnings that have cleared
+     * @description The payout is `paid` once the provider says so; one that failed leaves the earnings as they were. For admins of the account. Takes the scope market:sell.
+     */
+    post: operations['requestPayout']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/webhooks/stripe': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Events of Stripe
+     * @description Stripe calls this, and signs what it sends (`stripe-signature`). Each event counts once; what is none of ours is answered likewise. Events to send: `checkout.session.*`, `charge.dispute.*`, `charge.refunded`, `transfer.reversed`, `account.updated` (of connected accounts).
+     */
+    post: operations['takeStripeEvent']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/earnings': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * What an account has earned
+     * @description Sales, fees, royalties, refunds and payouts in all, and what can be paid out now. For admins of the account. Takes the scope market:sell.
+     */
+    get: operations['getEarnings']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/earnings/entries': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * What came in and went out
+     * @description Each sale, royalty, refund, chargeback, batch of calls and payout. Takes the scope market:sell.
+     */
+    get: operations['listEarnings']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/earnings.csv': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * What came in and went out, as CSV
+     * @description All entries, newest first, amounts in the currency’s units. Takes the scope market:sell.
+     */
+    get: operations['getEarningsAsCsv']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/spend-caps': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Spend caps of an account and its tokens
+     * @description With what is spent of each. Needs the scope `market:buy`.
+     */
+    get: operations['listSpendCaps']
+    /**
+     * Limit what an account or a token may spend
+     * @description A day and a month are those of UTC. Refunds are not counted back. Needs the scope `account:manage`, for an organisation the role of admin, and a token that has no cap itself.
+     */
+    put: operations['setSpendCap']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/spend-caps/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Remove a spend cap */
+    delete: operations['removeSpendCap']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
 }
 export type webhooks = Record<string, never>
 export interface components {
@@ -1353,6 +1938,16 @@ export interface components {
           | 'tag_not_found'
           | 'tag_protected'
           | 'package_visibility_fixed'
+          | 'price_changed'
+          | 'not_for_sale'
+          | 'self_purchase'
+          | 'insufficient_funds'
+          | 'spend_cap_exceeded'
+          | 'spend_cap_not_found'
+          | 'order_not_found'
+          | 'order_state_conflict'
+          | 'refund_exceeds'
+          | 'refund_refused'
           | 'payment_declined'
           | 'payment_not_found'
           | 'payment_provider_unavailable'
@@ -1528,6 +2123,11 @@ export interface components {
       /** @enum {string} */
       visibility: 'public' | 'private'
       price_minor: number
+      /** @enum {string} */
+      price_kind: 'free' | 'one_time' | 'per_run'
+      currency: string
+      rating: number | null
+      votes: number
       title: string | null
       summary: string | null
       category: string | null
@@ -1571,6 +2171,11 @@ export interface components {
       /** @enum {string} */
       visibility: 'public' | 'private'
       price_minor: number
+      /** @enum {string} */
+      price_kind: 'free' | 'one_time' | 'per_run'
+      currency: string
+      rating: number | null
+      votes: number
       title: string | null
       summary: string | null
       category: string | null
@@ -1589,6 +2194,11 @@ export interface components {
         kind: 'user' | 'organisation'
         display_name: string | null
       }
+      taken_down: {
+        /** Format: date-time */
+        at: string
+        reason: string | null
+      } | null
       latest: {
         version: string
         /** Format: date-time */
@@ -1683,9 +2293,9 @@ export interface components {
             /** @enum {string} */
             kind: 'grid'
             at: number
-            shape: [number, number, number]
+            shape: number[]
             channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
-            moves?: [number, number][]
+            moves?: number[][]
           }
         | {
             /** @enum {string} */
@@ -2123,6 +2733,16 @@ export interface components {
           | 'tag_not_found'
           | 'tag_protected'
           | 'package_visibility_fixed'
+          | 'price_changed'
+          | 'not_for_sale'
+          | 'self_purchase'
+          | 'insufficient_funds'
+          | 'spend_cap_exceeded'
+          | 'spend_cap_not_found'
+          | 'order_not_found'
+          | 'order_state_conflict'
+          | 'refund_exceeds'
+          | 'refund_refused'
           | 'payment_declined'
           | 'payment_not_found'
           | 'payment_provider_unavailable'
@@ -2367,6 +2987,16 @@ export interface components {
           | 'tag_not_found'
           | 'tag_protected'
           | 'package_visibility_fixed'
+          | 'price_changed'
+          | 'not_for_sale'
+          | 'self_purchase'
+          | 'insufficient_funds'
+          | 'spend_cap_exceeded'
+          | 'spend_cap_not_found'
+          | 'order_not_found'
+          | 'order_state_conflict'
+          | 'refund_exceeds'
+          | 'refund_refused'
           | 'payment_declined'
           | 'payment_not_found'
           | 'payment_provider_unavailable'
@@ -2756,6 +3386,16 @@ export interface components {
                 | 'tag_not_found'
                 | 'tag_protected'
                 | 'package_visibility_fixed'
+                | 'price_changed'
+                | 'not_for_sale'
+                | 'self_purchase'
+                | 'insufficient_funds'
+                | 'spend_cap_exceeded'
+                | 'spend_cap_not_found'
+                | 'order_not_found'
+                | 'order_state_conflict'
+                | 'refund_exceeds'
+                | 'refund_refused'
                 | 'payment_declined'
                 | 'payment_not_found'
                 | 'payment_provider_unavailable'
@@ -2973,6 +3613,16 @@ export interface components {
                 | 'tag_not_found'
                 | 'tag_protected'
                 | 'package_visibility_fixed'
+                | 'price_changed'
+                | 'not_for_sale'
+                | 'self_purchase'
+                | 'insufficient_funds'
+                | 'spend_cap_exceeded'
+                | 'spend_cap_not_found'
+                | 'order_not_found'
+                | 'order_state_conflict'
+                | 'refund_exceeds'
+                | 'refund_refused'
                 | 'payment_declined'
                 | 'payment_not_found'
                 | 'payment_provider_unavailable'
@@ -3193,6 +3843,16 @@ export interface components {
             | 'tag_not_found'
             | 'tag_protected'
             | 'package_visibility_fixed'
+            | 'price_changed'
+            | 'not_for_sale'
+            | 'self_purchase'
+            | 'insufficient_funds'
+            | 'spend_cap_exceeded'
+            | 'spend_cap_not_found'
+            | 'order_not_found'
+            | 'order_state_conflict'
+            | 'refund_exceeds'
+            | 'refund_refused'
             | 'payment_declined'
             | 'payment_not_found'
             | 'payment_provider_unavailable'
@@ -3273,6 +3933,290 @@ export interface components {
         verified_at: string
       }[]
       next: string | null
+    }
+    ReviewList: {
+      rating: {
+        score: number | null
+        votes: number
+        by_stars: number[]
+      }
+      reviews: components['schemas']['Review'][]
+      next_cursor: string | null
+    }
+    Review: {
+      /** Format: uuid */
+      id: string
+      version: string
+      author: string
+      stars: number
+      text: string
+      reply: {
+        by: string
+        text: string
+        /** Format: date-time */
+        at: string
+      } | null
+      /** Format: date-time */
+      created_at: string
+      /** Format: date-time */
+      updated_at: string
+    }
+    Report: {
+      /** Format: uuid */
+      id: string
+      package: string
+      /** Format: uuid */
+      review: string | null
+      /** @enum {string} */
+      reason: 'malicious' | 'infringing' | 'misleading' | 'abusive' | 'spam' | 'other' | 'appeal'
+      text: string
+      by: string
+      /** @enum {string} */
+      state: 'open' | 'dismissed' | 'upheld'
+      decision: {
+        by: string
+        reason: string
+        /** Format: date-time */
+        at: string
+      } | null
+      /** Format: date-time */
+      created_at: string
+    }
+    ReportList: {
+      reports: components['schemas']['Report'][]
+      next_cursor: string | null
+    }
+    Moderation: {
+      package: string
+      taken_down: {
+        /** Format: date-time */
+        at: string
+        reason: string
+      } | null
+      trail: {
+        /** Format: date-time */
+        at: string
+        action: string
+        by: string
+        reason: string
+      }[]
+    }
+    PricePage: {
+      package: string
+      current: components['schemas']['Price']
+      upcoming: components['schemas']['Price'] & (Record<string, never> | null)
+      history: components['schemas']['Price'][]
+      royalty_basis_points: number
+      trial_calls: number
+      calls_price_minor: number
+      terms: string
+      upcoming_terms: {
+        royalty_basis_points: number
+        calls_price_minor: number
+        /** Format: date-time */
+        effective_at: string
+      } | null
+    }
+    Price: {
+      /** Format: uuid */
+      id: string
+      /** @enum {string} */
+      kind: 'free' | 'one_time' | 'per_run'
+      amount_minor: number
+      currency: string
+      /** Format: date-time */
+      effective_at: string
+      /** Format: date-time */
+      created_at: string
+    }
+    Offer: {
+      package: string
+      /** @enum {string} */
+      kind: 'scenario' | 'agent'
+      title: string | null
+      seller: string
+      version: string
+      covers: string
+      price: components['schemas']['Price']
+      upcoming: components['schemas']['Price'] & (Record<string, never> | null)
+      total_minor: number
+      license: string | null
+      terms: string
+      trial_calls: number
+      calls_price_minor: number
+      entitled: boolean
+      balance_minor: number | null
+      verification: {
+        state: string
+        return_mean: number | null
+        command: string
+      } | null
+      page: string
+    }
+    Order: {
+      /** Format: uuid */
+      id: string
+      /** @enum {string} */
+      state: 'awaiting_payment' | 'paid' | 'cancelled' | 'expired' | 'refunded' | 'charged_back'
+      package: string
+      /** @enum {string} */
+      kind: 'scenario' | 'agent'
+      version: string
+      covers: string
+      /** @enum {string} */
+      price_kind: 'free' | 'one_time' | 'per_run'
+      buyer: string
+      placed_by: string
+      seller: string
+      total_minor: number
+      refunded_minor: number
+      currency: string
+      /** @enum {string} */
+      pay_with: 'balance' | 'provider'
+      checkout_url: string | null
+      /** Format: uuid */
+      run: string | null
+      refunds: {
+        /** Format: uuid */
+        id: string
+        amount_minor: number
+        reason: string
+        by: string
+        /** Format: date-time */
+        created_at: string
+      }[]
+      refundable: {
+        by_buyer: boolean
+        why: string
+      }
+      /** Format: date-time */
+      created_at: string
+      /** Format: date-time */
+      paid_at: string | null
+      /** Format: date-time */
+      ended_at: string | null
+    }
+    OrderList: {
+      orders: components['schemas']['Order'][]
+      next_cursor: string | null
+    }
+    EntitlementList: {
+      entitlements: {
+        package: string
+        /** @enum {string} */
+        kind: 'scenario' | 'agent'
+        covers: string
+        holder: string
+        /** Format: uuid */
+        order: string
+        /** Format: date-time */
+        granted_at: string
+      }[]
+      next_cursor: string | null
+    }
+    Balance: {
+      account: string
+      currency: string
+      available_minor: number
+      held_minor: number
+      awaited_minor: number
+    }
+    Payment: {
+      /** Format: uuid */
+      id: string
+      /** @enum {string} */
+      purpose: 'top_up' | 'order'
+      /** @enum {string} */
+      state: 'pending' | 'succeeded' | 'failed' | 'expired' | 'disputed'
+      provider: string
+      account: string
+      /** Format: uuid */
+      order: string | null
+      amount_minor: number
+      currency: string
+      checkout_url: string | null
+      message: string | null
+      /** Format: date-time */
+      created_at: string
+      /** Format: date-time */
+      ended_at: string | null
+    }
+    PaymentList: {
+      payments: components['schemas']['Payment'][]
+      next_cursor: string | null
+    }
+    PayoutDestination: {
+      account: string
+      provider: string
+      ready: boolean
+      onboarding_url: string | null
+    }
+    PayoutList: {
+      payouts: components['schemas']['Payout'][]
+      next_cursor: string | null
+    }
+    Payout: {
+      /** Format: uuid */
+      id: string
+      account: string
+      /** @enum {string} */
+      state: 'pending' | 'paid' | 'failed'
+      amount_minor: number
+      currency: string
+      message: string | null
+      /** Format: date-time */
+      created_at: string
+      /** Format: date-time */
+      ended_at: string | null
+    }
+    Earnings: {
+      account: string
+      currency: string
+      sales_minor: number
+      fees_minor: number
+      royalties_earned_minor: number
+      royalties_paid_minor: number
+      refunds_minor: number
+      paid_out_minor: number
+      balance_minor: number
+      cleared_minor: number
+      held_minor: number
+      debt_minor: number
+    }
+    EarningsEntries: {
+      entries: {
+        /** Format: uuid */
+        id: string
+        /** Format: date-time */
+        at: string
+        /** @enum {string} */
+        kind: 'sale' | 'royalty' | 'refund' | 'chargeback' | 'calls' | 'payout' | 'payout_returned' | 'debt_repaid'
+        package: string | null
+        /** Format: uuid */
+        order: string | null
+        gross_minor: number
+        fee_minor: number
+        royalty_minor: number
+        net_minor: number
+        currency: string
+      }[]
+      next_cursor: string | null
+    }
+    SpendCapList: {
+      caps: components['schemas']['SpendCap'][]
+    }
+    SpendCap: {
+      /** Format: uuid */
+      id: string
+      account: string
+      token: {
+        id: string
+        name: string
+      } | null
+      /** @enum {string} */
+      period: 'day' | 'month' | 'total'
+      amount_minor: number
+      spent_minor: number
     }
   }
   responses: never
@@ -4729,6 +5673,15 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
       /** @description `request_invalid`: A request to the server does not match its schema. */
       422: {
         headers: {
@@ -4826,6 +5779,15 @@ export interface operations {
       }
       /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
       404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
         headers: {
           [name: string]: unknown
         }
@@ -4990,6 +5952,15 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
       /** @description `request_invalid`: A request to the server does not match its schema. */
       422: {
         headers: {
@@ -5044,6 +6015,15 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
       /** @description `request_invalid`: A request to the server does not match its schema. */
       422: {
         headers: {
@@ -5088,6 +6068,15 @@ export interface operations {
       }
       /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
       404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
         headers: {
           [name: string]: unknown
         }
@@ -5178,6 +6167,15 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
       /** @description `tag_invalid`: A tag breaks the rules for tags. `request_invalid`: A request to the server does not match its schema. */
       422: {
         headers: {
@@ -5255,6 +6253,15 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
       /** @description `request_invalid`: A request to the server does not match its schema. */
       422: {
         headers: {
@@ -5323,6 +6330,15 @@ export interface operations {
       }
       /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
       404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
         headers: {
           [name: string]: unknown
         }
@@ -5407,6 +6423,15 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
       /** @description `request_invalid`: A request to the server does not match its schema. */
       422: {
         headers: {
@@ -5477,6 +6502,15 @@ export interface operations {
       }
       /** @description `version_not_published`: The version is still being checked, or was rejected. */
       409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
         headers: {
           [name: string]: unknown
         }
@@ -5803,9 +6837,9 @@ export interface operations {
                   /** @enum {string} */
                   kind: 'grid'
                   at: number
-                  shape: [number, number, number]
+                  shape: number[]
                   channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
-                  moves?: [number, number][]
+                  moves?: number[][]
                 }
               | {
                   /** @enum {string} */
@@ -6063,6 +7097,12 @@ export interface operations {
           }
           /** @description Most that the run may cost, in minor units of the server's currency. No limit where it is left out. */
           budget_minor?: number
+          /** @description Of a scenario that is paid for by the run: its price as you were shown it. Held until the run trains. */
+          expected_price?: {
+            /** Format: uuid */
+            id?: string
+            amount_minor: number
+          }
           publish?: {
             name: string
             /** @description The next patch version unless told. */
@@ -6109,6 +7149,15 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
+      /** @description `payment_required`: A licence has to be bought first, or the price of a run confirmed. `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little. */
+      402: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
       /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
       403: {
         headers: {
@@ -6127,8 +7176,17 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
-      /** @description `version_not_published`: The version is still being checked, or was rejected. `version_yanked`: The version is yanked. `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. `name_taken`: A name is taken, or too easily mistaken for one that is. `version_exists`: The version has been published before; its number is spent, whatever became of it. `package_kind_changed`: A package stays what it is, scenario or agent. `package_visibility_fixed`: The package exists with the other visibility. */
+      /** @description `version_not_published`: The version is still being checked, or was rejected. `version_yanked`: The version is yanked. `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. `name_taken`: A name is taken, or too easily mistaken for one that is. `version_exists`: The version has been published before; its number is spent, whatever became of it. `package_kind_changed`: A package stays what it is, scenario or agent. `package_visibility_fixed`: The package exists with the other visibility. `price_changed`: The price is another one than the buyer was shown; nothing was bought. */
       409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
         headers: {
           [name: string]: unknown
         }
@@ -6344,6 +7402,15 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
+      /** @description `payment_required`: A licence has to be bought first, or the price of a run confirmed. `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little. */
+      402: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
       /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
       403: {
         headers: {
@@ -6353,7 +7420,7 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
-      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. `package_not_found`: There is no such package, or it is private and not yours to see. */
       404: {
         headers: {
           [name: string]: unknown
@@ -6362,8 +7429,17 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
-      /** @description `run_state_conflict`: The run is not in a state in which that can be done. */
+      /** @description `run_state_conflict`: The run is not in a state in which that can be done. `price_changed`: The price is another one than the buyer was shown; nothing was bought. */
       409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
         headers: {
           [name: string]: unknown
         }
@@ -7914,6 +8990,16 @@ export interface operations {
                     | 'tag_not_found'
                     | 'tag_protected'
                     | 'package_visibility_fixed'
+                    | 'price_changed'
+                    | 'not_for_sale'
+                    | 'self_purchase'
+                    | 'insufficient_funds'
+                    | 'spend_cap_exceeded'
+                    | 'spend_cap_not_found'
+                    | 'order_not_found'
+                    | 'order_state_conflict'
+                    | 'refund_exceeds'
+                    | 'refund_refused'
                     | 'payment_declined'
                     | 'payment_not_found'
                     | 'payment_provider_unavailable'
@@ -8258,6 +9344,16 @@ export interface operations {
                 | 'tag_not_found'
                 | 'tag_protected'
                 | 'package_visibility_fixed'
+                | 'price_changed'
+                | 'not_for_sale'
+                | 'self_purchase'
+                | 'insufficient_funds'
+                | 'spend_cap_exceeded'
+                | 'spend_cap_not_found'
+                | 'order_not_found'
+                | 'order_state_conflict'
+                | 'refund_exceeds'
+                | 'refund_refused'
                 | 'payment_declined'
                 | 'payment_not_found'
                 | 'payment_provider_unavailable'
@@ -8317,9 +9413,9 @@ export interface operations {
                   /** @enum {string} */
                   kind: 'grid'
                   at: number
-                  shape: [number, number, number]
+                  shape: number[]
                   channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
-                  moves?: [number, number][]
+                  moves?: number[][]
                 }
               | {
                   /** @enum {string} */
@@ -8537,6 +9633,2888 @@ export interface operations {
         }
       }
       /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postPackagesByScopeByNameVersionsByVersionVerification: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+        version: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description A worker will run it. */
+      202: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['EvaluationJob']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `version_not_published`: The version is still being checked, or was rejected. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getPackagesByScopeByNameReviews: {
+    parameters: {
+      query?: {
+        limit?: number
+        cursor?: string
+      }
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One page. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['ReviewList']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  putPackagesByScopeByNameReviews: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          version: string
+          stars: number
+          text: string
+        }
+      }
+    }
+    responses: {
+      /** @description Your review. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Review']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. `review_not_allowed`: A review is written by those who bought or used the package, and not anew where it was hidden. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  deleteReviewsById: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Done. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `review_not_found`: There is no such review that can be seen. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  putReviewsByIdReply: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          text: string
+        }
+      }
+    }
+    responses: {
+      /** @description The review with the reply. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Review']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `review_not_found`: There is no such review that can be seen. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  deleteReviewsByIdReply: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Done. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `review_not_found`: There is no such review that can be seen. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getReports: {
+    parameters: {
+      query?: {
+        state?: 'open' | 'dismissed' | 'upheld'
+        limit?: number
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One page. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['ReportList']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postReports: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          package: string
+          /**
+           * Format: uuid
+           * @description The report is about this review of the package.
+           */
+          review?: string
+          /** @enum {string} */
+          reason: 'malicious' | 'infringing' | 'misleading' | 'abusive' | 'spam' | 'other'
+          text: string
+        }
+      }
+    }
+    responses: {
+      /** @description You have reported it before, and it is not decided. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Report']
+        }
+      }
+      /** @description The report. */
+      201: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Report']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `review_not_found`: There is no such review that can be seen. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postReportsByIdDecision: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @enum {string} */
+          decision: 'dismissed' | 'upheld'
+          reason: string
+        }
+      }
+    }
+    responses: {
+      /** @description The report. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Report']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `report_not_found`: There is no such report. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `moderation_state_conflict`: A report is decided already, or a package is not taken down. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postPackagesByScopeByNameTakeDown: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          reason: string
+          /**
+           * @description It is malicious: those who bought it get it no more either, and buyers of the last 30 days get their money back.
+           * @default false
+           */
+          for_all?: boolean
+          /**
+           * @description Gives every buyer of the last 30 days their money back.
+           * @default false
+           */
+          refund?: boolean
+        }
+      }
+    }
+    responses: {
+      /** @description What holds now. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Moderation']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postPackagesByScopeByNameRestore: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          reason: string
+        }
+      }
+    }
+    responses: {
+      /** @description What holds now. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Moderation']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postPackagesByScopeByNameAppeals: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          text: string
+        }
+      }
+    }
+    responses: {
+      /** @description What holds now. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Moderation']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `moderation_state_conflict`: A report is decided already, or a package is not taken down. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getPackagesByScopeByNameModeration: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description What holds now. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Moderation']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getPrice: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Prices and terms. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PricePage']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  setPrice: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @enum {string} */
+          kind: 'free' | 'one_time' | 'per_run'
+          /** @description In minor units of the server’s currency; left out where it is free. */
+          amount_minor?: number
+          royalty_basis_points?: number
+          trial_calls?: number
+          calls_price_minor?: number
+          terms?: string
+        }
+      }
+    }
+    responses: {
+      /** @description As it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PricePage']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getOffer: {
+    parameters: {
+      query?: {
+        /** @description A version, range or tag; `latest` unless told. */
+        range?: string
+        /** @description Organisation to buy for; you yourself unless told. */
+        account?: string
+      }
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The offer. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Offer']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `version_yanked`: The version is yanked. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  listOrders: {
+    parameters: {
+      query?: {
+        role?: 'purchases' | 'sales'
+        state?: 'awaiting_payment' | 'paid' | 'cancelled' | 'expired' | 'refunded' | 'charged_back'
+        package?: string
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+        limit?: number
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One page. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['OrderList']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  placeOrder: {
+    parameters: {
+      query?: never
+      header: {
+        /** @description Made by the client for this one request, a random uuid say. Repeating the request under its key does nothing and gives the first answer. */
+        'idempotency-key': string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          package: string
+          /** @description A version, range or tag; `latest` unless told. */
+          range?: string
+          /** @description The price that the buyer was shown. Another one is `price_changed`, and nothing is bought. */
+          expected_price?: {
+            /** Format: uuid */
+            id?: string
+            amount_minor: number
+          }
+          /**
+           * @default balance
+           * @enum {string}
+           */
+          pay_with?: 'balance' | 'provider'
+          /** @description Organisation that it is for; you yourself unless told. */
+          account?: string
+        }
+      }
+    }
+    responses: {
+      /** @description You have it already, or it waits for your payment. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Order']
+        }
+      }
+      /** @description The order. */
+      201: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Order']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little. */
+      402: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `version_yanked`: The version is yanked. `not_for_sale`: There is no licence of it to buy. `self_purchase`: Buyer and seller are the same people. `price_changed`: The price is another one than the buyer was shown; nothing was bought. `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getOrder: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The order. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Order']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `order_not_found`: There is no such order, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  cancelOrder: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Cancelled. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Order']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `order_not_found`: There is no such order, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `order_state_conflict`: The order is not in a state in which that can be done. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  refundOrder: {
+    parameters: {
+      query?: never
+      header: {
+        /** @description Made by the client for this one request, a random uuid say. Repeating the request under its key does nothing and gives the first answer. */
+        'idempotency-key': string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description All that is left of it unless told. Only sellers and operators give parts. */
+          amount_minor?: number
+          reason: string
+        }
+      }
+    }
+    responses: {
+      /** @description The order as it is then. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Order']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `order_not_found`: There is no such order, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `order_state_conflict`: The order is not in a state in which that can be done. `refund_exceeds`: More is to be given back than is left of the order. `refund_refused`: The buyer cannot take that back without the seller. `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  listEntitlements: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+        limit?: number
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One page, newest first. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['EntitlementList']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getBalance: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The balance. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Balance']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  topUp: {
+    parameters: {
+      query?: never
+      header: {
+        /** @description Made by the client for this one request, a random uuid say. Repeating the request under its key does nothing and gives the first answer. */
+        'idempotency-key': string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          amount_minor: number
+          /** @description Organisation that it is for; you yourself unless told. */
+          account?: string
+          /** @enum {string} */
+          test_outcome?: 'succeeds' | 'declined' | 'pending' | 'disputed'
+        }
+      }
+    }
+    responses: {
+      /** @description The payment. */
+      201: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Payment']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `payment_declined`: The payment was not made: the message says why. */
+      402: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `payment_provider_unavailable`: The payment provider does not answer; nothing is lost, and asking again does nothing twice. */
+      503: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  listPayments: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+        limit?: number
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Newest first. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PaymentList']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getPayment: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The payment. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Payment']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `payment_not_found`: There is no such payment, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getPayoutDestination: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description It. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PayoutDestination']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  openPayoutDestination: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Organisation that it is for; you yourself unless told. */
+          account?: string
+        }
+      }
+    }
+    responses: {
+      /** @description It. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PayoutDestination']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `payment_declined`: The payment was not made: the message says why. */
+      402: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `payment_provider_unavailable`: The payment provider does not answer; nothing is lost, and asking again does nothing twice. */
+      503: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  listPayouts: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+        limit?: number
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Newest first. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PayoutList']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  requestPayout: {
+    parameters: {
+      query?: never
+      header: {
+        /** @description Made by the client for this one request, a random uuid say. Repeating the request under its key does nothing and gives the first answer. */
+        'idempotency-key': string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description All that has cleared unless told. */
+          amount_minor?: number
+          /** @description Organisation that it is for; you yourself unless told. */
+          account?: string
+        }
+      }
+    }
+    responses: {
+      /** @description The payout. */
+      201: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Payout']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `payout_not_ready`: There is nowhere yet that earnings could be paid out to. `payout_below_cleared`: Less has cleared than is to be paid out, or nothing at all. `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  takeStripeEvent: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description It has been taken, now or before. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            received: true
+          }
+        }
+      }
+      /** @description `webhook_signature_invalid`: A webhook is not signed by the payment provider, was changed on its way, or is too old. */
+      400: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `payment_provider_unavailable`: The payment provider does not answer; nothing is lost, and asking again does nothing twice. */
+      503: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getEarnings: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The earnings. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Earnings']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  listEarnings: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+        limit?: number
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Newest first. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['EarningsEntries']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getEarningsAsCsv: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One line an entry. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'text/csv': string
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  listSpendCaps: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description All of them. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['SpendCapList']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  setSpendCap: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /**
+           * Format: uuid
+           * @description The cap is on what this token spends; on the account unless told.
+           */
+          token_id?: string
+          /** @enum {string} */
+          period: 'day' | 'month' | 'total'
+          amount_minor: number
+          /** @description Organisation that it is for; you yourself unless told. */
+          account?: string
+        }
+      }
+    }
+    responses: {
+      /** @description The cap. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['SpendCap']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. `token_not_found`: The account has no such token. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  removeSpendCap: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description It limits nothing any more. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `spend_cap_not_found`: There is no such spend cap, or it is not yours to change. */
       404: {
         headers: {
           [name: string]: unknown

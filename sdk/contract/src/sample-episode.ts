@@ -20,6 +20,8 @@ export const sampleEpisodeLimits = {
 
 const limits = sampleEpisodeLimits
 const count = z.int().nonnegative()
+/** What an engine's float32 holds. */
+const real = z.number().gte(-3.5e38).lte(3.5e38)
 /** Text of a stranger: no half letters, which no database takes, and no control characters but tabs and ends of lines. */
 const plain = (characters: number) =>
   z
@@ -44,7 +46,7 @@ const actionLeafSchema = z.strictObject({
 
 const seenFields = {
   /** The numbers of all leaves but texts, one after the other, to five significant digits. */
-  observation: z.array(z.number()).max(limits.observation),
+  observation: z.array(real).max(limits.observation),
   /** Of the leaves that are texts, in order; cut. */
   texts: z.array(plain(limits.textCharacters)).max(limits.texts),
 }
@@ -65,9 +67,9 @@ export const sampleEpisodeSchema = z
         z.strictObject({
           ...seenFields,
           /** What was done upon it. */
-          action: z.array(z.number()).max(limits.action),
+          action: z.array(real).max(limits.action),
           /** What came of that. */
-          reward: z.number(),
+          reward: real,
         }),
       )
       .min(1)

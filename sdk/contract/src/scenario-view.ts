@@ -51,10 +51,10 @@ export const scenarioViewSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('grid'),
     at: column,
-    shape: z.tuple([z.int().min(1).max(8), z.int().min(1).max(32), z.int().min(1).max(32)]),
+    shape: z.array(z.int().min(1).max(32)).length(3),
     channels: z.array(channelSchema).min(1).max(8),
     moves: z
-      .array(z.tuple([z.int().min(-1).max(1), z.int().min(-1).max(1)]))
+      .array(z.array(z.int().min(-1).max(1)).length(2))
       .max(64)
       .optional(),
   }),

@@ -48,7 +48,7 @@ export function exploredMap(episode: SampleEpisode, view: ViewOf<'grid'>, index:
 /** Where a move leads: nowhere, if what is seen then agrees with what is known only there. */
 function moved(
   from: Square,
-  move: readonly [number, number] | undefined,
+  move: readonly number[] | undefined,
   window: GridCell[],
   known: ReadonlyMap<string, GridCell>,
 ): Square {

@@ -20,9 +20,8 @@ export function learningCurve(
   curve: LearningCurve,
   { title = 'Learning curve', target }: CurveOptions = {},
 ): SvgElement {
-  const values = curve.map(({ return_mean }) => return_mean)
-  const all = target === undefined ? values : [...values, target]
-  const [low, high] = padded(Math.min(...all, Number.POSITIVE_INFINITY), Math.max(...all, Number.NEGATIVE_INFINITY))
+  const all = [...curve.map(({ return_mean }) => return_mean), ...(target === undefined ? [] : [target])]
+  const [low, high] = padded(all)
   const steps = Math.max(1, curve.at(-1)?.steps ?? 1)
   const x = (at: number) => PLOT.left + share(at, 0, steps) * (PLOT.right - PLOT.left)
   const y = (value: number) => PLOT.bottom - share(value, low, high) * (PLOT.bottom - PLOT.top)
@@ -111,9 +110,11 @@ function compact(steps: number): string {
   return String(steps)
 }
 
-/** Room above and below; a level line lies in the middle. */
-function padded(low: number, high: number): [number, number] {
-  if (!(low <= high)) return [0, 1]
+/** Room above and below; a level line lies in the middle. What is too large to be added up is cut. */
+function padded(values: readonly number[]): [number, number] {
+  if (values.length === 0) return [0, 1]
+  const bounded = values.map((value) => Math.min(1e300, Math.max(-1e300, value)))
+  const [low, high] = [Math.min(...bounded), Math.max(...bounded)]
   const room = low === high ? Math.max(1, Math.abs(low) * 0.1) : (high - low) * 0.05
   return [low - room, high + room]
 }

@@ -10,5 +10,6 @@ export type ViewOf<Kind extends ScenarioView['kind']> = Extract<ScenarioView, { 
 /** Where `value` lies between `from` and `to`, 0 to 1; in the middle where they are one. */
 export function share(value: number, from: number, to: number): number {
   if (!(to > from)) return 0.5
-  return Math.min(1, Math.max(0, (value - from) / (to - from)))
+  // By halves: the largest numbers have no difference.
+  return Math.min(1, Math.max(0, (value / 2 - from / 2) / (to / 2 - from / 2)))
 }

@@ -1,4 +1,4 @@
-import { AgentGymError, type SampleEpisode, type VersionDetails } from '@agentgym/contract'
+import { AgentGymError, type SampleEpisode } from '@agentgym/contract'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { pictureDocument } from '../pictures/picture-document.ts'
@@ -18,9 +18,9 @@ export const pictureRoutes = [
   /** What stands for a version in lists: a moment of its scenario, how it learned, or an emblem. */
   route('get', '/pictures/:scope/:name/:version', { access: 'public' }, async (visit) => {
     const { data } = await visit.api.GET('/v1/packages/{scope}/{name}/versions/{version}', inPath(visit))
-    const details = data as VersionDetails
-    const episode = details.learning_curve === null ? await sampleEpisode(visit) : null
-    return new Response(pictureDocument(thumbnail(details, episode)), { headers })
+    const version = data ?? { integrity: '', learning_curve: null }
+    const episode = version.learning_curve === null ? await sampleEpisode(visit) : null
+    return new Response(pictureDocument(thumbnail(version, episode)), { headers })
   }),
 ]
 

@@ -6,4 +6,10 @@ import { sessionRoutes } from './session.routes.tsx'
 import { themeRoutes } from './theme.routes.ts'
 
 /** Every route of the site. A new area adds its list here. */
-export const siteRoutes: readonly SiteRoute[] = [...homeRoutes, ...browseRoutes, ...pictureRoutes, ...sessionRoutes, ...themeRoutes]
+export const siteRoutes: readonly SiteRoute[] = [
+  ...homeRoutes,
+  ...browseRoutes,
+  ...pictureRoutes,
+  ...sessionRoutes,
+  ...themeRoutes,
+]

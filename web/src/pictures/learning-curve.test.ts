@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { axisTicks } from './axis-ticks.ts'
+import { learningCurve, sparkline } from './learning-curve.ts'
+import { svgMarkup } from './svg-markup.ts'
+
+const curve = [
+  { steps: 1_000, return_mean: -200 },
+  { steps: 500_000, return_mean: -120.5 },
+  { steps: 1_000_000, return_mean: -130 },
+]
+
+describe('a learning curve', () => {
+  it('says in words what it shows', () => {
+    const markup = svgMarkup(learningCurve(curve, { title: 'How it learned', target: -110 }))
+    expect(markup).toContain('<title>How it learned</title>')
+    expect(markup).toContain(
+      '<desc>Mean return from −200 at 1,000 steps to −130 at 1,000,000 steps; the highest is −120.5 at 500,000 steps. Success asks for −110.</desc>',
+    )
+    for (const label of ['0', '200 k', '1 M', 'environment steps', '−150', 'success −110'])
+      expect(markup).toContain(`>${label}</text>`)
+  })
+
+  it('rises to the right, and ends at its last point', () => {
+    const markup = svgMarkup(learningCurve(curve))
+    const [first, , last] = (/class="pic-curve" points="([^"]+)"/.exec(markup)?.[1] ?? '')
+      .split(' ')
+      .map((corner) => corner.split(',').map(Number))
+    expect(last[0]).toBeGreaterThan(first[0])
+    expect(last[1]).toBeLessThan(first[1])
+    expect(markup).toContain(`class="pic-curve-end" cx="${last[0]}" cy="${last[1]}"`)
+  })
+
+  it('is drawn of anything that a run may have reported', () => {
+    const point = fc.record({ steps: fc.nat(), return_mean: fc.double({ noNaN: true, noDefaultInfinity: true }) })
+    fc.assert(
+      fc.property(
+        fc.array(point, { maxLength: 20 }),
+        fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }), { nil: undefined }),
+        (points, target) => {
+          const sorted = points.toSorted((a, b) => a.steps - b.steps)
+          for (const picture of [
+            learningCurve(sorted, { target }),
+            sparkline(sorted),
+            sparkline(sorted, { thumbnail: true }),
+          ])
+            expect(svgMarkup(picture)).not.toMatch(/NaN|Infinity|undefined/)
+        },
+      ),
+    )
+  })
+})
+
+it('ticks are round, even and within their axis', () => {
+  expect(axisTicks(0, 1_000_000, 4)).toEqual([0, 500_000, 1_000_000])
+  expect(axisTicks(-0.3, 0.3, 5)).toEqual([-0.2, 0, 0.2])
+  fc.assert(
+    fc.property(
+      fc.double({ min: -1e9, max: 1e9, noNaN: true }),
+      fc.double({ min: 1e-3, max: 1e9, noNaN: true }),
+      (low, span) => {
+        const ticks = axisTicks(low, low + span, 4)
+        expect(ticks.length).toBeLessThanOrEqual(6)
+        for (const tick of ticks) {
+          expect(tick).toBeGreaterThanOrEqual(low - span * 1e-6 - Math.abs(low) * 1e-9)
+          expect(tick).toBeLessThanOrEqual(low + span * (1 + 1e-6) + Math.abs(low) * 1e-9)
+        }
+      },
+    ),
+  )
+})
