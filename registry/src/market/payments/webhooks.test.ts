@@ -186,7 +186,7 @@ describe.each(await testDatabases())('webhooks of Stripe on $kind', ({ open }) =
         expect(await buyer.has()).toMatchObject({ balance: won ? 1_000 : 0 })
         expect((await buyer.has()).debt ?? 0).toBe(0)
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     )
     await market.audit()
   })
