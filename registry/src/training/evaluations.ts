@@ -80,7 +80,8 @@ export async function findEvaluation(query: Queries, actor: Actor | null, id: st
   return evaluationOf(row)
 }
 
-function evaluationOf(row: Selectable<EvaluationTable>): EvaluationJob {
+/** As the API gives it. */
+export function evaluationOf(row: Selectable<EvaluationTable>): EvaluationJob {
   const { id, state, episodes, seed, evaluation, error } = row
   return {
     id,

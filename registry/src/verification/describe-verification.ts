@@ -1,7 +1,10 @@
 import type { Verification } from '@agentgym/contract'
 import type { Queries } from '../database/database.ts'
 
-/** What came of running a version again: its latest verification, or that a worker is at it. Null where nobody is to. */
+/**
+ * What came of running a version again: its latest verification; before there is any, that a worker is at it. Null where
+ * nobody is to. Whoever asks for another run takes nothing away while it is under way.
+ */
 export async function describeVerification(query: Queries, versionId: string): Promise<Verification | null> {
   const row = await query
     .selectFrom('evaluations')
@@ -10,6 +13,7 @@ export async function describeVerification(query: Queries, versionId: string): P
     .select(['verifications.message', 'verifications.statement', 'verifications.signature', 'verifications.key_id'])
     .where('evaluations.version_id', '=', versionId)
     .where('evaluations.purpose', '=', 'verification')
+    .orderBy('verifications.created_at', (order) => order.desc().nullsLast())
     .orderBy('evaluations.created_at', 'desc')
     .orderBy('evaluations.id')
     .limit(1)

@@ -9,6 +9,7 @@ import type { Schema, VersionCheck } from '../database/schema.ts'
 import type { EvaluationTable } from '../database/training-schema.ts'
 import type { Attempt } from '../jobs/job-handler.ts'
 import { jobQueue, maxAttempts } from '../jobs/job-queue.ts'
+import { oweRefundsOfFailure } from '../market/moderation/owe-refunds-of-failure.ts'
 import { decideVersion } from '../packages/decide-version.ts'
 import { lockPackage } from '../packages/lock-package.ts'
 import { keepSampleEpisode } from '../packages/sample-episodes.store.ts'
@@ -167,6 +168,11 @@ async function record(
       key_id: signed?.keyId ?? null,
     })
     .execute()
+  const { packageId, name, version } = agent
+  if (packageId === null || (verdict.state !== 'mismatch' && verdict.state !== 'failed')) return
+  const { version_id: versionId, id: evaluationId } = evaluation
+  const { message } = verdict
+  await oweRefundsOfFailure(query, { evaluationId, versionId, packageId, name, version, message })
 }
 
 async function signVerdict(

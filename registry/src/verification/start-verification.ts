@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { AgentManifest } from '@agentgym/contract'
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import type { Schema } from '../database/schema.ts'
+import type { EvaluationTable } from '../database/training-schema.ts'
 import type { JobQueue } from '../jobs/job-queue.ts'
 
 /** Episodes of the run whose seed nobody knew. */
@@ -20,14 +21,29 @@ export async function startVerification(
     .insertInto('agent_versions')
     .values({ version_id: versionId, manifest: JSON.stringify(agent) })
     .execute()
+  await enqueueVerification(query, { queue, secret }, { versionId, agent, requestedBy: null, traceparent: null })
+}
+
+type Verified = { versionId: string; agent: AgentManifest; requestedBy: string | null; traceparent: string | null }
+
+/** Has a worker run an agent's version; the same agent always by the same held-out seed. */
+export async function enqueueVerification(
+  query: Transaction<Schema>,
+  { queue, secret }: { queue: JobQueue; secret: Uint8Array },
+  { versionId, agent, requestedBy, traceparent }: Verified,
+): Promise<Selectable<EvaluationTable>> {
   const seed = createHmac('sha256', secret)
     .update(`held-out seed\n${agent.model_hash}\n${agent.scenario.hash}`)
     .digest()
     .readUInt32BE()
-  const { id } = await query
+  const row = await query
     .insertInto('evaluations')
-    .values({ purpose: 'verification', version_id: versionId, episodes: heldOutEpisodes, seed })
-    .returning('id')
+    .values({
+      ...{ purpose: 'verification', version_id: versionId, episodes: heldOutEpisodes, seed },
+      ...{ requested_by: requestedBy, traceparent },
+    })
+    .returningAll()
     .executeTakeFirstOrThrow()
-  await queue.enqueue(query, 'evaluate', id)
+  await queue.enqueue(query, 'evaluate', row.id)
+  return row
 }

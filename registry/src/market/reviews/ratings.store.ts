@@ -31,12 +31,23 @@ export async function writeRating(query: Transaction<Schema>, packageId: string)
 }
 
 /**
- * Writes the rating of a package whose votes have changed without a review's being written: a licence was given back, somebody
- * joined the seller. The last thing that its transaction does.
+ * Writes the rating of a package whose votes have changed without a review's being written: somebody joined the seller, say.
+ * The last thing that its transaction does.
  */
 export async function refreshRating(query: Transaction<Schema>, packageId: string): Promise<void> {
   await lockRating(query, packageId)
   await writeRating(query, packageId)
+}
+
+/** The same where votes can only have become fewer: a licence was given back. Costs next to nothing where there are none. */
+export async function dropLostVotes(query: Transaction<Schema>, packageId: string): Promise<void> {
+  const voted = await query
+    .selectFrom('packages')
+    .select('id')
+    .where('id', '=', packageId)
+    .where('votes', '>', 0)
+    .executeTakeFirst()
+  if (voted !== undefined) await refreshRating(query, packageId)
 }
 
 /** Moves the mean that ratings start from to where all votes are now, and every rating with it that is not what it should be. */
