@@ -117,6 +117,7 @@ function addTrain(program: Command): void {
       'a remote run: sample trajectories every N iterations',
       wholeNumber('trajectories', { least: 1, greatest: 1_000_000 }),
     )
+    .option('-y, --yes', 'a remote run on a scenario that is paid for by the run: do not ask')
     .action(async (target, options, command: Command) => {
       const { train } = await import('./commands/train.ts')
       await train(target, options, contextOf(command))

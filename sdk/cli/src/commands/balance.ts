@@ -3,7 +3,7 @@ import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { readAmount } from '../command-line-amounts.ts'
 import { awaitPayment, sayWhere } from '../market/await-payment.ts'
-import { readBalance, readPayment, topUp } from '../market/market-api.ts'
+import { listPayments, readBalance, readPayment, topUp } from '../market/market-api.ts'
 import { fieldLines } from '../terminal/field-lines.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
@@ -11,7 +11,8 @@ import { titleLine } from '../terminal/title-line.ts'
 
 /** `agentgym balance`: what an account can spend. */
 export async function balance({ org }: { org?: string }, context: CommandContext): Promise<void> {
-  const found = await readBalance(await findConnection(), org)
+  const connection = await findConnection()
+  const found = await readBalance(connection, org)
   context.sayJson(found)
   const { paint, symbols } = context.terminal
   const { currency, available_minor: available, held_minor: held, awaited_minor: awaited } = found
@@ -20,6 +21,11 @@ export async function balance({ org }: { org?: string }, context: CommandContext
   if (held > 0) pairs.push(['held', `${formatAmount(held, currency)} for runs that have not begun or ended`])
   if (awaited > 0) pairs.push(['awaited', `${formatAmount(awaited, currency)} of top-ups that are not confirmed`])
   for (const line of fieldLines(pairs, context.terminal)) context.say(line)
+  if (context.json) return
+  if (awaited > 0) {
+    const { payments } = await listPayments(connection, org)
+    for (const { state, checkout_url: address } of payments) if (state === 'pending') sayWhere(address, context)
+  }
   const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`
   context.say(`${symbols.next} Top it up: ${paint.accent(`agentgym balance top-up AMOUNT${whose}`)}`)
 }

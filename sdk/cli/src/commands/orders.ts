@@ -1,5 +1,6 @@
 import { formatAmount, type Order, orderStateSchema } from '@agentgym/contract'
 import { findConnection } from '../account/connection.ts'
+import { account } from '../account/log-in.ts'
 import type { CommandContext } from '../command-context.ts'
 import { readAmount } from '../command-line-amounts.ts'
 import { oneOf } from '../command-line-choices.ts'
@@ -49,19 +50,28 @@ export async function orders(flags: OrdersFlags, context: CommandContext): Promi
 
 /** `agentgym orders show`: all of an order: what it gives, what was paid and given back. */
 export async function ordersShow(text: string, context: CommandContext): Promise<void> {
-  const order = await findOrder(await findConnection(), text)
+  const connection = await findConnection()
+  const order = await findOrder(connection, text)
   context.sayJson(order)
+  if (context.json) return
   for (const line of orderReport(order, context.terminal)) context.say(line)
-  const next = nextLine(order, context.terminal)
+  const { username, organisations } = await account(connection)
+  const sold = [username, ...organisations.map((one) => one.username)].includes(order.seller)
+  const next = nextLine(order, sold, context.terminal)
   if (next !== undefined) context.say(next)
 }
 
-function nextLine({ id, state, package: name, version, refundable }: Order, { paint, symbols }: Terminal) {
+function nextLine(
+  { id, state, package: name, version, run }: Order,
+  sold: boolean,
+  { paint, symbols }: Terminal,
+): string | undefined {
+  if (run !== null) return `${symbols.next} The run: ${paint.accent(`agentgym runs show ${shortId(run)}`)}`
   if (state === 'awaiting_payment') {
     return `${symbols.next} Give it up: ${paint.accent(`agentgym orders cancel ${shortId(id)}`)}`
   }
   if (state !== 'paid') return undefined
-  if (refundable.by_buyer) {
+  if (sold) {
     const command = `agentgym orders refund ${shortId(id)} --reason TEXT`
     return `${symbols.next} Give it back: ${paint.accent(command)}`
   }
@@ -84,7 +94,7 @@ export async function ordersRefund(text: string, flags: RefundFlags, context: Co
   const name = paint.bold(shortId(order.id))
   if (given <= 0) {
     context.say(`${paint.accent(symbols.ok)} The order ${name} has that refund already; nothing more was given back`)
-    context.say(`${symbols.next} Another part of the same size needs another --reason.`)
+    if (order.state !== 'refunded') context.say(`${symbols.next} Another part of the same size needs another --reason.`)
     return
   }
   const to = safeText(order.buyer, 60)

@@ -8,6 +8,7 @@ import {
 } from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
+import { listedPriceText } from '../market/price-text.ts'
 import { resolvePackage } from '../packages/resolve-package.ts'
 import { readVersion } from '../packages/upload-package.ts'
 import type { PackageTarget } from '../registry/package-target.ts'
@@ -16,7 +17,6 @@ import { checkLines } from '../terminal/check-lines.ts'
 import { fieldLines } from '../terminal/field-lines.ts'
 import { fitText, wrapText } from '../terminal/fit-text.ts'
 import { formatBytes, formatCount } from '../terminal/format-figures.ts'
-import { formatPrice } from '../terminal/format-price.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -72,12 +72,14 @@ function pageLines(page: PackagePage, standing: Standing, terminal: Terminal): s
   const { latest, quality } = page
   const width = Math.min(terminal.columns(), 100)
   const name = page.latest_version === null ? page.name : `${page.name}@${page.latest_version}`
+  const { taken_down: takenDown } = page
   const tags = Object.entries(page.tags).map(([tag, version]) => `${tag} ${version}`)
   const pairs: [string, string][] = [
     ['kind', page.kind],
     ['publisher', page.owner.username],
     ['visibility', page.visibility],
-    ['price', formatPrice(page.price_minor)],
+    ['price', listedPriceText(page)],
+    ...ratingPairs(page),
     ['category', page.category ?? '-'],
     ['difficulty', page.difficulty ?? '-'],
     ['license', latest?.license ?? '-'],
@@ -90,6 +92,12 @@ function pageLines(page: PackagePage, standing: Standing, terminal: Terminal): s
     pairs.push(['integrity', latest.integrity])
     if (latest.deprecated !== null) pairs.push(['deprecated', latest.deprecated])
   }
+  if (takenDown !== null) {
+    pairs.unshift([
+      'taken down',
+      `${takenDown.at.slice(0, 10)}${takenDown.reason === null ? '' : `: ${takenDown.reason}`}`,
+    ])
+  }
   const parts = quality.parts.map(({ id, points, of, why }): [string, string] => [id, `${points} of ${of}: ${why}`])
   return [
     paint.bold(fitText(safeText(name, 240), width, symbols.ellipsis)),
@@ -98,8 +106,24 @@ function pageLines(page: PackagePage, standing: Standing, terminal: Terminal): s
     ...standingLines(standing, terminal),
     `Quality ${quality.score} of 100`,
     ...(parts.length > 0 ? fieldLines(parts, terminal) : []),
-    `${symbols.next} Install it: ${paint.accent(`agentgym install ${shellQuote(page.name)}`)}`,
+    nextLine(page, terminal),
   ]
+}
+
+function ratingPairs({ rating, votes }: PackagePage): [string, string][] {
+  if (rating === null) return []
+  return [['rating', `${rating.toFixed(1)} of 5 by ${formatCount(votes)} ${votes === 1 ? 'user' : 'users'}`]]
+}
+
+function nextLine({ name, price_minor, price_kind }: PackagePage, { paint, symbols }: Terminal): string {
+  const shown = shellQuote(name)
+  const [what, command] =
+    price_minor === 0
+      ? ['Install it', `agentgym install ${shown}`]
+      : price_kind === 'per_run'
+        ? ['Train on it', `agentgym train ${shown} --remote`]
+        : ['Buy it', `agentgym buy ${shown}`]
+  return `${symbols.next} ${what}: ${paint.accent(command)}`
 }
 
 function standingLines({ verification, leaderboard }: Standing, terminal: Terminal): string[] {

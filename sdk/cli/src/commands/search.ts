@@ -1,10 +1,10 @@
 import { type ListedPackage, type PackageList, packageListSchema } from '@agentgym/contract'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
+import { listedPriceText } from '../market/price-text.ts'
 import { callApi } from '../registry/registry-api.ts'
 import { fitText } from '../terminal/fit-text.ts'
 import { formatCount } from '../terminal/format-figures.ts'
-import { formatPrice } from '../terminal/format-price.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import { renderTable } from '../terminal/table.ts'
@@ -64,7 +64,7 @@ function packageLines(packages: readonly ListedPackage[], terminal: Terminal): s
     safeText(one.latest_version ?? '-', 30),
     one.kind,
     safeText(one.difficulty ?? '-', 20),
-    formatPrice(one.price_minor),
+    listedPriceText(one),
     formatCount(one.downloads),
     String(one.quality),
   ])

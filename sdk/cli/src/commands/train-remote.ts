@@ -7,7 +7,8 @@ import type { CommandContext } from '../command-context.ts'
 import { budgetWord, readAmount } from '../command-line-amounts.ts'
 import { findLocked } from '../packages/installed-packages.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
-import { readStatus, startRun } from '../runs/run-api.ts'
+import { readStatus } from '../runs/run-api.ts'
+import { startAtPrice } from '../runs/start-at-price.ts'
 import { howToFollow, watchRunHere } from '../runs/watch-run-here.ts'
 import { unscopedName } from '../targets/built-in-scenarios.ts'
 import { agentsFolder } from '../targets/resolve-agent.ts'
@@ -30,6 +31,7 @@ export type RemoteFlags = {
   note?: string
   account?: string
   trajectories?: number
+  yes?: boolean
 }
 
 /** `agentgym train --remote`: queues a run on the server's workers, and with `--watch` follows it and fetches the agent. */
@@ -44,7 +46,8 @@ export async function trainRemote(target: string, flags: RemoteFlags, context: C
     flags,
     context,
   )
-  const run = await startRun(connection, request)
+  const run = await startAtPrice(connection, request, { yes: flags.yes ?? false }, context)
+  if (run === undefined) return context.say('No run was started.')
   if (flags.watch) return watchRunHere(connection, run, { out, force: flags.force ?? false }, context)
   context.sayJson(runLine(run, 'submitted'))
   for (const line of submittedLines(run, context)) context.say(line)

@@ -24,7 +24,7 @@ import { type RemoteFlags, trainRemote } from './train-remote.ts'
 export type TrainFlags = RemoteFlags & { resume?: boolean; remote?: boolean }
 
 const defaultSeed = 1
-const remoteOptions = ['budget', 'publish', 'private', 'note', 'account', 'trajectories'] as const
+const remoteOptions = ['budget', 'publish', 'private', 'note', 'account', 'trajectories', 'yes'] as const
 
 /** `agentgym train`: trains an agent on a scenario in the sandbox and writes it as a package. */
 export async function train(target: string, flags: TrainFlags, context: CommandContext): Promise<void> {

@@ -9,6 +9,7 @@ import {
   orderSchema,
   type Payment,
   type PricePage,
+  paymentListSchema,
   paymentSchema,
   pricePageSchema,
   type SetPriceRequest,
@@ -97,6 +98,11 @@ export function topUp(connection: Connection, json: TopUp): Promise<Payment> {
 
 export function readPayment(connection: Connection, id: string, signal?: AbortSignal): Promise<Payment> {
   return callApi(connection, { path: `/v1/payments/${encodeURIComponent(id)}`, answer: paymentSchema, signal })
+}
+
+/** Of the newest; older ones that are pending have expired. */
+export function listPayments(connection: Connection, account?: string): Promise<z.infer<typeof paymentListSchema>> {
+  return callApi(connection, { path: '/v1/payments', query: { account, limit: 20 }, answer: paymentListSchema })
 }
 
 export function readPrices(connection: Connection, name: string): Promise<PricePage> {

@@ -70,7 +70,7 @@ export function orderReport(order: Order, terminal: Terminal): string[] {
   }
   if (order.state === 'paid') {
     const { by_buyer: can, why } = order.refundable
-    pairs.push(['refundable', can ? `yes${why === '' ? '' : `: ${why}`}` : `not by the buyer: ${why}`])
+    pairs.push(['refundable', `${can ? 'yes' : 'not by the buyer'}${why === '' ? '' : `: ${timesForPeople(why)}`}`])
   }
   pairs.push(['id', order.id])
   const title = `Order ${shortId(order.id)}`
@@ -81,6 +81,11 @@ export function orderReport(order: Order, terminal: Terminal): string[] {
 function paidText({ paid_at, pay_with, checkout_url }: Order): string {
   if (paid_at === null) return checkout_url === null ? 'not paid' : `not yet: ${checkout_url}`
   return `${whenText(paid_at)}, ${pay_with === 'balance' ? 'from the balance' : 'through the payment provider'}`
+}
+
+/** Moments in what the server says, as everywhere else here. */
+function timesForPeople(text: string): string {
+  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, whenText)
 }
 
 /** `2026-11-28 06:33 UTC`. */

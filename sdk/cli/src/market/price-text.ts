@@ -6,8 +6,10 @@ export function priceText({ kind, amount_minor, currency }: Pick<Price, 'kind' |
   return `${formatAmount(amount_minor, currency)}${kind === 'per_run' ? ' a run' : ''}`
 }
 
+type Listed = { price_kind: PriceKind; price_minor: number; currency: string }
+
 /** The price of a package as the catalogue has it. */
-export function listedPriceText(listed: { price_kind: PriceKind; price_minor: number; currency: string }): string {
+export function listedPriceText(listed: Listed): string {
   const { price_kind: kind, price_minor: amount_minor, currency } = listed
   return priceText({ kind, amount_minor, currency })
 }

@@ -25,6 +25,9 @@ export async function obtainScenarioFolder(target: string, context: CommandConte
   return install(exact, { locked: locked.integrity, lockedRange: locked.range }, context)
 }
 
+/** What says more than that the scenario is not here. */
+const telling = ['integrity_mismatch', 'payment_required', 'hosted_only', 'package_taken_down']
+
 /** The version that an agent was trained on, from the registry; undefined where it cannot be had. */
 export async function installExact(
   { name, version }: { name: string; version: string },
@@ -36,7 +39,7 @@ export async function installExact(
     // The working folder does not depend on it: an evaluation changes no lock file.
     return await install(wanted, { lock: false }, context)
   } catch (error) {
-    if (error instanceof AgentGymError && error.code !== 'integrity_mismatch') return undefined
+    if (error instanceof AgentGymError && !telling.includes(error.code)) return undefined
     throw error
   }
 }
