@@ -15,6 +15,14 @@ export function formatAmount(minor: number | bigint, currency: string): string {
 
 /** Decimal places of a currency (ISO 4217): 2 for EUR, 0 for JPY. One that is not known counts as having 2. */
 export function currencyDigits(currency: string): number {
+  const known = knownDigits.get(currency) ?? askDigits(currency)
+  // A format is slow to make and a page has many amounts. Currencies are few, but anyone may name one.
+  if (knownDigits.size < 500) knownDigits.set(currency, known)
+  return known
+}
+const knownDigits = new Map<string, number>()
+
+function askDigits(currency: string): number {
   try {
     const format = new Intl.NumberFormat('en-US', { style: 'currency', currency })
     return format.resolvedOptions().maximumFractionDigits ?? 2

@@ -45,9 +45,10 @@ export function openVisit({ host, assets, answers, request, visitor, params }: O
     host,
     page(body, options) {
       const context = contextOf(this, { host, assets, cookies, setCookie })
-      const text = renderPage(body, options, context)
+      // As bytes: undici would look at each character of a text once more.
+      const bytes = Buffer.from(renderPage(body, options, context))
       const shared = this.account === null && setCookies.length === 0
-      return new Response(text, { status: options.status ?? 200, headers: pageHeaders({ shared }) })
+      return new Response(bytes, { status: options.status ?? 200, headers: pageHeaders({ shared }) })
     },
     redirect: (path) =>
       new Response(null, { status: 303, headers: { location: localPath(path), 'cache-control': 'no-store' } }),

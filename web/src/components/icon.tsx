@@ -1,4 +1,6 @@
+import { raw } from 'hono/html'
 import { jsx } from 'hono/jsx'
+import type { HtmlEscapedString } from 'hono/utils/html'
 import badgeCheck from 'lucide/dist/esm/icons/badge-check.mjs'
 import bot from 'lucide/dist/esm/icons/bot.mjs'
 import box from 'lucide/dist/esm/icons/box.mjs'
@@ -48,8 +50,22 @@ const icons = {
 }
 export type IconName = keyof typeof icons
 
+type IconProps = { name: IconName; size?: number; label?: string }
+
 /** A sign of the interface, from Lucide. Beside words it says nothing of its own; alone it needs a `label`. */
-export function Icon({ name, size = 16, label }: { name: IconName; size?: number; label?: string }) {
+export function Icon({ name, size = 16, label }: IconProps) {
+  const key = `${name} ${size} ${label ?? ''}`
+  const known = drawn.get(key)
+  if (known !== undefined) return known
+  const icon = raw(String(<Drawing name={name} size={size} label={label} />))
+  drawn.set(key, icon)
+  return icon
+}
+
+/** A page has dozens of the same few; names, sizes and labels stand in the source. */
+const drawn = new Map<string, HtmlEscapedString>()
+
+function Drawing({ name, size, label }: IconProps) {
   return (
     <svg
       class="icon"

@@ -1,4 +1,4 @@
-type Answer = { status: number; type: string; body: string }
+type Answer = { status: number; type: string; body: ArrayBuffer }
 type Call = (request: Request) => Promise<Response>
 
 export type AnonymousAnswers = {
@@ -28,7 +28,7 @@ export function keepAnonymousAnswers({ ttlMs, most }: { ttlMs: number; most: num
       if (kept.size > most) for (const oldest of [...kept.keys()].slice(0, kept.size - most)) kept.delete(oldest)
       answer.then(
         ({ status, body }) => {
-          if (status !== 200 || body.length > largestBody) forget(request.url, answer)
+          if (status !== 200 || body.byteLength > largestBody) forget(request.url, answer)
         },
         () => forget(request.url, answer),
       )
@@ -39,12 +39,9 @@ export function keepAnonymousAnswers({ ttlMs, most }: { ttlMs: number; most: num
 
 async function readAnswer(response: Response): Promise<Answer> {
   const type = response.headers.get('content-type') ?? ''
-  return { status: response.status, type, body: await response.text() }
+  return { status: response.status, type, body: await response.arrayBuffer() }
 }
 
 function respond({ status, type, body }: Answer): Response {
-  return new Response(body, {
-    status,
-    headers: { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) },
-  })
+  return new Response(body, { status, headers: { 'content-type': type, 'content-length': String(body.byteLength) } })
 }
