@@ -30,8 +30,13 @@ export type Packument = {
   [field: string]: unknown
 }
 
-/** A request that is being answered. `report` takes what is a bug to the log. */
-export type Reading = { source: NpmSource; answer: BridgedResponse; report(error: unknown): void }
+/** A request that is being answered. `report` takes what is a bug to the log; `refused` is why the reader gets nothing. */
+export type Reading = {
+  source: NpmSource
+  answer: BridgedResponse
+  report(error: unknown): void
+  refused?: AgentGymError
+}
 
 /** Verdaccio asks its storage for a package without saying for whom: the request that is being answered says it. */
 export const currentReading = new AsyncLocalStorage<Reading>()
@@ -72,6 +77,7 @@ function asHttpError(current: Reading, error: unknown): Error {
   if (error instanceof AgentGymError) {
     const { status } = errorCatalogue[error.code]
     if (status >= 500) current.report(error)
+    else current.refused = error
     const { response } = current.answer
     if (!response.headersSent) response.setHeader('agentgym-error', error.code)
     return Object.assign(new Error([error.message, error.hint].filter(Boolean).join(' ')), { status, code: status })

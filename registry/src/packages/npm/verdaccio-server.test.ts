@@ -143,14 +143,23 @@ it('does not make a prerelease latest where nothing is', async () => {
   expect(latest.status).toBe(404)
 })
 
-it('says what the rules of access say', async () => {
+it('refuses with what the rules of access say, code and all', async () => {
+  const refused = new AgentGymError({
+    code: 'package_not_found',
+    message: 'There is no package @t/s.',
+    hint: 'Log in.',
+  })
   const assertReadable = async () => {
-    throw new AgentGymError({ code: 'package_not_found', message: 'There is no package @t/s.', hint: 'Log in.' })
+    throw refused
   }
-  for (const target of [packageTarget, tarballTarget]) {
-    const response = await read(target, {}, source({ assertReadable }))
-    expect([response.status, await response.json()]).toEqual([404, { error: 'There is no package @t/s. Log in.' }])
+  for (const target of [packageTarget, tarballTarget])
+    await expect(read(target, {}, source({ assertReadable }))).rejects.toBe(refused)
+  const tarball = async () => {
+    throw refused
   }
+  for (const method of ['GET', 'HEAD'] as const)
+    await expect(read(tarballTarget, { method }, source({ tarball }))).rejects.toBe(refused)
+  expect(reported).toEqual([])
 })
 
 it('has nothing of its own to show', async () => {

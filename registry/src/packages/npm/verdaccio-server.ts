@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import type * as verdaccio from 'verdaccio'
 import { askNodeListener, type BridgedRequest } from './node-bridge.ts'
 import { canonicalPath, type ReadTarget } from './npm-path.ts'
-import { currentReading, type NpmSource, verdaccioAuth, verdaccioStorage } from './verdaccio-plugins.ts'
+import { currentReading, type NpmSource, type Reading, verdaccioAuth, verdaccioStorage } from './verdaccio-plugins.ts'
 
 export type VerdaccioReader = {
-  /** Answers a request for a packument, a version or a tarball. */
+  /** Answers a request for a packument, a version or a tarball. Throws what `source` refuses the reader with. */
   read(
     target: ReadTarget,
     asked: { method: BridgedRequest['method']; header(name: string): string | undefined; signal?: AbortSignal },
@@ -45,13 +45,20 @@ export function verdaccioReader(publicUrl: string, report: (error: unknown) => v
         const value = header(name)
         if (value !== undefined) headers[name] = value
       }
+      let reading: Reading | undefined
       const response = await askNodeListener(
         (request, answer) => {
-          currentReading.run({ source, answer, report }, () => running.emit('request', request, answer.response))
+          reading = { source, answer, report }
+          currentReading.run(reading, () => running.emit('request', request, answer.response))
         },
         { method, path: canonicalPath({ ...target, name: source.name }), headers },
         signal,
       )
+      // Verdaccio would tell the message alone; the code is ours to tell.
+      if (response.status >= 400 && reading?.refused !== undefined) {
+        await response.body?.cancel()
+        throw reading.refused
+      }
       // Who may read this from another site is not Verdaccio's to say.
       response.headers.delete('access-control-allow-origin')
       if (response.status >= 400) response.headers.set('content-type', 'application/json; charset=utf-8')
