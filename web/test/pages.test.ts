@@ -145,6 +145,14 @@ describe('nothing there', () => {
     expect(text).toContain('name="robots" content="noindex"')
   })
 
+  it('a slash too many leads to the page without it, on this site', async () => {
+    const location = async (path: string) => (await open(path)).headers.get('location')
+    expect(await location('/packages/?kind=agent')).toBe('/packages?kind=agent')
+    expect(await location('/packages//')).toBe('/packages')
+    const response = await fetch(`${site.url}//evil.example/`, { redirect: 'manual' })
+    expect(['/', null]).toContain(response.headers.get('location'))
+  })
+
   it('also where nothing is near, and for what is no path', async () => {
     for (const path of [
       '/qqqqqqqq',

@@ -45,8 +45,10 @@ export function createSite(
   })
   app.notFound((c) =>
     guarded(host, c.env.visitor, open(c), async (opened) => {
-      const visit = { ...opened.visit, account: await accountOf(host, opened.visit) }
-      return nothingHere(visit)
+      const { pathname, search } = opened.visit.url
+      if (pathname.endsWith('/') && pathname !== '/')
+        return opened.visit.redirect(pathname.replace(/\/+$/, '') + search)
+      return nothingHere(Object.assign(opened.visit, { account: await accountOf(host, opened.visit) }))
     }),
   )
   return { app, fetch: async (request, visitor) => app.fetch(request, { visitor }) }

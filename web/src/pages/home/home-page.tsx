@@ -49,7 +49,7 @@ export function HomePage({ trending, featured, champions, server }: HomePageProp
         </EmptyState>
       ) : (
         <>
-          <Shelf title="Most trained on" packages={trending} more="/packages?kind=scenario&sort=downloads" />
+          <Shelf title="Most downloaded" packages={trending} more="/packages?kind=scenario&sort=downloads" />
           <Champions champions={champions} />
           <Shelf title="Highest quality" packages={featured} more="/packages?kind=scenario&sort=quality" />
         </>
@@ -109,7 +109,7 @@ function PackageCard({ item }: { item: ListedPackage }) {
         <p class="card-facts">
           {item.difficulty !== null && <Badge>{item.difficulty}</Badge>}
           <span>
-            <Count value={item.downloads} /> downloads
+            <Count value={item.downloads} /> {item.downloads === 1 ? 'download' : 'downloads'}
           </span>
           <Price minor={item.price_minor} />
         </p>

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import type { FormFailure } from '../src/app/form-failure.ts'
+import { unbuiltAssets } from '../src/app/site-assets.ts'
+import type { Html } from '../src/app/visit.ts'
+import { Badge } from '../src/components/badge.tsx'
+import { Button } from '../src/components/button.tsx'
+import { Command } from '../src/components/command.tsx'
+import { Count } from '../src/components/count.tsx'
+import { Field } from '../src/components/field.tsx'
+import { Figure, Figures } from '../src/components/figure.tsx'
+import { Form } from '../src/components/form.tsx'
+import { Notice } from '../src/components/notice.tsx'
+import { Price } from '../src/components/price.tsx'
+import { Seal } from '../src/components/seal.tsx'
+import { Table } from '../src/components/table.tsx'
+import { Tabs } from '../src/components/tabs.tsx'
+import { Time } from '../src/components/time.tsx'
+import { type PageContext, usePage } from '../src/layout/page-context.ts'
+import { renderPage } from '../src/layout/render-page.tsx'
+
+const context = (more: Partial<PageContext> = {}): PageContext => ({
+  address: '/',
+  path: '/',
+  account: null,
+  theme: 'system',
+  host: { publicUrl: 'http://localhost:4477', oauthProviders: [], currency: 'EUR', version: '1.2.3' },
+  assets: unbuiltAssets(),
+  formToken: () => 'the-token',
+  islands: new Set(),
+  nowMs: Date.parse('2026-06-15T12:00:00Z'),
+  ...more,
+})
+
+/** What stands in the page's <main>. */
+function drawn(body: Html): string {
+  const page = renderPage(body, { title: 'Test', frame: 'plain' }, context())
+  return /<main[^>]*>([\s\S]*)<\/main>/.exec(page)?.[1] ?? ''
+}
+
+const hostile = `"><script>alert(1)</script>&`
+const escaped = '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;'
+
+describe('a form', () => {
+  const failure: FormFailure = {
+    status: 422,
+    fields: { name: 'Too short.', 'limits.steps': 'Too many.' },
+    message: null,
+    hint: null,
+  }
+
+  it('is signed, and tells a failure where it belongs: under its field, or above where it has none', () => {
+    const html = drawn(
+      <Form action="/things" failure={failure} fields={['name']}>
+        <Field label="Name" name="name" value={hostile} failure={failure} help="As people call it." required />
+      </Form>,
+    )
+    expect(html).toContain('<input type="hidden" name="form_token" value="the-token"/>')
+    expect(html).toContain(`value="${escaped}"`)
+    expect(html).toMatch(
+      /<input id="field-name"[^>]* aria-invalid="true" aria-describedby="field-name-help field-name-wrong"/,
+    )
+    expect(html).toContain('<p class="field-message" id="field-name-wrong">Too short.</p>')
+    expect(html).toMatch(/role="alert">.*<code>limits.steps<\/code> Too many\./)
+    expect(html).not.toContain('<script')
+  })
+
+  it('says what concerns the whole of it, and how to mend it', () => {
+    const whole = { ...failure, fields: {}, message: 'Not now.', hint: 'Try later.' }
+    expect(drawn(<Form action="/things" failure={whole} />)).toMatch(/role="alert">.*Not now\. Try later\./)
+  })
+
+  it('never shows a password again', () => {
+    expect(drawn(<Field label="Password" name="password" type="password" value="secret" />)).not.toContain('secret')
+  })
+
+  it('offers choices and room to write, with what was chosen and written', () => {
+    const options = [
+      { value: 'a', label: 'First' },
+      { value: 'b', label: hostile },
+    ]
+    const html = drawn(
+      <>
+        <Field label="Choice" name="choice" options={options} value="b" />
+        <Field label="Text" name="text" rows={4} value={`two\nlines ${hostile}`} />
+      </>,
+    )
+    expect(html).toContain(`<option value="b" selected="">${escaped}</option>`)
+    expect(html).toContain(`rows="4">two\nlines ${escaped}</textarea>`)
+    expect(html).toContain('<label for="field-choice">')
+    expect(html.match(/optional/g)).toHaveLength(4)
+  })
+})
+
+describe('the vocabulary', () => {
+  it('a table names its columns and rows', () => {
+    const html = drawn(
+      <Table
+        caption="Agents"
+        rows={[{ name: hostile, score: 475 }]}
+        columns={[
+          { title: 'Name', heading: true, cell: ({ name }) => name },
+          { title: 'Return', numeric: true, cell: ({ score }) => score },
+        ]}
+      />,
+    )
+    expect(html).toContain(`<th scope="row">${escaped}</th>`)
+    expect(html).toContain('<th scope="col" class="numeric">Return</th>')
+    expect(html).toContain('<td class="numeric">475</td>')
+  })
+
+  it('tabs are links, one of them the page itself', () => {
+    const tabs = [
+      { href: '/a', title: 'Readme' },
+      { href: '/b', title: 'Versions', count: 3 },
+    ]
+    const html = drawn(<Tabs tabs={tabs} current="/b" label="Parts" />)
+    expect(html).toContain('<a href="/a">Readme</a>')
+    expect(html).toContain('<a href="/b" aria-current="page">Versions<span class="tabs-count">3</span></a>')
+  })
+
+  it('a seal shows eight characters of the signature', () => {
+    const html = drawn(<Seal signature="AbCdEfGhIjKlMnOp" href="/packages/@a/b/verification" />)
+    expect(html).toContain('<code>AbCdEfGh</code>')
+    expect(html).not.toContain('AbCdEfGhI')
+  })
+
+  it('amounts are exact, and nothing is free', () => {
+    expect(drawn(<Price minor={0} />)).toContain('Free')
+    expect(drawn(<Price minor={9_007_199_254_740_991} />)).toContain('90,071,992,547,409.91 EUR')
+    expect(drawn(<Price minor={1250} currency="JPY" />)).toContain('1,250 JPY')
+  })
+
+  it('numbers, moments and figures', () => {
+    expect(drawn(<Count value={9_999} />)).toContain('>9,999<')
+    expect(drawn(<Count value={1_234_567} />)).toContain('title="1,234,567">1.23M<')
+    expect(drawn(<Time at="2026-06-13T12:00:00Z" />)).toContain('title="2026-06-13 12:00 UTC">2 days ago<')
+    const html = drawn(
+      <Figures>
+        <Figure label="Return" note="over 100 episodes">
+          498.2
+        </Figure>
+      </Figures>,
+    )
+    expect(html).toMatch(/<dt>Return<\/dt>.*498\.2.*over 100 episodes/s)
+  })
+
+  it('signs are silent beside words; alone they speak', () => {
+    expect(drawn(<Notice kind="warning">Mind this.</Notice>)).toMatch(/role="status".*aria-hidden="true"/)
+    expect(drawn(<Button href="/x">Go</Button>)).toBe('<a class="button button-quiet" href="/x">Go</a>')
+    expect(
+      drawn(
+        <Button look="danger" name="do" value="it">
+          Delete
+        </Button>,
+      ),
+    ).toContain('type="submit" name="do" value="it"')
+    expect(drawn(<Badge tone="bad">yanked</Badge>)).toContain('badge-bad">yanked<')
+  })
+
+  it('a command is text to select; its button waits for the script, which the page then loads', () => {
+    const islands = new Set<string>()
+    const page = renderPage(<Command text={`npm i "${hostile}"`} />, { title: 'Test' }, context({ islands }))
+    expect(page).toMatch(/<button class="command-copy" type="button" hidden=""/)
+    expect(islands).toContain('copy')
+    expect(page).toContain('<script type="module" src="/assets/copy-')
+    expect(page).not.toContain('<script>alert')
+  })
+})
+
+describe('a page', () => {
+  it('holds title and description as text', () => {
+    const page = renderPage('body', { title: hostile, description: hostile, hidden: true }, context({ theme: 'dark' }))
+    expect(page).toContain(`<title>${escaped} · AgentGym</title>`)
+    expect(page).toContain(`<meta name="description" content="${escaped}"/>`)
+    expect(page).toContain('<html lang="en" data-theme="dark">')
+    expect(page).toContain('<meta name="robots" content="noindex"/>')
+  })
+
+  it('a component outside of one is a bug, and a page that failed leaves nothing behind for the next', () => {
+    const Bad = () => {
+      throw new Error('cannot be drawn')
+    }
+    const Name = () => <b>{usePage().account?.username ?? 'nobody'}</b>
+    expect(() => renderPage(<Bad />, { title: 'x' }, context({ formToken: () => 'leaked' }))).toThrow('cannot be drawn')
+    expect(() => String(<Name />)).toThrow('outside of a page')
+    expect(drawn(<Name />)).toBe('<b>nobody</b>')
+  })
+})
