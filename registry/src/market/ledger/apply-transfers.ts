@@ -12,7 +12,7 @@ import { uuidArray } from './uuid-array.ts'
  * A refusal leaves the transaction as it was and nothing of its chain; whoever wants all or nothing throws. The accounts are
  * held until the transaction ends, in the order of their ids; hot ones are not.
  *
- * Two round trips, one more where pending transfers are ended.
+ * Two round trips, one more where pending transfers are ended, and one or two more where something is refused.
  * @throws LedgerConflict where somebody else makes one of these transfers at the same moment: `database.transaction` then
  * runs its work again, which finds it made.
  */
@@ -20,10 +20,16 @@ export async function applyTransfers(
   query: Transaction<Schema>,
   transfers: readonly Transfer[],
 ): Promise<TransferResult[]> {
-  const { state, at } = await load(query, transfers)
-  const { results, created } = decideTransfers(state, transfers, at)
-  if (created.length > 0) await insert(query, created, at)
-  return results
+  let loaded = await load(query, transfers)
+  let decision = decideTransfers(loaded.state, transfers, loaded.at)
+  if (decision.results.some(({ outcome }) => outcome === 'refused')) {
+    // The transfers that were read may be older than the locks that were waited for: this very transfer may have been made
+    // meanwhile, and be what the funds lack for. Now that the locks are held, what is read is what there is.
+    loaded = await load(query, transfers)
+    decision = decideTransfers(loaded.state, transfers, loaded.at)
+  }
+  if (decision.created.length > 0) await insert(query, decision.created, loaded.at)
+  return decision.results
 }
 
 async function load(query: Queries, transfers: readonly Transfer[]): Promise<{ state: LedgerState; at: Date }> {

@@ -119,6 +119,20 @@ it('a chain asked for 50 times at once is made once, all of it', async () => {
   expect(await available(balances[0])).toBe(before - 100n)
 })
 
+it('asked for many times at once with funds for one: made once, and nobody is told that funds lack', async () => {
+  for (let round = 0; round < 4; round++) {
+    await empty(balances[0])
+    await apply(move(provider, balances[0], 10n))
+    const sale = [move(balances[0], balances[1], 9n, { linked: true }), move(balances[0], fees, 1n)]
+    const outcomes = (await times(20, () => apply(...sale))).map((results) => told(results).join())
+    expect(count(outcomes)).toEqual({ 'created,created': 1, 'exists,exists': 19 })
+    const hold = move(balances[1], fees, await available(balances[1]), { kind: 'pending' })
+    expect(count((await times(20, () => apply(hold))).flatMap(told))).toEqual({ created: 1, exists: 19 })
+    const post = ending('post', hold.id)
+    expect(count((await times(20, () => apply(post))).flatMap(told))).toEqual({ created: 1, exists: 19 })
+  }
+})
+
 it('a hold that many post and void at once ends once', async () => {
   await apply(move(provider, balances[0], 40n))
   const hold = move(balances[0], fees, 40n, { kind: 'pending' })
