@@ -152,6 +152,8 @@ export type PayoutTable = {
   provider: Fixed<string>
   provider_account: Fixed<string>
   provider_reference: Nullable<string>
+  /** So many times the provider has said that it could not be made yet. */
+  refusals: Counter
   /** What came back of a payout that was paid. */
   returned_minor: Counter
   message: Nullable<string>
@@ -201,6 +203,8 @@ export type UsageEventTable = {
 /** What usage came to, posted to the ledger at once. `remainder`: thousandths of a minor unit, carried to the next one. */
 export type UsageBatchTable = {
   id: Fixed<string>
+  /** In the order in which they were posted. */
+  seq: ColumnType<number, never, never>
   account_id: Fixed<string>
   package_id: Fixed<string>
   version_id: Fixed<string>

@@ -11,6 +11,8 @@ import { jobUpkeep } from '../jobs/upkeep.ts'
 import { capRoutes } from '../market/caps/caps.routes.ts'
 import { earningsRoutes } from '../market/earnings/earnings.routes.ts'
 import { idempotencyUpkeep } from '../market/idempotency/idempotency-upkeep.ts'
+import { meteringRoutes } from '../market/metering/metering.routes.ts'
+import { meteringUpkeep } from '../market/metering/metering-upkeep.ts'
 import { moderationRoutes } from '../market/moderation/moderation.routes.ts'
 import { moderationUpkeep } from '../market/moderation/moderation-upkeep.ts'
 import { orderRoutes } from '../market/orders/orders.routes.ts'
@@ -72,6 +74,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       verificationRoutes(services),
       reviewRoutes(services),
       moderationRoutes(services),
+      meteringRoutes(services),
       npmRoutes(services),
       priceRoutes(services),
       orderRoutes(services),
@@ -88,6 +91,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...verificationUpkeep(services),
       ...reviewsUpkeep(services),
       ...moderationUpkeep(services),
+      ...meteringUpkeep(services),
       ...idempotencyUpkeep(services),
       ...ordersUpkeep(services),
       ...paymentsUpkeep(services),

@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts'
 const appendOnly = (table: string, why: string) =>
   `create trigger ${table}_fixed before update or delete on ${table} for each row execute function refuse('${why}')`
 
-/** Prices, orders and what they give the right to, payments and payouts, usage, reviews, moderation. */
+/** Prices, orders and what they give the right to, payments and payouts. */
 export const market: Migration = {
   name: '0008-market',
   statements: [
@@ -199,6 +199,8 @@ export const market: Migration = {
       provider text not null,
       provider_account text not null,
       provider_reference text,
+      -- So many times the provider has said that it could not be made yet.
+      refusals integer not null default 0,
       -- What came back of a payout that was paid.
       returned_minor bigint not null default 0,
       message text,
@@ -236,75 +238,6 @@ export const market: Migration = {
       constraint idempotency_keys_pkey primary key (actor_id, key)
     )`,
     'create index idempotency_keys_created_at_idx on idempotency_keys (created_at)',
-    `create table usage_events (
-      id uuid constraint usage_events_pkey primary key,
-      account_id uuid not null constraint usage_events_account_id_fkey references accounts (id),
-      package_id uuid not null constraint usage_events_package_id_fkey references packages (id),
-      version_id uuid not null constraint usage_events_version_id_fkey references versions (id),
-      calls integer not null constraint usage_events_calls_check check (calls > 0),
-      trial_calls integer not null default 0
-        constraint usage_events_trial_calls_check check (trial_calls between 0 and calls),
-      price_minor bigint not null constraint usage_events_price_minor_check check (price_minor >= 0),
-      at timestamptz(3) not null,
-      created_at timestamptz(3) not null default now(),
-      batch_id uuid
-    )`,
-    'create index usage_events_open_idx on usage_events (account_id, version_id) where batch_id is null',
-    `create table usage_batches (
-      id uuid constraint usage_batches_pkey primary key,
-      account_id uuid not null constraint usage_batches_account_id_fkey references accounts (id),
-      package_id uuid not null constraint usage_batches_package_id_fkey references packages (id),
-      version_id uuid not null constraint usage_batches_version_id_fkey references versions (id),
-      seller_id uuid not null constraint usage_batches_seller_id_fkey references accounts (id),
-      calls bigint not null,
-      amount_minor bigint not null constraint usage_batches_amount_minor_check check (amount_minor >= 0),
-      fee_minor bigint not null default 0,
-      royalty_minor bigint not null default 0,
-      royalty_to uuid constraint usage_batches_royalty_to_fkey references accounts (id),
-      remainder bigint not null,
-      currency text not null,
-      created_at timestamptz(3) not null default now()
-    )`,
-    'create index usage_batches_account_idx on usage_batches (account_id, version_id, created_at)',
-    'create index usage_batches_seller_idx on usage_batches (seller_id, created_at)',
-    appendOnly('usage_batches', 'a batch is written once'),
-    `create table trials (
-      account_id uuid not null constraint trials_account_id_fkey references accounts (id),
-      package_id uuid not null constraint trials_package_id_fkey references packages (id),
-      calls integer not null constraint trials_calls_check check (calls >= 0),
-      constraint trials_pkey primary key (account_id, package_id)
-    )`,
-    `create table reviews (
-      id uuid constraint reviews_pkey primary key default gen_random_uuid(),
-      package_id uuid not null constraint reviews_package_id_fkey references packages (id),
-      version_id uuid not null constraint reviews_version_id_fkey references versions (id),
-      author_id uuid not null constraint reviews_author_id_fkey references accounts (id),
-      stars integer not null constraint reviews_stars_check check (stars between 1 and 5),
-      text text not null,
-      reply text,
-      reply_by uuid constraint reviews_reply_by_fkey references accounts (id),
-      replied_at timestamptz(3),
-      hidden_at timestamptz(3),
-      created_at timestamptz(3) not null default now(),
-      updated_at timestamptz(3) not null default now(),
-      constraint reviews_key unique (version_id, author_id),
-      constraint reviews_reply_check check ((reply is null) = (reply_by is null) and (reply is null) = (replied_at is null))
-    )`,
-    'create index reviews_package_idx on reviews (package_id, created_at, id)',
-    `create table reports (
-      id uuid constraint reports_pkey primary key default gen_random_uuid(),
-      package_id uuid not null constraint reports_package_id_fkey references packages (id),
-      review_id uuid constraint reports_review_id_fkey references reviews (id) on delete set null,
-      reason text not null,
-      text text not null,
-      reported_by uuid not null constraint reports_reported_by_fkey references accounts (id),
-      state text not null default 'open' constraint reports_state_check check (state in ('open', 'dismissed', 'upheld')),
-      decided_by uuid constraint reports_decided_by_fkey references accounts (id),
-      decision text,
-      decided_at timestamptz(3),
-      created_at timestamptz(3) not null default now()
-    )`,
-    'create index reports_state_idx on reports (state, created_at, id)',
     'alter table packages add column taken_down_at timestamptz(3)',
     'alter table packages add column taken_down_reason text',
     // Malicious: not even those who bought it get it any more.
