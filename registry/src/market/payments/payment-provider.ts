@@ -52,11 +52,15 @@ export type PayoutRequest = {
   /** The seller's account at the provider. */
   providerAccount: string
   createdAt: Date
+  /** So many times the provider has said `not_yet`: it answers a request that it knows as it did before. */
+  refusals: number
 }
 
 export type PayoutNews =
   | { kind: 'paid'; reference: string }
   | { kind: 'failed'; message: string }
+  /** It was not made, for certain, and may be asked for again. */
+  | { kind: 'not_yet' }
   /** What was paid out came back. `returnedMinor`: in all, up to now. */
   | { kind: 'returned'; returnedMinor: number; message: string }
 

@@ -18,6 +18,7 @@ export async function sendPayout(services: Services, id: string): Promise<void> 
     currency: payout.currency,
     providerAccount: payout.provider_account,
     createdAt: payout.created_at,
+    refusals: payout.refusals,
   })
   if (news === null) return
   await database.transaction(async (query) => {

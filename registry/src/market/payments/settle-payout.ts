@@ -35,6 +35,7 @@ export async function settlePayout(
   payout: PayoutRow,
   news: PayoutNews,
 ): Promise<void> {
+  if (news.kind === 'not_yet') return countRefusal(query, payout)
   if (news.kind === 'failed') {
     if (payout.state === 'pending') await fail(query, payout, news.message)
     return
@@ -46,6 +47,15 @@ export async function settlePayout(
   }
   if (payout.state === 'pending') await pay(query, payout, news.kind === 'paid' ? news.reference : null)
   if (news.kind === 'returned' && news.returnedMinor > payout.returned_minor) await giveBack(query, payout, news)
+}
+
+/** Two who heard the same count it twice: a key that was never used costs nothing. */
+async function countRefusal(query: Transaction<Schema>, { id, refusals }: PayoutRow): Promise<void> {
+  await query
+    .updateTable('payouts')
+    .set({ refusals: refusals + 1 })
+    .where('id', '=', id)
+    .execute()
 }
 
 async function pay(query: Transaction<Schema>, payout: PayoutRow, reference: string | null): Promise<void> {

@@ -1,7 +1,14 @@
 import { AgentGymError } from '@agentgym/contract'
 import Stripe from 'stripe'
 import type { MarketConfig } from '../../server/market-settings.ts'
-import type { Destination, PaymentNews, PaymentProvider, PaymentRequest, PayoutRequest } from './payment-provider.ts'
+import type {
+  Destination,
+  PaymentNews,
+  PaymentProvider,
+  PaymentRequest,
+  PayoutNews,
+  PayoutRequest,
+} from './payment-provider.ts'
 import { readStripeEvent } from './stripe-events.ts'
 
 const TIMEOUT_MS = 10_000
@@ -120,10 +127,11 @@ async function readDestination(stripe: Stripe, providerAccount: string, returnUr
  * Moves money to the seller's account at Stripe, which brings it to their bank. A transfer that was made before is found by
  * its group, however long ago that was.
  */
-async function sendTransfer(stripe: Stripe, { id, amountMinor, currency, providerAccount }: PayoutRequest) {
+async function sendTransfer(stripe: Stripe, request: PayoutRequest): Promise<PayoutNews> {
+  const { id, amountMinor, currency, providerAccount, refusals } = request
   const { data } = await asked(() => stripe.transfers.list({ transfer_group: id, limit: 1 }))
   const made = data.at(0)
-  if (made !== undefined) return { kind: 'paid' as const, reference: made.id }
+  if (made !== undefined) return { kind: 'paid', reference: made.id }
   try {
     const transfer = await asked(() =>
       stripe.transfers.create(
@@ -134,15 +142,15 @@ async function sendTransfer(stripe: Stripe, { id, amountMinor, currency, provide
           transfer_group: id,
           metadata: { payout_id: id },
         },
-        { idempotencyKey: `payout-${id}` },
+        { idempotencyKey: `payout-${id}-${refusals}` },
       ),
     )
-    return { kind: 'paid' as const, reference: transfer.id }
+    return { kind: 'paid', reference: transfer.id }
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code !== 'payment_declined') throw error
-    // The money is on its way to Stripe's balance: asked for again, it will be there.
-    if (error.data?.provider_code === 'balance_insufficient') return null
-    return { kind: 'failed' as const, message: error.message }
+    // The money is on its way to Stripe's balance: it will be there, and another key will find it.
+    if (error.data?.provider_code === 'balance_insufficient') return { kind: 'not_yet' }
+    return { kind: 'failed', message: error.message }
   }
 }
 
