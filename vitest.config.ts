@@ -8,6 +8,8 @@ export default defineConfig({
   },
   test: {
     include: ['{sdk,runtime,registry,plugins,web,infra}/**/*.test.{ts,tsx}'],
+    // Pictures carry these rules with them; other styles mean nothing to a test.
+    css: { include: /\/styles\/(tokens|pictures)\.css/ },
     globalSetup: ['registry/src/testing/global-setup.ts'],
     // isolated-vm and the learner are native: a crash must end one file's process, never the run.
     pool: 'forks',

@@ -24,6 +24,8 @@ function open(figure: HTMLElement, controls: HTMLElement, range: HTMLInputElemen
   const last = Number(range.max)
   let episode: Promise<SampleEpisode> | undefined
   let index = last
+  /** Of what is drawn: where one is again when another moment could not be. */
+  let drawn = last
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const load = () => {
@@ -43,6 +45,7 @@ function open(figure: HTMLElement, controls: HTMLElement, range: HTMLInputElemen
     draw(loaded)
   }
   const draw = (loaded: SampleEpisode) => {
+    drawn = index
     stage?.replaceChildren(svgNode(episodeFrame(loaded, view, index, { title: figure.dataset.title })))
     range.value = String(index)
     const at = figure.querySelector('.replay-at')
@@ -76,6 +79,8 @@ function open(figure: HTMLElement, controls: HTMLElement, range: HTMLInputElemen
   }
   const failed = () => {
     pause()
+    index = drawn
+    range.value = String(drawn)
     if (words !== null) words.textContent = 'The episode could not be loaded. Press again to try once more.'
   }
   const act = (action: string | undefined) => {

@@ -1,0 +1,35 @@
+import { createClient, sendResult } from '@agentgym/client'
+import { leasedJobSchema, type SampleEpisode } from '@agentgym/contract'
+import { goodTarball } from '../../testdata/tarballs/good-package.ts'
+import type { TestBrowser, TestSite } from './open-test-site.ts'
+
+/** Publishes `@acme/BASE` 1.0.0, as a worker's check finds it with that sample episode. */
+export type PublishSampled = (base: string, sample: SampleEpisode | null, visibility?: string) => Promise<void>
+
+/** Signs up `acme`, which publishes, and the operator, whose worker checks. */
+export async function openPublisher(site: TestSite): Promise<{ owner: TestBrowser; publish: PublishSampled }> {
+  const owner = await site.browserOf('acme')
+  const author = await clientOf(site, owner, ['packages:read', 'packages:publish'])
+  const worker = await clientOf(site, await site.browserOf('operator'), ['worker'])
+  const publish: PublishSampled = async (base, sample, visibility = 'public') => {
+    const name = `@acme/${base}`
+    const body = new Uint8Array(goodTarball({ name }))
+    const headers = { 'content-type': 'application/octet-stream' }
+    const path = `/v1/packages/${name}/versions/1.0.0?visibility=${visibility}`
+    await author.send(path, { method: 'PUT', body, headers })
+    const leased = await worker.send('/v1/jobs/lease', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ kinds: ['check'] }),
+    })
+    const report = { ok: true, name, version: '1.0.0', checks: [{ id: 'loads', ok: true, message: 'It loads.' }] }
+    await sendResult(worker, leasedJobSchema.parse(await leased.json()), report, { sample })
+  }
+  return { owner, publish }
+}
+
+async function clientOf(site: TestSite, browser: TestBrowser, scopes: string[]) {
+  const response = await browser.api('POST', '/v1/tokens', { name: 'test', scopes })
+  const { token } = (await response.json()) as { token: string }
+  return createClient({ server: site.url, token })
+}
