@@ -112,7 +112,8 @@ export class MarketModel {
     const { owner: seller, author, royalty, price } = this.packages[listed]
     const asked = { priceMinor: BigInt(price), feeBasisPoints: this.#feeBasisPoints }
     const parts = splitSale({ ...asked, royalty: author === null ? undefined : { basisPoints: royalty } })
-    const order = { buyer, listed, seller, author, parts, refunded: 0, state, used: false }
+    const paidAuthor = parts.royaltyMinor === 0n ? null : author
+    const order = { buyer, listed, seller, author: paidAuthor, parts, refunded: 0, state, used: false }
     this.orders.push(order)
     return order
   }
