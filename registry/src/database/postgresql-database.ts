@@ -2,6 +2,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Database } from './database.ts'
+import { prepareMarked } from './prepared-statements.ts'
 import type { Schema } from './schema.ts'
 import { TransactionScope } from './transaction-scope.ts'
 import { createTransactions } from './transactions.ts'
@@ -16,7 +17,7 @@ const limits = {
   idle_in_transaction_session_timeout: 30_000,
 }
 
-/** A pool of connections to PostgreSQL 14 or later. Not migrated yet. */
+/** A pool of connections to PostgreSQL 15 or later. Not migrated yet. */
 export async function openPostgresql(url: string): Promise<Database> {
   const pool = createPool(url)
   await checkServer(pool)
@@ -76,7 +77,10 @@ function createPool(connectionString: string): pg.Pool {
   // A connection that breaks (a server that restarts) leaves the pool by itself, and the query that used it fails. Both
   // also tell of it in an event, the pool for idle ones, the client for others; unheard, either would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    prepareMarked(client)
+  })
   return pool
 }
 
@@ -100,11 +104,11 @@ async function checkServer(pool: pg.Pool): Promise<void> {
       { cause },
     )
   }
-  if (settings && settings.version >= 140_000 && settings.encoding === 'UTF8') return
+  if (settings && settings.version >= 150_000 && settings.encoding === 'UTF8') return
   await pool.end()
   throw new AgentGymError({
     code: 'database_unavailable',
-    message: `PostgreSQL 14 or later with the encoding UTF8 is needed; this is ${settings?.version}, ${settings?.encoding}.`,
+    message: `PostgreSQL 15 or later with the encoding UTF8 is needed; this is ${settings?.version}, ${settings?.encoding}.`,
     data: { ...settings },
   })
 }

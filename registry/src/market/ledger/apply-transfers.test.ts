@@ -104,6 +104,7 @@ describe.each(await testDatabases())('transfers on $kind', ({ open }) => {
   it('ids that are none, and owners that an account cannot have, are bugs', async () => {
     await expect(apply(move(provider, buyer, 1n, { id: 'order-1' }))).rejects.toThrow('no uuid')
     await expect(apply(move(provider, buyer, 1n, { id: randomUUID().toUpperCase() }))).rejects.toThrow('no uuid')
+    await expect(apply(move(provider, buyer, 1n, { reference: 'order-1' }))).rejects.toThrow('no uuid')
     const open = (owner: string | null, code: AccountCode, of = currency) =>
       database.transaction((query) => openAccount(query, { owner, code, currency: of }))
     await expect(open(null, 'balance')).rejects.toThrow('has an owner')

@@ -1,3 +1,4 @@
+import assert from 'node:assert'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../database/database.ts'
 import type { Schema } from '../../database/schema.ts'
@@ -5,7 +6,7 @@ import { decideTransfers, type LedgerAccount, type LedgerState } from '../rules/
 import type { RecordedTransfer, Transfer, TransferResult } from '../rules/transfer.ts'
 import { type AccountRow, accountOf } from './account.ts'
 import { LedgerConflict } from './ledger-conflict.ts'
-import { uuidArray } from './uuid-array.ts'
+import { isUuid, uuidArray } from './uuid-array.ts'
 
 /**
  * Makes transfers, in their order, each once however often it is asked for: see `decideTransfers` for what becomes of each.
@@ -20,6 +21,8 @@ export async function applyTransfers(
   query: Transaction<Schema>,
   transfers: readonly Transfer[],
 ): Promise<TransferResult[]> {
+  if (transfers.length === 0) return []
+  for (const { reference } of transfers) assert(reference === undefined || isUuid(reference), `${reference} is no uuid`)
   let loaded = await load(query, transfers)
   let decision = decideTransfers(loaded.state, transfers, loaded.at)
   if (decision.results.some(({ outcome }) => outcome === 'refused')) {

@@ -9,15 +9,15 @@ const voidedAtOnce = 50
 
 /** Frees what pending transfers hold that have expired. Gives how many there were. */
 export async function expireTransfers(database: Database): Promise<number> {
-  let voided = 0
-  for (let found = voidedAtOnce; found === voidedAtOnce; ) {
+  for (let voided = 0; ; ) {
     const voids = await expired(database)
-    found = voids.length
     // One that somebody else has ended meanwhile is refused, and that is well.
     const results = await database.transaction((query) => applyTransfers(query, voids))
-    voided += results.filter(({ outcome }) => outcome === 'created').length
+    const made = results.filter(({ outcome }) => outcome === 'created').length
+    voided += made
+    // Where nothing comes of it, the next run of upkeep is soon enough.
+    if (voids.length < voidedAtOnce || made === 0) return voided
   }
-  return voided
 }
 
 async function expired({ query }: Database): Promise<Resolution[]> {

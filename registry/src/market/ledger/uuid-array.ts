@@ -1,11 +1,14 @@
 import assert from 'node:assert'
 import { type RawBuilder, sql } from 'kysely'
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** In lower case, as the database gives them back: in another spelling the same id would be taken for another. */
+export function isUuid(id: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
+}
 
-/** uuids as one parameter that both drivers send alike. They are lower case, as the database gives them back. */
+/** uuids as one parameter that both drivers send alike. */
 export function uuidArray(ids: Iterable<string>): RawBuilder<string[]> {
   const list = [...ids]
-  for (const id of list) assert(uuid.test(id), `${id} is no uuid in lower case`)
+  for (const id of list) assert(isUuid(id), `${id} is no uuid in lower case`)
   return sql<string[]>`${`{${list.join(',')}}`}::text::uuid[]`
 }
