@@ -1369,6 +1369,46 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/usage-events': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Tell hosted calls of agents
+     * @description For whoever serves them, with a token of the scope `worker`. An event counts once, however often it is told; all of a request is counted, or nothing.
+     */
+    post: operations['postUsageEvents']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/call-allowance': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Ask whether an account may call an agent
+     * @description For whoever serves it, with a token of the scope `worker`.
+     */
+    post: operations['postCallAllowance']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/packages/{scope}/{name}/price': {
     parameters: {
       query?: never
@@ -4000,6 +4040,16 @@ export interface components {
         by: string
         reason: string
       }[]
+    }
+    UsageAccepted: {
+      counted: number
+      repeated: number
+    }
+    CallAllowance: {
+      allowed: boolean
+      /** @enum {string} */
+      because: 'own' | 'free' | 'bought' | 'trial' | 'trial_used_up' | 'not_bought' | 'balance_empty'
+      trial_calls_left: number | null
     }
     PricePage: {
       package: string
@@ -10637,6 +10687,182 @@ export interface operations {
       }
       /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
       404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postUsageEvents: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          events: {
+            /** Format: uuid */
+            id: string
+            package: string
+            version: string
+            account: string
+            calls: number
+            /** Format: date-time */
+            at: string
+          }[]
+        }
+      }
+    }
+    responses: {
+      /** @description How many were new. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['UsageAccepted']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postCallAllowance: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          package: string
+          version: string
+          account: string
+          /**
+           * Format: uuid
+           * @description The call itself, by the id of its usage event. Where it is a trial it is counted at once, so that calls at the same moment never come to more than the trial has; the event is then a repetition. Without it nothing is counted.
+           */
+          call?: string
+        }
+      }
+    }
+    responses: {
+      /** @description Whether, and why. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['CallAllowance']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
         headers: {
           [name: string]: unknown
         }
