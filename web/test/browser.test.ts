@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { listed } from '@agentgym/registry/testing'
+import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSiteAssets } from '../src/app/site-assets.ts'
@@ -17,7 +16,6 @@ const packages = [
   listed('@labs/pole-agent', { kind: 'agent', title: 'Pole agent', algorithm: 'grpo' }),
   ...Array.from({ length: 30 }, (_, index) => listed(`@many/n-${index}`, { title: `Number ${index}` })),
 ]
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 let site: TestSite
 let browser: Browser
@@ -142,7 +140,7 @@ describe.each(sizes)('at $width px, $colorScheme', ({ width, height, colorScheme
     const { page, context, complaints } = await open(path, { viewport: { width, height }, colorScheme })
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
-    await page.evaluate(axe)
+    await page.evaluate(axe.source)
     const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
       'axe.run(document, { resultTypes: ["violations"] })',
     )

@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startServer, type TestServer } from '../../sdk/cli/test/start-server.ts'
+import { repositoryRoot } from '../checks/repository-files.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'agentgym-site-'))
+let server: TestServer
+beforeAll(async () => {
+  execFileSync(process.execPath, [path.join(repositoryRoot, 'web/build.ts')])
+  server = await startServer(path.join(folder, 'data'), folder, ['--no-worker'])
+}, 120_000)
+afterAll(async () => {
+  expect(await server.stop()).toBe(0)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it('agentgym serve has the site at /, as it was built, with all that its pages load', async () => {
+  const response = await fetch(server.url)
+  const page = await response.text()
+  expect(page).toContain('Train agents on scenarios')
+  const loaded = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, address]) => address)
+  expect(loaded.length).toBeGreaterThan(4)
+  for (const address of loaded) {
+    const asset = await fetch(server.url + address)
+    expect([address, asset.status]).toEqual([address, 200])
+    await asset.arrayBuffer()
+  }
+  expect(await (await fetch(`${server.url}/docs`)).text()).toContain('API reference')
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+})
+
+it('whoever signs up by a form is the operator of a fresh server, and known to the API', async () => {
+  const page = await fetch(`${server.url}/signup`)
+  const seed = page.headers.getSetCookie()[0].split(';')[0]
+  const [, token] = /name="form_token" value="([^"]+)"/.exec(await page.text()) ?? []
+  const form = { form_token: token, username: 'ada', email: 'ada@example.com', password: 'correct horse battery' }
+  const signedUp = await fetch(`${server.url}/signup`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie: seed },
+    body: new URLSearchParams(form),
+  })
+  expect(signedUp.status).toBe(303)
+  const cookie = signedUp.headers.getSetCookie()[0].split(';')[0]
+  const account = await fetch(`${server.url}/v1/account`, { headers: { cookie } })
+  expect(await account.json()).toMatchObject({ username: 'ada', operator: true })
+})
