@@ -10,116 +10,139 @@ import { svgNode } from './nodes/svg-node.ts'
 const wholeMs = 12_000
 const stepMs = { least: 50, most: 900 }
 
-for (const figure of document.querySelectorAll<HTMLElement>('[data-replay]')) {
-  const controls = figure.querySelector<HTMLElement>('.replay-controls')
-  const range = figure.querySelector<HTMLInputElement>('.replay-range')
-  if (controls !== null && range !== null) open(figure, controls, range)
-}
-
-function open(figure: HTMLElement, controls: HTMLElement, range: HTMLInputElement): void {
-  const view: ScenarioView | null = JSON.parse(figure.dataset.view ?? 'null')
-  const stage = figure.querySelector<HTMLElement>('.replay-stage')
-  const words = figure.querySelector<HTMLElement>('.replay-now')
-  const play = figure.querySelector<HTMLElement>('[data-replay-do="play"]')
-  const last = Number(range.max)
-  let episode: Promise<SampleEpisode> | undefined
-  let index = last
-  /** Of what is drawn: where one is again when another moment could not be. */
-  let drawn = last
-  let timer: ReturnType<typeof setTimeout> | undefined
-
-  const load = () => {
-    episode ??= fetchEpisode(figure.dataset.replay ?? '').catch((error: unknown) => {
-      // The next press may fare better.
-      episode = undefined
-      throw error
-    })
-    return episode
-  }
-  const show = async (wanted: number) => {
-    index = Math.min(last, Math.max(0, wanted))
-    const shown = index
-    const loaded = await load()
-    // Another moment was asked for meanwhile.
-    if (shown !== index) return
-    draw(loaded)
-  }
-  const draw = (loaded: SampleEpisode) => {
-    drawn = index
-    stage?.replaceChildren(svgNode(episodeFrame(loaded, view, index, { title: figure.dataset.title })))
-    range.value = String(index)
-    const at = figure.querySelector('.replay-at')
-    if (at !== null) at.textContent = `${index} / ${last}`
-    if (words !== null) words.textContent = momentWords(loaded, index)
-    for (const call of figure.querySelectorAll<HTMLElement>('[data-replay-step]'))
-      call.dataset.state = stateOf(Number(call.dataset.replayStep), index)
-  }
-  const setPlaying = (playing: boolean) => {
-    figure.toggleAttribute('data-playing', playing)
-    play?.setAttribute('aria-label', playing ? 'Pause' : 'Play')
-    // What changes many times a second is not read out.
-    words?.setAttribute('aria-live', playing ? 'off' : 'polite')
-  }
-  const pause = () => {
-    clearTimeout(timer)
-    timer = undefined
-    setPlaying(false)
-  }
-  const start = async () => {
-    setPlaying(true)
-    const pace = Math.min(stepMs.most, Math.max(stepMs.least, wholeMs / Math.max(1, last)))
-    const next = async () => {
-      if (index >= last) return pause()
-      await show(index + 1)
-      if (timer !== undefined) timer = setTimeout(tick, pace)
-    }
-    const tick = () => void next().catch(failed)
-    timer = setTimeout(tick, pace)
-    await show(index >= last ? 0 : index)
-  }
-  const failed = () => {
-    pause()
-    index = drawn
-    range.value = String(drawn)
-    if (words !== null) words.textContent = 'The episode could not be loaded. Press again to try once more.'
-  }
-  const act = (action: string | undefined) => {
-    if (action === 'play') {
-      if (timer !== undefined) return pause()
-      return void start().catch(failed)
-    }
-    pause()
-    if (action === 'back') void show(index - 1).catch(failed)
-    if (action === 'forward') void show(index + 1).catch(failed)
-    if (action === 'start') void show(0).catch(failed)
-    if (action === 'end') void show(last).catch(failed)
-  }
-
-  controls.hidden = false
-  if (stage !== null) stage.tabIndex = 0
-  controls.addEventListener('click', (event) => {
-    if (!(event.target instanceof Element)) return
-    const button = event.target.closest<HTMLElement>('[data-replay-do]')
-    if (button !== null) act(button.dataset.replayDo)
-  })
-  range.addEventListener('input', () => {
-    pause()
-    void show(Number(range.value)).catch(failed)
-  })
-  stage?.addEventListener('keydown', (event) => {
-    const action = keys[event.key]
-    if (action === undefined || event.ctrlKey || event.metaKey || event.altKey) return
-    event.preventDefault()
-    act(action)
-  })
-}
-
 const keys: Record<string, string | undefined> = {
   ArrowLeft: 'back',
   ArrowRight: 'forward',
   Home: 'start',
   End: 'end',
   ' ': 'play',
+}
+
+class Replay {
+  readonly #figure: HTMLElement
+  readonly #range: HTMLInputElement
+  readonly #view: ScenarioView | null
+  readonly #last: number
+  #episode: Promise<SampleEpisode> | undefined
+  /** The moment that was asked for last, and the one that is drawn. */
+  #index: number
+  #drawn: number
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(figure: HTMLElement, range: HTMLInputElement) {
+    this.#figure = figure
+    this.#range = range
+    this.#view = JSON.parse(figure.dataset.view ?? 'null')
+    this.#last = Number(range.max)
+    this.#index = this.#last
+    this.#drawn = this.#last
+  }
+
+  async act(action: string | undefined): Promise<void> {
+    const moments: Record<string, number | undefined> = {
+      back: this.#index - 1,
+      forward: this.#index + 1,
+      start: 0,
+      end: this.#last,
+    }
+    if (action === 'play') return this.#timer === undefined ? this.#play() : this.#pause()
+    const moment = action === undefined ? undefined : moments[action]
+    if (moment !== undefined) await this.goTo(moment)
+  }
+
+  async goTo(moment: number): Promise<void> {
+    this.#pause()
+    await this.#guarded(() => this.#show(moment))
+  }
+
+  async #play(): Promise<void> {
+    this.#setPlaying(true)
+    const pace = Math.min(stepMs.most, Math.max(stepMs.least, wholeMs / Math.max(1, this.#last)))
+    const next = async () => {
+      if (this.#index >= this.#last) return this.#pause()
+      await this.#show(this.#index + 1)
+      if (this.#timer !== undefined) this.#timer = setTimeout(tick, pace)
+    }
+    const tick = () => void this.#guarded(next)
+    this.#timer = setTimeout(tick, pace)
+    await this.#guarded(() => this.#show(this.#index >= this.#last ? 0 : this.#index))
+  }
+
+  #pause(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#setPlaying(false)
+  }
+
+  #setPlaying(playing: boolean): void {
+    this.#figure.toggleAttribute('data-playing', playing)
+    this.#part('[data-replay-do="play"]')?.setAttribute('aria-label', playing ? 'Pause' : 'Play')
+    // What changes many times a second is not read out.
+    this.#part('.replay-now')?.setAttribute('aria-live', playing ? 'off' : 'polite')
+  }
+
+  async #show(wanted: number): Promise<void> {
+    const moment = Math.min(this.#last, Math.max(0, wanted))
+    this.#index = moment
+    this.#episode ??= fetchEpisode(this.#figure.dataset.replay ?? '')
+    const episode = await this.#episode
+    // Another moment may have been asked for meanwhile.
+    if (moment === this.#index) this.#draw(episode, moment)
+  }
+
+  #draw(episode: SampleEpisode, moment: number): void {
+    this.#drawn = moment
+    this.#range.value = String(moment)
+    const { title } = this.#figure.dataset
+    this.#part('.replay-stage')?.replaceChildren(svgNode(episodeFrame(episode, this.#view, moment, { title })))
+    this.#part('.replay-at')?.replaceChildren(`${moment} / ${this.#last}`)
+    this.#part('.replay-now')?.replaceChildren(momentWords(episode, moment))
+    for (const call of this.#figure.querySelectorAll<HTMLElement>('[data-replay-step]'))
+      call.dataset.state = stateOf(Number(call.dataset.replayStep), moment)
+  }
+
+  /** A fault is told, and the replay stands where it stood. */
+  async #guarded(action: () => Promise<void>): Promise<void> {
+    try {
+      await action()
+    } catch {
+      this.#pause()
+      // The next press may fare better.
+      this.#episode = undefined
+      this.#index = this.#drawn
+      this.#range.value = String(this.#drawn)
+      this.#part('.replay-now')?.replaceChildren('The episode could not be loaded. Press again to try once more.')
+    }
+  }
+
+  #part(selector: string): HTMLElement | null {
+    return this.#figure.querySelector<HTMLElement>(selector)
+  }
+}
+
+for (const figure of document.querySelectorAll<HTMLElement>('[data-replay]')) {
+  const controls = figure.querySelector<HTMLElement>('.replay-controls')
+  const range = figure.querySelector<HTMLInputElement>('.replay-range')
+  if (controls !== null && range !== null) listen(new Replay(figure, range), figure, controls, range)
+}
+
+function listen(replay: Replay, figure: HTMLElement, controls: HTMLElement, range: HTMLInputElement): void {
+  controls.hidden = false
+  controls.addEventListener('click', (event) => {
+    if (!(event.target instanceof Element)) return
+    const button = event.target.closest<HTMLElement>('[data-replay-do]')
+    if (button !== null) void replay.act(button.dataset.replayDo)
+  })
+  range.addEventListener('input', () => void replay.goTo(Number(range.value)))
+  const stage = figure.querySelector<HTMLElement>('.replay-stage')
+  if (stage === null) return
+  stage.tabIndex = 0
+  stage.addEventListener('keydown', (event) => {
+    const action = keys[event.key]
+    if (action === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    void replay.act(action)
+  })
 }
 
 function stateOf(step: number, index: number): string {
