@@ -24,7 +24,11 @@ packages_ready() {
 }
 # build.sh keeps a fingerprint of its own, of sources, libtorch, compiler and processor.
 learner_ready() { sh runtime/learner/build.sh --status >/dev/null 2>&1; }
-site_ready() { node_modules/.bin/node web/build.ts --status >/dev/null 2>&1; }
+# build.ts compares what is in the files; it is asked only where one of them (or a folder, for what was deleted) is newer.
+site_ready() {
+  [ -f web/dist/stamp ] && [ -z "$(find web/src web/build.ts web/package.json pnpm-lock.yaml tsconfig.json -newer web/dist/stamp 2>&1)" ] ||
+    node_modules/.bin/node web/build.ts --status >/dev/null 2>&1
+}
 all_ready() { [ -z "$missing_packages" ] && packages_ready && learner_ready && site_ready; }
 
 install_debian_packages() {

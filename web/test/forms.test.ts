@@ -201,3 +201,33 @@ describe('forms that are not ours', () => {
     expect((await browser.get('/')).text).toContain('menu-name">frank<')
   })
 })
+
+describe('behind TLS', () => {
+  it('cookies are Secure and bound to the host, and forms come from the public address', async () => {
+    const secure = await openTestSite({ environment: { AGENTGYM_PUBLIC_URL: 'https://gym.example.com' } })
+    try {
+      const browser = secure.browser()
+      const form = {
+        username: 'ada',
+        email: 'ada@example.com',
+        password,
+        form_token: await browser.formToken('/signup'),
+      }
+      expect((await browser.post('/signup', form)).status).toBe(403)
+      const done = await browser.post('/signup', form, { origin: 'https://gym.example.com' })
+      expect(done.status).toBe(303)
+      expect([...browser.cookies.keys()].sort()).toEqual(['__Host-agentgym_session', '__Host-agentgym_site'])
+      for (const cookie of done.headers.getSetCookie()) expect(cookie).toMatch(/; Secure/i)
+      const { text, headers } = await browser.get('/')
+      expect(text).toContain('menu-name">ada<')
+      expect(text).toContain('AGENTGYM_SERVER=https://gym.example.com agentgym login')
+      expect(headers.get('strict-transport-security')).toContain('max-age=')
+      // The name that only plain HTTP has is nobody's here.
+      browser.cookies.set('agentgym_session', browser.cookies.get('__Host-agentgym_session') ?? '')
+      browser.cookies.delete('__Host-agentgym_session')
+      expect((await browser.get('/')).text).toContain('Sign up')
+    } finally {
+      await secure.close()
+    }
+  })
+})
