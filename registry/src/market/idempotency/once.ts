@@ -1,5 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
+import { prepared } from '../../database/prepared-statements.ts'
 import type { Schema } from '../../database/schema.ts'
 import { requestHash } from '../../training/request-hash.ts'
 
@@ -30,6 +31,7 @@ export async function once<Answer extends Record<string, unknown>>(
   const hash = requestHash(request)
   const first = await query
     .insertInto('idempotency_keys')
+    .modifyEnd(prepared)
     .values({ actor_id: actorId, key, action, request_hash: hash, status: 0, answer: '{}' })
     .onConflict((conflict) => conflict.doNothing())
     .returning('key')
@@ -39,6 +41,7 @@ export async function once<Answer extends Record<string, unknown>>(
   const { status, answer } = await work()
   await query
     .updateTable('idempotency_keys')
+    .modifyEnd(prepared)
     .set({ status, answer: JSON.stringify(answer) })
     .where('actor_id', '=', actorId)
     .where('key', '=', key)

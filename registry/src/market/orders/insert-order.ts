@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely'
+import { prepared } from '../../database/prepared-statements.ts'
 import type { Schema } from '../../database/schema.ts'
 import type { NewOrder } from './new-order.ts'
 import type { OrderView } from './orders.store.ts'
@@ -55,7 +56,8 @@ export async function insertOrder(
         .selectFrom('placed')
         .innerJoin('granted', 'granted.order_id', 'placed.id')
         .select('placed.created_at')
-    : placed.selectFrom('placed').select('placed.created_at')
+        .modifyEnd(prepared)
+    : placed.selectFrom('placed').select('placed.created_at').modifyEnd(prepared)
   ).executeTakeFirst()
   if (row === undefined) throw new LicenceConflict()
   return viewOf(order, paid, row.created_at)

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import type { Actor } from '../../auth/actor.ts'
 import { packageNotFound } from '../../auth/authorise.ts'
 import type { Queries } from '../../database/database.ts'
+import { prepared } from '../../database/prepared-statements.ts'
 import { findablePackageName } from '../../packages/package-name.ts'
 import { versionNotFound } from '../../packages/packages.store.ts'
 import { type Candidate, selectVersion } from '../../packages/select-version.ts'
@@ -94,7 +95,7 @@ const controllers = (account: ReturnType<typeof sql.ref> | ReturnType<typeof sql
   union all select user_id from memberships where organisation_id = ${account} and role in ('owner', 'admin')`
 
 async function findRow(query: Queries, { actor, buyerId }: Buying, name: string): Promise<Row | undefined> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<Row>`${prepared}
     select package.id, package.name, package.kind, package.visibility, package.owner_id, seller.username as seller,
       package.taken_down_at, package.taken_down_reason,
       price.id as price_id, price.kind as price_kind, price.amount_minor, price.currency,

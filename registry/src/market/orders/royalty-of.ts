@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Queries } from '../../database/database.ts'
+import { prepared } from '../../database/prepared-statements.ts'
 
 /** What the author of the scenario gets of a sale. */
 export type Royalty = { to: string; basisPoints: number; authorOwes: boolean }
@@ -13,7 +14,7 @@ export async function royaltyOf(
   query: Queries,
   { versionId, sellerId, capBasisPoints }: { versionId: string; sellerId: string; capBasisPoints: number },
 ): Promise<Royalty | null> {
-  const { rows } = await sql<{ owner_id: string; royalty_basis_points: number; owes: boolean }>`
+  const { rows } = await sql<{ owner_id: string; royalty_basis_points: number; owes: boolean }>`${prepared}
     select scenario.owner_id,
       case when terms.next_at <= now() then terms.next_royalty_basis_points else terms.royalty_basis_points end
         as royalty_basis_points,
