@@ -71,7 +71,7 @@ export async function openTarball(
   const { query } = database
   const found = await findReadablePackage(query, actor, name)
   const row = await findReadableVersion(query, found, version)
-  await requireTarball(query, { actor, found, version, publicUrl: config.publicUrl, use })
+  await requireTarball(query, { actor, found, version, publicUrl: config.publicUrl }, { use })
   const object = await objects.stream(row.object_key)
   if (object === undefined) throw new Error(`${row.object_key} of ${found.name}@${version} is missing from the store`)
   return { ...object, integrity: row.integrity, versionId: row.id }

@@ -1,4 +1,5 @@
 import assert from 'node:assert'
+import type { AgentGymError } from '@agentgym/contract'
 import semver from 'semver'
 import type { Actor } from '../../auth/actor.ts'
 import type { Queries } from '../../database/database.ts'
@@ -24,35 +25,46 @@ type Asked = {
   found: { id: string; name: string; member: boolean }
   version: string
   publicUrl: string
-  /** False for who only asks about it. */
-  use: boolean
 }
 
 /**
- * The one question before a tarball goes out. Notes the first use of a licence before a byte has left, so that nobody has
- * both the files and their money back unasked.
+ * The one question before a tarball goes out. `use`: it does, and whoever has a licence has used it from then on: noted before
+ * a byte has left, so that nobody has both the files and their money back unasked.
  *
  * Throws `payment_required`, `hosted_only`, `package_taken_down`.
  */
-export async function requireTarball(query: Queries, { actor, found, version, publicUrl, use }: Asked): Promise<void> {
-  if (found.member) return
-  const major = majorOf(version)
-  const standing = await requireStanding()
-  const { licence } = standing
+export async function requireTarball(query: Queries, asked: Asked, { use }: { use: boolean }): Promise<void> {
+  if (asked.found.member) return
+  const { licence } = await requireAccess(query, asked)
   if (!use || licence === null || licence.used) return
   // Unused and now not to be used: it was refunded meanwhile, or another download came first.
-  if (!(await useLicence(query, licence.orderId))) await requireStanding()
-
-  async function requireStanding(): Promise<Standing> {
-    const now = await standingOf(query, actor, { packageId: found.id, major })
-    const access = tarballAccess(found.member, now)
-    if (access === 'granted') return now
-    const wanted = { name: found.name, version, major, publicUrl, actor }
-    throw refusal(access, wanted, now)
-  }
+  if (!(await useLicence(query, licence.orderId))) await requireAccess(query, asked)
 }
 
-export function refusal(access: Exclude<Access, 'granted'>, wanted: Wanted, { price, takenDown }: Standing): Error {
+async function requireAccess(query: Queries, asked: Asked): Promise<Standing> {
+  const { standing, refused } = await judge(query, asked)
+  if (refused !== null) throw refused
+  return standing
+}
+
+/** What `requireTarball` would throw; null where it would not. */
+export async function tarballRefusal(query: Queries, asked: Asked): Promise<AgentGymError | null> {
+  return asked.found.member ? null : (await judge(query, asked)).refused
+}
+
+async function judge(query: Queries, { actor, found, version, publicUrl }: Asked) {
+  const major = majorOf(version)
+  const standing = await standingOf(query, actor, { packageId: found.id, major })
+  const access = tarballAccess(false, standing)
+  const wanted = { name: found.name, version, major, publicUrl, actor }
+  return { standing, refused: access === 'granted' ? null : refusal(access, wanted, standing) }
+}
+
+export function refusal(
+  access: Exclude<Access, 'granted'>,
+  wanted: Wanted,
+  { price, takenDown }: Standing,
+): AgentGymError {
   if (access === 'payment_required') return paymentRequired(wanted, price)
   if (access === 'hosted_only') return hostedOnly(wanted)
   assert(takenDown !== null)

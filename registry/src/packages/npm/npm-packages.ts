@@ -3,12 +3,13 @@ import { AgentGymError } from '@agentgym/contract'
 import type { Actor } from '../../auth/actor.ts'
 import { packageNotFound } from '../../auth/authorise.ts'
 import { recordDownload } from '../../catalog/record-download.ts'
+import { majorOf, tarballRefusal } from '../../market/access/require-tarball.ts'
 import type { Services } from '../../server/services.ts'
 import { deprecateVersions } from '../change-versions.ts'
 import { findablePackageName } from '../package-name.ts'
 import { findReadablePackage, findReadableVersion } from '../packages.store.ts'
 import { openTarball, packumentOf } from '../packument.ts'
-import { immutable } from './npm-errors.ts'
+import { immutable, npmErrorBody } from './npm-errors.ts'
 import type { ReadTarget } from './npm-path.ts'
 import type { Deprecations } from './publish-document.ts'
 import type { NpmSource, Packument } from './verdaccio-plugins.ts'
@@ -27,7 +28,9 @@ export function packageSource(
   if (name === null) throw packageNotFound(target.name.slice(0, 214))
   let packument: Promise<Packument> | undefined
   const readPackument = () => {
-    packument ??= npmPackument(services, actor, name, target.kind === 'version' ? target.version : null)
+    packument ??= npmPackument(services, actor, name, target.kind === 'version' ? target.version : null).then((read) =>
+      isPnpm(userAgent) ? withRefusals(services, actor, read) : read,
+    )
     return packument
   }
   return {
@@ -65,6 +68,28 @@ async function npmPackument(
     packument.versions[version] = { ...packument.versions[version], readme }
   }
   return { ...packument, _rev: revisionOf(packument) }
+}
+
+/** pnpm prints nothing of an answer that refuses a tarball, and asks again for a minute at any status but 401, 403 and 404. */
+export function isPnpm(userAgent: string): boolean {
+  return userAgent.startsWith('pnpm/')
+}
+
+/** What it prints is that a version is deprecated: so it is told there why it will not get it. */
+async function withRefusals(services: Services, actor: Actor | null, packument: Packument): Promise<Packument> {
+  const { database, config } = services
+  const found = await findReadablePackage(database.query, actor, packument.name)
+  const byMajor = new Map<number, string | null>()
+  for (const [version, manifest] of Object.entries(packument.versions)) {
+    const major = majorOf(version)
+    if (!byMajor.has(major)) {
+      const refused = await tarballRefusal(database.query, { actor, found, version, publicUrl: config.publicUrl })
+      byMajor.set(major, refused && npmErrorBody(refused.toReport()).error)
+    }
+    const why = byMajor.get(major)
+    if (typeof why === 'string') packument.versions[version] = { ...manifest, deprecated: why }
+  }
+  return packument
 }
 
 /** `maze-1.0.0.tgz` of `@acme/maze`. */

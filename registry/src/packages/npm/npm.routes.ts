@@ -1,7 +1,7 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, errorCatalogue } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
 import type { Actor } from '../../auth/actor.ts'
-import { describe } from '../../server/answer-error.ts'
+import { answer, describe } from '../../server/answer-error.ts'
 import type { Env } from '../../server/env.ts'
 import type { Services } from '../../server/services.ts'
 import { deleteTag, setTag } from '../change-versions.ts'
@@ -10,7 +10,7 @@ import { publishVersion } from '../publish-version.ts'
 import { documentSlots } from './document-slots.ts'
 import { immutable, nothingHere, tokenNeeded } from './npm-errors.ts'
 import { finishLogin, logOut, passwordLogin, startLogin } from './npm-login.ts'
-import { deprecateByDocument, packageSource } from './npm-packages.ts'
+import { deprecateByDocument, isPnpm, packageSource } from './npm-packages.ts'
 import { type NpmTarget, parseNpmPath, type ReadTarget } from './npm-path.ts'
 import { npmSearch } from './npm-search.ts'
 import { type PublishRequest, parsePutDocument } from './publish-document.ts'
@@ -64,8 +64,14 @@ async function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: 
   } catch (error) {
     // Nobody is there to hear of it, and it is not the registry's failure: the status is for the log.
     if (signal.aborted) return new Response(null, { status: 499 })
+    if (isPnpm(userAgent) && isForGood(error)) return answer(c, error.toReport(), 403)
     throw error
   }
+}
+
+/** Asking again would not help: something is to be bought first, or was taken down. */
+function isForGood(error: unknown): error is AgentGymError {
+  return error instanceof AgentGymError && [402, 410].includes(errorCatalogue[error.code].status)
 }
 
 function putPackage({ services, inSlot }: Npm, c: NpmContext, name: string): Promise<Response> {
