@@ -11,6 +11,7 @@ import { jobUpkeep } from '../jobs/upkeep.ts'
 import { capRoutes } from '../market/caps/caps.routes.ts'
 import { earningsRoutes } from '../market/earnings/earnings.routes.ts'
 import { idempotencyUpkeep } from '../market/idempotency/idempotency-upkeep.ts'
+import { ledgerUpkeep } from '../market/ledger/ledger-upkeep.ts'
 import { meteringRoutes } from '../market/metering/metering.routes.ts'
 import { meteringUpkeep } from '../market/metering/metering-upkeep.ts'
 import { moderationRoutes } from '../market/moderation/moderation.routes.ts'
@@ -93,6 +94,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...moderationUpkeep(services),
       ...meteringUpkeep(services),
       ...idempotencyUpkeep(services),
+      ...ledgerUpkeep(services),
       ...ordersUpkeep(services),
       ...paymentsUpkeep(services),
       ...priceUpkeep(services),
