@@ -2,7 +2,7 @@
 // stylesheet, islands and typefaces under addresses that hold their hash. Does nothing when the sources are those of the
 // last build. `node web/build.ts --status` prints "built" or "missing", exit status 0 or 1, and builds nothing.
 import { createHash } from 'node:crypto'
-import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { InlineConfig } from 'vite'
@@ -52,6 +52,8 @@ const serverBuild: InlineConfig = {
 }
 
 if (readIfThere(stamp) === fingerprint()) {
+  // Newer files that are the same need not be read again.
+  utimesSync(stamp, new Date(), new Date())
   if (process.argv.includes('--status')) console.log('built')
 } else if (process.argv.includes('--status')) {
   console.log('missing')

@@ -11,6 +11,7 @@ import { Figure, Figures } from '../src/components/figure.tsx'
 import { Form } from '../src/components/form.tsx'
 import { Notice } from '../src/components/notice.tsx'
 import { Price } from '../src/components/price.tsx'
+import { Rating } from '../src/components/rating.tsx'
 import { Seal } from '../src/components/seal.tsx'
 import { Table } from '../src/components/table.tsx'
 import { Tabs } from '../src/components/tabs.tsx'
@@ -128,6 +129,13 @@ describe('the vocabulary', () => {
     expect(drawn(<Price minor={0} />)).toContain('Free')
     expect(drawn(<Price minor={9_007_199_254_740_991} />)).toContain('90,071,992,547,409.91 EUR')
     expect(drawn(<Price minor={1250} currency="JPY" />)).toContain('1,250 JPY')
+    expect(drawn(<Price minor={250} kind="per_run" />)).toMatch(/2\.50 EUR.* a run/)
+    expect(drawn(<Price minor={250} kind="free" />)).toContain('Free')
+  })
+
+  it('a rating says of how many it is the mean; without one there is none', () => {
+    expect(drawn(<Rating rating={4.25} votes={1} />)).toContain('title="4.3 of 5 stars by 1 buyer"')
+    expect(drawn(<Rating rating={null} votes={0} />)).toBe('')
   })
 
   it('numbers, moments and figures', () => {
@@ -183,6 +191,8 @@ describe('a page', () => {
     const Name = () => <b>{usePage().account?.username ?? 'nobody'}</b>
     expect(() => renderPage(<Bad />, { title: 'x' }, context({ formToken: () => 'leaked' }))).toThrow('cannot be drawn')
     expect(() => String(<Name />)).toThrow('outside of a page')
+    const Late = async () => <b>late</b>
+    expect(() => renderPage(<Late />, { title: 'x' }, context())).toThrow('asynchronous')
     expect(drawn(<Name />)).toBe('<b>nobody</b>')
   })
 })

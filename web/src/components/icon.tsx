@@ -19,6 +19,7 @@ import moon from 'lucide/dist/esm/icons/moon.mjs'
 import pause from 'lucide/dist/esm/icons/pause.mjs'
 import play from 'lucide/dist/esm/icons/play.mjs'
 import search from 'lucide/dist/esm/icons/search.mjs'
+import star from 'lucide/dist/esm/icons/star.mjs'
 import sun from 'lucide/dist/esm/icons/sun.mjs'
 import triangleAlert from 'lucide/dist/esm/icons/triangle-alert.mjs'
 import user from 'lucide/dist/esm/icons/user.mjs'
@@ -43,6 +44,7 @@ const icons = {
   pause,
   play,
   search,
+  star,
   sun,
   'triangle-alert': triangleAlert,
   user,

@@ -6,6 +6,7 @@ import { Icon } from './icon.tsx'
 import { packageAddress } from './package-address.ts'
 import { PackagePicture } from './package-picture.tsx'
 import { Price } from './price.tsx'
+import { Rating } from './rating.tsx'
 import { Time } from './time.tsx'
 
 type PackageListProps = {
@@ -56,13 +57,14 @@ function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
       <p class="package-row-kind">
         <Badge>{item.kind}</Badge>
         <span>{item.kind === 'agent' ? item.algorithm?.toUpperCase() : item.difficulty}</span>
+        <Rating rating={item.rating} votes={item.votes} />
       </p>
       <dl class="package-row-facts">
         <Fact label="Quality">
           <Quality score={item.quality} />
         </Fact>
         <Fact label="Price">
-          <Price minor={item.price_minor} />
+          <Price minor={item.price_minor} currency={item.currency} kind={item.price_kind} />
         </Fact>
         <Fact label="Downloads">
           <Count value={item.downloads} />

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Html } from '../app/visit.ts'
 import { type PageContext, PageProvider } from './page-context.ts'
 import { SiteFooter } from './site-footer.tsx'
@@ -31,6 +32,7 @@ export function renderPage(body: Html, options: PageOptions, context: PageContex
       <SiteFooter plain={frame === 'plain'} />
     </PageProvider>
   ).toString()
+  assert(typeof drawn === 'string' || !('then' in Object(drawn)), 'a component was asynchronous')
   const { assets, theme, islands } = context
   const document = (
     <html lang="en" data-theme={theme === 'system' ? undefined : theme}>

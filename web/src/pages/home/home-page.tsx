@@ -7,6 +7,7 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { packageAddress } from '../../components/package-address.ts'
 import { PackagePicture } from '../../components/package-picture.tsx'
 import { Price } from '../../components/price.tsx'
+import { Rating } from '../../components/rating.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 
@@ -111,7 +112,8 @@ function PackageCard({ item }: { item: ListedPackage }) {
           <span>
             <Count value={item.downloads} /> {item.downloads === 1 ? 'download' : 'downloads'}
           </span>
-          <Price minor={item.price_minor} />
+          <Rating rating={item.rating} votes={item.votes} />
+          <Price minor={item.price_minor} currency={item.currency} kind={item.price_kind} />
         </p>
       </div>
     </li>
