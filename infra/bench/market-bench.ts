@@ -6,10 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import {
   applyTransfers,
   auditLedger,
+  auditMarket,
   type Database,
   foldHotAccounts,
   insertOwners,
   openAccounts,
+  openBenchMarket,
   openDatabase,
   splitSale,
   startPostgresql,
@@ -30,9 +32,10 @@ const perSecond = 500
 type Options = { embedded: boolean; say: (line: string) => void }
 
 /**
- * Purchases as the ledger sees them: four linked transfers each (the payment comes in; seller, fee and royalty are paid of
- * it), between random people, on PostgreSQL that waits for the disk, or embedded. First as many as there can be, then at a
- * fixed rate, each timed from when it was due. Client, server and database share the machine. The books are audited.
+ * Whole orders (`placeOrder`: price, licence, entitlement, fee, royalty, audit entry and the answer under its key), and before
+ * that purchases as the ledger alone sees them: four linked transfers each. Between random people, on PostgreSQL that waits
+ * for the disk, or embedded. First as many as there can be, then at a fixed rate, each timed from when it was due. Client,
+ * server and database share the machine. The books are audited.
  */
 export async function marketBenchmark({ embedded, say }: Options): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'agentgym-bench-market-'))
@@ -55,31 +58,48 @@ export async function marketBenchmark({ embedded, say }: Options): Promise<Figur
 async function measure(database: Database, engine: string, say: Options['say']): Promise<Figure[]> {
   say(`market: ${buyers + sellers + authors} people with accounts, ${engine} …`)
   const people = await furnish(database)
-  const buy = () => purchase(database, people)
+  const transfers = await measureOne(database, () => purchase(database, people), say)
+  const { buy } = await openBenchMarket(database, { buyers, sellers, authors })
+  const orders = await measureOne(database, buy, say)
+  const findings = [...(await auditLedger(database)), ...(await auditMarket(database))]
+  if (findings.length > 0) throw new Error(`the books are wrong: ${JSON.stringify(findings.slice(0, 5))}`)
+  return [
+    ...figures({ id: 'purchase', what: 'purchases of four linked transfers', engine }, transfers),
+    ...figures({ id: 'order', what: 'whole orders', engine }, orders),
+  ]
+}
+
+type Measured = { rate: number; paced: number; times: number[] }
+
+async function measureOne(database: Database, buy: () => Promise<void>, say: Options['say']): Promise<Measured> {
   await whileUpkeep(database, () => closedLoop(buy, 2))
   say(`market: as many purchases as there can be, for ${seconds} s …`)
   const rate = await whileUpkeep(database, () => closedLoop(buy, seconds))
   const paced = Math.min(perSecond, Math.floor(rate))
   say(`market: ${paced} purchases a second …`)
-  const times = await whileUpkeep(database, () =>
-    atFixedRate({ perSecond: paced, requests: paced * seconds }, () => buy()),
-  )
-  const findings = await auditLedger(database)
-  if (findings.length > 0) throw new Error(`the books are wrong: ${JSON.stringify(findings.slice(0, 5))}`)
+  const requests = paced * seconds
+  const times = await whileUpkeep(database, () => atFixedRate({ perSecond: paced, requests }, () => buy()))
+  return { rate, paced, times }
+}
+
+function figures(
+  { id, what, engine }: { id: string; what: string; engine: string },
+  { rate, paced, times }: Measured,
+): Figure[] {
   const suffix = engine.toLowerCase()
-  const at = `a purchase at ${paced}/s`
+  const at = `one of ${paced} ${what} a second`
   const milliseconds = { unit: 'ms', lower: true }
   return [
     {
-      ...{ id: `purchases_per_second_${suffix}`, what: `purchases of four linked transfers, ${engine}` },
-      ...{ value: rate, unit: 'purchases/s', bar: embeddedBar(engine) },
+      ...{ id: `${id}s_per_second_${suffix}`, what: `${what}, ${engine}` },
+      ...{ value: rate, unit: `${id}s/s`, bar: embeddedBar(engine) },
     },
     {
-      ...{ id: `purchase_p50_ms_${suffix}`, what: `${at}, median, ${engine}` },
+      ...{ id: `${id}_p50_ms_${suffix}`, what: `${at}, median, ${engine}` },
       ...{ value: percentile(times, 0.5), bar: null, ...milliseconds },
     },
     {
-      ...{ id: `purchase_p95_ms_${suffix}`, what: `${at}, 95th percentile, ${engine}` },
+      ...{ id: `${id}_p95_ms_${suffix}`, what: `${at}, 95th percentile, ${engine}` },
       ...{ value: percentile(times, 0.95), bar: null, ...milliseconds },
     },
   ]
@@ -115,13 +135,13 @@ async function purchase(database: Database, people: People): Promise<void> {
   const reference = randomUUID()
   const move = (code: string, debitAccountId: string, creditAccountId: string, amountMinor: bigint) => ({
     ...{ id: randomUUID(), kind: 'posted' as const, currency, code, reference },
-    ...{ debitAccountId, creditAccountId, amountMinor, linked: code !== 'royalty' },
+    ...{ debitAccountId, creditAccountId, amountMinor, linked: code !== 'ledger_royalty' },
   })
   const transfers = [
     move('payment', people.provider, buyer, priceMinor),
-    move('sale', buyer, seller, parts.sellerMinor),
-    move('fee', buyer, people.fees, parts.feeMinor),
-    move('royalty', buyer, author, parts.royaltyMinor),
+    move('ledger_sale', buyer, seller, parts.sellerMinor),
+    move('ledger_fee', buyer, people.fees, parts.feeMinor),
+    move('ledger_royalty', buyer, author, parts.royaltyMinor),
   ]
   const results = await database.transaction((query) => applyTransfers(query, transfers))
   if (results.some(({ outcome }) => outcome !== 'created')) throw new Error(JSON.stringify(results))

@@ -1,6 +1,7 @@
 import assert from 'node:assert'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../database/database.ts'
+import { prepared } from '../../database/prepared-statements.ts'
 import type { Schema } from '../../database/schema.ts'
 import { type AccountCode, chartOfAccounts } from '../rules/chart-of-accounts.ts'
 import { isCurrency } from '../rules/money.ts'
@@ -44,7 +45,7 @@ const nameOf = ({ owner, code, currency }: AccountKey): string => `${owner}/${co
 
 /** Ids by name. Two lookups, for a comparison that takes null for a value uses no index. */
 async function findAccounts(query: Queries, keys: readonly AccountKey[]): Promise<Map<string, string>> {
-  const { rows } = await sql<AccountKey & { id: string }>`
+  const { rows } = await sql<AccountKey & { id: string }>`${prepared}
     with wanted as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(keys)}::text::jsonb) as wanted(owner uuid, code text, currency text)
     )

@@ -1,6 +1,7 @@
 import assert from 'node:assert'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../database/database.ts'
+import { prepared } from '../../database/prepared-statements.ts'
 import type { Schema } from '../../database/schema.ts'
 import { decideTransfers, type LedgerAccount, type LedgerState } from '../rules/decide-transfers.ts'
 import type { RecordedTransfer, Transfer, TransferResult } from '../rules/transfer.ts'
@@ -45,7 +46,7 @@ async function load(query: Queries, transfers: readonly Transfer[]): Promise<{ s
   // A pending transfer never changes, so which accounts it holds can be read before they are locked.
   if (pendingIds.size > 0) for (const id of await accountsOfPendings(query, pendingIds)) accountIds.add(id)
   const ids = new Set([...transfers.map(({ id }) => id), ...pendingIds])
-  const { rows } = await sql<Loaded>`
+  const { rows } = await sql<Loaded>`${prepared}
     with locked as materialized (
       select ${accountColumns} from ledger_accounts
       where id = any(${uuidArray(accountIds)}) and not hot order by id for no key update
@@ -123,7 +124,7 @@ async function insert(query: Queries, created: RecordedTransfer[], at: Date): Pr
     ...{ pending_id: transfer.pendingId, code: transfer.code, reference: transfer.reference },
     expires_at: transfer.expiresAt,
   }))
-  const { rows: inserted } = await sql`
+  const { rows: inserted } = await sql`${prepared}
     insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount, currency, pending_id, code,
       reference, expires_at, created_at)
     select id, kind, debit_account_id, credit_account_id, amount, currency, pending_id, code, reference, expires_at,

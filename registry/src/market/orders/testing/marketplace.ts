@@ -127,6 +127,11 @@ async function insertVersion(
 
 const bundleHash = (id: string, version: string) => createHash('sha256').update(`${id} ${version}`).digest('hex')
 
+/** Each later than the one before, and all past: two prices of one millisecond would have no order. */
+const nextMoment = () => new Date(began + ++moments)
+const began = Date.now() - 3_600_000
+let moments = 0
+
 /** A price that holds from now on, whatever held before. */
 export async function setListPrice(
   { query }: Database,
@@ -135,7 +140,7 @@ export async function setListPrice(
 ): Promise<string> {
   const row = await query
     .insertInto('prices')
-    .values({ package_id: id, kind, amount_minor: amountMinor, currency, effective_at: new Date(), set_by: ownerId })
+    .values({ package_id: id, kind, amount_minor: amountMinor, currency, effective_at: nextMoment(), set_by: ownerId })
     .returning('id')
     .executeTakeFirstOrThrow()
   return row.id
