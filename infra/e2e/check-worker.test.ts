@@ -74,6 +74,11 @@ describe('a published scenario', () => {
     const messages = Object.fromEntries(version.checks.map(({ id, message }) => [id, message]))
     expect(messages.baselines).toMatch(/random actions return \d+/)
     expect(messages.speed).toMatch(/environment steps a second/)
+    const { data: sample } = await stranger.GET('/v1/packages/{scope}/{name}/versions/{version}/sample-episode', {
+      params: { path: { scope: '@acme', name: 'cart-pole', version: '1.0.0' } },
+    })
+    expect(sample).toMatchObject({ policy: 'random', view: { kind: 'cart' }, end: 'terminated' })
+    expect(sample?.steps[0].observation).toHaveLength(4)
   })
 
   it('is rejected with the failed check, and how to mend it, and stays unseen', async () => {
