@@ -40,9 +40,10 @@ async function loadBatch(database: Database, batch: SyntheticPackage[]): Promise
           readme text, manifest jsonb, object_key text, words_name text, words_title text, words_labels text,
           words_summary text, words_readme text)
       ), made as (
-        insert into packages (name, name_canonical, owner_id, kind, visibility, price_minor, latest_version, title, summary,
+        insert into packages (name, name_canonical, owner_id, kind, visibility, price_minor, price_kind, latest_version, title, summary,
           category, difficulty, algorithm, keywords, quality, downloads, updated_at, created_at, search, search_rank)
-        select name, name, (select id from accounts where username = item.scope), kind, visibility, price_minor, '1.0.0',
+        select name, name, (select id from accounts where username = item.scope), kind, visibility, price_minor,
+          case when price_minor > 0 then 'one_time' else 'free' end, '1.0.0',
           title, summary, category, difficulty, algorithm, keywords, quality, downloads, updated_at, updated_at,
           ${search}, ${searchRank} from item
         returning id, name, owner_id
