@@ -1,0 +1,116 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { auditLedger } from '../../src/market/ledger/audit-ledger.ts'
+import { meteredAgent, type UsageEvent, usageEvent } from '../../src/market/metering/testing/metered-agents.ts'
+import { auditMarket } from '../../src/market/orders/audit-market.ts'
+import { createTrader, fund, holdings } from '../../src/market/orders/testing/marketplace.ts'
+import type { ServerConfig } from '../../src/server/services.ts'
+import { testDatabases } from '../../src/testing/test-databases.ts'
+import { testServices } from '../../src/testing/test-services.ts'
+
+export type UsageTeller = {
+  config: Pick<ServerConfig, 'training' | 'market'>
+  chunks: UsageEvent[][]
+  /** Chunks that were acknowledged before. */
+  from: number
+  eventsABatch: number
+}
+
+const teller = fileURLToPath(new URL('./usage-teller.ts', import.meta.url))
+const kills = process.env.AGENTGYM_TEST_LONG === '1' ? 100 : 3
+const callers = 3
+const priceMinor = 777
+
+describe.each(await testDatabases())('kill -9 amid metered calls, on $kind', ({ create }) => {
+  it(
+    'what was acknowledged is paid, each event once, and the remainders with it',
+    async () => {
+      const address = await create()
+      const { chunks, people, config } = await prepare(address)
+      const settings: UsageTeller = { config, chunks, from: 0, eventsABatch: 4 }
+      let killed = 0
+      for (let ended = false; !ended; ) {
+        const running = fork(teller, [JSON.stringify(address), JSON.stringify(settings)], {
+          execArgv: [],
+          stdio: 'inherit',
+        })
+        const begun = acknowledge(running, settings)
+        const exit = once(running, 'exit')
+        await Promise.race([begun, exit])
+        if (killed < kills) {
+          await delay(20 + Math.random() * 250)
+          running.kill('SIGKILL')
+        }
+        const [code] = await exit
+        if (running.signalCode === 'SIGKILL') killed++
+        else {
+          expect(code).toBe(0)
+          ended = true
+        }
+      }
+      expect(killed).toBeGreaterThan(0)
+      await audit(address, chunks.flat(), people)
+    },
+    120_000 + kills * 20_000,
+  )
+})
+
+/** Resolves once it has begun; keeps in `settings` what it has acknowledged. */
+function acknowledge(running: ChildProcess, settings: UsageTeller): Promise<void> {
+  return new Promise((begun) => {
+    running.on('message', (message: { begun?: true; told?: number }) => {
+      if (message.begun) begun()
+      if (message.told !== undefined) settings.from = message.told
+    })
+  })
+}
+
+type Address = Parameters<typeof openDatabase>[0]
+type Person = { accountId: string; username: string }
+
+async function prepare(address: Address) {
+  const database = await openDatabase(address)
+  const services = await testServices(database)
+  const agent = await meteredAgent(database, { callsPriceMinor: priceMinor, royaltyBasisPoints: 1_000 })
+  const people: Person[] = []
+  for (let index = 0; index < callers; index++) {
+    const person = await createTrader(database, 'caller')
+    await fund(database, person.accountId, 10_000_000)
+    people.push(person)
+  }
+  const chunks = Array.from({ length: 6 + 5 * kills }, (_, chunk) =>
+    Array.from({ length: 5 }, (_, index) =>
+      usageEvent(agent, people[(chunk + index) % callers], 1 + ((chunk * 31 + index * 7) % 500)),
+    ),
+  )
+  const { training, market } = services.config
+  await services.remove()
+  await database.close()
+  return { chunks, people, config: { training, market } }
+}
+
+async function audit(address: Address, events: UsageEvent[], people: Person[]): Promise<void> {
+  const database = await openDatabase(address)
+  const counted = await database.query.selectFrom('usage_events').select(['id', 'batch_id']).execute()
+  expect(counted.map(({ id }) => id).sort()).toEqual(events.map(({ id }) => id).sort())
+  expect(counted.every(({ batch_id }) => batch_id !== null)).toBe(true)
+  for (const { accountId, username } of people) {
+    const calls = events.filter(({ account }) => account === username).reduce((sum, one) => sum + one.calls, 0)
+    const paid = Math.floor((calls * priceMinor) / 1_000)
+    expect((await holdings(database, accountId)).balance).toBe(10_000_000 - paid)
+    const batches = await database.query
+      .selectFrom('usage_batches')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .execute()
+    expect(batches.reduce((sum, batch) => sum + batch.amount_minor, 0)).toBe(paid)
+    expect(batches.reduce((sum, batch) => sum + batch.calls, 0)).toBe(calls)
+  }
+  expect(await auditLedger(database)).toEqual([])
+  expect(await auditMarket(database)).toEqual([])
+  await database.close()
+}

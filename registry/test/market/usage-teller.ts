@@ -1,0 +1,22 @@
+// Tells usage and posts it in a process of its own, to be killed: `node usage-teller.ts ADDRESS SETTINGS`.
+import { openDatabase } from '../../src/database/open-database.ts'
+import { countUsage } from '../../src/market/metering/count-usage.ts'
+import { postUsage } from '../../src/market/metering/post-usage.ts'
+import type { UsageTeller } from './usage-kill.test.ts'
+
+const [address, settings] = process.argv.slice(2)
+const { config, chunks, from, eventsABatch } = JSON.parse(settings) as UsageTeller
+const database = await openDatabase(JSON.parse(address))
+const silent = () => {}
+const log = { info: silent, warn: silent, error: (message: string, data: unknown) => console.error(message, data) }
+const services = { database, config, log }
+const limits = { fromMinor: 0, afterSeconds: 0, events: eventsABatch }
+process.send?.({ begun: true })
+for (const [index, events] of chunks.entries()) {
+  if (index < from) continue
+  const [, posted] = await Promise.all([countUsage(database, events), postUsage(services as never, limits)])
+  process.send?.({ told: index + 1, posted })
+}
+await postUsage(services as never, limits)
+await database.close()
+process.disconnect?.()
