@@ -46,8 +46,9 @@ export async function* allEarnings(query: Queries, id: string): AsyncGenerator<E
   }
 }
 
-/** An id for the other side of something that has one already. */
-const other = (side: string, id: string) => sql`md5(${side} || ${sql.ref(id)}::text)::uuid`
+/** An id for the other side of something that has one already: a uuid (version 8) of its digest. */
+const other = (side: string, id: string) =>
+  sql`overlay(overlay(md5(${side} || ${sql.ref(id)}::text) placing '8' from 13) placing '8' from 17)::uuid`
 /** Sale and royalty of the same thing may not be of the same account, so its id will do for both. */
 const columns = sql`id, at, kind, package_id, "order", gross_minor, fee_minor, royalty_minor, net_minor, currency`
 
