@@ -1,4 +1,4 @@
-import type { TagList, VersionDetails, VersionList } from '@agentgym/contract'
+import { type AgentCard, agentCardSchema, type TagList, type VersionDetails, type VersionList } from '@agentgym/contract'
 import type { Actor } from '../auth/actor.ts'
 import type { Queries } from '../database/database.ts'
 import type { Services } from '../server/services.ts'
@@ -40,7 +40,18 @@ export async function describeVersion(
     readme: row.readme,
     verification: found.kind === 'agent' ? await describeVerification(database.query, row.id) : null,
     learning_curve: found.kind === 'agent' ? await learningCurveOf(database.query, row.id) : null,
+    agent: found.kind === 'agent' ? await agentCardOf(database.query, row.id) : null,
   }
+}
+
+/** Null until its publisher's claims have passed vetting. */
+async function agentCardOf(query: Queries, versionId: string): Promise<AgentCard | null> {
+  const row = await query
+    .selectFrom('agent_versions')
+    .select('manifest')
+    .where('version_id', '=', versionId)
+    .executeTakeFirst()
+  return row === undefined ? null : agentCardSchema.parse(row.manifest)
 }
 
 /** Throws `package_not_found`. */

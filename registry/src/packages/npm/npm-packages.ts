@@ -75,21 +75,26 @@ export function isPnpm(userAgent: string): boolean {
   return userAgent.startsWith('pnpm/')
 }
 
-/** What it prints is that a version is deprecated: so it is told there why it will not get it. */
+/**
+ * What it prints is that a version is deprecated: so it is told there why it will not get it. Without any times:
+ * by those, pnpm would go on saying so after the purchase, from what it keeps, without asking.
+ */
 async function withRefusals(services: Services, actor: Actor | null, packument: Packument): Promise<Packument> {
   const { database, config } = services
   const found = await findReadablePackage(database.query, actor, packument.name)
-  const byMajor = new Map<number, string | null>()
-  for (const [version, manifest] of Object.entries(packument.versions)) {
+  const refusals = new Map<number, string | null>()
+  for (const version of Object.keys(packument.versions)) {
     const major = majorOf(version)
-    if (!byMajor.has(major)) {
-      const refused = await tarballRefusal(database.query, { actor, found, version, publicUrl: config.publicUrl })
-      byMajor.set(major, refused && npmErrorBody(refused.toReport()).error)
-    }
-    const why = byMajor.get(major)
-    if (typeof why === 'string') packument.versions[version] = { ...manifest, deprecated: why }
+    if (refusals.has(major)) continue
+    const refused = await tarballRefusal(database.query, { actor, found, version, publicUrl: config.publicUrl })
+    refusals.set(major, refused && npmErrorBody(refused.toReport()).error)
   }
-  return packument
+  if ([...refusals.values()].every((why) => why === null)) return packument
+  const versions = Object.entries(packument.versions).map(([version, manifest]) => {
+    const why = refusals.get(majorOf(version)) ?? null
+    return [version, why === null ? manifest : { ...manifest, deprecated: why }]
+  })
+  return { ...packument, versions: Object.fromEntries(versions), time: {}, modified: '' }
 }
 
 /** `maze-1.0.0.tgz` of `@acme/maze`. */
