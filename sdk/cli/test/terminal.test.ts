@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { queuedRun, startRunServer, tellRecordedRun } from './run-server.ts'
+import { type Typing, typeOnTerminal } from './type-on-terminal.ts'
 
 const replay = fileURLToPath(new URL('./replay-run.ts', import.meta.url))
 const enterScreen = '\u001b[?1049h'
@@ -14,27 +14,6 @@ const showCursor = '\u001b[?25h'
  */
 function onTerminal(kind: string, options: Typing & { msPerEvent?: number } = {}): Promise<string> {
   return typeOnTerminal(`'${process.execPath}' '${replay}' ${kind} ${options.msPerEvent ?? 5}`, options)
-}
-
-type Typing = { keys?: string; when?: string; environment?: Record<string, string> }
-
-function typeOnTerminal(words: string, options: Typing): Promise<string> {
-  const command = `stty cols 80 rows 24; exec ${words}`
-  const { NO_COLOR, FORCE_COLOR, ...inherited } = { ...process.env, ...options.environment }
-  const env = { ...inherited, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', SHELL: '/bin/sh' }
-  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env })
-  return new Promise((resolve, reject) => {
-    let output = ''
-    let typed = false
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      output += chunk
-      if (typed || options.keys === undefined || !output.includes(options.when ?? '')) return
-      typed = true
-      child.stdin.write(options.keys)
-    })
-    child.on('error', reject)
-    child.on('close', () => resolve(output))
-  })
 }
 
 describe.runIf(process.platform === 'linux')('on a terminal', () => {

@@ -9,6 +9,7 @@ import { priceText } from '../market/price-text.ts'
 import { requirePackageTarget } from '../registry/package-target.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { safeText } from '../terminal/safe-text.ts'
+import { sayWrapped } from '../terminal/say-wrapped.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 
 export type PriceFlags = {
@@ -67,8 +68,10 @@ async function change(connection: Connection, page: PricePage, wanted: Wanted, c
   // An announced raise that is said again is none.
   const raises = costsMore(page.upcoming ?? page.current, next)
   if (raises) {
-    context.say(`${page.package} is ${priceText(page.current)} now and will be ${priceText(next)}.`)
-    context.say('Where somebody relies on it, a raise holds after the notice period; what is bought stays bought.')
+    sayWrapped(
+      `${page.package} is ${priceText(page.current)} now and will be ${priceText(next)}: after the notice period where somebody relies on it, at once where nobody does. What is bought stays bought.`,
+      context,
+    )
   }
   const consent = {
     given: !raises || wanted.flags.yes === true,

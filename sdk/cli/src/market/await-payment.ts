@@ -69,7 +69,7 @@ function waitingLine({ terminal, json, stdout }: CommandContext) {
   return {
     update: () => {
       const waited = formatDuration((performance.now() - started) / 1000)
-      const text = `  Waiting for the payment, ${waited}. Ctrl-C leaves; the payment counts whenever it comes.`
+      const text = `  Waiting for the payment, ${waited}. Ctrl-C leaves; it counts whenever it comes.`
       draw(terminal.paint.dim(fitText(text, terminal.columns() - 1, terminal.symbols.ellipsis)))
     },
     close: () => {

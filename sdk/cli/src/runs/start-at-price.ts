@@ -3,6 +3,7 @@ import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { priceText } from '../market/price-text.ts'
 import { confirm } from '../terminal/confirm.ts'
+import { sayWrapped } from '../terminal/say-wrapped.ts'
 import { startRun } from './run-api.ts'
 
 const askedPriceSchema = priceSchema.pick({ id: true, kind: true, amount_minor: true, currency: true })
@@ -23,8 +24,10 @@ export async function startAtPrice(
     const price = priceByRun(error)
     if (price === undefined) throw error
     const cost = priceText(price)
-    context.say(`${request.scenario} costs ${cost}, beside what its worker costs; it is paid from the balance.`)
-    context.say('The amount is held now, paid once the run trains, and free again if it ends before that.')
+    sayWrapped(
+      `${request.scenario} costs ${cost}, beside what its worker costs. It is held on the balance now, paid once the run trains, and free again if it ends before that.`,
+      context,
+    )
     const consent = {
       given: yes,
       question: `Train on it for ${cost}?`,

@@ -1,0 +1,100 @@
+import { spendCapListSchema } from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { withSession } from '../src/account/log-in.ts'
+import { callApi } from '../src/registry/registry-api.ts'
+import { available, done, newestOrder, refusal, told } from './market-people.ts'
+import { openRegistry, type Person, password, type Registry } from './registry-people.ts'
+
+const scenario = '@ann/puck'
+
+let registry: Registry
+let ann: Person
+let bob: Person
+let carol: Person
+beforeAll(async () => {
+  registry = await openRegistry()
+  ann = registry.person('ann')
+  bob = registry.person('bob')
+  carol = registry.person('carol')
+  for (const person of [ann, bob, carol]) await person.join()
+  await done(ann, ['scenario', 'init', 'puck', '--yes', '--name', scenario])
+  await done(ann, ['scenario', 'publish', 'puck'])
+  await done(ann, ['price', scenario, '20', '--yes'])
+}, 300_000)
+afterAll(() => registry?.close())
+
+describe('who spends for others', { timeout: 300_000 }, () => {
+  it('a token with a cap spends no more, and cannot lift it', async () => {
+    await done(carol, ['balance', 'top-up', '50'])
+    const create = [
+      'token',
+      'create',
+      'robot',
+      '--username',
+      'carol',
+      '--scope',
+      'market:buy',
+      '--scope',
+      'packages:read',
+    ]
+    const { token } = (await done(carol, create)) as { token: string }
+    registry.secrets.push(token)
+    await done(carol, ['spend-cap', 'set', '5', '--period', 'month', '--token', 'robot'])
+    const robot = { AGENTGYM_TOKEN: token, AGENTGYM_PASSWORD: '' }
+    expect(await refusal(carol, ['buy', scenario, '--yes'], robot)).toMatchObject({ code: 'spend_cap_exceeded' })
+    const lift = ['spend-cap', 'set', '500', '--period', 'month', '--token', 'robot']
+    expect(await refusal(carol, lift, robot)).toMatchObject({ status: 2, code: 'usage_invalid' })
+    const { caps } = spendCapListSchema.parse(await done(carol, ['spend-cap']))
+    expect(caps).toMatchObject([{ token: { name: 'robot' }, amount_minor: 500, spent_minor: 0 }])
+    await done(carol, ['spend-cap', 'remove', caps[0].id.slice(0, 8)])
+    expect(await told(carol, ['spend-cap'])).toContain('agentgym spend-cap set')
+  })
+
+  it('an organisation buys for its members', async () => {
+    const { server } = registry
+    await withSession(server.url, { username: 'bob', password }, async (connection, headers) => {
+      const put = { headers, answer: z.any() }
+      await callApi(connection, { ...put, method: 'POST', path: '/v1/organisations', json: { username: 'acme' } })
+      const path = '/v1/organisations/acme/members/carol'
+      await callApi(connection, { ...put, method: 'PUT', path, json: { role: 'viewer' } })
+    })
+    await done(bob, ['balance', 'top-up', '20', '--org', 'acme'])
+    expect(await refusal(carol, ['buy', scenario, '--org', 'acme', '--yes'])).toMatchObject({
+      status: 1,
+      code: 'forbidden',
+    })
+    expect(await done(bob, ['buy', scenario, '--org', 'acme', '--yes'])).toMatchObject({ order: { buyer: 'acme' } })
+    expect(await available(bob, '--org', 'acme')).toBe(0)
+    await done(carol, ['install', scenario])
+    expect(await newestOrder(bob, '--org', 'acme')).toMatchObject({ buyer: 'acme', placed_by: 'bob' })
+  })
+})
+
+describe('a scenario that is paid for by the run', { timeout: 300_000 }, () => {
+  const short = ['--steps', '2048', '--set', 'evaluation_episodes=5']
+
+  it('hands out nothing, and trains for who accepts its price', async () => {
+    await done(ann, ['scenario', 'init', 'hosted', '--yes', '--name', '@ann/hosted'])
+    await done(ann, ['scenario', 'publish', 'hosted'])
+    await done(ann, ['price', '@ann/hosted', '0.50/run', '--yes'])
+    expect(await told(carol, ['info', '@ann/hosted'])).toMatch(/price +0\.50 USD a run/)
+    expect(await refusal(carol, ['install', '@ann/hosted'])).toMatchObject({ code: 'hosted_only' })
+    expect(await refusal(carol, ['train', '@ann/hosted', ...short])).toMatchObject({ code: 'hosted_only' })
+    expect(await refusal(carol, ['buy', '@ann/hosted', '--yes'])).toMatchObject({ code: 'not_for_sale' })
+    const words = ['train', '@ann/hosted', '--remote', '--watch', ...short]
+    expect(await refusal(carol, words)).toMatchObject({ status: 2, code: 'usage_invalid' })
+    const before = await available(carol)
+    await done(carol, [...words, '--yes'])
+    expect(await available(carol)).toBe(before - 50)
+    const order = await newestOrder(carol)
+    expect(order).toMatchObject({ state: 'paid', price_kind: 'per_run', total_minor: 50 })
+    expect(await told(carol, ['orders', 'show', order.id])).toMatch(/→ The run: agentgym runs show \w{8}\n$/)
+  })
+})
+
+it('no token and no password has been printed', () => {
+  for (const output of [...registry.outputs, registry.server.output()]) {
+    for (const secret of registry.secrets) expect(output).not.toContain(secret)
+  }
+})
