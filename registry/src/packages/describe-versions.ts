@@ -1,4 +1,10 @@
-import { type AgentCard, agentCardSchema, type TagList, type VersionDetails, type VersionList } from '@agentgym/contract'
+import {
+  type AgentCard,
+  agentCardSchema,
+  type TagList,
+  type VersionDetails,
+  type VersionList,
+} from '@agentgym/contract'
 import type { Actor } from '../auth/actor.ts'
 import type { Queries } from '../database/database.ts'
 import type { Services } from '../server/services.ts'
@@ -44,14 +50,14 @@ export async function describeVersion(
   }
 }
 
-/** Null until its publisher's claims have passed vetting. */
+/** Null where agent.json is not as it would have to be today. */
 async function agentCardOf(query: Queries, versionId: string): Promise<AgentCard | null> {
   const row = await query
     .selectFrom('agent_versions')
     .select('manifest')
     .where('version_id', '=', versionId)
     .executeTakeFirst()
-  return row === undefined ? null : agentCardSchema.parse(row.manifest)
+  return agentCardSchema.safeParse(row?.manifest).data ?? null
 }
 
 /** Throws `package_not_found`. */

@@ -71,7 +71,9 @@ describe.each(await testDatabases())('verification on $kind', ({ open }) => {
       })
     }
     await finish(services, job, resultOf(job, evaluation, { return_mean: 0.5 }))
-    const { state, checks, verification } = await details(name, '0.1.0', null)
+    const { state, checks, verification, agent } = await details(name, '0.1.0', null)
+    expect(agent).toMatchObject({ scenario: { name: `@${ada.username}/maze`, version: '1.0.0' }, evaluation })
+    expect(agent).not.toHaveProperty('settings')
     expect({ state, checks }).toEqual({
       state: 'published',
       checks: [{ id: 'golden_batch', ok: true, message: 'finite outputs' }],

@@ -2441,6 +2441,7 @@ export interface components {
             return_mean: number
           }[]
         | null
+      agent: components['schemas']['AgentCard']
     }
     Verification: {
       /** @enum {string} */
@@ -2453,6 +2454,71 @@ export interface components {
       } | null
       /** Format: date-time */
       created_at: string
+    } | null
+    AgentCard: {
+      scenario: {
+        name: string
+        version: string
+      }
+      policy: {
+        /** @enum {number} */
+        version: 1
+        observation: {
+          name: string
+          /** @enum {string} */
+          kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+          offset: number
+          size: number
+          counts: number[]
+          shape: number[]
+        }[]
+        action: {
+          name: string
+          /** @enum {string} */
+          kind: 'discrete' | 'multiDiscrete' | 'box'
+          offset: number
+          size: number
+          counts: number[]
+          distributionOffset: number
+          maskOffset: number
+          logStdOffset: number
+          low: (number | null)[]
+          high: (number | null)[]
+          center: number[]
+          scale: number[]
+          start: number
+        }[]
+        hidden: number[]
+        /** @enum {string} */
+        activation: 'tanh' | 'relu'
+        embedding: number
+        normalizeObservation: boolean
+      }
+      /** @enum {string} */
+      algorithm: 'ppo' | 'grpo'
+      steps: number
+      evaluation: {
+        scenario: string
+        episodes: number
+        seed: number
+        return_mean: number | null
+        return_std: number | null
+        length_mean: number | null
+        metrics: {
+          [key: string]: number
+        }
+        success: {
+          ok: boolean | null
+          criteria: {
+            metric: string
+            target: number
+            value: number | null
+            ok: boolean
+          }[]
+        }
+        trajectory_hash: string
+      }
+      model_hash: string
     } | null
     ResolvedVersion: {
       name: string

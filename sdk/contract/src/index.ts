@@ -78,6 +78,8 @@ export {
 } from './api/jobs.ts'
 export * from './api/market.ts'
 export {
+  type AgentCard,
+  agentCardSchema,
   deprecationRequestSchema,
   type LearningCurve,
   learningCurveSchema,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { agentManifestSchema } from '../agent-manifest.ts'
 import { verificationSchema } from './verification.ts'
 
 /** State of a version: what was uploaded is checked, and then published or rejected for good. */
@@ -70,6 +71,18 @@ export const learningCurveSchema = z
   .max(200)
 export type LearningCurve = z.infer<typeof learningCurveSchema>
 
+const { policy, algorithm, steps, evaluation, model_hash } = agentManifestSchema.shape
+
+/** What agent.json says of a trained agent, but the settings. `evaluation` is its publisher's claim. */
+export const agentCardSchema = z
+  .object({
+    /** What it was trained on; its spaces are those of `policy`. */
+    scenario: z.object({ name: z.string(), version: z.string() }),
+    ...{ policy, algorithm, steps, evaluation, model_hash },
+  })
+  .meta({ id: 'AgentCard' })
+export type AgentCard = z.infer<typeof agentCardSchema>
+
 export const versionDetailsSchema = z
   .object({
     name: z.string(),
@@ -88,6 +101,8 @@ export const versionDetailsSchema = z
     verification: verificationSchema.nullable(),
     /** Of an agent that a run of this server trained; null otherwise. */
     learning_curve: learningCurveSchema.nullable(),
+    /** Null for scenarios. */
+    agent: agentCardSchema.nullable(),
   })
   .meta({ id: 'VersionDetails' })
 export type VersionDetails = z.infer<typeof versionDetailsSchema>
