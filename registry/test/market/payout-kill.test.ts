@@ -8,7 +8,7 @@ import type { Actor, Scope } from '../../src/auth/actor.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { sendPayouts } from '../../src/market/payments/payments-upkeep.ts'
 import { requestPayout } from '../../src/market/payments/request-payout.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from '../../src/market/payments/testing/stripe-market.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from '../../src/market/payments/test/stripe-market.ts'
 import type { ServerConfig } from '../../src/server/services.ts'
 import { createPostgresqlDatabase } from '../../src/testing/test-postgresql.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { type Listed, listPackage } from '../orders/testing/marketplace.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from '../payments/testing/stripe-market.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from '../payments/test/stripe-market.ts'
 
 type Entry = {
   kind: string
@@ -120,7 +120,7 @@ describe.each(await testDatabases())('earnings on $kind', ({ open }) => {
       ['refund', -150],
       ...sales.map(() => ['royalty', 300]),
     ])
-    for (const of of [seller, author]) await expectConsistent(of)
+    for (const trader of [seller, author]) await expectConsistent(trader)
   })
 
   it('what a chargeback leaves owing is recovered from the next sale, and nothing is paid out before', async () => {
@@ -193,7 +193,7 @@ describe.each(await testDatabases())('earnings on $kind', ({ open }) => {
           else if (kind === 'return' && made.length > 0)
             await market.tell(market.stripe.books.reverse(made[which % made.length].id, part))
         }
-        for (const of of [seller, author]) await expectConsistent(of)
+        for (const trader of [seller, author]) await expectConsistent(trader)
       }),
       { numRuns: long ? 50 : 3 },
     )

@@ -9,7 +9,7 @@ import { expireOrders } from '../orders/end-unpaid-order.ts'
 import { mustTransfer } from '../orders/sale-transfers.ts'
 import type { Listed } from '../orders/testing/marketplace.ts'
 import { askPayments } from './payments-upkeep.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from './testing/stripe-market.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
 
 /** A tenth is the platform's. */
 const price = 2_000

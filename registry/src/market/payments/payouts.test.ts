@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { createOrganisation } from '../orders/testing/marketplace.ts'
 import { sendPayouts } from './payments-upkeep.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from './testing/stripe-market.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
 
 const create = 'POST /v1/transfers'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabases } from '../../testing/test-databases.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from './testing/stripe-market.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
 
 describe.each(await testDatabases())('Stripe that does not answer as it should on $kind', ({ open }) => {
   let market: StripeMarket

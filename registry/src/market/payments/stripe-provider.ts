@@ -1,6 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import Stripe from 'stripe'
-import type { MarketConfig } from '../../server/market-settings.ts'
+import type { ServerConfig } from '../../server/services.ts'
 import type {
   Destination,
   PaymentNews,
@@ -20,7 +20,11 @@ const LONGEST_CHECKOUT_MS = 24 * 3_600_000 - 60_000
  * Stripe: Checkout for payments, Connect (Express accounts, transfers) for payouts. Its idempotency keys hold for a day at
  * least, so what may be asked for later than that is looked for first.
  */
-export function stripeProvider({ secretKey, webhookSecret, apiAddress }: NonNullable<MarketConfig['stripe']>) {
+export function stripeProvider({
+  secretKey,
+  webhookSecret,
+  apiAddress,
+}: NonNullable<ServerConfig['market']['stripe']>) {
   const stripe = new Stripe(secretKey, {
     ...(apiAddress === null ? {} : addressOf(apiAddress)),
     timeout: TIMEOUT_MS,
@@ -89,7 +93,7 @@ function checkoutEnd(expiresAt: Date): number {
   return Math.floor(endMs / 1_000)
 }
 
-export function newsOfSession(session: Stripe.Checkout.Session): PaymentNews | null {
+function newsOfSession(session: Stripe.Checkout.Session): PaymentNews | null {
   if (session.payment_status === 'paid')
     return {
       kind: 'succeeded',

@@ -6,7 +6,7 @@ import { testDatabases } from '../../testing/test-databases.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { createOrganisation, createTrader, holdings } from '../orders/testing/marketplace.ts'
 import { disputeTestPayments } from './payments-upkeep.ts'
-import { type PaymentsServer, startPaymentsServer } from './testing/payments-server.ts'
+import { type PaymentsServer, startPaymentsServer } from './test/payments-server.ts'
 
 describe.each(await testDatabases())('balances and top-ups on $kind', ({ open }) => {
   let database: Database

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { askPayments } from './payments-upkeep.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from './testing/stripe-market.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
 
 const minuteMs = 60_000
 

@@ -10,24 +10,39 @@ export type StripeBooks = ReturnType<typeof createStripeBooks>
 /** Stripe's side of everything: objects by id, and the events that it would tell of them. */
 export function createStripeBooks() {
   const things = new Map<string, Thing>()
-  const keep = <Kept extends Thing>(thing: Kept): Kept => {
-    things.set(thing.id, thing)
-    return thing
+  const books: Books = {
+    keep: (thing) => {
+      things.set(thing.id, thing)
+      return thing
+    },
+    get: (id) => {
+      const thing = things.get(id)
+      if (thing === undefined) throw new Error(`Stripe has no ${id}`)
+      return thing
+    },
+    has: (id) => things.has(id),
+    all: (object) => [...things.values()].filter((thing) => thing.object === object),
   }
-  const get = (id: string): Thing => {
-    const thing = things.get(id)
-    if (thing === undefined) throw new Error(`Stripe has no ${id}`)
-    return thing
-  }
-  const all = (object: string) => [...things.values()].filter((thing) => thing.object === object)
-  /** What lies at Stripe to be paid out. */
-  const state = { balanceMinor: Number.POSITIVE_INFINITY }
   return {
-    state,
-    get,
-    all,
-    retrieve: (id: string): Answer => (things.has(id) ? ok(get(id)) : missing(id)),
+    ...books,
+    retrieve: (id: string): Answer => (things.has(id) ? ok(books.get(id)) : missing(id)),
+    ...checkoutOf(books),
+    ...connectOf(books),
+    ...paymentEvents(books),
+    ...connectEvents(books),
+    event,
+  }
+}
 
+type Books = {
+  keep<Kept extends Thing>(thing: Kept): Kept
+  get(id: string): Thing
+  has(id: string): boolean
+  all(object: string): Thing[]
+}
+
+function checkoutOf({ keep, get }: Books) {
+  return {
     createSession(form: Form): Answer {
       const { unit_amount, currency } = priceOf(form)
       const endsIn = Number(form.expires_at) - Date.now() / 1_000
@@ -45,6 +60,14 @@ export function createStripeBooks() {
       if (session.status !== 'open') return invalid('Only Checkout Sessions with a status of `open` can be expired.')
       return ok(keep({ ...session, status: 'expired', url: null }))
     },
+  }
+}
+
+function connectOf({ keep, get, has, all }: Books) {
+  /** What lies at Stripe to be paid out. */
+  const state = { balanceMinor: Number.POSITIVE_INFINITY }
+  return {
+    state,
     createAccount(form: Form): Answer {
       const account = { id: newId('acct'), object: 'account', payouts_enabled: false, type: form.type }
       return ok(keep({ ...account, capabilities: { transfers: 'inactive' }, external_accounts: { data: [] } }))
@@ -58,9 +81,9 @@ export function createStripeBooks() {
       }),
     createTransfer(form: Form): Answer {
       const amount = Number(form.amount)
-      const account = things.get(String(form.destination))
-      if (account === undefined) return invalid(`No such destination: '${form.destination}'`, 'resource_missing')
-      if ((account.capabilities as Form).transfers !== 'active')
+      const destination = String(form.destination)
+      if (!has(destination)) return invalid(`No such destination: '${form.destination}'`, 'resource_missing')
+      if ((get(destination).capabilities as Form).transfers !== 'active')
         return invalid(
           'Your destination account needs to have the transfers capability.',
           'insufficient_capabilities_for_transfer',
@@ -69,11 +92,14 @@ export function createStripeBooks() {
         return invalid('You have insufficient funds in your Stripe account.', 'balance_insufficient')
       state.balanceMinor -= amount
       const transfer = { id: newId('tr'), object: 'transfer', amount, amount_reversed: 0, reversed: false }
-      return ok(
-        keep({ ...transfer, transfer_group: form.transfer_group, destination: account.id, ...withMetadata(form) }),
-      )
+      return ok(keep({ ...transfer, transfer_group: form.transfer_group, destination, ...withMetadata(form) }))
     },
+  }
+}
 
+/** What becomes of payments, each as the event that Stripe tells. */
+function paymentEvents({ keep, get }: Books) {
+  return {
     /** The payer has paid; `later`: the bank says in some days whether. */
     pay(sessionId: string, { later = false } = {}): StripeEvent {
       const session = get(sessionId)
@@ -121,6 +147,11 @@ export function createStripeBooks() {
       }
       return event('charge.refunded', keep({ ...charge, metadata }))
     },
+  }
+}
+
+function connectEvents({ keep, get }: Books) {
+  return {
     reverse(transferId: string, amountReversed: number): StripeEvent {
       return event('transfer.reversed', keep({ ...get(transferId), amount_reversed: amountReversed }))
     },
@@ -129,7 +160,6 @@ export function createStripeBooks() {
       const bank = { id: newId('ba'), object: 'bank_account', fingerprint }
       return event('account.updated', keep({ ...get(accountId), ...ready, external_accounts: { data: [bank] } }))
     },
-    event,
   }
 }
 
