@@ -32,6 +32,15 @@ const groups: { name: string; description: string; paths: string[] }[] = [
     paths: ['runs', 'evaluations', 'status', 'rpc'],
   },
   {
+    name: 'Market',
+    description: 'Buying and selling: orders, money, earnings, reviews, moderation, metered calls.',
+    paths: [
+      ...['orders', 'entitlements', 'spend-caps', 'balance', 'top-ups', 'payments', 'webhooks'],
+      ...['earnings', 'earnings.csv', 'payout-destination', 'payouts'],
+      ...['reviews', 'reports', 'usage-events', 'call-allowance'],
+    ],
+  },
+  {
     name: 'Jobs',
     description: 'What workers ask for: leases, heartbeats, results. Needs a token with the scope `worker`.',
     paths: ['jobs'],

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../auth/actor.ts'
 import { putMember } from '../../auth/memberships.store.ts'
 import type { Database } from '../../database/database.ts'
+import { type Asking, askRooms } from '../../testing/ask-rooms.ts'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { createOrganisation, createTrader, fund, listPackage } from '../orders/testing/marketplace.ts'
-import { type Asking, startAsking } from '../reviews/testing/asking.ts'
 import { insertLicence } from '../reviews/testing/licences.ts'
 import { meteringRoutes } from './metering.routes.ts'
 import { meteredAgent, usageEvent } from './testing/metered-agents.ts'
@@ -17,7 +17,7 @@ describe.each(await testDatabases())('who may call an agent on $kind', ({ open }
   let worker: string
   beforeAll(async () => {
     database = await open()
-    server = await startAsking(database, (services) => [meteringRoutes(services)])
+    server = await askRooms(database, (services) => [meteringRoutes(services)])
     operator = await createTrader(database, 'op')
     await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', operator.accountId).execute()
     worker = await server.tokenOf(operator, 'worker')

@@ -97,6 +97,20 @@ const rules = {
     select ledger_transfers.id as subject, ledger_transfers.code from ledger_transfers
     left join orders on orders.id = reference left join usage_batches on usage_batches.id = reference
     where ledger_transfers.code ~ '^(sale|fee|royalty|refund|chargeback)' and orders.id is null and usage_batches.id is null`,
+  'a batch of calls has moved its parts': `
+    select usage_batches.id as subject, amount_minor, fee_minor, royalty_minor, moved.sale, moved.fee, moved.royalty
+    from usage_batches left join (${moved}) moved on moved.order_id = usage_batches.id
+    where (coalesce(moved.sale, 0), coalesce(moved.fee, 0), coalesce(moved.royalty, 0))
+      is distinct from (amount_minor - fee_minor - royalty_minor, fee_minor, royalty_minor)`,
+  'calls that were posted come to their batches and what they carry on': `
+    select version_id as subject, account_id, posted.amount, posted.remainder, told.thousandths
+    from (select account_id, version_id, sum(amount_minor) as amount, sum(calls) as calls,
+        (array_agg(remainder order by seq desc))[1] as remainder
+      from usage_batches group by account_id, version_id) posted
+    full join (select account_id, version_id, sum((calls - trial_calls)::numeric * price_minor) as thousandths,
+        sum(calls) as calls
+      from usage_events where batch_id is not null group by account_id, version_id) told using (account_id, version_id)
+    where posted.amount * 1000 + posted.remainder is distinct from told.thousandths or posted.calls is distinct from told.calls`,
   'an answer under a key is whole': `
     select key as subject, actor_id, action from idempotency_keys where status = 0`,
 }

@@ -6,9 +6,9 @@ import type { Database } from '../../../database/database.ts'
 import { closeJobQueue } from '../../../jobs/job-queue.ts'
 import { createActor, publish } from '../../../packages/testing/publishing.ts'
 import type { Env } from '../../../server/env.ts'
+import { type Asking, askRooms } from '../../../testing/ask-rooms.ts'
 import type { TestServices } from '../../../testing/test-services.ts'
 import { reviewRoutes } from '../reviews.routes.ts'
-import { type Asking, startAsking } from './asking.ts'
 import { insertLicence } from './licences.ts'
 
 /** For each test a published package of its own, and buyers who review it over HTTP. */
@@ -23,7 +23,7 @@ export function reviewedPackages(
   const at = { name: '', path: '', packageId: '', versionId: '' }
   beforeAll(async () => {
     database = await open()
-    server = await startAsking(database, (services) => [reviewRoutes(services), ...rooms(services)])
+    server = await askRooms(database, (services) => [reviewRoutes(services), ...rooms(services)])
     seller = await createActor(database, 'seller')
   })
   beforeEach(() => publishAs(seller.username, `maze-${++packages}`))

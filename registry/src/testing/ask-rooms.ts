@@ -1,17 +1,17 @@
 import type { Hono } from 'hono'
-import type { Actor, Scope } from '../../../auth/actor.ts'
-import { createToken } from '../../../auth/tokens.store.ts'
-import type { Database } from '../../../database/database.ts'
-import { createApp } from '../../../server/app.ts'
-import type { Env } from '../../../server/env.ts'
-import { type HttpListener, listenHttp } from '../../../server/http-listener.ts'
-import { type TestServices, testServices } from '../../../testing/test-services.ts'
+import type { Actor, Scope } from '../auth/actor.ts'
+import { createToken } from '../auth/tokens.store.ts'
+import type { Database } from '../database/database.ts'
+import { createApp } from '../server/app.ts'
+import type { Env } from '../server/env.ts'
+import { type HttpListener, listenHttp } from '../server/http-listener.ts'
+import { type TestServices, testServices } from './test-services.ts'
 
-export type Asking = Awaited<ReturnType<typeof startAsking>>
+export type Asking = Awaited<ReturnType<typeof askRooms>>
 type Asked = { status: number; code: string | undefined; body: Record<string, unknown> }
 
 /** Rooms behind the whole application, over a real socket, asked with tokens. */
-export async function startAsking(database: Database, rooms: (services: TestServices) => Hono<Env>[]) {
+export async function askRooms(database: Database, rooms: (services: TestServices) => Hono<Env>[]) {
   const listener: HttpListener = await listenHttp('127.0.0.1', 0)
   const url = `http://127.0.0.1:${listener.port}`
   const services = await testServices(database, { publicUrl: url })
