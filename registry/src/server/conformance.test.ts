@@ -44,7 +44,7 @@ describe('answers are as the OpenAPI document describes them', () => {
   const versions = '/v1/packages/@acme/maze/versions'
 
   it('accounts, sessions, tokens', async () => {
-    operator = await signUp('operator', ['worker'])
+    operator = await signUp('operator', ['worker', 'packages:manage'])
     author = await signUp('acme', ['packages:read', 'packages:publish', 'packages:manage', 'account:manage'])
     const { token, cookie } = author
     expect((await call('/v1/account', { token })).body).toMatchObject({ username: 'acme', operator: false })
@@ -212,6 +212,50 @@ describe('answers are as the OpenAPI document describes them', () => {
     })
     expect((await call(`${board}?limit=0`)).status).toBe(422)
     expect((await call(board.replace('1.0.0', '9.0.0'))).status).toBe(404)
+  })
+
+  it('reviews, moderation, metered calls', async () => {
+    const { token } = await signUp('reader', ['packages:read', 'market:buy'])
+    const page = '/v1/packages/@acme/maze'
+    const review = { version: '1.0.0', stars: 4, text: 'It is a maze.' }
+    const put = (as?: string) => call(`${page}/reviews`, { method: 'PUT', body: review, token: as })
+    expect((await put()).status).toBe(401)
+    expect((await put(token)).status).toBe(403)
+    const authorization = `Bearer ${token}`
+    const tarball = await fetch(`${server.url}/npm/@acme/maze/-/maze-1.0.0.tgz`, { headers: { authorization } })
+    expect((await tarball.arrayBuffer()).byteLength).toBeGreaterThan(0)
+    const written = await put(token)
+    expect(written).toMatchObject({ status: 200, body: { author: 'reader' } })
+    expect((await call(`${page}/reviews?limit=1`)).body).toMatchObject({ rating: { votes: 1 } })
+    const of = `/v1/reviews/${written.body.id}`
+    const answer = { method: 'PUT', body: { text: 'So it is.' } }
+    expect((await call(`${of}/reply`, { ...answer, token })).status).toBe(403)
+    const seller = { token: (await signUp('other', ['market:sell'])).token }
+    expect((await call(`${of}/reply`, { ...answer, ...seller })).status).toBe(403)
+    const report = { package: '@acme/maze', review: written.body.id, reason: 'spam', text: 'A maze it is not.' }
+    const made = await post('/v1/reports', report, { token })
+    expect(made.status).toBe(201)
+    expect((await post('/v1/reports', report, { token })).status).toBe(200)
+    expect((await call('/v1/reports', operator)).status).toBe(200)
+    expect((await call('/v1/reports', { token })).status).toBe(403)
+    const decision = { decision: 'dismissed', reason: 'A maze it is.' }
+    expect((await post(`/v1/reports/${made.body.id}/decision`, decision, operator)).status).toBe(200)
+    expect(
+      (await post(`/v1/reports/${made.body.id}/decision`, { ...decision, decision: 'upheld' }, operator)).status,
+    ).toBe(409)
+    expect((await call(of, { method: 'DELETE', token })).status).toBe(204)
+    expect((await call(of, { method: 'DELETE', token })).status).toBe(404)
+    expect((await post(`${page}/take-down`, { reason: 'Copied.' }, operator)).status).toBe(200)
+    expect((await post(`${page}/appeals`, { text: 'It is ours.' }, { token: author.token })).status).toBe(200)
+    expect((await call(`${page}/moderation`, { token: author.token })).status).toBe(200)
+    expect((await post(`${page}/restore`, { reason: 'So it is.' }, operator)).status).toBe(200)
+    const called = { package: '@acme/maze-ppo', version: '0.1.0', account: 'reader' }
+    expect((await post('/v1/call-allowance', called, operator)).body).toMatchObject({ allowed: true, because: 'free' })
+    const events = [{ ...called, id: crypto.randomUUID(), calls: 3, at: new Date().toISOString() }]
+    expect((await post('/v1/usage-events', { events }, operator)).body).toEqual({ counted: 1, repeated: 0 })
+    expect((await post('/v1/usage-events', { events: [{ ...events[0], calls: 4 }] }, operator)).status).toBe(409)
+    const again = '/v1/packages/@acme/maze-ppo/versions/0.1.0/verification'
+    expect((await post(again, undefined, { token: author.token })).status).toBe(403)
   })
 
   it('and most operations were asked', () => {
