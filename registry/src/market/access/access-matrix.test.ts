@@ -2,93 +2,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../database/database.ts'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { buy, listPackage } from '../orders/testing/marketplace.ts'
-import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './testing/market-server.ts'
+import { type AccessWorld, callers, everybody, openAccessWorld, strangers } from './test/access-world.ts'
 
-/** Who asks, in this order. `narrow` is the buyer with a token that may do everything but read packages. */
-const callers = ['nobody', 'other', 'buyer', 'refunded', 'colleague', 'seller', 'narrow', 'operator'] as const
-type Caller = (typeof callers)[number]
 type Rows = [what: string, method: string, path: string, ...statuses: number[]][]
 
-const everybody = (status: number) => callers.map(() => status)
-const strangers = (status: number) => callers.map((caller) => (caller === 'seller' ? 200 : status))
-
-describe.each(await testDatabases())('who may have what, on $kind', ({ open }) => {
+describe.each(await testDatabases())('who may have which package, on $kind', ({ open }) => {
   let database: Database
-  let server: MarketServer
-  let cast: Cast
-  let tokens: Record<Caller, string | undefined>
-  /** Names in paths and bodies: `{paid}` is the package, `{order}` the buyer's order. */
-  let names: Record<string, string>
+  let world: AccessWorld
 
   beforeAll(async () => {
     database = await open()
-    server = await startMarketServer(database)
-    cast = await openCast(database)
-    const { seller, buyer, operator, org, orgOwner, refunded } = cast
-    const { services, tokenOf } = server
-    const licence = { kind: 'one_time', amount_minor: 500 } as const
-    names = {
-      free: await sell(services, seller, 'free', null),
-      paid: await sell(services, seller, 'paid', licence),
-      hosted: await sell(services, seller, 'hosted', { kind: 'per_run', amount_minor: 200 }),
-      secret: await sell(services, seller, 'secret', licence, 'private'),
-      down: await sell(services, seller, 'down', null),
-      gone: await sell(services, seller, 'gone', licence),
-      evil: await sell(services, seller, 'evil', licence),
-      org: org.username,
-      seller: seller.username,
-      buyerName: buyer.username,
-    }
-    names.PAID = names.paid.toUpperCase()
-    const narrow = [...buyer.scopes].filter((scope) => !scope.startsWith('packages:') && scope !== 'worker')
-    tokens = {
-      nobody: undefined,
-      other: await tokenOf(cast.other),
-      buyer: await tokenOf(buyer),
-      refunded: await tokenOf(refunded),
-      colleague: await tokenOf(cast.colleague),
-      seller: await tokenOf(seller),
-      narrow: await tokenOf(buyer, narrow),
-      operator: await tokenOf(operator),
-    }
-    for (const name of [names.paid, names.gone, names.evil]) {
-      const { order } = await buy(services, buyer, { name })
-      if (name === names.paid) names.order = order.id
-      await buy(services, orgOwner, { name }, { account: org.username })
-      const given = await buy(services, refunded, { name })
-      const path = `/v1/orders/${given.order.id}/refunds`
-      const back = await server.call('POST', path, { token: tokens.refunded, json: { reason: 'changed my mind' } })
-      expect(back.text).toContain('refunded')
-    }
-    for (const [name, forAll] of [
-      [names.down, false],
-      [names.gone, false],
-      [names.evil, true],
-    ] as const) {
-      const json = { reason: 'It copies another one.', for_all: forAll }
-      const taken = await server.call('POST', `/v1/packages/${name}/take-down`, { token: tokens.operator, json })
-      expect(taken.status, taken.text).toBeLessThan(300)
-    }
+    world = await openAccessWorld(database)
   })
   afterAll(async () => {
-    await server.close()
+    await world.server.close()
     await database.close()
   })
-
-  const filled = (text: string) =>
-    text
-      .replaceAll(/\{(\w+)\}/g, (_whole, name: string) => names[name])
-      .replace(/\/npm\/(@[^/]+)\/([^/]+)\/tarball/, '/npm/$1/$2/-/$2-1.0.0.tgz')
-
-  async function statuses(method: string, path: string, json?: unknown): Promise<number[]> {
-    const answers = await Promise.all(
-      callers.map((caller) => {
-        const body = json === undefined ? undefined : JSON.parse(filled(JSON.stringify(json)))
-        return server.call(method, filled(path), { token: tokens[caller], json: body })
-      }),
-    )
-    return answers.map(({ status }) => status)
-  }
 
   const tarballs: Rows = [
     // What,                                             nobody, other, buyer, refunded, colleague, seller, narrow, operator
@@ -103,7 +32,7 @@ describe.each(await testDatabases())('who may have what, on $kind', ({ open }) =
     ['another casing', 'GET', '/npm/{PAID}/-/paid-1.0.0.tgz', 402, 402, 200, 402, 200, 200, 402, 402],
   ]
   it.each(tarballs)('the files of %s: %s %s', async (_what, method, path, ...expected) => {
-    expect(await statuses(method, path)).toEqual(expected)
+    expect(await world.statuses(method, path)).toEqual(expected)
   })
 
   const documents = [
@@ -125,38 +54,40 @@ describe.each(await testDatabases())('who may have what, on $kind', ({ open }) =
     async (path) => {
       const of = (name: string) => path.replace('{}', `{${name}}`)
       for (const name of ['free', 'paid', 'hosted'])
-        expect(await statuses('GET', of(name)), name).toEqual(everybody(200))
-      expect(await statuses('GET', of('secret')), 'secret').toEqual(strangers(404))
+        expect(await world.statuses('GET', of(name)), name).toEqual(everybody(200))
+      expect(await world.statuses('GET', of('secret')), 'secret').toEqual(strangers(404))
       const down = [410, 410, 410, 410, 410, 200, 410, 200]
       const bought = [410, 410, 200, 410, 200, 200, 410, 200]
-      expect(await statuses('GET', of('down')), 'down').toEqual(down)
-      expect(await statuses('GET', of('gone')), 'gone').toEqual(bought)
+      expect(await world.statuses('GET', of('down')), 'down').toEqual(down)
+      expect(await world.statuses('GET', of('gone')), 'gone').toEqual(bought)
     },
   )
 
   it('the page of what was taken down says so to everybody, with the reason, and shows the rest to few', async () => {
     for (const caller of callers) {
-      const { status, text } = await server.call('GET', filled('/v1/packages/{gone}'), { token: tokens[caller] })
+      const { status, text } = await world.server.call('GET', world.filled('/v1/packages/{gone}'), {
+        token: world.tokens[caller],
+      })
       const page = JSON.parse(text)
       expect(status).toBe(200)
       expect(page.taken_down).toEqual({ at: expect.any(String), reason: 'It copies another one.' })
       const sees = ['buyer', 'colleague', 'seller', 'operator'].includes(caller)
       expect([page.latest !== null, page.readme !== null, page.versions.length > 0], caller).toEqual([sees, sees, sees])
     }
-    expect(await statuses('GET', '/v1/packages/{secret}')).toEqual(strangers(404))
+    expect(await world.statuses('GET', '/v1/packages/{secret}')).toEqual(strangers(404))
   })
 
   it('search finds what is sold, and what was taken down only for its members', async () => {
     for (const path of [
-      `/v1/packages?q=${cast.seller.username}`,
+      `/v1/packages?q=${world.cast.seller.username}`,
       '/v1/packages?limit=100',
-      `/npm/-/v1/search?text=${cast.seller.username}`,
+      `/npm/-/v1/search?text=${world.cast.seller.username}`,
     ])
       for (const caller of callers) {
-        const { text } = await server.call('GET', path, { token: tokens[caller] })
-        for (const name of ['free', 'paid', 'hosted']) expect(text, caller).toContain(`"${names[name]}"`)
+        const { text } = await world.server.call('GET', path, { token: world.tokens[caller] })
+        for (const name of ['free', 'paid', 'hosted']) expect(text, caller).toContain(`"${world.names[name]}"`)
         for (const name of ['secret', 'down', 'gone', 'evil'])
-          expect(text.includes(`"${names[name]}"`), `${caller} ${name}`).toBe(caller === 'seller')
+          expect(text.includes(`"${world.names[name]}"`), `${caller} ${name}`).toBe(caller === 'seller')
       }
   })
 
@@ -181,12 +112,12 @@ describe.each(await testDatabases())('who may have what, on $kind', ({ open }) =
     ['what is malicious', { scenario: '{evil}' }, 401, 410, 410, 410, 410, 201, 410, 410],
   ]
   it.each(runs)('training on %s, by REST and by RPC', async (_what, json, ...expected) => {
-    expect(await statuses('POST', '/v1/runs', json)).toEqual(expected)
+    expect(await world.statuses('POST', '/v1/runs', json)).toEqual(expected)
     const started = await Promise.all(
       callers.map(async (caller) => {
         const call = { jsonrpc: '2.0', id: 1, method: 'training.start', params: json }
-        const body = JSON.parse(filled(JSON.stringify(call)))
-        const { text } = await server.call('POST', '/rpc', { token: tokens[caller], json: body })
+        const body = JSON.parse(world.filled(JSON.stringify(call)))
+        const { text } = await world.server.call('POST', '/rpc', { token: world.tokens[caller], json: body })
         return JSON.parse(text).result !== undefined
       }),
     )
@@ -198,112 +129,47 @@ describe.each(await testDatabases())('who may have what, on $kind', ({ open }) =
       .selectFrom('versions')
       .innerJoin('packages', 'packages.id', 'versions.package_id')
       .select(['versions.id', 'versions.object_key', 'versions.integrity'])
-      .where('packages.name', '=', names.paid)
+      .where('packages.name', '=', world.names.paid)
       .executeTakeFirstOrThrow()
     const key = version.object_key
     for (const path of [
       ...[`/${key}`, `/objects/${key}`, `/v1/objects/${key}`, `/storage/${key}`, `/npm/${key}`, `/assets/${key}`],
       ...[`/npm/{paid}/-/../../../${key}`, `/npm/{paid}/-/%2e%2e%2f${key}`, `/npm/{paid}/-/paid-1.0.0.tgz/..`],
     ])
-      expect(new Set(await statuses('GET', path)), path).toEqual(new Set([404]))
+      expect(new Set(await world.statuses('GET', path)), path).toEqual(new Set([404]))
     for (const what of ['tarball', 'scenario', 'evaluation/agent', 'evaluation/scenario'])
       for (const lease of ['x', `check.0..${'A'.repeat(43)}`, `train.1..${'A'.repeat(43)}`])
-        expect(new Set(await statuses('GET', `/v1/jobs/${version.id}/${what}?lease=${lease}`)), what).toEqual(
+        expect(new Set(await world.statuses('GET', `/v1/jobs/${version.id}/${what}?lease=${lease}`)), what).toEqual(
           new Set([409]),
         )
     // Whoever knows the integrity, which is public, does not get a 304 that others get 200 for.
     const known = { 'if-none-match': `"${version.integrity}"` }
-    const path = filled('/npm/{paid}/tarball')
-    expect((await server.call('GET', path, { headers: known })).status).toBe(402)
-    expect((await server.call('GET', path, { token: tokens.buyer, headers: known })).status).toBe(304)
-  })
-
-  it('answers about others’ orders, money and licences as about none', async () => {
-    const { order } = names
-    const unknown = crypto.randomUUID()
-    const asking: Caller[] = ['other', 'refunded', 'colleague', 'operator']
-    const text = async (caller: Caller, method: string, path: string, json?: unknown) => {
-      const answer = await server.call(method, path, { token: tokens[caller], json })
-      return `${answer.status} ${answer.text.replaceAll(order, '…').replaceAll(unknown, '…')}`
-    }
-    for (const caller of asking.filter((name) => name !== 'operator'))
-      for (const [method, path, json] of [
-        ['GET', '/v1/orders/ID', undefined],
-        ['POST', '/v1/orders/ID/refunds', { reason: 'mine' }],
-        ['POST', '/v1/orders/ID/cancel', undefined],
-        ['GET', '/v1/payments/ID', undefined],
-      ] as const)
-        expect(await text(caller, method, path.replace('ID', order), json), `${caller} ${path}`).toBe(
-          await text(caller, method, path.replace('ID', unknown), json),
-        )
-    expect(await statuses('GET', `/v1/orders/${order}`)).toEqual([
-      401,
-      404,
-      200,
-      404,
-      404,
-      200,
-      200,
-      expect.any(Number),
-    ])
-    const ofAccount = [
-      'orders',
-      'entitlements',
-      'balance',
-      'payments',
-      'earnings',
-      'earnings/entries',
-      'payouts',
-      'spend-caps',
-    ]
-    for (const what of ofAccount)
-      for (const account of ['{buyerName}', '{seller}', '{org}']) {
-        const got = await statuses('GET', `/v1/${what}?account=${account}`)
-        const mine: Caller[] =
-          account === '{buyerName}' ? ['buyer', 'narrow'] : account === '{seller}' ? ['seller'] : ['colleague']
-        for (const [index, status] of got.entries())
-          if (!mine.includes(callers[index]))
-            expect([401, 403, 404], `${what} ${account} ${callers[index]}`).toContain(status)
-      }
-  })
-
-  it('RPC has nothing of the market', async () => {
-    for (const method of [
-      'orders.list',
-      'orders.place',
-      'market.buy',
-      'balance.get',
-      'earnings.get',
-      'entitlements.list',
-    ])
-      for (const caller of callers) {
-        const call = { jsonrpc: '2.0', id: 1, method, params: {} }
-        const { text } = await server.call('POST', '/rpc', { token: tokens[caller], json: call })
-        expect(JSON.parse(text).result).toBeUndefined()
-      }
+    const path = world.filled('/npm/{paid}/tarball')
+    expect((await world.server.call('GET', path, { headers: known })).status).toBe(402)
+    expect((await world.server.call('GET', path, { token: world.tokens.buyer, headers: known })).status).toBe(304)
   })
 
   it('what is refused says how to get it', async () => {
-    const path = filled('/npm/{paid}/tarball')
-    const { text } = await server.call('GET', path)
+    const path = world.filled('/npm/{paid}/tarball')
+    const { text } = await world.server.call('GET', path)
     const { error, code } = JSON.parse(text)
     expect(code).toBe('payment_required')
-    expect(error).toContain(`agentgym buy ${names.paid}@1`)
-    expect(error).toContain(`${server.url}/packages/${names.paid}`)
+    expect(error).toContain(`agentgym buy ${world.names.paid}@1`)
+    expect(error).toContain(`${world.server.url}/packages/${world.names.paid}`)
     expect(error).toContain('5.00 USD')
-    const narrow = await server.call('GET', path, { token: tokens.narrow })
+    const narrow = await world.server.call('GET', path, { token: world.tokens.narrow })
     expect(JSON.parse(narrow.text).error).toContain('packages:read')
   })
 
   it('a licence is for one major: another one is bought anew', async () => {
     const listed = await listPackage(database, {
-      ...{ ownerId: cast.seller.accountId, owner: cast.seller.username },
+      ...{ ownerId: world.cast.seller.accountId, owner: world.cast.seller.username },
       ...{ price: { kind: 'one_time', amountMinor: 100 }, versions: ['1.0.0', '1.5.0', '2.0.0'] },
     })
-    await buy(server.services, cast.buyer, listed, { range: '^1.0.0' })
+    await buy(world.server.services, world.cast.buyer, listed, { range: '^1.0.0' })
     const base = listed.name.slice(listed.name.indexOf('/') + 1)
     const ask = (version: string) =>
-      server.call('HEAD', `/npm/${listed.name}/-/${base}-${version}.tgz`, { token: tokens.buyer })
+      world.server.call('HEAD', `/npm/${listed.name}/-/${base}-${version}.tgz`, { token: world.tokens.buyer })
     expect((await ask('2.0.0')).status).toBe(402)
     // Its rows are there without their bytes: past the question, there is nothing in the store.
     for (const version of ['1.0.0', '1.5.0']) expect((await ask(version)).status).toBe(500)

@@ -9,7 +9,7 @@ import { submitRun } from '../../training/submit-run.ts'
 import { refundOrder } from '../orders/refund-order.ts'
 import { buy, codeOf, createTrader, fund } from '../orders/testing/marketplace.ts'
 import { type Access, tarballAccess } from './require-tarball.ts'
-import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './testing/market-server.ts'
+import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './test/market-server.ts'
 
 describe('who may have the files', () => {
   it('follows from membership, licence, price and moderation, in this order', () => {

@@ -6,7 +6,7 @@ import { checkAll } from '../../packages/testing/publishing.ts'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { finish, mustLease, resultOf, uploadAgent } from '../../verification/testing/verifying.ts'
-import { type Cast, openCast, sell } from '../access/testing/market-server.ts'
+import { type Cast, openCast, sell } from '../access/test/market-server.ts'
 import { buy, codeOf } from '../orders/testing/marketplace.ts'
 import { makeOffer } from './offer.ts'
 

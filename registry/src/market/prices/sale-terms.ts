@@ -2,7 +2,7 @@ import { AgentGymError, type SetPriceRequest } from '@agentgym/contract'
 import type { Selectable } from 'kysely'
 import type { Queries } from '../../database/database.ts'
 import type { SaleTermsTable } from '../../database/market-schema.ts'
-import type { MarketConfig } from '../../server/market-settings.ts'
+import type { ServerConfig } from '../../server/services.ts'
 
 /** What a seller says beside the price: see the contract's fields of the same names. */
 export type SaleTerms = Pick<
@@ -72,7 +72,7 @@ export async function writeTerms(query: Queries, packageId: string, { next, ...t
 export function vetSale(
   packageKind: 'scenario' | 'agent',
   { kind, amount_minor, royalty_basis_points = 0, trial_calls = 0, calls_price_minor = 0 }: SetPriceRequest,
-  { royaltyCapBasisPoints }: Pick<MarketConfig, 'royaltyCapBasisPoints'>,
+  { royaltyCapBasisPoints }: Pick<ServerConfig['market'], 'royaltyCapBasisPoints'>,
 ): void {
   if (kind === 'free' && amount_minor !== undefined) throw invalid('amount_minor', 'what is free has no price')
   if (kind !== 'free' && amount_minor === undefined) throw invalid('amount_minor', 'it says what it costs')
