@@ -1739,6 +1739,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/earnings/days': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * What an account earned day by day
+     * @description Days of UTC, oldest first, also those without a sale. Takes the scope market:sell.
+     */
+    get: operations['getEarningsByDay']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/earnings.csv': {
     parameters: {
       query?: never
@@ -4317,6 +4337,17 @@ export interface components {
         currency: string
       }[]
       next_cursor: string | null
+    }
+    EarningsDays: {
+      account: string
+      currency: string
+      days: {
+        /** Format: date */
+        day: string
+        orders: number
+        sales_minor: number
+        net_minor: number
+      }[]
     }
     SpendCapList: {
       caps: components['schemas']['SpendCap'][]
@@ -12505,6 +12536,75 @@ export interface operations {
         }
         content: {
           'application/json': components['schemas']['EarningsEntries']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getEarningsByDay: {
+    parameters: {
+      query?: {
+        /** @description Organisation that it is for; you yourself unless told. */
+        account?: string
+        days?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The days. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['EarningsDays']
         }
       }
       /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */

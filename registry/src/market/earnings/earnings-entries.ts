@@ -65,13 +65,15 @@ async function entriesOf(
     select entry.id, entry.at, entry.kind, packages.name as package, entry."order", entry.gross_minor::bigint,
       entry.fee_minor::bigint, entry.royalty_minor::bigint, entry.net_minor::bigint, entry.currency
     from (
-      select ${columns} from (${sales(id)} union all ${givenBack(id)} union all ${calls(id)} union all ${payouts(id)}
-        union all ${debts(id)}) as entries (${columns})
-      where ${before} order by at desc, id desc limit ${limit}
+      select ${columns} from ${everyEntry(id)} where ${before} order by at desc, id desc limit ${limit}
     ) entry left join packages on packages.id = entry.package_id
     order by entry.at desc, entry.id desc`.execute(query)
   return rows
 }
+
+/** Entries of an account, as a table to select from. */
+export const everyEntry = (id: string) => sql`(${sales(id)} union all ${givenBack(id)} union all ${calls(id)}
+  union all ${payouts(id)} union all ${debts(id)}) as entries (${columns})`
 
 const sales = (id: string) => sql`
   select id, paid_at, 'sale', package_id, id, total_minor, -fee_minor, -royalty_minor,

@@ -1,4 +1,6 @@
 import {
+  earningsDaysRequestSchema,
+  earningsDaysSchema,
   earningsEntriesRequestSchema,
   earningsEntriesSchema,
   earningsRequestSchema,
@@ -13,6 +15,7 @@ import { exportStream } from '../../training/exports/export-stream.ts'
 import { file, json } from '../../training/route-parts.ts'
 import { findSeller, showEarnings } from './earnings.ts'
 import { earningsCsv } from './earnings-csv.ts'
+import { earningsByDay } from './earnings-days.ts'
 import { allEarnings, listEarnings } from './earnings-entries.ts'
 
 const codes = ['unauthenticated', 'forbidden', 'account_not_found'] as const
@@ -38,6 +41,16 @@ const entriesRoute = createRoute({
   responses: { 200: { description: 'Newest first.', content: json(earningsEntriesSchema) }, ...failures(...codes) },
 })
 
+const daysRoute = createRoute({
+  method: 'get',
+  path: '/v1/earnings/days',
+  operationId: 'getEarningsByDay',
+  summary: 'What an account earned day by day',
+  description: 'Days of UTC, oldest first, also those without a sale. Takes the scope market:sell.',
+  request: { query: earningsDaysRequestSchema },
+  responses: { 200: { description: 'The days.', content: json(earningsDaysSchema) }, ...failures(...codes) },
+})
+
 const csvRoute = createRoute({
   method: 'get',
   path: '/v1/earnings.csv',
@@ -57,6 +70,9 @@ export function earningsRoutes(services: Services): OpenAPIHono<Env> {
   )
   routes.openapi(entriesRoute, async (c) =>
     c.json(await listEarnings(services, c.get('actor'), c.req.valid('query')), 200),
+  )
+  routes.openapi(daysRoute, async (c) =>
+    c.json(await earningsByDay(services, c.get('actor'), c.req.valid('query')), 200),
   )
   routes.openapi(csvRoute, async (c) => {
     const { id, username } = await findSeller(query, c.get('actor'), c.req.valid('query').account)

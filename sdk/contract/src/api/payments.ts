@@ -106,6 +106,30 @@ export const earningsEntriesSchema = z
   .meta({ id: 'EarningsEntries' })
 export type EarningsEntry = z.infer<typeof earningsEntrySchema>
 
+export const earningsDaysRequestSchema = z.object({
+  account: accountField,
+  days: z.coerce.number().int().min(1).max(366).default(30),
+})
+/** The last days, each of them, oldest first; a day is one of UTC. */
+export const earningsDaysSchema = z
+  .object({
+    account: z.string(),
+    currency: currencySchema,
+    days: z.array(
+      z.object({
+        day: z.iso.date(),
+        /** Orders that were paid. */
+        orders: sum,
+        /** What buyers paid for them, and for calls. */
+        sales_minor: sum,
+        /** What was earned and lost on that day: sales and royalties less fees, refunds and chargebacks. Not payouts. */
+        net_minor: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'EarningsDays' })
+export type EarningsDays = z.infer<typeof earningsDaysSchema>
+
 export const payoutDestinationSchema = z
   .object({
     account: z.string(),
