@@ -25,7 +25,7 @@ export type OrderSubject = {
   heldOrder: string | null
   /** Whoever asks belongs to the seller, and may use it as it is. */
   member: boolean
-  /** Buyer and seller are the same people, or whoever asks belongs to the seller. */
+  /** Buyer and seller are the same people or are paid out to one bank account, or whoever asks belongs to the seller. */
   selfPurchase: boolean
   price: CurrentPrice
   /** Of the seller: a chargeback is not repaid yet. */
@@ -102,7 +102,11 @@ async function findRow(query: Queries, { actor, buyerId }: Buying, name: string)
       package.owner_id = ${actor.accountId} or exists (select from memberships
         where organisation_id = package.owner_id and user_id = ${actor.accountId}) as member,
       exists (select from (${controllers(sql.val(buyerId))}) buyers
-        join (${controllers(sql.ref('package.owner_id'))}) sellers using (id)) as shared,
+        join (${controllers(sql.ref('package.owner_id'))}) sellers using (id))
+        or exists (select from (${controllers(sql.val(buyerId))}) buyers
+          join payout_destinations ours on ours.account_id = buyers.id
+          join payout_destinations theirs on theirs.provider = ours.provider and theirs.payee = ours.payee
+          join (${controllers(sql.ref('package.owner_id'))}) sellers on sellers.id = theirs.account_id) as shared,
       exists (select from ledger_accounts where owner_id = package.owner_id and code = 'debt'
         and debits_posted > credits_posted) as owes,
       exists (select from spend_caps where account_id = ${buyerId} and token_id is null or token_id = ${actor.tokenId}) as capped,

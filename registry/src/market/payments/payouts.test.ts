@@ -57,6 +57,20 @@ describe.each(await testDatabases())('payouts through Stripe on $kind', ({ open 
     expect(await payOut()).toMatchObject({ status: 409, code: 'payout_below_cleared' })
   })
 
+  it('who is paid out to the bank account of a seller buys from themselves', async () => {
+    await sellerWithEarnings()
+    const listed = await market.listing(seller, 1_000)
+    const other = await market.trader()
+    await market.server.call('PUT', '/v1/payout-destination', other.token, { json: {} })
+    const theirs = String(market.stripe.books.all('account').at(-1)?.id)
+    await market.paid(other, 2_000)
+    const buy = () => market.server.call('POST', '/v1/orders', other.token, { json: { package: listed.name } })
+    await market.tell(market.stripe.books.completeOnboarding(theirs, `bank-${account}`))
+    expect(await buy()).toMatchObject({ status: 409, code: 'self_purchase' })
+    await market.tell(market.stripe.books.completeOnboarding(theirs, 'bank of their own'))
+    expect(await buy()).toMatchObject({ status: 201 })
+  })
+
   it('pays what has cleared, once a key', async () => {
     await sellerWithEarnings()
     const key = randomUUID()
