@@ -33,7 +33,7 @@ const routes: Record<string, Answer> = {
   'GET /proxy': (_, response) => void response.writeHead(502).end('<html>bad gateway</html>'),
   'GET /proxy-login': (_, response) => void response.writeHead(403).end('nope'),
   'GET /npm/paid.tgz': (_, response) =>
-    void response.writeHead(402, { 'agentgym-error': 'payment_required' }).end('{"error":"Buy it: agentgym buy it."}'),
+    void response.writeHead(402).end('{"error":"Buy it: agentgym buy it.","code":"payment_required"}'),
   'GET /npm/hosted.tgz': (_, response) => void response.writeHead(403).end('{"error":"No.","code":"hosted_only"}'),
   'GET /npm/foreign.tgz': (_, response) => void response.writeHead(402).end('{"error":"Pay."}'),
   'GET /whole.tgz': (_, response) => void response.end(tarball),

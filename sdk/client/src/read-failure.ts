@@ -14,7 +14,7 @@ const codeOfStatus: Record<number, ErrorCode> = {
 /** The error that an answer carries, as it was thrown on the server; below `/npm/` in npm's form. Reads the body. */
 export async function readFailure(response: Response): Promise<AgentGymError> {
   const text = await response.text().catch(() => '')
-  const report = reportIn(text, response.headers.get('agentgym-error'))
+  const report = reportIn(text)
   const requestId = response.headers.get('x-request-id')
   const data = { ...(report?.data as object | undefined), ...(requestId === null ? {} : { request_id: requestId }) }
   return new AgentGymError({
@@ -45,13 +45,13 @@ function reasonOf(error: unknown): string {
   return typeof code === 'string' ? ` (${code})` : inner.message === '' ? '' : ` (${inner.message})`
 }
 
-function reportIn(text: string, npmCode: string | null): Record<string, unknown> | undefined {
+function reportIn(text: string): Record<string, unknown> | undefined {
   try {
     const body: unknown = JSON.parse(text)
     if (typeof body !== 'object' || body === null) return undefined
     const { error, code } = body as { error?: unknown; code?: unknown }
-    // npm's form: one line of text, with the code beside it or in a header.
-    if (typeof error === 'string') return { message: error, code: code ?? npmCode }
+    // npm's form: one line of text, with the code beside it.
+    if (typeof error === 'string') return { message: error, code }
     return typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : undefined
   } catch {
     return undefined

@@ -70,16 +70,14 @@ function settle<Value>(current: Reading, promise: Promise<Value>, callback: Call
 }
 
 /**
- * Verdaccio tells errors by `status` (HTTP) and `code` (storage), and answers the message alone: a header has our code, for
- * clients of ours. What is a bug is told to our log and nobody else.
+ * Verdaccio tells errors by `status` (HTTP) and `code` (storage), and answers the message alone: what is ours is kept, and
+ * answered in its place. What is a bug is told to our log and nobody else.
  */
 function asHttpError(current: Reading, error: unknown): Error {
   if (error instanceof AgentGymError) {
     const { status } = errorCatalogue[error.code]
     if (status >= 500) current.report(error)
-    else current.refused = error
-    const { response } = current.answer
-    if (!response.headersSent) response.setHeader('agentgym-error', error.code)
+    current.refused = error
     return Object.assign(new Error([error.message, error.hint].filter(Boolean).join(' ')), { status, code: status })
   }
   current.report(error)
