@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { accountRoutes } from '../../auth/account-routes.ts'
 import type { Actor } from '../../auth/actor.ts'
 import type { Database } from '../../database/database.ts'
+import { type Asking, askRooms } from '../../testing/ask-rooms.ts'
 import { testDatabases } from '../../testing/test-databases.ts'
 import {
   buy,
@@ -14,7 +15,6 @@ import {
   fund,
   listPackage,
 } from '../orders/testing/marketplace.ts'
-import { type Asking, startAsking } from '../reviews/testing/asking.ts'
 import { capRoutes } from './caps.routes.ts'
 import { setSpendCap, spendCapsOf } from './set-spend-cap.ts'
 
@@ -25,7 +25,7 @@ describe.each(await testDatabases())('spend caps on $kind', ({ open }) => {
 
   beforeAll(async () => {
     database = await open()
-    asking = await startAsking(database, (services) => [capRoutes(services), accountRoutes(services)])
+    asking = await askRooms(database, (services) => [capRoutes(services), accountRoutes(services)])
     seller = await createTrader(database, 'seller')
   })
   afterAll(async () => {

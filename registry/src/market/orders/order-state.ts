@@ -16,7 +16,7 @@ const successors: Record<OrderState, readonly OrderState[]> = {
   charged_back: [],
 }
 
-export function mayBecome(from: OrderState, to: OrderState): boolean {
+function mayBecome(from: OrderState, to: OrderState): boolean {
   return successors[from].includes(to)
 }
 

@@ -57,7 +57,7 @@ export async function reverseSale(
   return { order: ended, refundId }
 }
 
-export async function revokeEntitlement(query: Transaction<Schema>, orderId: string): Promise<void> {
+async function revokeEntitlement(query: Transaction<Schema>, orderId: string): Promise<void> {
   await query
     .updateTable('entitlements')
     .set({ revoked_at: sql<Date>`now()` })
