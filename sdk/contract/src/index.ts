@@ -145,6 +145,7 @@ export {
   type SuccessCriteria,
   scenarioManifestSchema,
   scenarioPackageSchema,
+  successCriteriaSchema,
 } from './scenario-manifest.ts'
 export { type ScenarioView, scenarioViewSchema, type ViewedSpaces, viewProblem } from './scenario-view.ts'
 export { type SpaceDescription, spaceDescriptionSchema } from './space-description.ts'

@@ -1,7 +1,11 @@
 import type { SiteRoute } from '../app/route.ts'
 import { browseRoutes } from './browse.routes.tsx'
 import { homeRoutes } from './home.routes.tsx'
+import { packageRoutes } from './package.routes.tsx'
 import { pictureRoutes } from './pictures.routes.ts'
+import { newRunRoutes } from './new-run.routes.tsx'
+import { reviewRoutes } from './reviews.routes.tsx'
+import { runRoutes } from './runs.routes.tsx'
 import { sessionRoutes } from './session.routes.tsx'
 import { themeRoutes } from './theme.routes.ts'
 
@@ -9,7 +13,11 @@ import { themeRoutes } from './theme.routes.ts'
 export const siteRoutes: readonly SiteRoute[] = [
   ...homeRoutes,
   ...browseRoutes,
+  ...packageRoutes,
+  ...reviewRoutes,
   ...pictureRoutes,
+  ...newRunRoutes,
+  ...runRoutes,
   ...sessionRoutes,
   ...themeRoutes,
 ]

@@ -1,0 +1,73 @@
+import {
+  AgentGymError,
+  errorCatalogue,
+  type Offer,
+  type PackagePage,
+  type SampleEpisode,
+  type VersionDetails,
+} from '@agentgym/contract'
+import type { Visit } from '../../app/visit.ts'
+
+/** What every page of a package shows. */
+export type PackageView = {
+  page: PackagePage
+  /** Of `latest`, to whoever is there; null where nothing can be had. */
+  offer: Offer | null
+  /** Belongs to its owner: only for what is offered to do, the API decides. */
+  member: boolean
+}
+
+/** One of its versions, whole. */
+export type VersionView = {
+  details: VersionDetails
+  /** The README as the registry has sanitised it. */
+  readmeHtml: string
+  episode: SampleEpisode | null
+}
+
+/** Throws `package_not_found`. */
+export async function readPackage(visit: Visit): Promise<PackageView> {
+  const params = { path: packagePath(visit) }
+  const { data: page } = await visit.api.GET('/v1/packages/{scope}/{name}', { params })
+  if (page === undefined) throw new Error('no package and no failure')
+  const offer = page.latest === null ? null : await readOffer(visit)
+  return { page, offer, member: belongsTo(visit, page.owner.username) }
+}
+
+async function readOffer({ api, ...visit }: Visit): Promise<Offer | null> {
+  const params = { path: packagePath(visit) }
+  return absent(async () => (await api.GET('/v1/packages/{scope}/{name}/offer', { params })).data)
+}
+
+/** Throws `package_not_found`, `package_taken_down`, `version_not_found`. */
+export async function readVersion(visit: Visit, version: string): Promise<VersionView> {
+  const params = { path: { ...packagePath(visit), version } }
+  const base = '/v1/packages/{scope}/{name}/versions/{version}'
+  const [details, readme, episode] = await Promise.all([
+    visit.api.GET(base, { params }),
+    visit.api.GET(`${base}/readme`, { params }),
+    absent(async () => (await visit.api.GET(`${base}/sample-episode`, { params })).data),
+  ])
+  if (details.data === undefined || readme.data === undefined) throw new Error('no version and no failure')
+  const { html } = readme.data as { html: string }
+  return { details: details.data, readmeHtml: html, episode }
+}
+
+/** What a page can do without: null where it is not there. */
+async function absent<Value>(read: () => Promise<Value | undefined>): Promise<Value | null> {
+  try {
+    return (await read()) ?? null
+  } catch (error) {
+    if (error instanceof AgentGymError && errorCatalogue[error.code].status < 500) return null
+    throw error
+  }
+}
+
+export function packagePath({ params: { scope, name } }: Pick<Visit, 'params'>): { scope: string; name: string } {
+  return { scope, name }
+}
+
+function belongsTo({ account }: Visit, owner: string): boolean {
+  if (account === null) return false
+  return account.username === owner || account.organisations.some(({ username }) => username === owner)
+}
