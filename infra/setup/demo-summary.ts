@@ -6,8 +6,8 @@ import { type AgentManifest, agentManifestSchema } from '@agentgym/contract'
 
 const figure = new Intl.NumberFormat('en', { maximumFractionDigits: 3 })
 
-/** Prints what became of each agent; false when one of them misses a target. */
-export function printSummary(folders: readonly string[]): boolean {
+/** Prints what became of each agent, and between them and the last word what else there is; false when one misses a target. */
+export function printSummary(folders: readonly string[], printMore: () => void): boolean {
   const agents = folders.map((folder) => ({ folder, manifest: readAgent(folder) }))
   console.log(`\n${styleText('bold', 'What you have now')}\n`)
   for (const { folder, manifest } of agents) {
@@ -20,6 +20,7 @@ export function printSummary(folders: readonly string[]): boolean {
     }
     console.log(`  over ${evaluation.episodes} held-out episodes; the agent is in ${folder}\n`)
   }
+  printMore()
   const short = agents.filter(({ manifest }) => manifest.evaluation.success.ok !== true)
   if (short.length > 0) console.log(`✗ Below target: ${short.map(({ folder }) => folder).join(', ')}`)
   else {

@@ -1,21 +1,29 @@
 // npm run demo: a service of its own, an author who publishes two scenarios, a builder who trains on them on the service's
-// worker and publishes an agent, which the service verifies. Everything but the agents lies in a temporary folder and is
-// gone afterwards.
+// worker, publishes an agent, which the service verifies, and sells it to a buyer, who plays it again. Everything but the
+// agents lies in a temporary folder and is gone afterwards.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { cpSync, createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { styleText } from 'node:util'
+import {
+  command,
+  makePerson,
+  type Person,
+  plainEnvironment,
+  root,
+  run,
+  runQuietly,
+  sayCommand,
+  signUp,
+} from './demo-people.ts'
+import { buyAndPlay, offerForSale, printSale } from './demo-sale.ts'
 import { printSummary } from './demo-summary.ts'
 
-const root = join(import.meta.dirname, '..', '..')
-const command = join(root, 'agentgym')
 const scenarios = ['cart-pole', 'customer-support']
 const published = '@builder/cart-pole'
 
-type Person = { name: string; folder: string; environment: Record<string, string> }
 type Server = { url: string; stop(): Promise<void> }
 
 // Ctrl-C reaches everything that runs here: the command under way ends, and with it, in order, the demo.
@@ -39,13 +47,14 @@ async function demo(): Promise<boolean> {
   headline('A service', 'API, npm registry, queue and a worker that checks, trains and verifies, on a temporary folder')
   server = await startServer()
   console.log(`✓ Serves at ${server.url}`)
-  const author = makePerson('author', server.url)
-  const builder = makePerson('builder', server.url)
+  const author = makePerson(folder, 'author', server.url)
+  const builder = makePerson(folder, 'builder', server.url)
 
   headline('The author', 'publishes two of the built-in scenarios under a name of their own')
   await signUp(author)
   for (const name of scenarios) copyScenario(name, author)
   await publish(author)
+  await run(author, ['price', `@author/${scenarios[0]}`, '--royalty', '10'])
 
   headline('The builder', 'finds them, and trains on the service: one agent is published and verified, one stays here')
   await signUp(builder)
@@ -57,13 +66,17 @@ async function demo(): Promise<boolean> {
     await run(builder, name === scenarios[0] ? [...words, '--publish', published] : words)
   }
 
-  headline('Anyone', 'plays the published agent again and gets what the service has signed, bit for bit')
-  const stranger = makePerson('stranger', server.url)
-  await verified(stranger)
-  await run(stranger, ['agent', 'verify', published])
-  await run(stranger, ['leaderboard', `@author/${scenarios[0]}`])
+  await verified(builder)
+  await offerForSale(builder, published)
+
+  headline('A buyer', 'pays for the agent and plays it again: bit for bit what the service has signed')
+  const buyer = makePerson(folder, 'buyer', server.url)
+  await signUp(buyer)
+  const sale = await buyAndPlay({ author, seller: builder, buyer }, published)
+  await run(buyer, ['agent', 'verify', published])
+  await run(buyer, ['leaderboard', `@author/${scenarios[0]}`])
   process.chdir(root)
-  return printSummary(agents)
+  return printSummary(agents, () => printSale(sale))
 }
 
 /** The worker plays the agent again as soon as it has nothing else to do. */
@@ -103,27 +116,6 @@ function servingUrl(child: ChildProcess): Promise<string> {
   })
 }
 
-/** Somebody with a machine of their own: nothing of this machine's user is read or written. */
-function makePerson(name: string, url: string): Person {
-  const own = join(folder, name)
-  mkdirSync(join(own, 'work'), { recursive: true })
-  return {
-    name,
-    folder: join(own, 'work'),
-    environment: {
-      AGENTGYM_SERVER: url,
-      AGENTGYM_HOME: join(own, 'home'),
-      AGENTGYM_PASSWORD: randomBytes(18).toString('base64url'),
-      npm_config_userconfig: join(own, '.npmrc'),
-    },
-  }
-}
-
-async function signUp(person: Person): Promise<void> {
-  await run(person, ['signup', '--username', person.name, '--email', `${person.name}@example.com`])
-  await run(person, ['login', '--username', person.name])
-}
-
 /** A package carries its publisher's scope: the copy is named after the author, and is otherwise the same. */
 function copyScenario(name: string, author: Person): void {
   const target = join(author.folder, name)
@@ -153,46 +145,4 @@ async function publish(author: Person): Promise<void> {
 
 function headline(title: string, what: string): void {
   console.log(`\n── ${styleText('bold', title)}: ${what} ──\n`)
-}
-
-function sayCommand(person: Person, words: string[]): void {
-  const shown = words.map((word) => (word.startsWith(root) ? word.slice(root.length + 1) : word)).join(' ')
-  console.log(styleText('dim', `${person.name} $ agentgym ${shown}`))
-}
-
-/** Runs a command for somebody, shown as they would see it. */
-async function run(person: Person, words: string[]): Promise<void> {
-  sayCommand(person, words)
-  const child = start(person, words, 'inherit')
-  await success(child, words)
-}
-
-async function runQuietly(person: Person, words: string[]): Promise<string> {
-  const child = start(person, words, 'pipe')
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
-  await success(child, words, () => output)
-  return output
-}
-
-function start(person: Person, words: string[], stdio: 'inherit' | 'pipe'): ChildProcess {
-  return spawn(command, words, { cwd: person.folder, env: { ...plainEnvironment(), ...person.environment }, stdio })
-}
-
-/** Ours without what would lead anybody to another server, database or bucket. */
-function plainEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(AGENTGYM_|DATABASE_URL$|AWS_)/.test(name))
-  return Object.fromEntries(kept)
-}
-
-async function success(child: ChildProcess, words: string[], output = () => ''): Promise<void> {
-  const status = await new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => resolve(code ?? signal))
-  })
-  if (status !== 0) throw new Error(`agentgym ${words.join(' ')} ended with ${status}\n${output()}`)
 }

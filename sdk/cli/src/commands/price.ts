@@ -94,7 +94,14 @@ function changedLines(page: PricePage, { terminal }: CommandContext): string[] {
       ? `${done} is ${priceText(page.current)}`
       : `${done} will be ${priceText(later)} from ${later.effective_at.slice(0, 10)} on; until then ${priceText(page.current)}`
   const show = `agentgym price ${shellQuote(page.package)}`
-  return [said, `${symbols.next} Price, terms and history: ${paint.accent(show)}`]
+  const terms = page.upcoming_terms
+  const announced =
+    terms === null
+      ? []
+      : [
+          `${symbols.warning} Royalty and calls as they are now hold until ${terms.effective_at.slice(0, 10)}, then the new ones`,
+        ]
+  return [said, ...announced, `${symbols.next} Price, terms and history: ${paint.accent(show)}`]
 }
 
 /** Whether some buyer may have to pay more than now. */

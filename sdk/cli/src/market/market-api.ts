@@ -32,14 +32,15 @@ export function readOffer(connection: Connection, { name, range }: PackageTarget
 export type Purchase = { target: PackageTarget; offer: Offer; account?: string; payWith: 'balance' | 'provider' }
 
 /**
- * Buys at the price that was shown, or not at all. The key is made of what is bought and of the last order for it, so
- * that the same command typed twice is one order, and one after a refund is another.
+ * Buys at the price that was shown, or not at all. The key is made of what is bought and of how the last order for it stands,
+ * so that the same command typed twice is one order, and one after a refund is another.
  */
 export async function placeOrder(connection: Connection, purchase: Purchase): Promise<Order> {
   const { target, offer, account, payWith } = purchase
   const { orders } = await listOrders(connection, { package: target.name, account, limit: 1 })
   const { id, amount_minor } = offer.price
-  const key = keyOf('order', account ?? '', target.name, offer.covers, id, payWith, orders[0]?.id ?? '')
+  const last = orders.length === 0 ? '' : `${orders[0].id} ${orders[0].state}`
+  const key = keyOf('order', account ?? '', target.name, offer.covers, id, payWith, last)
   const json = {
     package: target.name,
     range: offer.version,
