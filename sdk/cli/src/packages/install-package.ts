@@ -81,8 +81,18 @@ async function download(
   connection: Connection,
   request: { what: string; tarball: string; integrity: string; onProgress?: DownloadProgress },
 ): Promise<string> {
-  const bytes = await explained(connection, () => downloadPackage(clientOf(connection), request))
+  const bytes = await explained(connection, () => downloadPackage(clientOf(connection), request)).catch((error) => {
+    throw withCommand(error, request.what)
+  })
   return storePackage(bytes, request.integrity)
+}
+
+/** The refusal says in words what to type; programs find it in the data. */
+function withCommand(error: unknown, label: string): unknown {
+  if (!(error instanceof AgentGymError) || error.code !== 'payment_required') return error
+  const { code, message, hint } = error
+  const data = { ...error.data, package: label, command: `agentgym buy ${label}` }
+  return new AgentGymError({ code, message, hint, data }, { cause: error })
 }
 
 function mismatch(label: string, expected: string, found: string, why: string): AgentGymError {
