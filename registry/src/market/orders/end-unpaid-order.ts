@@ -32,7 +32,7 @@ export async function cancelOrder(
   })
 }
 
-/** Ends orders that nobody has paid in time. */
+/** Ends orders that nobody has paid in time. Upkeep of payments tells the provider, as for those that were cancelled. */
 export async function expireOrders({ database }: Pick<Services, 'database'>): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select id from orders where state = 'awaiting_payment' and expires_at <= now() order by expires_at limit 1000`.execute(
