@@ -34,10 +34,8 @@ describe.each(await testDatabases())('kill -9 amid metered calls, on $kind', ({ 
       const settings: UsageTeller = { config, chunks, from: 0, eventsABatch: 4 }
       let killed = 0
       for (let ended = false; !ended; ) {
-        const running = fork(teller, [JSON.stringify(address), JSON.stringify(settings)], {
-          execArgv: [],
-          stdio: 'inherit',
-        })
+        const running = fork(teller, [JSON.stringify(address)], { execArgv: [], stdio: 'inherit' })
+        running.send(settings)
         const begun = acknowledge(running, settings)
         const exit = once(running, 'exit')
         await Promise.race([begun, exit])

@@ -1,11 +1,13 @@
-// Tells usage and posts it in a process of its own, to be killed: `node usage-teller.ts ADDRESS SETTINGS`.
+// Tells usage and posts it in a process of its own, to be killed: `node usage-teller.ts ADDRESS`, the settings as a message.
+import { once } from 'node:events'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { countUsage } from '../../src/market/metering/count-usage.ts'
 import { postUsage } from '../../src/market/metering/post-usage.ts'
 import type { UsageTeller } from './usage-kill.test.ts'
 
-const [address, settings] = process.argv.slice(2)
-const { config, chunks, from, eventsABatch } = JSON.parse(settings) as UsageTeller
+const [address] = process.argv.slice(2)
+const [settings] = await once(process, 'message')
+const { config, chunks, from, eventsABatch } = settings as UsageTeller
 const database = await openDatabase(JSON.parse(address))
 const silent = () => {}
 const log = { info: silent, warn: silent, error: (message: string, data: unknown) => console.error(message, data) }
