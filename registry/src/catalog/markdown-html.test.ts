@@ -42,8 +42,9 @@ describe('HTML of Markdown', () => {
       '<h1 dir="auto">Maze</h1>',
       '<strong>',
       '<code>x &#x3C; 1</code>',
-      '<table>',
-      'checkbox',
+      '<table tabindex="0">',
+      '<pre tabindex="0">',
+      'type="checkbox" checked disabled aria-label="done"',
       'language-ts',
     ])
       expect(html).toContain(part)

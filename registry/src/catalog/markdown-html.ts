@@ -53,11 +53,17 @@ const anywhere = /^(?:https?:\/\/|mailto:|#)/i
 /** What holds text of its own, which may run from right to left. */
 const blocks = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'li', 'blockquote', 'td', 'th'])
 
+/** What may be wider than the page and scrolls: by the keyboard only where it can be reached. */
+const wide = new Set(['pre', 'table'])
+
 /** Links that lead nowhere (files of the package, `//host`) lose their address; search engines do not count the others. */
 function finishElements(tree: Root): void {
   walk(tree, (element) => {
     const { properties, tagName } = element
     if (blocks.has(tagName)) properties.dir = 'auto'
+    if (wide.has(tagName)) properties.tabIndex = 0
+    // Of a task list, the only one that is allowed.
+    if (tagName === 'input') properties.ariaLabel = properties.checked === true ? 'done' : 'not done'
     if (tagName !== 'a' || properties.href === undefined) return
     const href = String(properties.href)
     if (!anywhere.test(href)) delete properties.href

@@ -2,7 +2,7 @@ import type { Queries } from '../database/database.ts'
 import { readmeRenderer } from './readme-renderer.ts'
 
 /** Edition of `markdownHtml`. Raised when it lets through less or more: HTML of another edition is not shown. */
-export const rendering = 1
+export const rendering = 2
 
 /** Keeps a README's HTML, made by `ReadmeRenderer`, for all who read the version. */
 export async function keepReadmeHtml(query: Queries, versionId: string, html: string): Promise<void> {
