@@ -2,7 +2,9 @@ import type { LearningCurve } from '@agentgym/contract'
 import { axisTicks } from './axis-ticks.ts'
 import { share } from './scene.ts'
 import { shownNumber } from './shown-number.ts'
+import { stepCount } from './step-count.ts'
 import { picture, points, type SvgElement, svg } from './svg-element.ts'
+import { valueRange } from './value-range.ts'
 
 const WIDTH = 480
 const HEIGHT = 260
@@ -21,7 +23,7 @@ export function learningCurve(
   { title = 'Learning curve', target }: CurveOptions = {},
 ): SvgElement {
   const all = [...curve.map(({ return_mean }) => return_mean), ...(target === undefined ? [] : [target])]
-  const [low, high] = padded(all)
+  const [low, high] = valueRange(all)
   const steps = Math.max(1, curve.at(-1)?.steps ?? 1)
   const x = (at: number) => PLOT.left + share(at, 0, steps) * (PLOT.right - PLOT.left)
   const y = (value: number) => PLOT.bottom - share(value, low, high) * (PLOT.bottom - PLOT.top)
@@ -30,7 +32,7 @@ export function learningCurve(
     HEIGHT,
     { title, description: describe(curve, target) },
     ...axisTicks(low, high, 4).map((value) => horizontal(y(value), shownNumber(value))),
-    ...axisTicks(0, steps, 6).map((at) => vertical(x(at), compact(at))),
+    ...axisTicks(0, steps, 6).map((at) => vertical(x(at), stepCount(at))),
     svg('line', { class: 'pic-axis', x1: PLOT.left, y1: PLOT.bottom, x2: PLOT.right, y2: PLOT.bottom }),
     svg(
       'text',
@@ -101,22 +103,6 @@ function horizontal(y: number, label: string): SvgElement {
 
 function vertical(x: number, label: string): SvgElement {
   return svg('text', { class: 'pic-label pic-text-middle', x, y: PLOT.bottom + 18 }, label)
-}
-
-/** 1,200,000 as 1.2 M. */
-function compact(steps: number): string {
-  if (steps >= 1e6) return `${shownNumber(steps / 1e6)} M`
-  if (steps >= 1e3) return `${shownNumber(steps / 1e3)} k`
-  return String(steps)
-}
-
-/** Room above and below; a level line lies in the middle. What is too large to be added up is cut. */
-function padded(values: readonly number[]): [number, number] {
-  if (values.length === 0) return [0, 1]
-  const bounded = values.map((value) => Math.min(1e300, Math.max(-1e300, value)))
-  const [low, high] = [Math.min(...bounded), Math.max(...bounded)]
-  const room = low === high ? Math.max(1, Math.abs(low) * 0.1) : (high - low) * 0.05
-  return [low - room, high + room]
 }
 
 function describe(curve: LearningCurve, target: number | undefined): string {

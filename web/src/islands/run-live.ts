@@ -1,0 +1,113 @@
+// Follows a run while it goes on: draws its curves on, keeps its figures, and fetches what the server draws anew whenever
+// something happened. Of a run that is over it draws the curves, to be looked at closely.
+import type { ProgressEvent, RunEvent } from '@agentgym/contract'
+import { durationWords } from '../pages/runs/duration-words.ts'
+import { shownNumber } from '../pictures/shown-number.ts'
+import { RunCurves } from './nodes/run-curves.ts'
+
+/** What costs and who is ahead change without an event. */
+const refreshMs = 15_000
+/** Events come in bunches: a checkpoint with an evaluation, the end with a package. */
+const settleMs = 400
+const pageSize = 5_000
+const mostPages = 20
+
+const eventTypes: RunEvent['type'][] = [
+  'queued',
+  'running',
+  'progress',
+  'evaluation',
+  'checkpoint',
+  'budget_warning',
+  'cancel_requested',
+  'completed',
+  'failed',
+  'cancelled',
+  'budget_exceeded',
+  'published',
+  'publish_failed',
+]
+
+class LiveRun {
+  readonly #root: HTMLElement
+  readonly #address: string
+  readonly #curves: RunCurves
+  #source: EventSource | undefined
+  #settling: ReturnType<typeof setTimeout> | undefined
+
+  constructor(root: HTMLElement) {
+    this.#root = root
+    this.#address = `/v1/runs/${root.dataset.run}`
+    this.#curves = new RunCurves(root)
+  }
+
+  async start(): Promise<void> {
+    if (this.#root.dataset.runLive !== undefined) this.#follow()
+    let after: number | null = 0
+    for (let page = 0; page < mostPages && after !== null; page++) {
+      const response = await fetch(`${this.#address}/metrics?after_iteration=${after}&limit=${pageSize}`)
+      // The page as it was drawn stays.
+      if (!response.ok) return
+      const metrics: { points: ProgressEvent[]; next: number | null } = await response.json()
+      this.#curves.add(metrics.points)
+      after = metrics.next
+    }
+    this.#curves.draw()
+  }
+
+  #follow(): void {
+    // It connects again by itself, from the last event it had; an answer of 204 ends it.
+    const source = new EventSource(`${this.#address}/events?after=${this.#root.dataset.runEvent ?? 0}`)
+    this.#source = source
+    for (const type of eventTypes) source.addEventListener(type, (message) => this.#take(JSON.parse(message.data)))
+    setInterval(() => {
+      if (!document.hidden && source.readyState !== EventSource.CLOSED) void this.#refresh()
+    }, refreshMs)
+  }
+
+  #take(event: RunEvent): void {
+    if (event.type === 'progress') {
+      this.#curves.add([event.data])
+      this.#curves.draw()
+      this.#showFigures(event.data)
+      return
+    }
+    clearTimeout(this.#settling)
+    this.#settling = setTimeout(() => void this.#refresh(), settleMs)
+  }
+
+  #showFigures(point: ProgressEvent): void {
+    const left = point.steps_total - point.steps
+    this.#figure('return_mean', point.return_mean === null ? '–' : shownNumber(point.return_mean))
+    this.#figure('steps', point.steps.toLocaleString('en'))
+    this.#figure('steps_per_second', shownNumber(point.steps_per_second))
+    this.#figure('episodes_total', point.episodes_total.toLocaleString('en'))
+    if (point.steps_per_second > 0) this.#figure('time_left', durationWords(left / point.steps_per_second))
+  }
+
+  #figure(name: string, text: string): void {
+    this.#root.querySelector(`[data-figure="${name}"]`)?.replaceChildren(text)
+  }
+
+  /** The page's parts as the server draws them now. A form that somebody is typing in is left alone. */
+  async #refresh(): Promise<void> {
+    const response = await fetch(location.pathname, { headers: { accept: 'text/html' } })
+    if (!response.ok) return
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+    for (const part of this.#root.querySelectorAll<HTMLElement>('[data-part]')) {
+      const drawn = fresh.querySelector(`[data-part="${part.dataset.part}"]`)
+      if (drawn === null || part.contains(document.activeElement) || drawn.innerHTML === part.innerHTML) continue
+      if (part.dataset.part === 'head') this.#announce(drawn)
+      part.replaceChildren(...drawn.childNodes)
+    }
+    const root = fresh.querySelector<HTMLElement>('[data-run]')
+    if (root !== null && root.dataset.runLive === undefined) this.#source?.close()
+  }
+
+  #announce(head: Element): void {
+    const state = head.querySelector('.run-state')?.textContent ?? ''
+    this.#root.querySelector('[data-run-status]')?.replaceChildren(state)
+  }
+}
+
+for (const root of document.querySelectorAll<HTMLElement>('[data-run]')) void new LiveRun(root).start()

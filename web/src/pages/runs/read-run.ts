@@ -1,0 +1,83 @@
+import { watchRun } from '@agentgym/client'
+import type { ProgressEvent, Run, RunEvent } from '@agentgym/contract'
+import type { Visit } from '../../app/visit.ts'
+
+/** Pages of 5,000 iterations: what a page reads of a very long run at most. */
+const mostPages = 10
+/** Events before the run's latest that the log goes back to. */
+const logReach = 3_000
+const logTimeoutMs = 3_000
+
+/** A run as its page shows it. */
+export type ReadRun = {
+  run: Run
+  points: ProgressEvent[]
+  /** Without progress; oldest first. */
+  log: RunEvent[]
+  checkpoints: Checkpoint[]
+  /** The mean return that counts as success; null where the scenario names none, or is gone. */
+  target: number | null
+}
+export type Checkpoint = { iteration: number; steps: number; size: number; sha256: string; created_at: string }
+
+/** Throws `run_not_found`. */
+export async function readRun(visit: Visit, id: string): Promise<ReadRun> {
+  const path = { params: { path: { id } } }
+  const run = await findRun(visit, id)
+  const [points, log, checkpoints, target] = await Promise.all([
+    readPoints(visit, id),
+    readLog(visit, run),
+    visit.api.GET('/v1/runs/{id}/checkpoints', path),
+    successTarget(visit, run),
+  ])
+  return { run, points, log, checkpoints: checkpoints.data?.checkpoints ?? [], target }
+}
+
+/** Throws `run_not_found`. */
+export async function findRun({ api }: Visit, id: string): Promise<Run> {
+  const { data } = await api.GET('/v1/runs/{id}', { params: { path: { id } } })
+  return data as Run
+}
+
+/** The learning curve, one point an iteration. */
+export async function readPoints({ api }: Visit, id: string): Promise<ProgressEvent[]> {
+  const points: ProgressEvent[] = []
+  let after: number | null = 0
+  for (let page = 0; page < mostPages && after !== null; page++) {
+    const query: { after_iteration: number; limit: number } = { after_iteration: after, limit: 5_000 }
+    const { data } = await api.GET('/v1/runs/{id}/metrics', { params: { path: { id }, query } })
+    points.push(...((data?.points ?? []) as ProgressEvent[]))
+    after = data?.next ?? null
+  }
+  return points
+}
+
+/** What has happened so far; of a run that goes on the stream is left once it has told that. */
+async function readLog({ api }: Visit, run: Run): Promise<RunEvent[]> {
+  if (run.last_event === 0) return []
+  const log: RunEvent[] = []
+  const signal = AbortSignal.timeout(logTimeoutMs)
+  try {
+    for await (const event of watchRun(api, run.id, { after: Math.max(0, run.last_event - logReach), signal })) {
+      if (event.type !== 'progress') log.push(event)
+      if (event.seq >= run.last_event) break
+    }
+  } catch (error) {
+    // A page without the end of its log is better than none.
+    if (!signal.aborted) throw error
+  }
+  return log
+}
+
+async function successTarget({ api }: Visit, { scenario }: Run): Promise<number | null> {
+  const [scope, name] = scenario.name.split('/')
+  try {
+    const path = { scope, name, version: scenario.version }
+    const { data } = await api.GET('/v1/packages/{scope}/{name}/versions/{version}', { params: { path } })
+    const { agentgym } = (data?.manifest ?? {}) as { agentgym?: { success?: { return_mean?: unknown } } }
+    const target = agentgym?.success?.return_mean
+    return typeof target === 'number' ? target : null
+  } catch {
+    return null
+  }
+}

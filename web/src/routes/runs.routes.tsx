@@ -1,0 +1,98 @@
+import { AgentGymError, parseAmount, type Run } from '@agentgym/contract'
+import { fieldFailure } from '../app/field-failure.ts'
+import { attempt, type FormFailure } from '../app/form-failure.ts'
+import { route } from '../app/route.ts'
+import type { Visit } from '../app/visit.ts'
+import { ownAccounts } from '../pages/dashboard/own-accounts.ts'
+import { ComparePage } from '../pages/runs/compare-page.tsx'
+import { findRun, readPoints, readRun } from '../pages/runs/read-run.ts'
+import { RunPage } from '../pages/runs/run-page.tsx'
+import { type RunFilter, RunsPage } from '../pages/runs/runs-page.tsx'
+
+/** Runs side by side; more cannot be told apart. */
+const mostCompared = 5
+const runPath = '/runs/:id{[0-9a-f-]+}'
+const account = { access: 'account' } as const
+
+export const runRoutes = [
+  route('get', '/runs', account, async (visit) => {
+    const filter = filterIn(visit.query)
+    const cursor = visit.query.get('cursor') ?? undefined
+    const { data } = await visit.api.GET('/v1/runs', { params: { query: { ...filter, cursor, limit: 20 } } })
+    const runs = (data?.runs ?? []) as Run[]
+    return visit.page(
+      <RunsPage runs={runs} filter={filter} accounts={ownAccounts(visit)} next={data?.next_cursor ?? null} />,
+      { title: 'Runs', hidden: true },
+    )
+  }),
+
+  route('get', '/runs/compare', account, async (visit) => {
+    const ids = [...new Set(visit.query.getAll('ids').flatMap((text) => text.split(',')))].filter(isId)
+    const compared = await Promise.all(
+      ids
+        .slice(0, mostCompared)
+        .map(async (id) => ({ run: await findRun(visit, id), points: await readPoints(visit, id) })),
+    )
+    const { data } = await visit.api.GET('/v1/runs', { params: { query: { limit: 50 } } })
+    const others = ((data?.runs ?? []) as Run[]).filter(({ id }) => !ids.includes(id))
+    return visit.page(<ComparePage compared={compared} others={compared.length < mostCompared ? others : []} />, {
+      title: 'Compare runs',
+      hidden: true,
+    })
+  }),
+
+  route('get', runPath, account, (visit) => showRun(visit)),
+
+  route('post', `${runPath}/cancel`, account, async (visit) => {
+    const path = { params: { path: { id: visit.params.id } } }
+    const failure = await attempt(() => visit.api.POST('/v1/runs/{id}/cancel', path))
+    return afterAct(visit, failure)
+  }),
+
+  route('post', `${runPath}/resume`, account, async (visit) => {
+    const run = await findRun(visit, visit.params.id)
+    const budget = parseAmount(visit.form.get('budget_minor').trim(), run.cost.currency)
+    const failure =
+      'problem' in budget
+        ? fieldFailure('budget_minor', budget.problem)
+        : await attempt(() =>
+            visit.api.POST('/v1/runs/{id}/resume', {
+              params: { path: { id: run.id } },
+              body: { budget_minor: budget.minor },
+            }),
+          )
+    return afterAct(visit, failure)
+  }),
+]
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+}
+
+function afterAct(visit: Visit, failure: FormFailure | null): Response | Promise<Response> {
+  return failure === null ? visit.redirect(`/runs/${visit.params.id}`) : showRun(visit, failure)
+}
+
+async function showRun(visit: Visit, failure: FormFailure | null = null): Promise<Response> {
+  if (!isId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'There is no such run.' })
+  const read = await readRun(visit, visit.params.id)
+  const refreshing =
+    visit.query.get('refresh') === '10' && (read.run.state === 'queued' || read.run.state === 'running')
+  const response = visit.page(
+    <RunPage read={read} failure={failure} typedBudget={visit.form.get('budget_minor')} refreshing={refreshing} />,
+    { title: read.run.note ?? `Run on ${read.run.scenario.name}`, status: failure?.status, hidden: true },
+  )
+  // For browsers without scripts: those with them go on by the run's events.
+  if (refreshing) response.headers.set('refresh', '10')
+  return response
+}
+
+function filterIn(query: URLSearchParams): RunFilter {
+  const states: Run['state'][] = ['queued', 'running', 'completed', 'failed', 'cancelled', 'budget_exceeded']
+  const filled = (name: string) => query.get(name)?.trim() || undefined
+  return {
+    state: states.find((state) => state === query.get('state')),
+    scenario: filled('scenario'),
+    account: filled('account'),
+  }
+}
