@@ -33,11 +33,17 @@ export async function attempt(work: () => Promise<unknown>): Promise<FormFailure
 
 function told(error: AgentGymError): Pick<FormFailure, 'fields' | 'message' | 'hint'> {
   const hint = error.hint ?? null
-  const listed = error.code === 'request_invalid' ? fieldsIn(error.data.fields) : {}
+  const listed = error.code === 'request_invalid' ? { ...fieldsIn(error.data.fields), ...fieldOfRule(error) } : {}
   if (Object.keys(listed).length > 0) return { fields: listed, message: null, hint: null }
   const field = fieldOf[error.code]
   if (field === undefined) return { fields: {}, message: error.message, hint }
   return { fields: { [field]: hint === null ? error.message : `${error.message} ${hint}` }, message: null, hint: null }
+}
+
+/** A rule of the API that is about one field says so in its sentence, too, which stands under the field here. */
+function fieldOfRule({ message, data: { field } }: AgentGymError): Record<string, string> {
+  if (typeof field !== 'string' || field === '') return {}
+  return { [field]: sentence(message.replace(/^The field "[^"]*" of the body is invalid: /, '')) }
 }
 
 function fieldsIn(fields: unknown): Record<string, string> {

@@ -1,9 +1,10 @@
 import type { SiteRoute } from '../app/route.ts'
 import { browseRoutes } from './browse.routes.tsx'
 import { homeRoutes } from './home.routes.tsx'
+import { marketRoutes } from './market.routes.ts'
+import { newRunRoutes } from './new-run.routes.tsx'
 import { packageRoutes } from './package.routes.tsx'
 import { pictureRoutes } from './pictures.routes.ts'
-import { newRunRoutes } from './new-run.routes.tsx'
 import { reviewRoutes } from './reviews.routes.tsx'
 import { runRoutes } from './runs.routes.tsx'
 import { sessionRoutes } from './session.routes.tsx'
@@ -18,6 +19,7 @@ export const siteRoutes: readonly SiteRoute[] = [
   ...pictureRoutes,
   ...newRunRoutes,
   ...runRoutes,
+  ...marketRoutes,
   ...sessionRoutes,
   ...themeRoutes,
 ]

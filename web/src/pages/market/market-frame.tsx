@@ -1,0 +1,84 @@
+import type { Child } from 'hono/jsx'
+import { Tabs } from '../../components/tabs.tsx'
+import { usePage } from '../../layout/page-context.ts'
+import { accountsOf, type Role } from './accounts-of.ts'
+
+const tabs = [
+  { path: '/orders', title: 'Purchases' },
+  { path: '/licences', title: 'Licences' },
+  { path: '/balance', title: 'Balance' },
+  { path: '/settings/spending', title: 'Spend limits' },
+  { path: '/sales', title: 'Sales' },
+  { path: '/earnings', title: 'Earnings' },
+]
+
+type MarketFrameProps = {
+  title: string
+  lead?: Child
+  path: string
+  /** Whose money it is about; empty for the visitor's own. */
+  account: string
+  /** The role in which one speaks for an organisation here. */
+  needs: Role
+  /** Beside the heading. */
+  action?: Child
+  children?: Child
+}
+
+/** What stands around all that somebody bought, sold, has and may spend. */
+export function MarketFrame({ title, lead, path, account, needs, action, children }: MarketFrameProps) {
+  return (
+    <div class="market">
+      <header class="market-head">
+        <div>
+          <h1>{title}</h1>
+          {lead !== undefined && <p class="lead">{lead}</p>}
+        </div>
+        {action}
+      </header>
+      <Tabs
+        label="Buying and selling"
+        current={accountAddress(path, account)}
+        tabs={tabs.map((tab) => ({ href: accountAddress(tab.path, account), title: tab.title }))}
+      />
+      <AccountChoice path={path} account={account} needs={needs} />
+      {children}
+    </div>
+  )
+}
+
+type AccountChoiceProps = {
+  path: string
+  account: string
+  needs: Role
+  label?: string
+  /** What else the address says. */
+  query?: Record<string, string>
+}
+
+/** For whom: nothing to choose for who belongs to no organisation. */
+export function AccountChoice({ path, account, needs, label = 'For', query = {} }: AccountChoiceProps) {
+  const { account: visitor } = usePage()
+  if (visitor === null) return null
+  const [own, ...others] = accountsOf(visitor, needs)
+  if (others.length === 0) return null
+  return (
+    <nav class="account-choice" aria-label={`${label} which account`}>
+      <span class="dim">{label}</span>
+      {['', ...others].map((one) => (
+        <a
+          href={accountAddress(path, one, query)}
+          aria-current={one === account || (one === '' && account === own) ? 'true' : undefined}
+        >
+          {one === '' ? `you, ${own}` : one}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+/** A page as one sees it for an account. */
+export function accountAddress(path: string, account: string, query: Record<string, string> = {}): string {
+  const entries = Object.entries({ ...(account === '' ? {} : { account }), ...query })
+  return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries)}`
+}

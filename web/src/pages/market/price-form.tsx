@@ -1,0 +1,143 @@
+import type { PricePage, SetPriceRequest } from '@agentgym/contract'
+import type { FormFailure } from '../../app/form-failure.ts'
+import type { FormValues } from '../../app/form-values.ts'
+import { Button } from '../../components/button.tsx'
+import { Field } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
+import { packageAddress } from '../../components/package-address.ts'
+import { formAmount, formAmountOrZero, invalidField, typedAmount } from './form-amount.ts'
+
+type PriceFormProps = {
+  kind: 'scenario' | 'agent'
+  prices: PricePage
+  /** What was typed; null where the form shows what holds. */
+  values: FormValues | null
+  failure: FormFailure | null
+}
+
+const kinds = {
+  free: 'Free',
+  one_time: 'A licence for all versions of a major',
+  per_run: 'Each training run; its files are never handed out',
+} as const
+
+export function PriceForm({ kind, prices, values, failure }: PriceFormProps) {
+  const { current, upcoming } = prices
+  const { currency } = current
+  const wanted = upcoming ?? current
+  const said = (field: string, otherwise: string) => (values === null ? otherwise : values.get(field))
+  return (
+    <Form
+      action={`${packageAddress(prices.package)}/price`}
+      failure={failure}
+      fields={['kind', 'amount_minor', 'royalty_basis_points', 'trial_calls', 'calls_price_minor', 'terms']}
+      label="Price"
+    >
+      <Field
+        label="Sold as"
+        name="kind"
+        value={said('kind', wanted.kind)}
+        failure={failure}
+        options={(['free', 'one_time', ...(kind === 'scenario' ? ['per_run' as const] : [])] as const).map((value) => ({
+          value,
+          label: kinds[value],
+        }))}
+        required
+      />
+      <Field
+        label={`Price, in ${currency}`}
+        name="amount_minor"
+        value={said('amount_minor', wanted.amount_minor === 0 ? '' : typedAmount(wanted.amount_minor, currency))}
+        failure={failure}
+        help="Empty where it is free. A cut holds at once; a raise is announced first, unless nobody relies on the package yet."
+        maxlength={24}
+      />
+      {kind === 'scenario' ? (
+        <Field
+          label="Royalty, in %"
+          name="royalty_basis_points"
+          value={said('royalty_basis_points', String(royaltyOf(prices) / 100))}
+          failure={failure}
+          help="Your part of every sale of others’ agents that were trained on it."
+          maxlength={8}
+        />
+      ) : (
+        <>
+          <Field
+            label={`1,000 hosted calls, in ${currency}`}
+            name="calls_price_minor"
+            value={said('calls_price_minor', typedAmount(callsPriceOf(prices), currency))}
+            failure={failure}
+            help="Beside the licence; 0 where calls cost nothing more."
+            maxlength={24}
+          />
+          <Field
+            label="Calls to try"
+            name="trial_calls"
+            value={said('trial_calls', String(prices.trial_calls))}
+            failure={failure}
+            help="Hosted calls that each account may make before it buys."
+            maxlength={7}
+          />
+        </>
+      )}
+      <Field
+        label="Terms"
+        name="terms"
+        value={said('terms', prices.terms)}
+        failure={failure}
+        help="What a buyer may do with it, in words. The licence of package.json holds beside them."
+        maxlength={10_000}
+        rows={6}
+      />
+      <p>
+        <Button look="primary">Set the price</Button>
+      </p>
+    </Form>
+  )
+}
+
+/** What was announced is what the form goes on from: sending it unchanged changes nothing. */
+function royaltyOf({ royalty_basis_points: royalty, upcoming_terms: later }: PricePage): number {
+  return later?.royalty_basis_points ?? royalty
+}
+
+function callsPriceOf({ calls_price_minor: calls, upcoming_terms: later }: PricePage): number {
+  return later?.calls_price_minor ?? calls
+}
+
+/** What the form asks for. Throws `request_invalid`, naming the field that cannot be read. */
+export function priceRequest(
+  form: FormValues,
+  { kind: packageKind }: PriceFormKind,
+  currency: string,
+): SetPriceRequest {
+  const kind = form.get('kind')
+  if (kind !== 'free' && kind !== 'one_time' && kind !== 'per_run') throw invalidField('kind', 'choose one')
+  const amount = form.get('amount_minor').trim()
+  return {
+    kind,
+    ...(kind === 'free' && amount === '' ? {} : { amount_minor: formAmount(form, 'amount_minor', currency) }),
+    terms: form.get('terms'),
+    ...(packageKind === 'scenario'
+      ? { royalty_basis_points: royaltyIn(form) }
+      : {
+          calls_price_minor: formAmountOrZero(form, 'calls_price_minor', currency),
+          trial_calls: trialIn(form),
+        }),
+  }
+}
+
+type PriceFormKind = Pick<PriceFormProps, 'kind'>
+
+function royaltyIn(form: FormValues): number {
+  const match = /^(\d{1,3})(?:\.(\d{1,2}))?$/.exec(form.get('royalty_basis_points').trim() || '0')
+  if (match === null) throw invalidField('royalty_basis_points', 'a percentage is like 10 or 2.5')
+  return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'))
+}
+
+function trialIn(form: FormValues): number {
+  const text = form.get('trial_calls').trim() || '0'
+  if (!/^\d{1,7}$/.test(text)) throw invalidField('trial_calls', 'it is a whole number')
+  return Number(text)
+}
