@@ -45,7 +45,7 @@ export function AgentVersion({ shown, title }: { shown: VersionView; title: stri
       {readmeHtml.trim() !== '' && (
         <section class="package-section" aria-labelledby="card">
           <h2 id="card">Model card</h2>
-          <Prose html={readmeHtml} title={title} />
+          <Prose html={readmeHtml} title={title} below={2} />
         </section>
       )}
       {agent !== null && (

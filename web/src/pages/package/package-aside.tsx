@@ -67,7 +67,8 @@ function Purchase({ view: { page, offer, member } }: { view: PackageView }) {
       </p>
       {offer.trial_calls > 0 && !entitled && (
         <p class="dim">
-          Trial: {offer.trial_calls.toLocaleString('en')} hosted {offer.trial_calls === 1 ? 'call' : 'calls'} free
+          {offer.trial_calls.toLocaleString('en')} {offer.trial_calls === 1 ? 'call' : 'calls'} on trial, once agents
+          are hosted here
         </p>
       )}
     </section>
@@ -174,7 +175,7 @@ function QualityParts({ quality: { score, parts } }: { quality: PackagePage['qua
               {points}
               <span class="dim">/{of}</span>
             </span>
-            <p>{why}</p>
+            {points < of && <p>{why}</p>}
           </li>
         ))}
       </ul>

@@ -48,7 +48,9 @@ function Success({ criteria }: { criteria: SuccessCriteria }) {
       ) : (
         <>
           <p class="dim">Means over held-out episodes, all of them at once.</p>
-          <Table rows={rows} columns={columns} caption="What counts as success" />
+          <div class="package-narrow">
+            <Table rows={rows} columns={columns} caption="What counts as success" />
+          </div>
         </>
       )}
     </section>
