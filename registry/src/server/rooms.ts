@@ -56,7 +56,7 @@ export type Rooms = {
 }
 
 export async function openRooms(services: Services): Promise<Rooms> {
-  judgeMoneyPlace(services)
+  await judgeMoneyPlace(services)
   await jobQueue(services)
   await ensureSigningKey(services)
   const jobs = [checkJobs(services), evaluateJobs(services), await trainJobs(services)]

@@ -56,9 +56,18 @@ export async function paymentRequest({ config, database }: Services, payment: Pa
     description: purpose === 'order' ? `${details.name} for ${account} (AgentGym)` : `Balance of ${account} (AgentGym)`,
     email: details.email,
     returnUrl: purpose === 'order' ? `${config.publicUrl}/orders/${orderId}` : `${config.publicUrl}/balance`,
-    expiresAt: details.expires_at,
+    expiresAt: checkoutEnd(payment, details.expires_at),
     testOutcome: payment.test_outcome,
   }
+}
+
+/** Providers want a checkout to be open for half an hour at least; who pays after the order's end has it on the balance. */
+const SHORTEST_CHECKOUT_MS = 31 * 60_000
+
+/** From what is written down alone: asked for again, a payment must be the same in every part. */
+function checkoutEnd({ created_at }: PaymentView, orderEnds: Date | null): Date | null {
+  if (orderEnds === null) return null
+  return new Date(Math.max(orderEnds.getTime(), created_at.getTime() + SHORTEST_CHECKOUT_MS))
 }
 
 async function require(query: Queries, id: string): Promise<PaymentView> {

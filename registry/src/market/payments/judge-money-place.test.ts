@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { testServices } from '../../testing/test-services.ts'
+import { createTrader } from '../orders/testing/marketplace.ts'
 import { judgeMoneyPlace } from './judge-money-place.ts'
 
 const stripe = { secretKey: 'sk_test_1234', webhookSecret: 'whsec_1234', apiAddress: null }
@@ -9,20 +10,50 @@ describe.each(await testDatabases())('where money may lie: $kind', ({ kind, open
   it('real money is refused on PGlite unless it is allowed, and play money is told to be play', async () => {
     const database = await open()
     const services = await testServices(database)
-    const judge = (change: Partial<typeof services.config.market>) => {
+    const judge = async (change: Partial<typeof services.config.market>) => {
       services.logged.length = 0
       const config = { ...services.config, market: { ...services.config.market, ...change } }
-      judgeMoneyPlace({ ...services, config })
+      await judgeMoneyPlace({ ...services, config })
       return services.logged.map(({ level, message }) => `${level}: ${message}`)
     }
     if (kind === 'postgresql') {
-      expect(judge({})).toEqual([])
-      expect(judge({ stripe })).toEqual([])
+      expect(await judge({})).toEqual([])
+      expect(await judge({ stripe })).toEqual([])
     } else {
-      expect(judge({})).toEqual([expect.stringMatching(/^info: .*real money belongs on PostgreSQL/)])
-      expect(judge({ stripe, moneyOnPglite: true })).toEqual([expect.stringMatching(/^warn: real money/)])
-      expect(() => judge({ stripe })).toThrow(expect.objectContaining({ code: 'money_needs_postgresql' }))
+      expect(await judge({})).toEqual([expect.stringMatching(/^info: .*real money belongs on PostgreSQL/)])
+      expect(await judge({ stripe, moneyOnPglite: true })).toEqual([expect.stringMatching(/^warn: real money/)])
+      await expect(judge({ stripe })).rejects.toMatchObject({ code: 'money_needs_postgresql' })
     }
+    await services.remove()
+    await database.close()
+  })
+
+  it('play money never becomes real, nor real money play', async () => {
+    const database = await open()
+    const services = await testServices(database)
+    const judge = (own: typeof stripe | null) => {
+      const market = { ...services.config.market, stripe: own, moneyOnPglite: true }
+      return judgeMoneyPlace({ ...services, config: { ...services.config, market } })
+    }
+    const { accountId } = await createTrader(database)
+    const pay = (provider: string, state: 'succeeded' | 'failed') =>
+      database.query
+        .insertInto('payments')
+        .values({
+          ...{ purpose: 'top_up', provider, state, account_id: accountId, created_by: accountId },
+          ...{ amount_minor: 100, currency: 'USD' },
+        })
+        .execute()
+    await pay('test', 'failed')
+    await judge(stripe)
+    await pay('test', 'succeeded')
+    await judge(null)
+    await expect(judge(stripe)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringMatching(/holds play money/),
+    })
+    await pay('stripe', 'succeeded')
+    await expect(judge(null)).rejects.toMatchObject({ message: expect.stringMatching(/through stripe/) })
     await services.remove()
     await database.close()
   })

@@ -12,9 +12,6 @@ import type {
 import { readStripeEvent } from './stripe-events.ts'
 
 const TIMEOUT_MS = 10_000
-/** Stripe takes a checkout's end from half an hour to a day ahead. */
-const SHORTEST_CHECKOUT_MS = 31 * 60_000
-const LONGEST_CHECKOUT_MS = 24 * 3_600_000 - 60_000
 
 /**
  * Stripe: Checkout for payments, Connect (Express accounts, transfers) for payouts. Its idempotency keys hold for a day at
@@ -80,17 +77,10 @@ function checkoutOf(request: PaymentRequest): Stripe.Checkout.SessionCreateParam
       },
     ],
     ...(email === null ? {} : { customer_email: email }),
-    ...(expiresAt === null ? {} : { expires_at: checkoutEnd(expiresAt) }),
+    ...(expiresAt === null ? {} : { expires_at: Math.floor(expiresAt.getTime() / 1_000) }),
     success_url: returnUrl,
     cancel_url: returnUrl,
   }
-}
-
-/** In seconds, within what Stripe takes. A payment that comes after the order has expired stays on the buyer's balance. */
-function checkoutEnd(expiresAt: Date): number {
-  const leftMs = expiresAt.getTime() - Date.now()
-  const endMs = Date.now() + Math.min(Math.max(leftMs, SHORTEST_CHECKOUT_MS), LONGEST_CHECKOUT_MS)
-  return Math.floor(endMs / 1_000)
 }
 
 function newsOfSession(session: Stripe.Checkout.Session): PaymentNews | null {
