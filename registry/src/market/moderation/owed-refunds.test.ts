@@ -14,6 +14,7 @@ import { finish, mustLease, resultOf, verifyAgent } from '../../verification/tes
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { buy, codeOf, createTrader, fund, holdings, setListPrice } from '../orders/testing/marketplace.ts'
+import { putReview } from '../reviews/write-review.ts'
 import { takeDownPackage } from './moderate-package.ts'
 import { giveOwedRefunds } from './owed-refunds.ts'
 
@@ -73,6 +74,14 @@ describe.each(await testDatabases())('money back on $kind', ({ open }) => {
     await giveOwedRefunds(services)
     await backgroundSettled()
   }
+  const votes = async ({ id }: { id: string }) => {
+    const row = await database.query
+      .selectFrom('packages')
+      .select('votes')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    return row.votes
+  }
   const nothingFound = async () => {
     expect(await auditLedger(database)).toEqual([])
     expect(await auditMarket(database)).toEqual([])
@@ -83,8 +92,12 @@ describe.each(await testDatabases())('money back on $kind', ({ open }) => {
     const [first, second] = [await buyer(agent), await buyer(agent)]
     await runAgain(first, agent, true)
     expect([await balance(first), await balance(second)], 'it holds').toEqual([0, 0])
+    const review = { name: agent.name, version: agent.version, stars: 5, text: 'It does what it says.' }
+    await putReview(services, { actor: second, ip: '192.0.2.1' }, review)
+    expect(await votes(agent)).toBe(1)
     await runAgain(first, agent, false)
     expect([await balance(first), await balance(second)]).toEqual([1_000, 1_000])
+    expect(await votes(agent), 'with the licence goes the vote').toBe(0)
     const mails = (await services.mail.sent()).filter(({ to }) => to === `${second.username}@example.org`)
     expect(mails.at(-1)?.text).toContain('did not hold what it claims')
     const held = await database.query
