@@ -214,6 +214,24 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect((await call(board.replace('1.0.0', '9.0.0'))).status).toBe(404)
   })
 
+  it('prices, offers, what is refused until it is bought', async () => {
+    const page = '/v1/packages/@acme/maze'
+    const set = (body: unknown, more: Call = {}) => call(`${page}/price`, { method: 'PUT', body, ...more })
+    const seller = { headers: { cookie: author.cookie } }
+    expect((await set({ kind: 'free' })).status).toBe(401)
+    expect((await set({ kind: 'free' }, { token: author.token })).status).toBe(403)
+    expect((await set({ kind: 'one_time' }, seller)).status).toBe(422)
+    const priced = { kind: 'one_time', amount_minor: 900, royalty_basis_points: 500, terms: 'No resale.' }
+    const { body } = await set(priced, seller)
+    expect((await call(`${page}/price`)).body).toEqual(body)
+    expect((await call(`${page}/offer`)).body).toMatchObject({ package: '@acme/maze', balance_minor: null })
+    expect((await call(`${page}/offer?range=^9`)).status).toBe(404)
+    expect((await call(`${page}/offer?account=acme`)).status).toBe(401)
+    expect((await call('/v1/packages/@acme/nothing/price')).status).toBe(404)
+    // What was announced is taken back: what follows needs it free.
+    expect((await set({ kind: 'free' }, seller)).body).toMatchObject({ current: { kind: 'free' }, upcoming: null })
+  })
+
   it('reviews, moderation, metered calls', async () => {
     const { token } = await signUp('reader', ['packages:read', 'market:buy'])
     const page = '/v1/packages/@acme/maze'

@@ -2285,7 +2285,7 @@ export interface components {
           [key: string]: unknown
         }
       } | null
-      readme: components['schemas']['Readme']
+      readme: components['schemas']['Readme'] | null
       quality: components['schemas']['Quality']
       tags: {
         [key: string]: string
@@ -2303,7 +2303,7 @@ export interface components {
     Readme: {
       markdown: string
       html: string
-    } | null
+    }
     Quality: {
       score: number
       parts: {
@@ -2454,7 +2454,7 @@ export interface components {
         [key: string]: unknown
       }
       readme: string
-      verification: components['schemas']['Verification']
+      verification: components['schemas']['Verification'] | null
       learning_curve:
         | {
             steps: number
@@ -2474,7 +2474,7 @@ export interface components {
       } | null
       /** Format: date-time */
       created_at: string
-    } | null
+    }
     AgentCard: {
       scenario: {
         name: string
@@ -4140,7 +4140,7 @@ export interface components {
     PricePage: {
       package: string
       current: components['schemas']['Price']
-      upcoming: components['schemas']['Price'] & (Record<string, never> | null)
+      upcoming: components['schemas']['Price'] | null
       history: components['schemas']['Price'][]
       royalty_basis_points: number
       trial_calls: number
@@ -4174,7 +4174,7 @@ export interface components {
       version: string
       covers: string
       price: components['schemas']['Price']
-      upcoming: components['schemas']['Price'] & (Record<string, never> | null)
+      upcoming: components['schemas']['Price'] | null
       total_minor: number
       license: string | null
       terms: string

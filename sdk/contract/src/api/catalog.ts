@@ -90,6 +90,19 @@ export const packageListSchema = z
   .meta({ id: 'PackageList' })
 export type PackageList = z.infer<typeof packageListSchema>
 
+/** Who publishes, and what of it whoever asks may see. */
+export const publisherSchema = z
+  .object({
+    username: z.string(),
+    kind: z.enum(['user', 'organisation']),
+    display_name: z.string().nullable(),
+    created_at: timeSchema,
+    /** The latest published first; at most 100. */
+    packages: z.array(listedPackageSchema),
+  })
+  .meta({ id: 'Publisher' })
+export type Publisher = z.infer<typeof publisherSchema>
+
 /** A score and what it is made of; each part says why it is what it is. */
 export const qualitySchema = z
   .object({
@@ -157,7 +170,7 @@ export const packagePageSchema = z
     taken_down: z.object({ at: timeSchema, reason: z.string().nullable() }).nullable(),
     /** What `latest_version` names; null before one is published. */
     latest: pageVersionSchema.nullable(),
-    readme: readmeSchema.nullable(),
+    readme: z.union([readmeSchema, z.null()]),
     quality: qualitySchema,
     tags: z.record(z.string(), z.string()),
     versions_count: z.int().nonnegative(),

@@ -98,7 +98,7 @@ export const versionDetailsSchema = z
     manifest: z.record(z.string(), z.unknown()),
     readme: z.string(),
     /** What came of running an agent again; null for scenarios. */
-    verification: verificationSchema.nullable(),
+    verification: z.union([verificationSchema, z.null()]),
     /** Of an agent that a run of this server trained; null otherwise. */
     learning_curve: learningCurveSchema.nullable(),
     /** Null for scenarios. */

@@ -48,7 +48,7 @@ export const pricePageSchema = z
     package: z.string(),
     current: priceSchema,
     /** A raise takes effect after the notice period; null where none is announced. */
-    upcoming: priceSchema.nullable(),
+    upcoming: z.union([priceSchema, z.null()]),
     /** All that ever held, newest first. */
     history: z.array(priceSchema),
     ...saleTermsFields,
@@ -93,7 +93,7 @@ export const offerSchema = z
     /** The versions that a one-time licence covers: `1.x`. */
     covers: z.string(),
     price: priceSchema,
-    upcoming: priceSchema.nullable(),
+    upcoming: z.union([priceSchema, z.null()]),
     /** What is paid, all in. */
     total_minor: sum,
     /** SPDX, of the version's package.json. */
