@@ -28,7 +28,8 @@ export async function openPublisher(site: TestSite): Promise<{ owner: TestBrowse
   return { owner, publish }
 }
 
-async function clientOf(site: TestSite, browser: TestBrowser, scopes: string[]) {
+/** Programs of somebody: with a token of these scopes. */
+export async function clientOf(site: TestSite, browser: TestBrowser, scopes: string[]) {
   const response = await browser.api('POST', '/v1/tokens', { name: 'test', scopes })
   const { token } = (await response.json()) as { token: string }
   return createClient({ server: site.url, token })

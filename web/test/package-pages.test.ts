@@ -1,0 +1,165 @@
+import { listed } from '@agentgym/registry/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sampleEpisode } from '../../testdata/episodes/sample-episode.ts'
+import { openTestSite, type TestBrowser, type TestSite } from './open-test-site.ts'
+import { openPublisher, type PublishSampled } from './publish-sampled.ts'
+import { publishVerified } from './publish-verified.ts'
+
+const wide = Array.from({ length: 40 }, (_, column) => `column ${column}`).join(' | ')
+const readme = [
+  '# Hostile',
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(2)>',
+  '<svg onload=alert(3)><a xlink:href="javascript:alert(4)">x</a></svg>',
+  '[click](javascript:alert(5)) [data](data:text/html,x) ![pixel](https://evil.example/pixel.gif "<table onmouseover=alert(6)>")',
+  '<style>body{display:none}</style>',
+  `| ${wide} |\n|${'---|'.repeat(40)}\n| ${wide} |`,
+  '- [x] done',
+  '## 倒立振子',
+  '漢字仮名交じり文'.repeat(60),
+  'مرحبا، هذا سيناريو عربة وعمود',
+  `${'unbroken'.repeat(400)}`,
+  '[^1]\n\n[^1]: <form action=https://evil.example><input name=password></form>',
+].join('\n\n')
+const hostile = `</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>`
+
+const packages = [
+  listed('@many/hostile', { title: hostile, summary: hostile, category: hostile, readme }),
+  listed('@many/plain', { title: 'Plain' }),
+  listed('@many/secret', { title: 'Secret', visibility: 'private' }),
+]
+
+let site: TestSite
+let owner: TestBrowser
+let publish: PublishSampled
+beforeAll(async () => {
+  site = await openTestSite({ packages })
+  const publisher = await openPublisher(site)
+  owner = publisher.owner
+  publish = publisher.publish
+  await publish('maze', sampleEpisode())
+  await publishVerified(site, owner, 'solver', '@acme/maze')
+})
+afterAll(() => site.close())
+
+const open = (path: string, browser = site.browser()) => browser.get(path)
+const tabs = ['', '/agents', '/versions', '/dependencies', '/reviews', '/v/1.0.0']
+
+describe.each(tabs)('a hostile package, %j', (tab) => {
+  it('is text, in one document with the policy of all pages', async () => {
+    const { status, headers, text } = await open(`/packages/@many/hostile${tab}`)
+    expect(status).toBe(200)
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'; style-src 'self'")
+    const tags = text.match(/<[a-z][^<>]*>/gi) ?? []
+    for (const tag of tags) {
+      const attributes = tag.replaceAll(/"[^"]*"/g, '""')
+      expect(attributes).not.toMatch(/\s(style|on\w+|srcdoc)=/)
+      expect(tag).not.toMatch(/\s(src|href|action)="(?!\/(?!\/)|#|https?:\/\/|mailto:)/)
+      expect(tag).not.toMatch(/^<(img|style|iframe|object|embed|base|form action="http)/)
+    }
+    expect(tags.filter((tag) => tag.startsWith('<script'))).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^<script type="module" src="\/assets\/[\w.-]+\.js">$/)]),
+    )
+    expect(text).not.toMatch(/<script(?! type="module" src="\/assets\/)/)
+    expect(text.match(/<h1\b/g)).toHaveLength(1)
+    expect(Buffer.byteLength(text)).toBeLessThan(100_000)
+    const ids = [...text.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
+    expect(ids).toEqual([...new Set(ids)])
+  })
+})
+
+it('a README keeps what it says: tables, lists, every direction and script', async () => {
+  const { text } = await open('/packages/@many/hostile')
+  expect(text).toContain('<table tabindex="0">')
+  expect(text).toContain('<h3 dir="auto">倒立振子</h3>')
+  expect(text).toContain('<p dir="auto">مرحبا، هذا سيناريو عربة وعمود</p>')
+  expect(text).toContain('aria-label="done"')
+  expect(text).not.toContain('javascript:')
+})
+
+describe('a scenario', () => {
+  it('shows its episode, what success is, its spaces, what was checked, and how to have it', async () => {
+    const { status, text } = await open('/packages/@acme/maze')
+    expect(status).toBe(200)
+    for (const part of [
+      'data-replay="/v1/packages/@acme/maze/versions/1.0.0/sample-episode"',
+      'agentgym install @acme/maze',
+      'agentgym train @acme/maze',
+      'href="/runs/new?scenario=%40acme%2Fmaze"',
+      '>Free<',
+      'left, right',
+      '1 of 1 checks passed',
+      '<dd>MIT</dd>',
+    ])
+      expect(text).toContain(part)
+    expect(text).toMatch(/<code>return_mean<\/code><\/th><td class="numeric">0\.9<\/td>/)
+    // What the page is called is not said twice.
+    expect(text).not.toContain('<h2 dir="auto">Maze</h2>')
+  })
+
+  it('ranks the agents that were verified on it', async () => {
+    const { text } = await open('/packages/@acme/maze/agents')
+    expect(text).toMatch(/href="\/packages\/@acme\/solver">@acme\/solver<span class="dim">@0\.1\.0/)
+    expect(text).toContain('PPO')
+    expect((await open('/packages/@many/plain/agents')).text).toContain('No agent is verified on this version yet')
+    expect((await open('/packages/@acme/maze/agents?cursor=nonsense')).status).toBe(422)
+  })
+
+  it('that costs something is offered; its own account has it', async () => {
+    await publish('paid', null)
+    const price = { kind: 'one_time', amount_minor: 1250 }
+    expect((await owner.api('PUT', '/v1/packages/@acme/paid/price', price)).status).toBe(200)
+    const { text } = await open('/packages/@acme/paid')
+    for (const part of ['12.50 USD', 'href="/buy/@acme/paid"', 'Covers every version 1.x']) expect(text).toContain(part)
+    expect(text).not.toContain('Train on this server')
+    const own = await open('/packages/@acme/paid', owner)
+    expect(own.text).toContain('Your own')
+    expect(own.text).not.toContain('href="/buy/')
+  })
+})
+
+describe('an agent', () => {
+  it('shows what it was trained on, what came out when it was run again, and the seal', async () => {
+    const { text } = await open('/packages/@acme/solver')
+    expect(text).toContain('href="/packages/@acme/maze/v/1.0.0"')
+    expect(text).toContain('agentgym agent verify @acme/solver@0.1.0')
+    expect(text).toMatch(/class="seal" href="#evaluation"[\s\S]*?<span>Verified<\/span><code>[\w+/]{8}<\/code>/)
+    expect(text).toMatch(/Mean return, held out<\/dt><dd><span class="figure-value">0\.5<\/span>/)
+    expect(text).toContain('b'.repeat(64))
+    expect(text).toContain(`npm install @acme/solver --@acme:registry=${site.url}/npm/`)
+    expect(text).toContain('there is no address yet for an OpenAI client')
+  })
+
+  it('has no leaderboard, and depends on its scenario', async () => {
+    const { status, headers } = await open('/packages/@acme/solver/agents')
+    expect([status, headers.get('location')]).toEqual([303, '/packages/@acme/solver'])
+    expect((await open('/packages/@acme/solver/dependencies')).text).toContain('href="/packages/@acme/maze"')
+  })
+})
+
+describe('versions', () => {
+  it('say their tags, that they are yanked or deprecated, and of what', async () => {
+    await publish('marked', null)
+    const path = '/v1/packages/@acme/marked/versions/1.0.0'
+    await owner.api('PUT', `${path}/deprecation`, { message: `Use <b>maze</b> instead` })
+    const { text } = await open('/packages/@acme/marked/versions')
+    expect(text).toMatch(/badge-good">latest<.*badge-warning">deprecated<.*Use &lt;b&gt;maze&lt;\/b&gt; instead/)
+    expect((await open('/packages/@acme/marked')).text).toContain('Its latest version is deprecated: Use &lt;b&gt;')
+    await owner.api('PUT', `${path}/yank`)
+    const yanked = await open('/packages/@acme/marked/v/1.0.0', owner)
+    expect(yanked.text).toContain('Version 1.0.0 is yanked')
+    expect(yanked.text).toContain('agentgym install @acme/marked@1.0.0')
+  })
+
+  it('that are not there, and packages that are not, are the same to strangers', async () => {
+    for (const tab of ['', '/agents', '/versions', '/reviews', '/v/1.0.0', '/dependencies']) {
+      const [secret, absent] = await Promise.all([
+        open(`/packages/@many/secret${tab}`),
+        open(`/packages/@many/secrex${tab}`),
+      ])
+      expect([secret.status, absent.status]).toEqual([404, 404])
+      expect(secret.text.replaceAll('secret', 'secrex')).toBe(absent.text)
+    }
+    expect((await open('/packages/@acme/maze/v/9.9.9')).status).toBe(404)
+  })
+})
