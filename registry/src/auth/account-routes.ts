@@ -3,6 +3,7 @@ import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import type { Services } from '../server/services.ts'
 import { ownAccountRoutes } from './accounts.routes.ts'
+import { auditRoutes } from './audit.routes.ts'
 import { deviceCodeRoutes } from './device-codes.routes.ts'
 import { devicePageRoutes } from './device-page.routes.ts'
 import { mailLinkRoutes } from './mail-links.routes.ts'
@@ -28,5 +29,6 @@ export function accountRoutes(
   routes.route('/', oauthRoutes(services, providers))
   routes.route('/', devicePageRoutes(services, Object.keys(providers)))
   routes.route('/', mailPageRoutes(services))
+  routes.route('/', auditRoutes(services))
   return routes
 }

@@ -24,8 +24,14 @@ export type Sessions = {
   /** Ends the session that the Cookie header names; the cookie that forgets it. */
   end(cookieHeader: string): Promise<{ cookie: string }>
   endAllOf(userId: string): Promise<void>
+  /** Those of a user that go on, newest first; `current` is the one that the Cookie header names. */
+  list(userId: string, cookieHeader: string): Promise<ListedSession[]>
+  /** Ends the one that `list` calls so; false where there is none. */
+  endListed(userId: string, id: string): Promise<boolean>
   deleteExpired(): Promise<void>
 }
+
+export type ListedSession = { id: string; current: boolean; createdAt: Date; expiresAt: Date }
 
 /**
  * The only place that knows lucia. Version 3 stores session ids as they are; this adapter stores their SHA-256, so that
@@ -61,8 +67,42 @@ export function luciaSessions(query: Queries, { secure }: { secure: boolean }): 
       return { cookie: lucia.createBlankSessionCookie().serialize() }
     },
     endAllOf: (userId) => lucia.invalidateUserSessions(userId),
+    list: async (userId, cookieHeader) => {
+      const id = sessionIdIn(cookieHeader, name)
+      const own = id === null ? null : hashSecret(id)
+      const rows = await sessionsOf(query, userId)
+      return rows.map((row) => ({
+        id: listedId(row.id),
+        current: row.id === own,
+        createdAt: row.created_at,
+        expiresAt: row.expires_at,
+      }))
+    },
+    endListed: async (userId, id) => {
+      const rows = await sessionsOf(query, userId)
+      const row = rows.find((one) => listedId(one.id) === id)
+      if (row === undefined) return false
+      const { numDeletedRows } = await query.deleteFrom('sessions').where('id', '=', row.id).executeTakeFirst()
+      return numDeletedRows > 0n
+    },
     deleteExpired: () => lucia.deleteExpiredSessions(),
   }
+}
+
+function sessionsOf(query: Queries, userId: string) {
+  return query
+    .selectFrom('sessions')
+    .select(['id', 'created_at', 'expires_at'])
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', new Date())
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** What is stored is told to nobody, not even as the hash that it is. */
+function listedId(storedId: string): string {
+  return hashSecret(`listed ${storedId}`).slice(0, 32)
 }
 
 /** Lucia's own reading of the header fails at any cookie, of whomever, that is encoded wrongly. */

@@ -1,11 +1,11 @@
-import { logInRequestSchema, sessionSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { logInRequestSchema, sessionListSchema, sessionSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
 import { recordAudit } from './audit.ts'
-import { unauthenticated } from './authorise.ts'
+import { requireActor, unauthenticated } from './authorise.ts'
 import { logIn } from './log-in.ts'
 import { luciaSessions } from './lucia-sessions.ts'
 
@@ -31,6 +31,29 @@ const logOutRoute = createRoute({
   },
 })
 
+const listRoute = createRoute({
+  method: 'get',
+  path: '/v1/sessions',
+  operationId: 'listSessions',
+  summary: 'Browsers that you are logged in with',
+  responses: {
+    200: { description: 'All sessions.', content: { 'application/json': { schema: sessionListSchema } } },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+const endRoute = createRoute({
+  method: 'delete',
+  path: '/v1/sessions/{id}',
+  operationId: 'endSession',
+  summary: 'End a session',
+  request: { params: z.object({ id: z.string().regex(/^[0-9a-f]{32}$/, 'the id of a session') }) },
+  responses: {
+    204: { description: 'It is over, or was before.' },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
 export function sessionRoutes(services: Services): OpenAPIHono<Env> {
   const { database, config } = services
   const routes = createRoutes()
@@ -51,6 +74,29 @@ export function sessionRoutes(services: Services): OpenAPIHono<Env> {
       return luciaSessions(query, config).end(c.req.header('cookie') ?? '')
     })
     c.header('set-cookie', cookie)
+    return c.body(null, 204)
+  })
+
+  routes.openapi(listRoute, async (c) => {
+    const { accountId } = requireActor(c.get('actor'), 'account:manage')
+    const sessions = await luciaSessions(database.query, config).list(accountId, c.req.header('cookie') ?? '')
+    const listed = sessions.map(({ id, current, createdAt, expiresAt }) => ({
+      id,
+      current,
+      created_at: createdAt.toISOString(),
+      expires_at: expiresAt.toISOString(),
+    }))
+    return c.json({ sessions: listed }, 200)
+  })
+
+  routes.openapi(endRoute, async (c) => {
+    const actor = requireActor(c.get('actor'), 'account:manage')
+    const { id } = c.req.valid('param')
+    await database.transaction(async (query) => {
+      if (!(await luciaSessions(query, config).endListed(actor.accountId, id))) return
+      const subject = `account:${actor.username}`
+      await recordAudit(query, { actor, action: 'session.end', subject, ip: c.get('ip'), data: { session: id } })
+    })
     return c.body(null, 204)
   })
 

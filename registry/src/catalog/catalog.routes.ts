@@ -2,6 +2,7 @@ import {
   type PackageList,
   packageListSchema,
   packagePageSchema,
+  publisherSchema,
   type SearchRequest,
   sampleEpisodeSchema,
   searchRequestSchema,
@@ -21,6 +22,7 @@ import { listedPackage } from './listed-package.ts'
 import { packageDocument } from './package-document.ts'
 import { packagePage } from './package-page.ts'
 import { decodeCursor, encodeCursor } from './page-cursor.ts'
+import { describePublisher } from './publisher.ts'
 import { readmeHtmlOf } from './readme-html.store.ts'
 import { searchPackages } from './search-packages.store.ts'
 import { searchQuery } from './search-text.ts'
@@ -91,6 +93,19 @@ const sampleEpisodeRoute = createRoute({
   },
 })
 
+const publisherRoute = createRoute({
+  method: 'get',
+  path: '/v1/accounts/{username}',
+  operationId: 'getPublisher',
+  summary: 'A user or an organisation, with its packages',
+  description: 'The private ones are for members.',
+  request: { params: z.object({ username: z.string().openapi({ example: 'acme' }) }) },
+  responses: {
+    200: { description: 'The account.', content: { 'application/json': { schema: publisherSchema } } },
+    ...failures('account_not_found'),
+  },
+})
+
 /** Finding packages, and what is shown of one. */
 export function catalogRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
@@ -127,6 +142,9 @@ export function catalogRoutes(services: Services): OpenAPIHono<Env> {
     const { query } = services.database
     return c.json(await readSampleEpisode(query, c.get('actor'), `${scope}/${name}`, version), 200)
   })
+  routes.openapi(publisherRoute, async (c) =>
+    c.json(await describePublisher(services, c.get('actor'), c.req.valid('param').username), 200),
+  )
   return routes
 }
 

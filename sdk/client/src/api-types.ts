@@ -115,7 +115,8 @@ export interface paths {
       path?: never
       cookie?: never
     }
-    get?: never
+    /** Browsers that you are logged in with */
+    get: operations['listSessions']
     put?: never
     /**
      * Log in by password
@@ -140,6 +141,23 @@ export interface paths {
     post?: never
     /** Log out */
     delete: operations['deleteSessionsCurrent']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/sessions/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** End a session */
+    delete: operations['endSession']
     options?: never
     head?: never
     patch?: never
@@ -378,6 +396,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/audit': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * The audit log, for operators
+     * @description Who did what, newest first. Entries are never changed or deleted.
+     */
+    get: operations['listAudit']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/packages': {
     parameters: {
       query?: never
@@ -447,6 +485,26 @@ export interface paths {
      * @description Of a scenario one of random actions, of an agent its first of evaluation. What is in it comes out of the scenario's code.
      */
     get: operations['getSampleEpisode']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/accounts/{username}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * A user or an organisation, with its packages
+     * @description The private ones are for members.
+     */
+    get: operations['getPublisher']
     put?: never
     post?: never
     delete?: never
@@ -2170,6 +2228,22 @@ export interface components {
       token: string
       username: string
     }
+    AuditList: {
+      entries: {
+        id: number
+        /** Format: date-time */
+        at: string
+        actor: string | null
+        token_id: string | null
+        action: string
+        subject: string
+        ip: string | null
+        data: {
+          [key: string]: unknown
+        }
+      }[]
+      next_before: number | null
+    }
     PackageList: {
       packages: components['schemas']['ListedPackage'][]
       total: number
@@ -2395,6 +2469,15 @@ export interface components {
       }
       /** @enum {string} */
       end: 'terminated' | 'truncated' | 'cut'
+    }
+    Publisher: {
+      username: string
+      /** @enum {string} */
+      kind: 'user' | 'organisation'
+      display_name: string | null
+      /** Format: date-time */
+      created_at: string
+      packages: components['schemas']['ListedPackage'][]
     }
     PublishedVersion: {
       name: string
@@ -4668,6 +4751,71 @@ export interface operations {
       }
     }
   }
+  listSessions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description All sessions. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            sessions: {
+              id: string
+              current: boolean
+              /** Format: date-time */
+              created_at: string
+              /** Format: date-time */
+              expires_at: string
+            }[]
+          }
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
   postSessions: {
     parameters: {
       query?: never
@@ -4741,6 +4889,62 @@ export interface operations {
     requestBody?: never
     responses: {
       /** @description The session is over. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  endSession: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description It is over, or was before. */
       204: {
         headers: {
           [name: string]: unknown
@@ -5685,6 +5889,72 @@ export interface operations {
       }
     }
   }
+  listAudit: {
+    parameters: {
+      query?: {
+        /** @description Username of whoever did it. */
+        actor?: string
+        /** @description `token.revoke`, or the beginning: `token.`. */
+        action?: string
+        /** @description What it was done to, whole: `account:acme`. */
+        subject?: string
+        limit?: number
+        /** @description `next_before` of the page before. */
+        before?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One page. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['AuditList']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
   searchPackages: {
     parameters: {
       query?: {
@@ -5873,6 +6143,55 @@ export interface operations {
         }
       }
       /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. `sample_episode_not_found`: Nobody has written down an episode of the version. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getPublisher: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        username: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The account. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Publisher']
+        }
+      }
+      /** @description `account_not_found`: There is no user or organisation of that name. */
       404: {
         headers: {
           [name: string]: unknown

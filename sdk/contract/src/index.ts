@@ -1,7 +1,10 @@
 export { AgentGymError, type ErrorReport } from './agent-gym-error.ts'
 export { type AgentManifest, agentManifestSchema, type Evaluation, evaluationSchema } from './agent-manifest.ts'
 export {
+  type AuditList,
   accountSchema,
+  auditListSchema,
+  auditRequestSchema,
   changePasswordRequestSchema,
   createDeviceCodeRequestSchema,
   createdTokenSchema,
@@ -19,6 +22,7 @@ export {
   requestPasswordResetSchema,
   resetPasswordRequestSchema,
   roleSchema,
+  sessionListSchema,
   sessionSchema,
   signUpRequestSchema,
   type TokenScope,
@@ -34,8 +38,10 @@ export {
   listedPackageSchema,
   type PackageList,
   type PackagePage,
+  type Publisher,
   packageListSchema,
   packagePageSchema,
+  publisherSchema,
   type Quality,
   qualitySchema,
   type Readme,

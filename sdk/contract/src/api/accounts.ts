@@ -62,6 +62,21 @@ export const logInRequestSchema = z.strictObject({
 })
 export const sessionSchema = z.object({ username: z.string() }).meta({ id: 'Session' })
 
+export const sessionListSchema = z.object({
+  /** Newest first. */
+  sessions: z.array(
+    z.object({
+      /** Names it here; worth nothing as a cookie. */
+      id: z.string(),
+      /** The one that asks. */
+      current: z.boolean(),
+      created_at: z.iso.datetime(),
+      /** Put off while it is used. */
+      expires_at: z.iso.datetime(),
+    }),
+  ),
+})
+
 export const changePasswordRequestSchema = z.strictObject({
   current_password: z.string().max(1_000),
   password: newPasswordField,
@@ -139,3 +154,32 @@ export const deviceCodeSchema = z
 export const deviceTokenRequestSchema = z.strictObject({ device_code: z.string().max(100) })
 /** As `CreatedToken`, with the name of whoever approved. */
 export const deviceTokenSchema = createdTokenSchema.extend({ username: z.string() }).meta({ id: 'DeviceToken' })
+
+export const auditRequestSchema = z.object({
+  actor: line(z.string().max(100)).optional().describe('Username of whoever did it.'),
+  action: line(z.string().max(80)).optional().describe('`token.revoke`, or the beginning: `token.`.'),
+  subject: line(z.string().max(400)).optional().describe('What it was done to, whole: `account:acme`.'),
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+  before: z.coerce.number().int().positive().optional().describe('`next_before` of the page before.'),
+})
+export const auditListSchema = z
+  .object({
+    /** Newest first. */
+    entries: z.array(
+      z.object({
+        id: z.int().positive(),
+        at: z.iso.datetime(),
+        /** Null for what nobody is known to have done, or whose account is gone. */
+        actor: z.string().nullable(),
+        /** Of the token that was used; null for a session. */
+        token_id: z.string().nullable(),
+        action: z.string(),
+        subject: z.string(),
+        ip: z.string().nullable(),
+        data: z.record(z.string(), z.unknown()),
+      }),
+    ),
+    next_before: z.int().positive().nullable(),
+  })
+  .meta({ id: 'AuditList' })
+export type AuditList = z.infer<typeof auditListSchema>
