@@ -156,7 +156,7 @@ describe('checkout', () => {
     await boss.submit('/balance?account=robots', '/balance/top-ups', { amount_minor: '10' })
     const page = `/buy/@acme/${base}?account=robots`
     const { text } = await boss.get(page)
-    expect(text).toContain('From robots’s balance')
+    expect(text).toContain('From the balance of robots')
     expect(text).toMatch(/href="\/buy\/@acme\/ware-\d+\?account=robots" aria-current="true"/)
     const bought = await boss.post(`/buy/@acme/${base}`, fieldsOf(text))
     expect(bought.status).toBe(303)

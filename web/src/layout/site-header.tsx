@@ -77,6 +77,9 @@ function AccountMenu() {
       </summary>
       <div class="menu-list">
         <a href="/dashboard">Dashboard</a>
+        <a href="/orders">Purchases</a>
+        <a href="/balance">Balance</a>
+        <a href="/earnings">Earnings</a>
         <a href={`/@${account.username}`}>Profile</a>
         {account.operator && <a href="/operator">Operator</a>}
         <Form action="/logout" look="inline">

@@ -45,8 +45,8 @@ export function BalancePage({ balance, payments, account, amount, next, failure 
           </Figure>
         )}
       </Figures>
-      <section class="market-part" aria-labelledby="top-up">
-        <h2 id="top-up">Top up</h2>
+      <section class="market-part">
+        <h2>Top up</h2>
         <Form action="/balance/top-ups" failure={failure} fields={['amount_minor']}>
           <OnceKey />
           <input type="hidden" name="account" value={account} />
@@ -65,8 +65,8 @@ export function BalancePage({ balance, payments, account, amount, next, failure 
           </p>
         </Form>
       </section>
-      <section class="market-part" aria-labelledby="payments">
-        <h2 id="payments">Payments</h2>
+      <section class="market-part">
+        <h2>Payments</h2>
         <Payments payments={payments.payments} />
         <OlderLink path="/balance" account={account} cursor={payments.next_cursor} />
       </section>
@@ -107,8 +107,8 @@ function Payments({ payments }: { payments: Payment[] }) {
             ),
         },
         { title: 'State', cell: (payment) => <PaymentState payment={payment} /> },
-        { title: 'Amount', numeric: true, cell: (one) => <Amount minor={one.amount_minor} currency={one.currency} /> },
         { title: 'When', wide: true, cell: ({ created_at: at }) => <Time at={at} /> },
+        { title: 'Amount', numeric: true, cell: (one) => <Amount minor={one.amount_minor} currency={one.currency} /> },
       ]}
     />
   )

@@ -103,7 +103,7 @@ function Payment({ offer, range, account, payWith, failure = null }: CheckoutPag
         <label class="choice">
           <input type="radio" name="pay_with" value="balance" checked={chosen === 'balance'} disabled={lacking > 0} />
           <span>
-            From {account === '' ? 'your' : `${account}’s`} balance
+            {account === '' ? 'From your balance' : `From the balance of ${account}`}
             <span class="choice-note">
               {lacking > 0 ? (
                 <>

@@ -25,6 +25,7 @@ type EarningsPageProps = EarningsView & Pick<PayoutPartProps, 'account' | 'amoun
 export function EarningsPage({ account, ...view }: EarningsPageProps) {
   const { earnings, earned, entries, next, payouts, destination, amount, failure, failed } = view
   const { currency } = earnings
+  const nothing = entries.length === 0 && earnings.sales_minor + earnings.royalties_earned_minor === 0
   return (
     <MarketFrame title="Earnings" path="/earnings" account={account} needs="admin">
       <Figures>
@@ -40,24 +41,34 @@ export function EarningsPage({ account, ...view }: EarningsPageProps) {
           </Figure>
         )}
       </Figures>
-      <section class="market-part" aria-labelledby="sales">
-        <h2 id="sales">Sales of the last {earned.days.length} days</h2>
+      {nothing ? <NothingEarned /> : <Earned earnings={earnings} earned={earned} />}
+      <PayoutPart {...{ account, earnings, destination, payouts, amount, failure, failed }} />
+      {!nothing && (
+        <section class="market-part">
+          <div class="section-head">
+            <h2>Entries</h2>
+            <a href={accountAddress('/v1/earnings.csv', account)}>All as CSV</a>
+          </div>
+          <Entries entries={entries} />
+          <OlderLink path="/earnings" account={account} cursor={next} />
+        </section>
+      )}
+    </MarketFrame>
+  )
+}
+
+function Earned({ earnings, earned }: Pick<EarningsView, 'earnings' | 'earned'>) {
+  return (
+    <>
+      <section class="market-part">
+        <h2>Sales of the last {earned.days.length} days</h2>
         <SalesChart earned={earned} />
       </section>
-      <section class="market-part" aria-labelledby="whole">
-        <h2 id="whole">In all</h2>
+      <section class="market-part">
+        <h2>In all</h2>
         <Sums earnings={earnings} />
       </section>
-      <PayoutPart {...{ account, earnings, destination, payouts, amount, failure, failed }} />
-      <section class="market-part" aria-labelledby="entries">
-        <div class="section-head">
-          <h2 id="entries">Entries</h2>
-          <a href={accountAddress('/v1/earnings.csv', account)}>All as CSV</a>
-        </div>
-        <Entries entries={entries} />
-        <OlderLink path="/earnings" account={account} cursor={next} />
-      </section>
-    </MarketFrame>
+    </>
   )
 }
 
@@ -86,7 +97,7 @@ function Sums({ earnings }: { earnings: Earnings }) {
             </div>
           ))}
         <div class="bill-total">
-          <dt>{earnings.debt_minor > 0 ? 'There, less what is owed' : 'There'}</dt>
+          <dt>{earnings.debt_minor > 0 ? 'What is there, less what is owed' : 'What is there'}</dt>
           <dd>
             <Amount minor={earnings.balance_minor - earnings.debt_minor} currency={currency} />
           </dd>
@@ -96,14 +107,17 @@ function Sums({ earnings }: { earnings: Earnings }) {
   )
 }
 
+function NothingEarned() {
+  return (
+    <EmptyState title="Nothing earned yet" command="agentgym price @you/package 25">
+      Sales, royalties, refunds and payouts stand here, each with what came of it.
+      <Button href="/publish">Publish a package</Button>
+    </EmptyState>
+  )
+}
+
 function Entries({ entries }: { entries: EarningsEntry[] }) {
-  if (entries.length === 0)
-    return (
-      <EmptyState title="Nothing here" command="agentgym price @you/package 25">
-        Sales, royalties, refunds and payouts stand here, each with what came of it.
-        <Button href="/publish">Publish a package</Button>
-      </EmptyState>
-    )
+  if (entries.length === 0) return <p class="dim">There are no older ones.</p>
   return (
     <Table
       caption="Entries"

@@ -14,7 +14,7 @@ type LicencesPageProps = { list: z.infer<typeof entitlementListSchema>; account:
 /** What somebody, and the organisations that they belong to, have bought the right to. */
 export function LicencesPage({ list: { entitlements, next_cursor: next }, account }: LicencesPageProps) {
   return (
-    <MarketFrame title="Licences" path="/licences" account={account} needs="viewer">
+    <MarketFrame title="Licences" path="/licences" account={account} needs="viewer" all>
       {entitlements.length === 0 ? (
         <EmptyState title="No licences" command="agentgym buy @seller/package">
           What you have bought the right to stands here. What is free needs none.

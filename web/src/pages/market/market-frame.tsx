@@ -20,13 +20,13 @@ type MarketFrameProps = {
   account: string
   /** The role in which one speaks for an organisation here. */
   needs: Role
-  /** Beside the heading. */
-  action?: Child
+  /** Without an account it is about all of the visitor's; otherwise about their own. */
+  all?: boolean
   children?: Child
 }
 
 /** What stands around all that somebody bought, sold, has and may spend. */
-export function MarketFrame({ title, lead, path, account, needs, action, children }: MarketFrameProps) {
+export function MarketFrame({ title, lead, path, account, needs, all, children }: MarketFrameProps) {
   return (
     <div class="market">
       <header class="market-head">
@@ -34,14 +34,13 @@ export function MarketFrame({ title, lead, path, account, needs, action, childre
           <h1>{title}</h1>
           {lead !== undefined && <p class="lead">{lead}</p>}
         </div>
-        {action}
       </header>
       <Tabs
         label="Buying and selling"
         current={accountAddress(path, account)}
         tabs={tabs.map((tab) => ({ href: accountAddress(tab.path, account), title: tab.title }))}
       />
-      <AccountChoice path={path} account={account} needs={needs} />
+      <AccountChoice path={path} account={account} needs={needs} all={all} />
       {children}
     </div>
   )
@@ -52,25 +51,28 @@ type AccountChoiceProps = {
   account: string
   needs: Role
   label?: string
+  all?: boolean
   /** What else the address says. */
   query?: Record<string, string>
 }
 
 /** For whom: nothing to choose for who belongs to no organisation. */
-export function AccountChoice({ path, account, needs, label = 'For', query = {} }: AccountChoiceProps) {
+export function AccountChoice({ path, account, needs, label = 'For', all = false, query = {} }: AccountChoiceProps) {
   const { account: visitor } = usePage()
   if (visitor === null) return null
   const [own, ...others] = accountsOf(visitor, needs)
   if (others.length === 0) return null
+  const unnamed = all ? 'all of yours' : `you, ${own}`
+  const named = all ? [own, ...others] : others
   return (
     <nav class="account-choice" aria-label={`${label} which account`}>
       <span class="dim">{label}</span>
-      {['', ...others].map((one) => (
+      {['', ...named].map((one) => (
         <a
           href={accountAddress(path, one, query)}
-          aria-current={one === account || (one === '' && account === own) ? 'true' : undefined}
+          aria-current={one === account || (one === '' && account === own && !all) ? 'true' : undefined}
         >
-          {one === '' ? `you, ${own}` : one}
+          {one === '' ? unnamed : one}
         </a>
       ))}
     </nav>

@@ -153,8 +153,9 @@ function Actions({ order, sides: { buys, sells } }: { order: Order; sides: Sides
     <footer class="receipt-foot">
       {buys && (
         <p class="dim">
-          {refundable.by_buyer ? 'You can give it back.' : 'You cannot give it back by yourself.'}{' '}
-          {withMoments(refundable.why)}
+          {refundable.by_buyer
+            ? `You can give it back. ${withMoments(refundable.why)}`
+            : `You cannot give it back by yourself. ${withMoments(refundable.why)}`}
         </p>
       )}
       {((buys && refundable.by_buyer) || sells) && (

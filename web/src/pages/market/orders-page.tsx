@@ -26,7 +26,7 @@ const heads = {
 export function OrdersPage({ role, orders, next, account, first }: OrdersPageProps) {
   const { path, title, role: needed } = heads[role]
   return (
-    <MarketFrame title={title} path={path} account={account} needs={needed}>
+    <MarketFrame title={title} path={path} account={account} needs={needed} all>
       {orders.length > 0 ? (
         <Table rows={orders} columns={columnsOf(role)} caption={title} />
       ) : role === 'purchases' ? (
@@ -57,11 +57,11 @@ function columnsOf(role: OrdersPageProps['role']): Column<Order>[] {
       ),
     },
     { title: 'State', cell: (order) => <OrderState order={order} /> },
-    { title: 'Total', numeric: true, cell: (order) => <Amount minor={order.total_minor} currency={order.currency} /> },
     role === 'purchases'
       ? { title: 'Seller', wide: true, cell: (order) => order.seller }
       : { title: 'Buyer', wide: true, cell: (order) => order.buyer },
     { title: 'Ordered', wide: true, cell: (order) => <Time at={order.created_at} /> },
+    { title: 'Total', numeric: true, cell: (order) => <Amount minor={order.total_minor} currency={order.currency} /> },
   ]
 }
 

@@ -31,8 +31,8 @@ const tones = { pending: 'warning', paid: 'good', failed: 'bad' } as const
 export function PayoutPart(props: PayoutPartProps) {
   const { payouts } = props
   return (
-    <section class="market-part" aria-labelledby="payouts">
-      <h2 id="payouts">Payouts</h2>
+    <section class="market-part">
+      <h2>Payouts</h2>
       {props.destination.ready ? <PayoutForm {...props} /> : <Destination {...props} />}
       {payouts.length > 0 && (
         <Table
@@ -87,13 +87,13 @@ function PayoutForm({ account, earnings, amount, failure = null, failed }: Payou
 }
 
 function Destination({ account, destination, failure = null, failed }: PayoutPartProps) {
-  const { onboarding_url: form, provider } = destination
+  const { onboarding_url: form } = destination
   return (
     <>
       {form !== null && (
         <Notice kind="info">
-          The account at {provider} is not complete. Its form asks for who you are and where the money goes; we never
-          see either.
+          Your account at the payment provider is not complete. Its form asks for who you are and where the money goes;
+          we never see either.
         </Notice>
       )}
       {form === null && (

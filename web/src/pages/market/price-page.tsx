@@ -29,8 +29,8 @@ export function PricePage({ view, values, failure = null }: PricePageProps) {
       </header>
       {(upcoming !== null || later !== null) && <Announced prices={prices} kind={kind} />}
       <PriceForm kind={kind} prices={prices} values={values} failure={failure} />
-      <section class="market-part" aria-labelledby="history">
-        <h2 id="history">What it has cost</h2>
+      <section class="market-part">
+        <h2>What it has cost</h2>
         {history.length === 0 ? <p class="dim">No price was ever set: it is free.</p> : <History history={history} />}
       </section>
     </div>

@@ -45,7 +45,7 @@ export function SalesChart({ earned: { days, currency } }: { earned: EarningsDay
         <span>{first}</span>
         <span>{last}</span>
       </p>
-      <details class="more">
+      <details class="sales-chart-table">
         <summary>As a table</summary>
         <Table
           caption="Sales by day"

@@ -39,8 +39,8 @@ export function SpendingPage({ caps, tokens, account, values, failure = null }: 
       ) : (
         <Caps caps={caps} account={account} currency={host.currency} />
       )}
-      <section class="market-part" aria-labelledby="new-limit">
-        <h2 id="new-limit">Set a limit</h2>
+      <section class="market-part">
+        <h2>Set a limit</h2>
         <Form action="/settings/spending" failure={failure} fields={['token_id', 'period', 'amount_minor']}>
           <input type="hidden" name="account" value={account} />
           {tokens.length > 0 && (
@@ -105,7 +105,6 @@ function Caps({ caps, account, currency }: { caps: SpendCap[]; account: string; 
         { title: 'Spent', numeric: true, cell: (cap) => <Amount minor={cap.spent_minor} currency={currency} /> },
         {
           title: 'Remove',
-          numeric: true,
           cell: ({ id, token, period }) => (
             <Form
               action={`/settings/spending/${id}/remove`}
