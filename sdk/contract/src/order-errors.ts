@@ -11,7 +11,7 @@ export const orderErrors = {
   spend_cap_exceeded: {
     exit: 1,
     status: 402,
-    summary: 'A spend cap of the account or of the token leaves too little.',
+    summary: 'A spend cap of the account or of the token leaves too little, or it costs more than `--max`.',
   },
   spend_cap_not_found: { exit: 1, status: 404, summary: 'There is no such spend cap, or it is not yours to change.' },
   order_not_found: { exit: 1, status: 404, summary: 'There is no such order, or it is not yours to see.' },
