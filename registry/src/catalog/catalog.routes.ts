@@ -1,4 +1,5 @@
 import {
+  dependentsSchema,
   type PackageList,
   packageListSchema,
   packagePageSchema,
@@ -17,6 +18,7 @@ import { createRoutes } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
+import { findDependents } from './dependents.store.ts'
 import { facetCounts } from './facet-counts.ts'
 import { listedPackage } from './listed-package.ts'
 import { packageDocument } from './package-document.ts'
@@ -106,6 +108,21 @@ const publisherRoute = createRoute({
   },
 })
 
+const dependentsRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/dependents',
+  operationId: 'getDependents',
+  summary: 'What needs a package: agents trained on it, packages that depend on it',
+  request: { params: packageParams },
+  responses: {
+    200: {
+      description: 'As far as you may know of them.',
+      content: { 'application/json': { schema: dependentsSchema } },
+    },
+    ...failures('package_not_found', 'package_taken_down'),
+  },
+})
+
 /** Finding packages, and what is shown of one. */
 export function catalogRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
@@ -145,6 +162,10 @@ export function catalogRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(publisherRoute, async (c) =>
     c.json(await describePublisher(services, c.get('actor'), c.req.valid('param').username), 200),
   )
+  routes.openapi(dependentsRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    return c.json(await findDependents(services.database.query, c.get('actor'), `${scope}/${name}`), 200)
+  })
   return routes
 }
 

@@ -513,6 +513,23 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/packages/{scope}/{name}/dependents': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** What needs a package: agents trained on it, packages that depend on it */
+    get: operations['getDependents']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/packages/{scope}/{name}/versions/{version}': {
     parameters: {
       query?: never
@@ -2478,6 +2495,21 @@ export interface components {
       /** Format: date-time */
       created_at: string
       packages: components['schemas']['ListedPackage'][]
+    }
+    Dependents: {
+      name: string
+      agents: {
+        name: string
+        version: string
+        title: string | null
+        scenario_version: string
+      }[]
+      packages: {
+        name: string
+        version: string
+        title: string | null
+        range: string
+      }[]
     }
     PublishedVersion: {
       name: string
@@ -6220,6 +6252,66 @@ export interface operations {
       }
     }
   }
+  getDependents: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description As far as you may know of them. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Dependents']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
   getPackagesByScopeByNameVersionsByVersion: {
     parameters: {
       query?: never
@@ -7615,7 +7707,7 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
-      /** @description `payment_required`: A licence has to be bought first, or the price of a run confirmed. `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little. */
+      /** @description `payment_required`: A licence has to be bought first, or the price of a run confirmed. `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little, or it costs more than `--max`. */
       402: {
         headers: {
           [name: string]: unknown
@@ -7868,7 +7960,7 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
-      /** @description `payment_required`: A licence has to be bought first, or the price of a run confirmed. `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little. */
+      /** @description `payment_required`: A licence has to be bought first, or the price of a run confirmed. `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little, or it costs more than `--max`. */
       402: {
         headers: {
           [name: string]: unknown
@@ -11682,7 +11774,7 @@ export interface operations {
           'application/json': components['schemas']['Error']
         }
       }
-      /** @description `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little. */
+      /** @description `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little, or it costs more than `--max`. */
       402: {
         headers: {
           [name: string]: unknown

@@ -32,6 +32,8 @@ export {
   verifyEmailRequestSchema,
 } from './api/accounts.ts'
 export {
+  type Dependents,
+  dependentsSchema,
   type Facets,
   facetsSchema,
   type ListedPackage,

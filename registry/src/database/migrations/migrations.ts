@@ -8,6 +8,7 @@ import { ledger } from './0007-ledger.ts'
 import { market } from './0008-market.ts'
 import { moderation } from './0009-moderation.ts'
 import { pictures } from './0010-pictures.ts'
+import { dependents } from './0011-dependents.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   market,
   moderation,
   pictures,
+  dependents,
 ]

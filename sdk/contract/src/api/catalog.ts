@@ -134,6 +134,22 @@ export const versionReadmeSchema = readmeSchema
   .meta({ id: 'VersionReadme' })
 export type VersionReadme = z.infer<typeof versionReadmeSchema>
 
+/** What needs a package, at most a hundred of each, the most downloaded first. */
+export const dependentsSchema = z
+  .object({
+    name: z.string(),
+    /** Agents that were verified on one of its versions. */
+    agents: z.array(
+      z.object({ name: z.string(), version: z.string(), title: z.string().nullable(), scenario_version: z.string() }),
+    ),
+    /** Packages whose latest version names it as a dependency, with the range. */
+    packages: z.array(
+      z.object({ name: z.string(), version: z.string(), title: z.string().nullable(), range: z.string() }),
+    ),
+  })
+  .meta({ id: 'Dependents' })
+export type Dependents = z.infer<typeof dependentsSchema>
+
 const pageVersionSchema = z.object({
   version: z.string(),
   published_at: timeSchema,
