@@ -4,7 +4,7 @@ import { fieldFailure } from '../app/field-failure.ts'
 import { attempt, type FormFailure } from '../app/form-failure.ts'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
-import { ownAccounts } from '../pages/dashboard/own-accounts.ts'
+import { accountsOf } from '../pages/market/accounts-of.ts'
 import { NewRunPage, type NewRunValues, newRunFields } from '../pages/runs/new-run-page.tsx'
 import { findRun } from '../pages/runs/read-run.ts'
 import { readSettings, writeSettings } from '../pages/runs/settings-text.ts'
@@ -47,7 +47,7 @@ async function showForm(visit: Visit, values: NewRunValues, failure: FormFailure
         idempotency_key: values.idempotency_key || randomUUID(),
         expected_price: price === null ? '' : `${scenarioName(values.scenario)} ${price}`,
       }}
-      accounts={ownAccounts(visit)}
+      accounts={visit.account === null ? [] : accountsOf(visit.account, 'member')}
       machines={(status.data as ServerStatus | undefined) ?? null}
       failure={failure}
       priceWords={

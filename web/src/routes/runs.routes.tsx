@@ -3,7 +3,7 @@ import { fieldFailure } from '../app/field-failure.ts'
 import { attempt, type FormFailure } from '../app/form-failure.ts'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
-import { ownAccounts } from '../pages/dashboard/own-accounts.ts'
+import { accountsOf } from '../pages/market/accounts-of.ts'
 import { ComparePage } from '../pages/runs/compare-page.tsx'
 import { findRun, readPoints, readRun } from '../pages/runs/read-run.ts'
 import { RunPage } from '../pages/runs/run-page.tsx'
@@ -21,7 +21,12 @@ export const runRoutes = [
     const { data } = await visit.api.GET('/v1/runs', { params: { query: { ...filter, cursor, limit: 20 } } })
     const runs = (data?.runs ?? []) as Run[]
     return visit.page(
-      <RunsPage runs={runs} filter={filter} accounts={ownAccounts(visit)} next={data?.next_cursor ?? null} />,
+      <RunsPage
+        runs={runs}
+        filter={filter}
+        accounts={visit.account === null ? [] : accountsOf(visit.account, 'viewer')}
+        next={data?.next_cursor ?? null}
+      />,
       { title: 'Runs', hidden: true },
     )
   }),

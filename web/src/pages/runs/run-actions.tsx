@@ -30,11 +30,7 @@ export function RunActions({ run, failure, typedBudget }: RunActionsProps) {
           <Button look="danger">Cancel the run</Button>
         </Form>
       )}
-      {!goesOn && (
-        <Button look={run.state === 'budget_exceeded' ? 'quiet' : 'primary'} href={`/runs/new?${again}`}>
-          Train again
-        </Button>
-      )}
+      {!goesOn && <Button href={`/runs/new?${again}`}>Train again</Button>}
       <Button href={`/runs/compare?ids=${run.id}`}>Compare</Button>
     </div>
   )

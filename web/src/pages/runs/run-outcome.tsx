@@ -18,7 +18,11 @@ export function RunOutcome({ run, checkpoints }: { run: Run; checkpoints: Checkp
       <section aria-labelledby="checkpoints">
         <h2 id="checkpoints">Checkpoints</h2>
         {checkpoints.length === 0 ? (
-          <p class="dim">None yet. A run goes on from its last one when a worker is lost.</p>
+          <p class="dim">
+            {run.ended_at === null
+              ? 'None yet. A run goes on from its last one when a worker is lost.'
+              : 'None is kept.'}
+          </p>
         ) : (
           <Table
             caption="Checkpoints"

@@ -53,12 +53,11 @@ export function RunPage({ read, failure = null, typedBudget, refreshing = false 
       <div data-part="actions">
         <RunActions run={run} failure={failure} typedBudget={typedBudget} />
       </div>
+      {goesOn && <SmallCharts points={points} />}
       <div data-part="outcome">
         <RunOutcome run={run} checkpoints={read.checkpoints} />
       </div>
-      <section class="run-charts" aria-label="How it learns">
-        <SmallCharts points={points} />
-      </section>
+      {!goesOn && <SmallCharts points={points} />}
       <div data-part="log">
         <RunLog log={read.log} run={run} />
       </div>
@@ -122,7 +121,7 @@ const curves: Curve[] = [
 
 function SmallCharts({ points }: { points: ProgressEvent[] }) {
   return (
-    <>
+    <section class="run-charts" aria-label="How it learns">
       {curves
         .filter(({ value }) => points.length === 0 || points.some((point) => value(point) !== null))
         .map(({ live, title, value }) => (
@@ -133,7 +132,7 @@ function SmallCharts({ points }: { points: ProgressEvent[] }) {
             series={[{ name: title, points: seriesOf(points, value) }]}
           />
         ))}
-    </>
+    </section>
   )
 }
 

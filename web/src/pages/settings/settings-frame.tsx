@@ -1,0 +1,24 @@
+import type { Html } from '../../app/visit.ts'
+import { Tabs } from '../../components/tabs.tsx'
+import { usePage } from '../../layout/page-context.ts'
+
+const tabs = [
+  { href: '/settings/account', title: 'Account' },
+  { href: '/settings/sessions', title: 'Sessions' },
+  { href: '/settings/tokens', title: 'Tokens' },
+  { href: '/settings/organisations', title: 'Organisations' },
+  { href: '/settings/spending', title: 'Spend limits' },
+]
+
+/** What stands around every page of settings. */
+export function SettingsFrame({ children }: { children?: Html }) {
+  const { path } = usePage()
+  const current = tabs.find(({ href }) => path === href || path.startsWith(`${href}/`))
+  return (
+    <div class="desk">
+      <h1>Settings</h1>
+      <Tabs tabs={tabs} current={current?.href ?? ''} label="Settings" />
+      <div class="settings-page">{children}</div>
+    </div>
+  )
+}
