@@ -27,8 +27,8 @@ export function Rights({ offer }: { offer: Offer }) {
           <li>
             <Icon name="info" size={14} />
             <span>
-              Hosted calls cost {formatAmount(calls, price.currency)} for 1,000 beside it
-              {trial > 0 && `, after ${trial.toLocaleString('en')} that are free`}
+              Calls cost {formatAmount(calls, price.currency)} for 1,000 beside it, once agents are hosted here
+              {trial > 0 && `; the first ${trial.toLocaleString('en')} are free`}
             </span>
           </li>
         )}

@@ -52,35 +52,7 @@ export function PriceForm({ kind, prices, values, failure }: PriceFormProps) {
         help="Empty where it is free. A cut holds at once; a raise is announced first, unless nobody relies on the package yet."
         maxlength={24}
       />
-      {kind === 'scenario' ? (
-        <Field
-          label="Royalty, in %"
-          name="royalty_basis_points"
-          value={said('royalty_basis_points', String(royaltyOf(prices) / 100))}
-          failure={failure}
-          help="Your part of every sale of others’ agents that were trained on it."
-          maxlength={8}
-        />
-      ) : (
-        <>
-          <Field
-            label={`1,000 hosted calls, in ${currency}`}
-            name="calls_price_minor"
-            value={said('calls_price_minor', typedAmount(callsPriceOf(prices), currency))}
-            failure={failure}
-            help="Beside the licence; 0 where calls cost nothing more."
-            maxlength={24}
-          />
-          <Field
-            label="Calls to try"
-            name="trial_calls"
-            value={said('trial_calls', String(prices.trial_calls))}
-            failure={failure}
-            help="Hosted calls that each account may make before it buys."
-            maxlength={7}
-          />
-        </>
-      )}
+      <KindFields {...{ kind, prices, said, failure }} />
       <Field
         label="Terms"
         name="terms"
@@ -94,6 +66,47 @@ export function PriceForm({ kind, prices, values, failure }: PriceFormProps) {
         <Button look="primary">Set the price</Button>
       </p>
     </Form>
+  )
+}
+
+type KindFieldsProps = Pick<PriceFormProps, 'kind' | 'prices' | 'failure'> & {
+  /** What stands in a field: what was typed, or what holds. */
+  said: (field: string, otherwise: string) => string
+}
+
+/** What only scenarios have, and what only agents. */
+function KindFields({ kind, prices, said, failure }: KindFieldsProps) {
+  const { currency } = prices.current
+  if (kind === 'scenario')
+    return (
+      <Field
+        label="Royalty, in %"
+        name="royalty_basis_points"
+        value={said('royalty_basis_points', String(royaltyOf(prices) / 100))}
+        failure={failure}
+        help="Your part of every sale of others’ agents that were trained on it."
+        maxlength={8}
+      />
+    )
+  return (
+    <>
+      <Field
+        label={`1,000 hosted calls, in ${currency}`}
+        name="calls_price_minor"
+        value={said('calls_price_minor', typedAmount(callsPriceOf(prices), currency))}
+        failure={failure}
+        help="Beside the licence; 0 where calls cost nothing more."
+        maxlength={24}
+      />
+      <Field
+        label="Calls to try"
+        name="trial_calls"
+        value={said('trial_calls', String(prices.trial_calls))}
+        failure={failure}
+        help="Hosted calls that each account may make before it buys."
+        maxlength={7}
+      />
+    </>
   )
 }
 

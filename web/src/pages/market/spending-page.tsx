@@ -7,7 +7,6 @@ import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
 import { Table } from '../../components/table.tsx'
 import { usePage } from '../../layout/page-context.ts'
-import { Amount } from './amount.tsx'
 import { MarketFrame } from './market-frame.tsx'
 
 type SpendingPageProps = {
@@ -99,10 +98,13 @@ function Caps({ caps, account, currency }: { caps: SpendCap[]; account: string; 
         },
         {
           title: 'Limit',
-          numeric: true,
-          cell: ({ amount_minor: most, period }) => `${formatAmount(most, currency)} ${periods[period]}`,
+          cell: ({ amount_minor: most, spent_minor: spent, period }) => (
+            <>
+              {formatAmount(most, currency)} {periods[period]}
+              <span class="bill-note">{formatAmount(spent, currency)} spent</span>
+            </>
+          ),
         },
-        { title: 'Spent', numeric: true, cell: (cap) => <Amount minor={cap.spent_minor} currency={currency} /> },
         {
           title: 'Remove',
           cell: ({ id, token, period }) => (

@@ -6,6 +6,8 @@ import { Icon } from '../../components/icon.tsx'
 import { packageAddress } from '../../components/package-address.ts'
 import { Price } from '../../components/price.tsx'
 import { Time } from '../../components/time.tsx'
+import { usePage } from '../../layout/page-context.ts'
+import { accountsOf } from '../market/accounts-of.ts'
 import { Fact } from './fact.tsx'
 import type { PackageView } from './read-package.ts'
 import { shownBytes } from './shown-bytes.ts'
@@ -35,6 +37,8 @@ function Purchase({ view: { page, offer, member } }: { view: PackageView }) {
   const { price, upcoming, entitled } = offer
   const train = `/runs/new?scenario=${encodeURIComponent(page.name)}`
   const buy = `/buy/${page.name}`
+  const { account } = usePage()
+  const sells = account !== null && accountsOf(account, 'admin').includes(page.owner.username)
   return (
     <section class="package-purchase" aria-label="Price">
       <p class="package-price">
@@ -65,6 +69,11 @@ function Purchase({ view: { page, offer, member } }: { view: PackageView }) {
           </Button>
         )}
       </p>
+      {sells && (
+        <p>
+          <a href={`${packageAddress(page.name)}/price`}>Set the price</a>
+        </p>
+      )}
       {offer.trial_calls > 0 && !entitled && (
         <p class="dim">
           {offer.trial_calls.toLocaleString('en')} {offer.trial_calls === 1 ? 'call' : 'calls'} on trial, once agents
