@@ -1,30 +1,15 @@
 import { listed } from '@agentgym/registry/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleEpisode } from '../../testdata/episodes/sample-episode.ts'
+import { hostileReadme } from './hostile-readme.ts'
 import { openTestSite, type TestBrowser, type TestSite } from './open-test-site.ts'
 import { openPublisher, type PublishSampled } from './publish-sampled.ts'
 import { publishVerified } from './publish-verified.ts'
 
-const wide = Array.from({ length: 40 }, (_, column) => `column ${column}`).join(' | ')
-const readme = [
-  '# Hostile',
-  '<script>alert(1)</script>',
-  '<img src=x onerror=alert(2)>',
-  '<svg onload=alert(3)><a xlink:href="javascript:alert(4)">x</a></svg>',
-  '[click](javascript:alert(5)) [data](data:text/html,x) ![pixel](https://evil.example/pixel.gif "<table onmouseover=alert(6)>")',
-  '<style>body{display:none}</style>',
-  `| ${wide} |\n|${'---|'.repeat(40)}\n| ${wide} |`,
-  '- [x] done',
-  '## 倒立振子',
-  '漢字仮名交じり文'.repeat(60),
-  'مرحبا، هذا سيناريو عربة وعمود',
-  `${'unbroken'.repeat(400)}`,
-  '[^1]\n\n[^1]: <form action=https://evil.example><input name=password></form>',
-].join('\n\n')
 const hostile = `</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>`
 
 const packages = [
-  listed('@many/hostile', { title: hostile, summary: hostile, category: hostile, readme }),
+  listed('@many/hostile', { title: hostile, summary: hostile, category: hostile, readme: hostileReadme }),
   listed('@many/plain', { title: 'Plain' }),
   listed('@many/secret', { title: 'Secret', visibility: 'private' }),
 ]
@@ -134,6 +119,8 @@ describe('an agent', () => {
     const { status, headers } = await open('/packages/@acme/solver/agents')
     expect([status, headers.get('location')]).toEqual([303, '/packages/@acme/solver'])
     expect((await open('/packages/@acme/solver/dependencies')).text).toContain('href="/packages/@acme/maze"')
+    const { text } = await open('/packages/@acme/maze/dependencies')
+    expect(text).toMatch(/What needs it[\s\S]*href="\/packages\/@acme\/solver"[\s\S]*trained: 0\.1\.0/)
   })
 })
 

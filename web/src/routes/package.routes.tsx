@@ -47,8 +47,13 @@ export const packageRoutes = [
   route('get', '/packages/:scope/:name/dependencies', { access: 'public' }, async (visit) => {
     const view = await readPackage(visit)
     if (view.page.latest === null) return tabPage(visit, view, '/dependencies', nothing(view))
-    const { details } = await readVersion(visit, view.page.latest.version)
-    return tabPage(visit, view, '/dependencies', <DependenciesTab details={details} />)
+    const params = { path: packagePath(visit) }
+    const [{ details }, { data }] = await Promise.all([
+      readVersion(visit, view.page.latest.version),
+      visit.api.GET('/v1/packages/{scope}/{name}/dependents', { params }),
+    ])
+    const dependents = data ?? { name: view.page.name, agents: [], packages: [] }
+    return tabPage(visit, view, '/dependencies', <DependenciesTab details={details} dependents={dependents} />)
   }),
 
   route('get', '/packages/:scope/:name/v/:version', { access: 'public' }, async (visit) => {

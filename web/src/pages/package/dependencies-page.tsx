@@ -1,4 +1,5 @@
-import type { VersionDetails } from '@agentgym/contract'
+import type { Dependents, VersionDetails } from '@agentgym/contract'
+import { EmptyState } from '../../components/empty-state.tsx'
 import { packageAddress } from '../../components/package-address.ts'
 import { type Column, Table } from '../../components/table.tsx'
 import { dependenciesOf } from './version-facts.ts'
@@ -12,7 +13,7 @@ const columns: Column<Dependency>[] = [
 ]
 
 /** What a version needs, and what needs it. */
-export function DependenciesTab({ details }: { details: VersionDetails }) {
+export function DependenciesTab({ details, dependents }: { details: VersionDetails; dependents: Dependents }) {
   const { name, agent } = details
   const rows: Dependency[] = [
     ...(agent === null ? [] : [{ name: agent.scenario.name, range: agent.scenario.version, what: 'trained on it' }]),
@@ -28,15 +29,27 @@ export function DependenciesTab({ details }: { details: VersionDetails }) {
           <Table rows={rows} columns={columns} caption={`What ${name} needs`} />
         )}
       </section>
-      {agent === null && (
-        <section class="package-section" aria-labelledby="needed">
-          <h2 id="needed">What needs it</h2>
-          <p>
-            <a href={`${packageAddress(name)}/agents`}>Agents that were trained on it and verified</a>
-          </p>
-        </section>
-      )}
+      <Needed dependents={dependents} />
     </>
+  )
+}
+
+function Needed({ dependents: { name, agents, packages } }: { dependents: Dependents }) {
+  const rows: Dependency[] = [
+    ...agents.map((one) => ({ name: one.name, range: one.scenario_version, what: `trained: ${one.version}` })),
+    ...packages.map((one) => ({ name: one.name, range: one.range, what: `installs it: ${one.version}` })),
+  ]
+  return (
+    <section class="package-section" aria-labelledby="needed">
+      <h2 id="needed">What needs it</h2>
+      {rows.length === 0 ? (
+        <EmptyState title="Nothing needs it yet">
+          Agents that were trained on it and verified stand here, and packages that name it as a dependency.
+        </EmptyState>
+      ) : (
+        <Table rows={rows} columns={columns} caption={`What needs ${name}`} />
+      )}
+    </section>
   )
 }
 

@@ -1,0 +1,101 @@
+import type { AgentCard } from '@agentgym/contract'
+import { policyOutputs } from '@agentgym/contract/model'
+
+type Snippet = { title: string; text: string }
+type Reading = {
+  name: string
+  model: string
+  inputs: { input: string; variable: string; size: number }[]
+  output: string
+  /** Where the action is one choice: what index 0 means. */
+  start: number | null
+}
+
+/** How to run an agent from one's own program, each to be pasted as it stands. */
+export function agentSnippets(name: string, { policy }: AgentCard, server: string): Snippet[] {
+  const [scope] = name.split('/')
+  const [output] = policyOutputs(policy).keys()
+  const [choice] = policy.action
+  const reading: Reading = {
+    name,
+    model: `node_modules/${name}/model.onnx`,
+    inputs: policy.observation.map(({ name: input, size }, index, all) => {
+      const variable = identifier(input)
+      const clashes = all.some((other, at) => at < index && identifier(other.name) === variable)
+      return { input, size, variable: clashes ? `${variable}_${index}` : variable }
+    }),
+    output,
+    start: policy.action.length === 1 && choice.kind === 'discrete' ? choice.start : null,
+  }
+  return [
+    { title: 'Install with npm', text: `npm install ${name} --${scope}:registry=${server}/npm/` },
+    { title: 'Node.js (npm install onnxruntime-node)', text: nodeText(reading) },
+    { title: 'Python, as agent.py (pip install onnxruntime numpy)', text: pythonText(reading) },
+    {
+      title: 'LangChain tool (pip install langchain-core)',
+      text: 'from langchain_core.tools import tool\nfrom agent import act\n\nact_tool = tool(act)',
+    },
+    {
+      title: 'AutoGen tool (pip install autogen-core)',
+      text: 'from autogen_core.tools import FunctionTool\nfrom agent import act\n\nact_tool = FunctionTool(act, description=act.__doc__)',
+    },
+    {
+      title: 'CrewAI tool (pip install crewai)',
+      text: 'from crewai.tools import tool\nfrom agent import act\n\nact_tool = tool("act")(act)',
+    },
+    {
+      title: 'MCP server (pip install "mcp<2")',
+      text: `from mcp.server.fastmcp import FastMCP\nfrom agent import act\n\nserver = FastMCP(${quote(name)})\nserver.tool()(act)\nserver.run()`,
+    },
+  ]
+}
+
+function nodeText({ model, inputs, output, start }: Reading): string {
+  return [
+    `import { InferenceSession, Tensor } from 'onnxruntime-node'`,
+    '',
+    `const model = await InferenceSession.create(${quote(model)})`,
+    'const observation = {',
+    ...inputs.map(
+      ({ input, size }) => `  ${quote(input)}: new Tensor('float32', new Float32Array(${size}), [1, ${size}]),`,
+    ),
+    '}',
+    'const output = await model.run(observation)',
+    ...(start === null
+      ? ['console.log(output)']
+      : [
+          `const scores = Array.from(output[${quote(output)}].data)`,
+          `const action = ${shift(start)}scores.indexOf(Math.max(...scores))`,
+        ]),
+  ].join('\n')
+}
+
+function pythonText({ name, model, inputs, output, start }: Reading): string {
+  const parameters = inputs.map(({ variable }) => `${variable}: list[float]`).join(', ')
+  return [
+    'import numpy',
+    'import onnxruntime',
+    '',
+    `model = onnxruntime.InferenceSession(${quote(model)})`,
+    '',
+    `def act(${parameters}) -> ${start === null ? 'dict' : 'int'}:`,
+    `    """What ${name} does upon an observation."""`,
+    '    seen = {',
+    ...inputs.map(
+      ({ input, variable, size }) =>
+        `        ${quote(input)}: numpy.array(${variable}, "float32").reshape(1, ${size}),`,
+    ),
+    '    }',
+    ...(start === null
+      ? [
+          '    named = zip(model.get_outputs(), model.run(None, seen))',
+          '    return {output.name: value.tolist() for output, value in named}',
+        ]
+      : [`    (scores,) = model.run([${quote(output)}], seen)`, `    return ${shift(start)}int(scores.argmax())`]),
+  ].join('\n')
+}
+
+/** Names of inputs come out of a stranger's package: JSON's strings are those of JavaScript and Python, too. */
+const quote = (text: string) => JSON.stringify(text)
+const identifier = (text: string) => `${text.replace(/[^A-Za-z0-9]+/g, '_').replace(/^(?=\d|$)/, 'x')}`
+const shift = (start: number) => (start === 0 ? '' : `${start} + `)
