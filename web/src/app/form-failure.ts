@@ -18,6 +18,9 @@ const fieldOf: Partial<Record<string, string>> = {
   email_taken: 'email',
 }
 
+/** Where somebody else's server does not answer: nothing is lost, and the form can be sent again as it stands. */
+const passing = 'payment_provider_unavailable'
+
 /** Does the work of a form: null, or why the API refused it. Bugs, and a session that is over, are thrown on. */
 export async function attempt(work: () => Promise<unknown>): Promise<FormFailure | null> {
   try {
@@ -26,13 +29,14 @@ export async function attempt(work: () => Promise<unknown>): Promise<FormFailure
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code === 'unauthenticated') throw error
     const { status } = errorCatalogue[error.code]
-    if (status >= 500) throw error
+    if (status >= 500 && error.code !== passing) throw error
     return { status, ...told(error) }
   }
 }
 
 function told(error: AgentGymError): Pick<FormFailure, 'fields' | 'message' | 'hint'> {
-  const hint = error.hint ?? null
+  const hint =
+    error.code === passing ? 'Send the form again in a while: what it asks for is done once.' : (error.hint ?? null)
   const listed = error.code === 'request_invalid' ? { ...fieldsIn(error.data.fields), ...fieldOfRule(error) } : {}
   if (Object.keys(listed).length > 0) return { fields: listed, message: null, hint: null }
   const field = fieldOf[error.code]

@@ -6,7 +6,7 @@ import type { Visit } from '../app/visit.ts'
 import { accountField } from '../pages/market/accounts-of.ts'
 import { BalancePage } from '../pages/market/balance-page.tsx'
 import { formAmount, typedAmount } from '../pages/market/form-amount.ts'
-import { onceHeader } from '../pages/market/once-key.tsx'
+import { onceAgain, onceHeader } from '../pages/market/once-key.tsx'
 import { PaymentPage } from '../pages/market/payment-page.tsx'
 
 export const balanceRoutes = [
@@ -58,6 +58,13 @@ async function balancePage(visit: Visit, { account, cursor, amount, next, failur
     visit.api.GET('/v1/payments', { params: { query: { ...query, cursor } } }),
   ])
   if (balance.data === undefined || payments.data === undefined) throw new Error('no balance and no failure')
-  const page = <BalancePage balance={balance.data} payments={payments.data} {...{ account, amount, next, failure }} />
+  const page = (
+    <BalancePage
+      balance={balance.data}
+      payments={payments.data}
+      {...{ account, amount, next, failure }}
+      once={onceAgain(visit, failure)}
+    />
+  )
   return visit.page(page, { title: 'Balance', hidden: true, status: failure?.status })
 }

@@ -4,7 +4,7 @@ import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { accountField } from '../pages/market/accounts-of.ts'
 import { CheckoutPage } from '../pages/market/checkout-page.tsx'
-import { onceHeader } from '../pages/market/once-key.tsx'
+import { onceAgain, onceHeader } from '../pages/market/once-key.tsx'
 import { packagePath } from '../pages/package/read-package.ts'
 
 export const checkoutRoutes = [
@@ -24,7 +24,8 @@ export const checkoutRoutes = [
     if (order !== undefined) return visit.redirect(`/orders/${order.id}`)
     // What holds now, which may be another price than the one that was refused.
     const offer = await readOffer(visit, asked)
-    const page = <CheckoutPage offer={offer} {...asked} payWith={payWith(visit)} failure={failure} />
+    const sent = { payWith: payWith(visit), failure, once: onceAgain(visit, failure) }
+    const page = <CheckoutPage offer={offer} {...asked} {...sent} />
     return visit.page(page, { ...frame, title: `Buy ${offer.package}`, status: failure?.status })
   }),
 ]

@@ -5,7 +5,7 @@ import { accountField } from '../pages/market/accounts-of.ts'
 import { EarningsPage, type EarningsView } from '../pages/market/earnings-page.tsx'
 import { optionalFormAmount } from '../pages/market/form-amount.ts'
 import { accountAddress } from '../pages/market/market-frame.tsx'
-import { onceHeader } from '../pages/market/once-key.tsx'
+import { onceAgain, onceHeader } from '../pages/market/once-key.tsx'
 
 export const earningsRoutes = [
   route('get', '/earnings', { access: 'account' }, async (visit) => {
@@ -51,7 +51,9 @@ type Failed = { account: string; failed: 'payout' | 'destination'; failure: Form
 
 async function failedPage(visit: Visit, { account, failure, ...failed }: Failed): Promise<Response> {
   const view = await readEarnings(visit, account)
-  const page = <EarningsPage account={account} {...view} {...failed} failure={failure} />
+  const page = (
+    <EarningsPage account={account} {...view} {...failed} failure={failure} once={onceAgain(visit, failure)} />
+  )
   return visit.page(page, { ...frame, status: failure.status })
 }
 

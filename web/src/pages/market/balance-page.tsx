@@ -24,9 +24,10 @@ type BalancePageProps = {
   /** Where to go on after a top-up. */
   next: string
   failure?: FormFailure | null
+  once?: string
 }
 
-export function BalancePage({ balance, payments, account, amount, next, failure = null }: BalancePageProps) {
+export function BalancePage({ balance, payments, account, amount, next, failure = null, once }: BalancePageProps) {
   const { currency } = balance
   return (
     <MarketFrame title="Balance" path="/balance" account={account} needs="member">
@@ -48,7 +49,7 @@ export function BalancePage({ balance, payments, account, amount, next, failure 
       <section class="market-part">
         <h2>Top up</h2>
         <Form action="/balance/top-ups" failure={failure} fields={['amount_minor']}>
-          <OnceKey />
+          <OnceKey once={once} />
           <input type="hidden" name="account" value={account} />
           <input type="hidden" name="next" value={next} />
           <Field

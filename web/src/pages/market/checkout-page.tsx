@@ -19,10 +19,12 @@ type CheckoutPageProps = {
   account: string
   payWith?: PayWith
   failure?: FormFailure | null
+  /** Of the form that failed on its way. */
+  once?: string
 }
 
 /** One column: what one gets, what one may do with it, one total, one button. */
-export function CheckoutPage({ offer, range, account, payWith, failure = null }: CheckoutPageProps) {
+export function CheckoutPage({ offer, range, account, payWith, failure = null, once }: CheckoutPageProps) {
   const { title, price } = offer
   const buyable = price.kind === 'one_time' && !offer.entitled
   return (
@@ -48,7 +50,7 @@ export function CheckoutPage({ offer, range, account, payWith, failure = null }:
           <Total offer={offer} />
           <Rights offer={offer} />
           {offer.verification !== null && <Evaluation verification={offer.verification} />}
-          <Payment offer={offer} range={range} account={account} payWith={payWith} failure={failure} />
+          <Payment offer={offer} range={range} account={account} payWith={payWith} failure={failure} once={once} />
         </>
       ) : (
         <NothingToBuy offer={offer} account={account} />
@@ -85,14 +87,14 @@ function Total({ offer: { covers, kind, price, total_minor, upcoming } }: { offe
   )
 }
 
-function Payment({ offer, range, account, payWith, failure = null }: CheckoutPageProps) {
+function Payment({ offer, range, account, payWith, failure = null, once }: CheckoutPageProps) {
   const { price, total_minor: total, balance_minor: balance } = offer
   const lacking = Math.max(0, total - (balance ?? 0))
   const chosen = lacking > 0 ? 'provider' : (payWith ?? 'balance')
   const here = accountAddress(`/buy/${offer.package}`, account, range === '' ? {} : { range })
   return (
     <Form action={`/buy/${offer.package}`} failure={failure} label="Payment">
-      <OnceKey />
+      <OnceKey once={once} />
       <input type="hidden" name="account" value={account} />
       <input type="hidden" name="range" value={range} />
       <input type="hidden" name="version" value={offer.version} />

@@ -20,10 +20,10 @@ export type EarningsView = {
   destination: PayoutPartProps['destination']
 }
 
-type EarningsPageProps = EarningsView & Pick<PayoutPartProps, 'account' | 'amount' | 'failure' | 'failed'>
+type EarningsPageProps = EarningsView & Pick<PayoutPartProps, 'account' | 'amount' | 'failure' | 'failed' | 'once'>
 
 export function EarningsPage({ account, ...view }: EarningsPageProps) {
-  const { earnings, earned, entries, next, payouts, destination, amount, failure, failed } = view
+  const { earnings, earned, entries, next, payouts, destination, amount, failure, failed, once } = view
   const { currency } = earnings
   const nothing = entries.length === 0 && earnings.sales_minor + earnings.royalties_earned_minor === 0
   return (
@@ -42,7 +42,7 @@ export function EarningsPage({ account, ...view }: EarningsPageProps) {
         )}
       </Figures>
       {nothing ? <NothingEarned /> : <Earned earnings={earnings} earned={earned} />}
-      <PayoutPart {...{ account, earnings, destination, payouts, amount, failure, failed }} />
+      <PayoutPart {...{ account, earnings, destination, payouts, amount, failure, failed, once }} />
       {!nothing && (
         <section class="market-part">
           <div class="section-head">

@@ -21,6 +21,7 @@ export type PayoutPartProps = {
   /** As it was typed. */
   amount?: string
   failure?: FormFailure | null
+  once?: string
   /** Which form failed. */
   failed?: 'payout' | 'destination'
 }
@@ -62,14 +63,14 @@ export function PayoutPart(props: PayoutPartProps) {
   )
 }
 
-function PayoutForm({ account, earnings, amount, failure = null, failed }: PayoutPartProps) {
+function PayoutForm({ account, earnings, amount, failure = null, failed, once }: PayoutPartProps) {
   const { cleared_minor: cleared, currency } = earnings
   const mine = failed === 'payout' ? failure : null
   if (cleared === 0 && mine === null)
     return <p class="dim">Nothing has cleared yet: earnings can be paid out once they are older than the hold.</p>
   return (
     <Form action="/earnings/payouts" failure={mine} fields={['amount_minor']}>
-      <OnceKey />
+      <OnceKey once={once} />
       <input type="hidden" name="account" value={account} />
       <Field
         label={`Amount, in ${currency}`}
