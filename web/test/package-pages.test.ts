@@ -138,6 +138,35 @@ describe('versions', () => {
     expect(yanked.text).toContain('agentgym install @acme/marked@1.0.0')
   })
 
+  it('that were rejected, their members see with why; strangers do not', async () => {
+    await publish('broken', null, 'public', false)
+    const path = '/packages/@acme/broken/v/1.0.0'
+    const { status, text } = await open(path, owner)
+    expect(status).toBe(200)
+    expect(text).toContain('Version 1.0.0 was rejected')
+    expect(text).toContain('It does not load.')
+    expect((await open('/packages/@acme/broken', owner)).text).toContain('No version is published yet')
+    expect((await open('/packages/@acme/broken/versions', owner)).text).toContain('badge-bad">rejected<')
+    for (const address of [path, '/packages/@acme/broken', '/packages/@acme/broken/versions'])
+      expect((await open(address)).status).toBe(404)
+  })
+
+  it('of a package that was taken down are for members alone; others learn that, and why', async () => {
+    await publish('gone', sampleEpisode())
+    const operator = await site.browserOf('operator')
+    const taken = await operator.api('POST', '/v1/packages/@acme/gone/take-down', { reason: 'It mines <b>coins</b>' })
+    expect(taken.status).toBe(200)
+    for (const tab of ['', '/agents', '/versions', '/dependencies', '/reviews']) {
+      const { status, text } = await open(`/packages/@acme/gone${tab}`)
+      expect([tab, status]).toEqual([tab, 200])
+      expect(text).toContain('It mines &lt;b&gt;coins&lt;/b&gt;')
+      expect(text).not.toContain('agentgym install')
+      expect(text).toContain('name="robots" content="noindex"')
+    }
+    expect((await open('/packages/@acme/gone/v/1.0.0')).status).not.toBe(200)
+    expect((await open('/packages/@acme/gone', owner)).text).toContain('agentgym install @acme/gone')
+  })
+
   it('that are not there, and packages that are not, are the same to strangers', async () => {
     for (const tab of ['', '/agents', '/versions', '/reviews', '/v/1.0.0', '/dependencies']) {
       const [secret, absent] = await Promise.all([

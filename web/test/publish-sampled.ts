@@ -3,15 +3,20 @@ import { leasedJobSchema, type SampleEpisode } from '@agentgym/contract'
 import { goodTarball } from '../../testdata/tarballs/good-package.ts'
 import type { TestBrowser, TestSite } from './open-test-site.ts'
 
-/** Publishes `@acme/BASE` 1.0.0, as a worker's check finds it with that sample episode. */
-export type PublishSampled = (base: string, sample: SampleEpisode | null, visibility?: string) => Promise<void>
+/** Publishes `@acme/BASE` 1.0.0, as a worker's check finds it with that sample episode; rejected where it does not load. */
+export type PublishSampled = (
+  base: string,
+  sample: SampleEpisode | null,
+  visibility?: string,
+  loads?: boolean,
+) => Promise<void>
 
 /** Signs up `acme`, which publishes, and the operator, whose worker checks. */
 export async function openPublisher(site: TestSite): Promise<{ owner: TestBrowser; publish: PublishSampled }> {
   const owner = await site.browserOf('acme')
   const author = await clientOf(site, owner, ['packages:read', 'packages:publish'])
   const worker = await clientOf(site, await site.browserOf('operator'), ['worker'])
-  const publish: PublishSampled = async (base, sample, visibility = 'public') => {
+  const publish: PublishSampled = async (base, sample, visibility = 'public', loads = true) => {
     const name = `@acme/${base}`
     const body = new Uint8Array(goodTarball({ name }))
     const headers = { 'content-type': 'application/octet-stream' }
@@ -22,7 +27,8 @@ export async function openPublisher(site: TestSite): Promise<{ owner: TestBrowse
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ kinds: ['check'] }),
     })
-    const report = { ok: true, name, version: '1.0.0', checks: [{ id: 'loads', ok: true, message: 'It loads.' }] }
+    const message = loads ? 'It loads.' : 'It does not load.'
+    const report = { ok: loads, name, version: '1.0.0', checks: [{ id: 'loads', ok: loads, message }] }
     await sendResult(worker, leasedJobSchema.parse(await leased.json()), report, { sample })
   }
   return { owner, publish }

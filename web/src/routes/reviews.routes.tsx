@@ -84,13 +84,17 @@ async function reviewsPage(visit: Visit, refused: RefusedReview | null): Promise
     <PackageFrame view={view} tab="/reviews">
       <ReviewsTab
         name={page.name}
-        version={page.latest_version}
+        version={page.latest?.version ?? null}
         reviews={data ?? none}
         first={cursor === undefined}
         member={member}
         refused={refused}
       />
     </PackageFrame>,
-    { title: `Reviews of ${page.title ?? page.name}`, status: refused?.failure.status, hidden: cursor !== undefined },
+    {
+      title: `Reviews of ${page.title ?? page.name}`,
+      status: refused?.failure.status,
+      hidden: hidden || cursor !== undefined,
+    },
   )
 }

@@ -50,7 +50,7 @@ export function VersionsTab({ list: { name, tags, versions } }: { list: VersionL
 }
 
 /** Yanked, deprecated, being checked, rejected. */
-export function VersionMarks({ version }: { version: Pick<Version, 'state' | 'yanked' | 'deprecated'> }) {
+function VersionMarks({ version }: { version: Pick<Version, 'state' | 'yanked' | 'deprecated'> }) {
   return (
     <>
       {version.state === 'checking' && <Badge tone="warning">being checked</Badge>}
