@@ -37,6 +37,7 @@ export function LineChart(props: LineChartProps) {
       </figcaption>
       <Plot series={shown} size={size} target={target} label={`${title}. ${series.map(words).join(' ')}`} />
       <p class="chart-unit">{unit}</p>
+      {target !== undefined && <TargetKey {...target} />}
     </figure>
   )
 }
@@ -111,15 +112,18 @@ function Plot({ series, size, target, label }: PlotProps) {
           </text>
         ))}
       </svg>
-      {target !== undefined && (
-        <p class="chart-key">
-          <svg width="24" height="8" aria-hidden="true">
-            <line class="chart-target" x1="0" x2="24" y1="4" y2="4" />
-          </svg>
-          {target.name} {shownNumber(target.value)}
-        </p>
-      )}
     </>
+  )
+}
+
+function TargetKey({ name, value }: { name: string; value: number }) {
+  return (
+    <p class="chart-key">
+      <svg width="24" height="8" aria-hidden="true">
+        <line class="chart-target" x1="0" x2="24" y1="4" y2="4" />
+      </svg>
+      {name} {shownNumber(value)}
+    </p>
   )
 }
 

@@ -91,7 +91,7 @@ class LiveRun {
 
   /** The page's parts as the server draws them now. A form that somebody is typing in is left alone. */
   async #refresh(): Promise<void> {
-    const response = await fetch(location.pathname, { headers: { accept: 'text/html' } })
+    const response = await fetch(`/runs/${this.#root.dataset.run}`, { headers: { accept: 'text/html' } })
     if (!response.ok) return
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
     for (const part of this.#root.querySelectorAll<HTMLElement>('[data-part]')) {

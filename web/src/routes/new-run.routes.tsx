@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import { AgentGymError, formatAmount, parseAmount, type ServerStatus } from '@agentgym/contract'
-import { fieldFailure } from '../app/field-failure.ts'
+import { AgentGymError, formatAmount, type ServerStatus } from '@agentgym/contract'
 import { attempt, type FormFailure } from '../app/form-failure.ts'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { accountsOf } from '../pages/market/accounts-of.ts'
+import { optionalFormAmount } from '../pages/market/form-amount.ts'
+import { onceAgain, onceHeader } from '../pages/market/once-key.tsx'
 import { NewRunPage, type NewRunValues, newRunFields } from '../pages/runs/new-run-page.tsx'
 import { findRun } from '../pages/runs/read-run.ts'
 import { readSettings, writeSettings } from '../pages/runs/settings-text.ts'
@@ -19,18 +19,12 @@ export const newRunRoutes = [
   route('post', '/runs/new', { access: 'account' }, async (visit) => {
     const values = valuesFrom((name) => visit.form.get(name).trim())
     let id = ''
-    const body = requestOf(values, visit.host.currency)
-    const failure =
-      'fields' in body
-        ? body
-        : await attempt(async () => {
-            const headers = { 'idempotency-key': values.idempotency_key || randomUUID() }
-            const { data } = await visit.api.POST('/v1/runs', { params: { header: headers }, body })
-            id = data?.id ?? ''
-          })
-    if (failure === null) return visit.redirect(`/runs/${id}`)
-    // Its key goes with what was asked for: what is sent next may be something else.
-    return showForm(visit, { ...values, idempotency_key: '' }, failure)
+    const failure = await attempt(async () => {
+      const body = requestOf(visit, values)
+      const { data } = await visit.api.POST('/v1/runs', { params: { header: onceHeader(visit) }, body })
+      id = data?.id ?? ''
+    })
+    return failure === null ? visit.redirect(`/runs/${id}`) : showForm(visit, values, failure)
   }),
 ]
 
@@ -44,12 +38,12 @@ async function showForm(visit: Visit, values: NewRunValues, failure: FormFailure
     <NewRunPage
       values={{
         ...values,
-        idempotency_key: values.idempotency_key || randomUUID(),
         expected_price: price === null ? '' : `${scenarioName(values.scenario)} ${price}`,
       }}
       accounts={visit.account === null ? [] : accountsOf(visit.account, 'member')}
       machines={(status.data as ServerStatus | undefined) ?? null}
       failure={failure}
+      once={onceAgain(visit, failure)}
       priceWords={
         price === null
           ? null
@@ -93,12 +87,8 @@ async function likeRun(visit: Visit, values: NewRunValues, id: string): Promise<
   }
 }
 
-/** What the API is asked for; or why that cannot be. */
-function requestOf(values: NewRunValues, currency: string) {
-  const settings = readSettings(values.settings)
-  if ('problem' in settings) return fieldFailure('settings', settings.problem)
-  const budget = values.budget_minor === '' ? null : parseAmount(values.budget_minor, currency)
-  if (budget !== null && 'problem' in budget) return fieldFailure('budget_minor', budget.problem)
+/** What the API is asked for. Throws `request_invalid` where a field cannot be read. */
+function requestOf({ form, host }: Visit, values: NewRunValues) {
   const whole = (text: string) => (text === '' ? undefined : Number(text))
   const [pricedName, price] = values.expected_price.split(' ')
   return {
@@ -106,8 +96,8 @@ function requestOf(values: NewRunValues, currency: string) {
     algorithm: values.algorithm || undefined,
     steps: whole(values.steps),
     seed: whole(values.seed) ?? 1,
-    settings: settings.settings,
-    budget_minor: budget?.minor,
+    settings: readSettings(values.settings),
+    budget_minor: optionalFormAmount(form, 'budget_minor', host.currency),
     expected_price: price && pricedName === scenarioName(values.scenario) ? { amount_minor: Number(price) } : undefined,
     publish:
       values.publish === ''

@@ -1,9 +1,9 @@
-import { AgentGymError, parseAmount, type Run } from '@agentgym/contract'
-import { fieldFailure } from '../app/field-failure.ts'
+import { AgentGymError, type Run } from '@agentgym/contract'
 import { attempt, type FormFailure } from '../app/form-failure.ts'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { accountsOf } from '../pages/market/accounts-of.ts'
+import { formAmount } from '../pages/market/form-amount.ts'
 import { ComparePage } from '../pages/runs/compare-page.tsx'
 import { findRun, readPoints, readRun } from '../pages/runs/read-run.ts'
 import { RunPage } from '../pages/runs/run-page.tsx'
@@ -55,17 +55,11 @@ export const runRoutes = [
   }),
 
   route('post', `${runPath}/resume`, account, async (visit) => {
-    const run = await findRun(visit, visit.params.id)
-    const budget = parseAmount(visit.form.get('budget_minor').trim(), run.cost.currency)
-    const failure =
-      'problem' in budget
-        ? fieldFailure('budget_minor', budget.problem)
-        : await attempt(() =>
-            visit.api.POST('/v1/runs/{id}/resume', {
-              params: { path: { id: run.id } },
-              body: { budget_minor: budget.minor },
-            }),
-          )
+    const { id } = visit.params
+    const failure = await attempt(async () => {
+      const budget = formAmount(visit.form, 'budget_minor', visit.host.currency)
+      await visit.api.POST('/v1/runs/{id}/resume', { params: { path: { id } }, body: { budget_minor: budget } })
+    })
     return afterAct(visit, failure)
   }),
 ]

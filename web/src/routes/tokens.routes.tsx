@@ -1,8 +1,8 @@
-import { parseAmount, type SpendCap, type TokenScope } from '@agentgym/contract'
-import { fieldFailure } from '../app/field-failure.ts'
+import type { SpendCap, TokenScope } from '@agentgym/contract'
 import { attempt, type FormFailure } from '../app/form-failure.ts'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
+import { invalidField, optionalFormAmount } from '../pages/market/form-amount.ts'
 import { type ListedToken, TokensPage, type TokenValues } from '../pages/settings/tokens-page.tsx'
 
 const account = { access: 'account' } as const
@@ -19,14 +19,11 @@ export const tokenRoutes = [
       cap: form.get('amount_minor').trim(),
       period: form.get('period'),
     }
-    const cap = values.cap === '' ? null : parseAmount(values.cap, visit.host.currency)
-    if (cap !== null && 'problem' in cap)
-      return showTokens(visit, { values, failure: fieldFailure('amount_minor', cap.problem) })
-    if (values.scopes.length === 0)
-      return showTokens(visit, { values, failure: fieldFailure('scopes', 'Tick what it may do.') })
     let made = { name: '', token: '' }
     const failure = await attempt(async () => {
-      made = await makeToken(visit, values, cap?.minor ?? null)
+      const cap = optionalFormAmount(form, 'amount_minor', visit.host.currency) ?? null
+      if (values.scopes.length === 0) throw invalidField('scopes', 'tick what it may do')
+      made = await makeToken(visit, values, cap)
     })
     // Not by a redirect: it stands in no address, and nowhere once this page is left.
     return showTokens(visit, failure === null ? { made } : { values, failure })

@@ -46,7 +46,7 @@ const columns = [
   {
     title: 'When, UTC',
     cell: ({ at }: Entry) => (
-      <time class="mono" datetime={at}>
+      <time class="mono nowrap" datetime={at}>
         {at.slice(0, 19).replace('T', ' ')}
       </time>
     ),

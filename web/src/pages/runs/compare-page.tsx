@@ -51,7 +51,11 @@ type Row = { name: string; cells: (string | ReturnType<typeof RunState>)[]; diff
 
 function columnsOf(compared: ComparedRun[]): Column<Row>[] {
   return [
-    { title: '', heading: true, cell: ({ name, differs }) => <span class={differs ? 'differs' : 'dim'}>{name}</span> },
+    {
+      title: 'Figure',
+      heading: true,
+      cell: ({ name, differs }) => <span class={differs ? 'differs' : 'dim'}>{name}</span>,
+    },
     ...compared.map(
       ({ run }, index): Column<Row> => ({
         title: runName(run),

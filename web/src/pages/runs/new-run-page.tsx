@@ -4,6 +4,7 @@ import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { usePage } from '../../layout/page-context.ts'
+import { OnceKey } from '../market/once-key.tsx'
 import { shownMachines } from './shown-machines.ts'
 
 /** Every field as typed. */
@@ -19,7 +20,6 @@ export const newRunFields = [
   'visibility',
   'account',
   'note',
-  'idempotency_key',
   'expected_price',
 ] as const
 
@@ -30,10 +30,11 @@ type NewRunPageProps = {
   failure?: FormFailure | null
   /** Of the scenario, where a run of it is paid for. */
   priceWords: string | null
+  once?: string
 }
 
 /** Starts a run: what to train on, and for how long; the rest has the scenario's own values. */
-export function NewRunPage({ values, accounts, machines, failure = null, priceWords }: NewRunPageProps) {
+export function NewRunPage({ values, accounts, machines, failure = null, priceWords, once }: NewRunPageProps) {
   const { host } = usePage()
   return (
     <div class="desk desk-narrow">
@@ -44,7 +45,7 @@ export function NewRunPage({ values, accounts, machines, failure = null, priceWo
           : shownMachines(machines, host.currency)}
       </p>
       <Form action="/runs/new" failure={failure} fields={[...newRunFields]}>
-        <input type="hidden" name="idempotency_key" value={values.idempotency_key} />
+        <OnceKey once={once} />
         <input type="hidden" name="expected_price" value={values.expected_price} />
         <Field
           label="Scenario"

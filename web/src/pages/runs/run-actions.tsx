@@ -15,11 +15,10 @@ export function RunActions({ run, failure, typedBudget }: RunActionsProps) {
       {run.state === 'budget_exceeded' && (
         <Form action={`/runs/${run.id}/resume`} look="inline" failure={failure} fields={['budget_minor']}>
           <Field
-            label={`New budget in ${run.cost.currency}`}
+            label={`New budget for the whole run, in ${run.cost.currency}`}
             name="budget_minor"
             required
             value={typedBudget}
-            help="On the whole run, above what it has spent."
             failure={failure}
           />
           <Button look="primary">Go on</Button>

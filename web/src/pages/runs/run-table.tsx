@@ -13,7 +13,7 @@ export function RunTable({ runs, tickable = false }: { runs: Run[]; tickable?: b
       <input class="run-tick" type="checkbox" name="ids" value={id} aria-label={`Compare ${note ?? scenario.name}`} />
     ),
   }
-  return <Table caption="Runs" rows={runs} columns={tickable ? [tick, ...columns] : columns} />
+  return <Table caption="Runs, newest first" rows={runs} columns={tickable ? [tick, ...columns] : columns} />
 }
 
 const columns: Column<Run>[] = [
@@ -41,7 +41,7 @@ const columns: Column<Run>[] = [
     wide: true,
   },
   { title: 'Cost', numeric: true, cell: ({ cost }) => formatAmount(cost.spent_minor, cost.currency), wide: true },
-  { title: 'Started', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Started', cell: ({ created_at }) => <Time at={created_at} />, wide: true },
 ]
 
 /** Of its evaluation, or of the last episodes while it trains. */

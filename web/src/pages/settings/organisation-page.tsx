@@ -80,7 +80,7 @@ function MemberTable({ organisation, members, manages }: MemberTableProps) {
         { title: 'Member', heading: true, cell: ({ username }) => <a href={`/@${username}`}>{username}</a> },
         { title: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
         {
-          title: '',
+          title: 'Action',
           cell: ({ username }) =>
             (manages || username === account?.username) && (
               <Form

@@ -26,7 +26,7 @@ export function OrganisationsPage({ organisations, values, failure = null }: Org
           </EmptyState>
         ) : (
           <Table
-            caption="Organisations"
+            caption="Organisations and your roles"
             rows={organisations}
             columns={[
               {
@@ -35,7 +35,7 @@ export function OrganisationsPage({ organisations, values, failure = null }: Org
                 cell: ({ username }) => <a href={`/settings/organisations/${username}`}>{username}</a>,
               },
               { title: 'Your role', cell: ({ role }) => <Badge>{role}</Badge> },
-              { title: '', cell: ({ username }) => <a href={`/@${username}`}>Profile</a> },
+              { title: 'Profile', cell: ({ username }) => <a href={`/@${username}`}>@{username}</a> },
             ]}
           />
         )}

@@ -31,7 +31,7 @@ export function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
             { title: 'Logged in', cell: ({ created_at }) => <Time at={created_at} /> },
             { title: 'Ends, if unused', cell: ({ expires_at }) => expires_at.slice(0, 10), wide: true },
             {
-              title: '',
+              title: 'Action',
               cell: ({ id, current }) =>
                 !current && (
                   <Form action="/settings/sessions" look="inline" label={`Session ${id.slice(0, 8)}`}>

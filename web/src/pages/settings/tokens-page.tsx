@@ -69,20 +69,20 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
   const capsOf = (id: string) => caps.filter(({ token }) => token?.id === id)
   return (
     <Table
-      caption="Tokens"
+      caption="Tokens and what they may do"
       rows={tokens}
       columns={[
         {
           title: 'Token',
           heading: true,
-          cell: ({ name, prefix }) => (
+          cell: ({ name, prefix, scopes }) => (
             <span class="run-name">
               {name}
               <span class="run-name-id">{prefix}…</span>
+              <span class="run-name-id token-scopes">{scopes.join(', ')}</span>
             </span>
           ),
         },
-        { title: 'May', cell: ({ scopes }) => <code>{scopes.join(', ')}</code> },
         {
           title: 'May spend',
           cell: ({ id }) =>
@@ -96,9 +96,13 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
           cell: ({ last_used_at }) => (last_used_at === null ? 'never' : <Time at={last_used_at} />),
           wide: true,
         },
-        { title: 'Until', cell: ({ expires_at }) => expires_at?.slice(0, 10) ?? 'for good', wide: true },
         {
-          title: '',
+          title: 'Until',
+          cell: ({ expires_at }) => <span class="nowrap">{expires_at?.slice(0, 10) ?? 'for good'}</span>,
+          wide: true,
+        },
+        {
+          title: 'Action',
           cell: ({ id, name }) => (
             <Form action="/settings/tokens/revoke" look="inline" label={`Token ${name}`}>
               <Button size="small" look="danger" name="id" value={id}>
