@@ -7,7 +7,8 @@ export type CountedDownload = { version_id: string; day: string; client: string;
 /**
  * Counts those that were not counted yet, in one statement, so that the counters of versions and packages are what the
  * rows say whatever fails. Replicas take turns: each touches many versions, in whatever order the planner likes. Whoever is
- * known becomes a user of the package: they may review it.
+ * known becomes a user of the package: they may review it. What the package's own people download is not counted: it says
+ * nothing of how many others want it.
  */
 export async function addDownloads(database: Database, downloads: CountedDownload[]): Promise<void> {
   await database.transaction(async (query) => {
@@ -16,8 +17,11 @@ export async function addDownloads(database: Database, downloads: CountedDownloa
     await sql`with fresh as (
         insert into downloads (version_id, day, client)
         select given.version_id, given.day, given.client
-        from jsonb_to_recordset(${given}::jsonb) as given (version_id uuid, day date, client text)
+        from jsonb_to_recordset(${given}::jsonb) as given (version_id uuid, day date, client text, account_id uuid)
         join versions on versions.id = given.version_id
+        join packages on packages.id = versions.package_id
+        where given.account_id is distinct from packages.owner_id and not exists (
+          select from memberships where organisation_id = packages.owner_id and user_id = given.account_id)
         on conflict do nothing
         returning version_id
       ), of_versions as (

@@ -90,7 +90,11 @@ describe.each(await testDatabases())('downloads on $kind', ({ kind, create }) =>
 
   it('tell who has used a package, where that is known: once, however often they come', async () => {
     const versionId = await versionOf('@acme/used')
-    const { id: accountId } = await database.query.selectFrom('accounts').select('id').executeTakeFirstOrThrow()
+    const { id: accountId } = await database.query
+      .insertInto('accounts')
+      .values({ kind: 'user', username: 'user-of-it', username_canonical: 'user0f1t', email: 'user@example.com' })
+      .returning('id')
+      .executeTakeFirstOrThrow()
     const embeddedWorker = '00000000-0000-0000-0000-000000000000'
     for (const who of [accountId, accountId, undefined, null, embeddedWorker])
       recordDownload(services, { versionId, ...npm, accountId: who })
@@ -105,6 +109,21 @@ describe.each(await testDatabases())('downloads on $kind', ({ kind, create }) =>
       .where('packages.name', '=', '@acme/used')
       .execute()
     expect(users).toEqual([{ account_id: accountId }])
+  })
+
+  it("of the package's own people do not count", async () => {
+    const versionId = await versionOf('@acme/own')
+    const { owner_id: accountId } = await database.query
+      .selectFrom('packages')
+      .select('owner_id')
+      .where('name', '=', '@acme/own')
+      .executeTakeFirstOrThrow()
+    recordDownload(services, { versionId, ...npm, accountId })
+    await flushDownloads(services)
+    expect(await counts(versionId)).toEqual([0, 0])
+    recordDownload(services, { versionId, ...npm })
+    await flushDownloads(services)
+    expect(await counts(versionId)).toEqual([1, 1])
   })
 
   it('of what is not there are passed over', async () => {
