@@ -3,6 +3,7 @@ import type { Access } from '../src/app/route.ts'
 import { route } from '../src/app/route.ts'
 import { siteRoutes } from '../src/routes/site-routes.ts'
 import { openTestSite, type TestBrowser, type TestPage, type TestSite } from './open-test-site.ts'
+import { samplePath } from './sample-path.ts'
 
 const actors = ['anonymous', 'other', 'member', 'owner', 'operator'] as const
 type Actor = (typeof actors)[number]
@@ -47,19 +48,6 @@ function browserAs(actor: Actor, method: 'get' | 'post'): Promise<TestBrowser> {
   return browser
 }
 
-/** The pattern's path with something in every parameter; accounts are the organisation. */
-function pathOf(pattern: string): string {
-  return pattern.replace(/:(\w+)(\{[^}]*\})?\??/g, (_, name) => samplesOf[name] ?? 'sample')
-}
-const samplesOf: Record<string, string> = {
-  scope: '@acme',
-  account: 'acme',
-  organisation: 'acme',
-  username: 'acme',
-  id: '00000000-0000-4000-8000-000000000000',
-  version: '1.0.0',
-}
-
 function outcomeOf({ status, headers, text }: TestPage): Outcome | string {
   const location = headers.get('location') ?? ''
   if (status === 303 && location.startsWith('/login')) return 'log-in'
@@ -79,7 +67,7 @@ describe.each(actors)('as %s', (actor) => {
   it.each(routes.map((one) => [`${one.method} ${one.path}`, one] as const))('%s', async (_, { method, path, rule }) => {
     const browser = await browserAs(actor, method)
     const wanted = expected[rule.access][actor]
-    const address = pathOf(path)
+    const address = samplePath(path)
     // A stranger finds a form on the log-in page, everybody else on each.
     const token = () => browser.formToken(actor === 'anonymous' ? '/login' : '/')
     const page =

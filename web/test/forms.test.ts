@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { siteRoutes } from '../src/routes/site-routes.ts'
 import { openTestSite, password, type TestSite } from './open-test-site.ts'
+import { samplePath } from './sample-path.ts'
 
 let site: TestSite
 beforeAll(async () => {
@@ -132,7 +133,9 @@ describe('forms, without a script', () => {
 })
 
 describe('forms that are not ours', () => {
-  const guarded = siteRoutes.filter(({ method, rule }) => method === 'post' && rule.formToken !== false)
+  const guarded = siteRoutes
+    .filter(({ method, rule }) => method === 'post' && rule.formToken !== false)
+    .map(({ path }) => samplePath(path))
 
   it('only the colours go without a token', () => {
     const free = siteRoutes
@@ -141,7 +144,7 @@ describe('forms that are not ours', () => {
     expect(free).toEqual(['post /theme'])
   })
 
-  it.each(siteRoutes.filter(({ method }) => method === 'post').map(({ path }) => path))(
+  it.each(siteRoutes.filter(({ method }) => method === 'post').map(({ path }) => samplePath(path)))(
     '%s from another site is refused, token or not',
     async (path) => {
       const browser = await site.browserOf('frank')
@@ -161,7 +164,7 @@ describe('forms that are not ours', () => {
     },
   )
 
-  it.each(guarded.map(({ path }) => path))('%s without this session’s token does nothing', async (path) => {
+  it.each(guarded)('%s without this session’s token does nothing', async (path) => {
     const victim = await site.browserOf('frank')
     const stranger = site.browser()
     const [another, anonymous] = [
@@ -197,7 +200,7 @@ describe('forms that are not ours', () => {
 
   it('a page changes nothing', async () => {
     const browser = await site.browserOf('frank')
-    for (const { path } of guarded) await browser.get(path)
+    for (const path of guarded) await browser.get(path)
     expect((await browser.get('/')).text).toContain('menu-name">frank<')
   })
 })

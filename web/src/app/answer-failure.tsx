@@ -11,6 +11,8 @@ export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Vis
     const { status } = errorCatalogue[error.code]
     if (error.code === 'unauthenticated') return visit.redirect(`/login?next=${encodeURIComponent(visit.url.pathname)}`)
     if (status === 404) return nothingHere(visit, error.message)
+    // An address with something in it that names nothing: no id, no version.
+    if (error.code === 'request_invalid' && error.data.in === 'param') return nothingHere(visit)
     if (status < 500)
       return failurePage(visit, { status, title: titleOf(status), message: error.message, hint: error.hint })
   }

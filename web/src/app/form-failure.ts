@@ -47,7 +47,7 @@ function told(error: AgentGymError): Pick<FormFailure, 'fields' | 'message' | 'h
 /** A rule of the API that is about one field says so in its sentence, too, which stands under the field here. */
 function fieldOfRule({ message, data: { field } }: AgentGymError): Record<string, string> {
   if (typeof field !== 'string' || field === '') return {}
-  return { [field]: sentence(message.replace(/^The field "[^"]*" of the body is invalid: /, '')) }
+  return { [field]: sentence(message.replace(/^The field "[^"]*" of the \w+ is invalid: /, '')) }
 }
 
 function fieldsIn(fields: unknown): Record<string, string> {

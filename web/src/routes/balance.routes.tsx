@@ -40,7 +40,7 @@ export const balanceRoutes = [
     return balancePage(visit, { account, amount: form.get('amount_minor'), next, failure })
   }),
 
-  route('get', '/payments/:id{[0-9a-f-]+}', { access: 'account' }, async (visit) => {
+  route('get', '/payments/:id', { access: 'account' }, async (visit) => {
     const { data } = await visit.api.GET('/v1/payments/{id}', { params: { path: { id: visit.params.id } } })
     if (data === undefined) throw new Error('no payment and no failure')
     const account = data.account === visit.account?.username ? '' : data.account

@@ -21,11 +21,9 @@ export const orderRoutes = [
     return visit.page(<LicencesPage list={list} account={account} />, { title: 'Licences', hidden: true })
   }),
 
-  route('get', '/orders/:id{[0-9a-f-]+}', { access: 'account' }, async (visit) =>
-    orderPage(visit, await readOrder(visit)),
-  ),
+  route('get', '/orders/:id', { access: 'account' }, async (visit) => orderPage(visit, await readOrder(visit))),
 
-  route('post', '/orders/:id{[0-9a-f-]+}/cancel', { access: 'account' }, async (visit) => {
+  route('post', '/orders/:id/cancel', { access: 'account' }, async (visit) => {
     const { id } = visit.params
     const failure = await attempt(() => visit.api.POST('/v1/orders/{id}/cancel', { params: { path: { id } } }))
     if (failure === null) return visit.redirect(`/orders/${id}`)
@@ -33,11 +31,11 @@ export const orderRoutes = [
     return visit.page(page, { ...receiptOf(id), status: failure.status })
   }),
 
-  route('get', '/orders/:id{[0-9a-f-]+}/refund', { access: 'account' }, async (visit) =>
+  route('get', '/orders/:id/refund', { access: 'account' }, async (visit) =>
     visit.page(<RefundPage order={await readOrder(visit)} values={visit.form} />, refundFrame),
   ),
 
-  route('post', '/orders/:id{[0-9a-f-]+}/refund', { access: 'account' }, async (visit) => {
+  route('post', '/orders/:id/refund', { access: 'account' }, async (visit) => {
     const { form, params } = visit
     const order = await readOrder(visit)
     const failure = await attempt(() =>

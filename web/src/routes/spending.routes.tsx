@@ -19,7 +19,7 @@ export const spendingRoutes = [
     return failure === null ? visit.redirect(accountAddress(path, account)) : spendingPage(visit, account, failure)
   }),
 
-  route('post', `${path}/:id{[0-9a-f-]+}/remove`, { access: 'account' }, async (visit) => {
+  route('post', `${path}/:id/remove`, { access: 'account' }, async (visit) => {
     const account = visit.form.get('account')
     const params = { path: { id: visit.params.id } }
     const failure = await attempt(() => visit.api.DELETE('/v1/spend-caps/{id}', { params }))
