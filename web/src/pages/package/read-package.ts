@@ -28,15 +28,13 @@ export type VersionView = {
 /** Throws `package_not_found`. */
 export async function readPackage(visit: Visit): Promise<PackageView> {
   const params = { path: packagePath(visit) }
-  const { data: page } = await visit.api.GET('/v1/packages/{scope}/{name}', { params })
+  const [{ data: page }, offer] = await Promise.all([
+    visit.api.GET('/v1/packages/{scope}/{name}', { params }),
+    // Nothing is offered where nothing is published, or where it was taken down.
+    absent(async () => (await visit.api.GET('/v1/packages/{scope}/{name}/offer', { params })).data),
+  ])
   if (page === undefined) throw new Error('no package and no failure')
-  const offer = page.latest === null ? null : await readOffer(visit)
   return { page, offer, member: belongsTo(visit, page.owner.username) }
-}
-
-async function readOffer({ api, ...visit }: Visit): Promise<Offer | null> {
-  const params = { path: packagePath(visit) }
-  return absent(async () => (await api.GET('/v1/packages/{scope}/{name}/offer', { params })).data)
 }
 
 /** Throws `package_not_found`, `package_taken_down`, `version_not_found`. */

@@ -30,7 +30,7 @@ export function ReportPage({ name, review, reason, text, failure = null, sent = 
   const address = packageAddress(name)
   const what = review === '' ? name : `a review of ${name}`
   return (
-    <div class="report">
+    <div class="package-report-form">
       <h1>Report {what}</h1>
       {sent ? (
         <>

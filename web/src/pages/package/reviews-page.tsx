@@ -82,7 +82,11 @@ function Stars({ rating: { score, votes, by_stars: byStars } }: { rating: Review
     <div class="stars">
       <p class="figure-value">
         {score === null ? '–' : score.toFixed(1)}
-        <span class="figure-note"> of 5, {votes === 1 ? 'one vote' : `${votes.toLocaleString('en')} votes`}</span>
+        <span class="figure-note">
+          {' '}
+          of 5, {votes === 1 ? 'one vote' : `${votes.toLocaleString('en')} votes`}; drawn to the mean of all packages
+          while few
+        </span>
       </p>
       <ul>
         {byStars
