@@ -74,7 +74,8 @@ function Plot({ series, size, target, label }: PlotProps) {
   const [low, high] = valueRange(target === undefined ? values : [...values, target.value])
   const right = Math.max(1, ...ends)
   const x = (value: number) => (value / right) * PLOT
-  const y = (value: number) => PLOT - ((value - low) / (high - low)) * PLOT
+  // What is beyond any axis lies at its end.
+  const y = (value: number) => PLOT - Math.min(1, Math.max(0, (value - low) / (high - low))) * PLOT
   const ticks = axisTicks(low, high, size === 'large' ? 5 : 3)
   const steps = axisTicks(0, right, size === 'large' ? 6 : 3).filter((at) => at < right * 0.97)
   return (

@@ -24,9 +24,6 @@ export function visitorApi({ publicUrl, visitor, session, answers, setCookie }: 
     fetch: (input, init) => {
       const request = new Request(input, init)
       if (session !== null) request.headers.set('cookie', session)
-      // What no form of another site can send; the API asks it of every write by a session, also of one without a body.
-      if (request.method === 'POST' && !request.headers.has('content-type'))
-        request.headers.set('content-type', 'application/json')
       // What has no body is sent as JSON, too: the API takes a session's writes as nothing else, which no foreign form sends.
       if (request.method === 'POST' && !request.headers.has('content-type'))
         request.headers.set('content-type', 'application/json')

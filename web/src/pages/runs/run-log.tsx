@@ -12,7 +12,7 @@ export function RunLog({ log, run }: { log: RunEvent[]; run: Run }) {
       {lines.length === 0 ? (
         <p class="dim">Its events have been deleted; the curve and the agent are kept.</p>
       ) : (
-        <ol>
+        <ol tabindex={0} aria-label="What happened">
           {lines.map((event) => (
             <li class={`run-log-line run-log-${event.type}`}>
               <time datetime={event.at}>{event.at.slice(0, 19).replace('T', ' ')}</time>

@@ -1,0 +1,266 @@
+import { leaseJob, sendProgress } from '@agentgym/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTestSite, password, type TestBrowser, type TestPage, type TestSite } from './open-test-site.ts'
+import { clientOf, openPublisher } from './publish-sampled.ts'
+
+const hostile = `</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>`
+
+let site: TestSite
+let owner: TestBrowser
+let other: TestBrowser
+let operator: TestBrowser
+beforeAll(async () => {
+  site = await openTestSite({})
+  const publisher = await openPublisher(site)
+  owner = publisher.owner
+  await publisher.publish('pole', null)
+  await publisher.publish('hidden-pole', null, 'private')
+  other = await site.browserOf('other')
+  operator = await site.browserOf('operator')
+})
+afterAll(() => site.close())
+
+const leadsTo = ({ headers }: TestPage) => headers.get('location') ?? ''
+const start = (fields: Record<string, string>) =>
+  owner.submit('/runs/new', '/runs/new', { scenario: '@acme/pole', ...fields })
+
+describe('runs', () => {
+  it('are started by a form, listed, and cancelled by another', async () => {
+    const started = await start({ steps: '5000', budget_minor: '12.50', note: hostile, settings: 'gamma=0.9\r\n' })
+    expect(started.status).toBe(303)
+    const address = leadsTo(started)
+    const { status, text } = await owner.get(address)
+    expect(status).toBe(200)
+    expect(text).toContain('queued')
+    expect(text).toContain('0.00 USD of 12.50 USD')
+    expect(text).toContain('No figures yet.')
+    expect(text).not.toContain('<script>alert')
+    const list = await owner.get('/runs?state=queued')
+    expect(list.text).toContain(`href="${address}"`)
+    expect(list.text).not.toContain('<img src=x')
+    expect((await owner.submit(address, `${address}/cancel`, {})).status).toBe(303)
+    expect((await owner.get(address)).text).toContain('cancelled')
+    expect((await owner.get('/runs?state=queued')).text).toContain('No run is like that')
+  })
+
+  it('are nobody else’s to see, compare, cancel or pay for', async () => {
+    const address = leadsTo(await start({}))
+    const form_token = await other.formToken('/runs')
+    expect((await other.get(address)).status).toBe(404)
+    expect((await other.get(`/runs/compare?ids=${address.split('/').at(-1)}`)).status).toBe(404)
+    for (const what of ['cancel', 'resume'])
+      expect((await other.post(`${address}/${what}`, { form_token, budget_minor: '5' })).status).toBe(404)
+    expect((await site.browser().get(address)).headers.get('location')).toBe(
+      `/login?next=${encodeURIComponent(address)}`,
+    )
+    expect((await owner.get('/runs/0-0')).status).toBe(404)
+    expect((await owner.get(address)).text).toContain('queued')
+    await owner.submit(address, `${address}/cancel`, {})
+  })
+
+  it.each([
+    [{ budget_minor: '1e3' }, '1e3 is not an amount of money'],
+    [{ settings: 'nothing' }, '“nothing” is not NAME=VALUE'],
+    [{ settings: 'no_such_setting=1' }, 'no_such_setting'],
+    [{ scenario: '@acme/nowhere' }, 'nowhere'],
+    [{ steps: '0' }, 'field-steps-wrong'],
+    [{ publish: '@other/agent' }, 'other'],
+  ])('that cannot be started come back with what was typed: %o', async (fields, message) => {
+    const refused = await start({ note: 'keep me', ...fields })
+    expect(refused.status).toBeGreaterThanOrEqual(400)
+    expect(refused.status).toBeLessThan(500)
+    expect(refused.text).toContain(message)
+    expect(refused.text).toContain('value="keep me"')
+  })
+
+  it('sent twice are one run', async () => {
+    const { text } = await owner.get('/runs/new')
+    const once = /name="once" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    const sent = { scenario: '@acme/pole', once, form_token: await owner.formToken('/runs/new') }
+    const [first, second] = [await owner.post('/runs/new', sent), await owner.post('/runs/new', sent)]
+    expect(leadsTo(first)).toMatch(/^\/runs\/[0-9a-f-]{36}$/)
+    expect(leadsTo(second)).toBe(leadsTo(first))
+    await owner.submit(leadsTo(first), `${leadsTo(first)}/cancel`, {})
+  })
+
+  it('that a worker trains show their curve, and reload where one asks for it', async () => {
+    const address = leadsTo(await start({ steps: '5000', note: 'Watched' }))
+    await trainABit()
+    const { text, headers } = await owner.get(address)
+    expect(text).toContain('<path class="chart-line chart-line-1" d="M')
+    expect(text).toMatch(/data-figure="return_mean">30</)
+    expect(text).toMatch(/data-figure="steps">300</)
+    expect(text).toContain('trains it from the start')
+    expect(text).toContain('Reload every 10 seconds')
+    expect(headers.get('refresh')).toBeNull()
+    const reloading = await owner.get(`${address}?refresh=10`)
+    expect(reloading.headers.get('refresh')).toBe('10')
+    expect(reloading.text).toContain('Stop reloading')
+    expect((await owner.get(`${address}?refresh=0`)).headers.get('refresh')).toBeNull()
+    const id = address.split('/').at(-1)
+    const compared = await owner.get(`/runs/compare?ids=${id}&ids=${id}&ids=nonsense`)
+    expect(compared.text.match(/<path class="chart-line /g)).toHaveLength(1)
+    expect(compared.text).toContain('Watched')
+  })
+})
+
+/** As a worker does: takes the run that waits, and tells of three iterations, the first without an episode that ended. */
+async function trainABit(): Promise<void> {
+  const worker = await clientOf(site, operator, ['worker'])
+  const description = {
+    ...{ id: crypto.randomUUID(), name: 'test', cores: 1, memory_bytes: 1, gpus: [], slots: 1 },
+    ...{ price_minor_per_hour: 0, usage: { cpu: null, memory: null, gpu: null } },
+  }
+  const leased = await leaseJob(worker, { kinds: ['train'], worker: description })
+  if (leased === undefined) throw new Error('no run waits')
+  const learner = {
+    ...{ policy_loss: 0.1, value_loss: 0.2, entropy: 0.3, approximate_kl: 0.01, clip_fraction: 0, gradient_norm: 1 },
+    ...{ explained_variance: 0, kl_to_reference: null, zero_variance_groups: null, learning_rate: 0.001 },
+  }
+  const points = [null, 20, 30].map((return_mean, index) => ({
+    ...{ event: 'progress' as const, iteration: index + 1, steps: 100 * (index + 1), steps_total: 5000 },
+    ...{ steps_per_second: 500, seconds: index + 1, collect_seconds: 0.5, update_seconds: 0.5 },
+    ...{ episodes: 1, episodes_total: index + 1, return_mean, length_mean: return_mean, metrics: {}, learner },
+  }))
+  await sendProgress(worker, leased.job, { points, evaluations: [], metered_ms: 3_000 })
+}
+
+describe('settings', () => {
+  it('show a token once, with its cap', async () => {
+    const page = '/settings/tokens'
+    const fields = { name: 'ci', expires_in_days: '7', scopes: 'packages:read', amount_minor: '20', period: 'month' }
+    const made = await owner.submit(page, page, fields)
+    expect(made.status).toBe(200)
+    const [token] = /agt_[0-9A-Za-z]{33}/.exec(made.text) ?? []
+    expect(made.headers.get('cache-control')).toBe('no-store')
+    const { text } = await owner.get(page)
+    expect(text).not.toContain(token)
+    expect(text).toContain('20.00 USD a month')
+    const id = /name="id" value="([0-9a-f-]{36})"[^>]*>Revoke/.exec(text)?.[1] ?? ''
+    expect((await owner.submit(page, '/settings/tokens/revoke', { id })).status).toBe(303)
+  })
+
+  it('make no token that may do nothing, or whose cap is no amount', async () => {
+    const page = '/settings/tokens'
+    const without = await owner.submit(page, page, { name: 'idle', expires_in_days: '7' })
+    expect(without.text).toContain('Tick what it may do.')
+    const fields = { name: 'rich', expires_in_days: '7', scopes: 'market:buy', amount_minor: 'all' }
+    expect((await owner.submit(page, page, fields)).text).toContain('All is not an amount of money')
+    const tokens = (await (await owner.api('GET', '/v1/tokens')).json()) as { tokens: { name: string }[] }
+    expect(tokens.tokens.filter(({ name }) => name === 'idle' || name === 'rich')).toEqual([])
+  })
+
+  it('end sessions one by one, and all others at once', async () => {
+    const [here, there] = [await site.browserOf('mover'), await site.browserOf('mover')]
+    await site.browserOf('mover')
+    const page = '/settings/sessions'
+    const { text } = await here.get(page)
+    expect(text.match(/>End</g)).toHaveLength(2)
+    expect(text.match(/this browser/g)).toHaveLength(1)
+    await here.submit(page, page, { id: 'others' })
+    expect((await there.get(page)).headers.get('location')).toMatch(/^\/login/)
+    expect((await here.get(page)).text).not.toContain('>End<')
+  })
+
+  it('change a password, and tell what was wrong with one', async () => {
+    const browser = await site.browserOf('changer')
+    const action = '/settings/account/password'
+    const wrong = await browser.submit('/settings/account', action, {
+      current_password: 'no',
+      password: `new ${password}`,
+    })
+    expect([401, 403, 422]).toContain(wrong.status)
+    expect(wrong.text).not.toContain(`new ${password}`)
+    const short = await browser.submit('/settings/account', action, { current_password: password, password: 'short' })
+    expect(short.text).toContain('field-password-wrong')
+    const changed = await browser.submit('/settings/account', action, {
+      current_password: password,
+      password: `new ${password}`,
+    })
+    expect(leadsTo(changed)).toBe('/settings/account?done=password')
+    expect((await browser.get('/settings/account?done=password')).text).toContain('The password is changed')
+  })
+
+  it('keep an organisation’s members, who see each other and no more than their role', async () => {
+    const page = '/settings/organisations'
+    expect(leadsTo(await owner.submit(page, page, { username: 'guild' }))).toBe(`${page}/guild`)
+    const members = `${page}/guild/members`
+    expect((await owner.submit(`${page}/guild`, members, { username: 'other', role: 'member' })).status).toBe(303)
+    const seen = await other.get(`${page}/guild`)
+    expect(seen.text).toContain('>other<')
+    expect(seen.text).not.toContain('Add a member')
+    const form_token = await other.formToken(page)
+    const refused = await other.post(members, { form_token, username: 'other', role: 'owner' })
+    expect(refused.status).toBe(422)
+    expect((await operator.get(`${page}/guild`)).status).toBe(404)
+    const last = await owner.submit(`${page}/guild`, `${members}/remove`, { username: 'acme' })
+    expect(last.status).toBeGreaterThanOrEqual(400)
+    expect(leadsTo(await other.submit(`${page}/guild`, `${members}/remove`, { username: 'other' }))).toBe(page)
+    expect((await other.get(`${page}/guild`)).status).toBe(404)
+  })
+})
+
+describe('publishers', () => {
+  it('show strangers what is public, and members all of it', async () => {
+    const seen = (await site.browser().get('/@acme')).text
+    expect(seen).toContain('/packages/@acme/pole"')
+    expect(seen).not.toContain('hidden-pole')
+    expect((await owner.get('/@acme')).text).toContain('hidden-pole')
+  })
+
+  it('have one address, or none', async () => {
+    expect(leadsTo(await site.browser().get('/@ACME'))).toBe('/@acme')
+    expect((await site.browser().get('/@nobody-at-all')).status).toBe(404)
+    expect((await site.browser().get(`/@${encodeURIComponent(hostile)}`)).text).not.toContain('<img src=x')
+    expect((await site.browser().get('/@other')).text).toContain('has published nothing yet')
+  })
+})
+
+describe('operators', () => {
+  it('decide what was reported, and find it in the audit log', async () => {
+    await other.api('POST', '/v1/reports', { package: '@acme/pole', reason: 'spam', text: hostile })
+    const { text } = await operator.get('/operator/moderation')
+    expect(text).not.toContain('<img src=x')
+    const action = /action="(\/operator\/reports\/[^"]+)"/.exec(text)?.[1] ?? ''
+    const unsaid = await operator.submit('/operator/moderation', action, { decision: 'dismissed', reason: '' })
+    expect(unsaid.status).toBe(422)
+    const decided = { decision: 'dismissed', reason: 'It is not' }
+    expect((await operator.submit('/operator/moderation', action, decided)).status).toBe(303)
+    expect((await operator.get('/operator/moderation?state=dismissed')).text).toContain('It is not')
+    expect((await operator.get('/operator/audit?action=report.')).text).toContain('report.')
+    expect((await operator.get(`/operator/audit?actor=${encodeURIComponent(hostile)}`)).text).not.toContain(
+      '<img src=x',
+    )
+  })
+
+  it('take a package down, and put it back', async () => {
+    const page = '/operator/moderation'
+    const act = (act: string) =>
+      operator.submit(page, '/operator/packages', { package: '@acme/pole', reason: 'Looked at', act })
+    expect((await act('take-down')).status).toBe(303)
+    expect((await other.get('/@acme')).text).not.toContain('/packages/@acme/pole"')
+    expect((await act('restore')).status).toBe(303)
+    const missing = { package: 'nothing', reason: 'x', act: 'take-down' }
+    const refused = await operator.submit(page, '/operator/packages', missing)
+    expect(refused.status).toBe(404)
+    expect(refused.text).toContain('value="nothing"')
+  })
+})
+
+const pages = ['/dashboard', '/runs', '/runs/new', '/runs/compare', '/settings/account', '/settings/sessions']
+const more = ['/settings/tokens', '/settings/organisations', '/operator/queue', '/operator/workers', '/publish']
+
+it.each([...pages, ...more, '/operator/moderation', '/operator/audit'])(
+  '%s is one document, empty or full',
+  async (path) => {
+    const empty = await operator.get(path)
+    for (const { status, text } of path.startsWith('/operator') ? [empty] : [empty, await owner.get(path)]) {
+      expect(status).toBe(200)
+      expect(text.match(/<h1\b/g)).toHaveLength(1)
+      expect(text).not.toMatch(/\sstyle="/)
+      const ids = [...text.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
+      expect(ids).toEqual([...new Set(ids)])
+      expect(Buffer.byteLength(text)).toBeLessThan(100_000)
+    }
+  },
+)
