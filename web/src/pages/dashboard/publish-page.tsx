@@ -13,7 +13,7 @@ export function PublishPage() {
       </p>
       <h2>Log in</h2>
       <p>It opens this site, where you approve it. npm and pnpm are logged in with it.</p>
-      <Command text={`agentgym login --server ${host.publicUrl}`} />
+      <Command text={`AGENTGYM_SERVER=${host.publicUrl} agentgym login`} />
 
       <h2>Publish a scenario</h2>
       <p>Begin from a template, and play it here before anybody else does.</p>

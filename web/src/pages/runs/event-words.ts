@@ -54,7 +54,7 @@ function runningWords({ worker, from_iteration, price_minor_per_hour }: DataOf<'
 }
 
 /** `mean return 475 over 100 episodes, success`. */
-export function evaluationWords({ return_mean, episodes, success }: Evaluation): string {
+function evaluationWords({ return_mean, episodes, success }: Evaluation): string {
   const mean = return_mean === null ? 'no episode ended' : `mean return ${shownNumber(return_mean)}`
   const verdict = { true: ', success', false: ', targets missed', null: '' }[String(success.ok) as 'true']
   return `${mean} over ${episodes} episodes${verdict}`

@@ -25,7 +25,7 @@ export function RunOutcome({ run, checkpoints }: { run: Run; checkpoints: Checkp
           </p>
         ) : (
           <Table
-            caption="Checkpoints"
+            caption="Checkpoints that are kept"
             rows={checkpoints}
             columns={[
               { title: 'Iteration', heading: true, cell: ({ iteration }) => iteration },
