@@ -1,0 +1,187 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startServer, type TestServer } from '../../sdk/cli/test/start-server.ts'
+import { type Browser, type OpenedPage, openChromium, openVisitor, type Page } from '../../web/test/open-chromium.ts'
+import { repositoryRoot } from '../checks/repository-files.ts'
+
+const password = 'correct horse battery staple'
+const folder = mkdtempSync(join(tmpdir(), 'agentgym-journey-'))
+let server: TestServer
+let browser: Browser
+beforeAll(async () => {
+  execFileSync(process.execPath, [join(repositoryRoot, 'web/build.ts')])
+  server = await startServer(join(folder, 'data'), folder)
+  browser = await openChromium()
+}, 300_000)
+afterAll(async () => {
+  await browser.close()
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}, 120_000)
+
+const ways = [
+  { width: 1440, javaScriptEnabled: true, how: 'with JavaScript' },
+  { width: 360, javaScriptEnabled: false, how: 'without JavaScript' },
+]
+
+// One way after another through the same marketplace: a scenario is published, found, trained on; the agent is sold.
+describe.each(ways)('at $width px $how', { timeout: 600_000 }, ({ width, javaScriptEnabled }) => {
+  const author = `author-${width}`
+  const scenario = `@${author}/cart-pole`
+  const agent = `@${author}/balancer`
+  let seller: OpenedPage
+  let buyer: OpenedPage
+  const open = () => openVisitor(browser, { baseURL: server.url, viewport: { width, height: 900 }, javaScriptEnabled })
+  beforeAll(async () => {
+    seller = await open()
+    buyer = await open()
+  }, 120_000)
+  afterAll(async () => {
+    await seller.context.close()
+    await buyer.context.close()
+  })
+
+  it('somebody signs up', () => signUp(seller.page, author))
+
+  it('publishes a scenario by the command', async () => {
+    copyScenario(author, scenario)
+    await type(author, ['login', '--username', author])
+    await type(author, ['scenario', 'publish', 'cart-pole'])
+  })
+
+  it('finds it, and how to install it', async () => {
+    const { page } = seller
+    await page.goto('/')
+    await page.getByLabel('Search scenarios and agents').fill(scenario)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/packages?q=*')
+    await page.locator(`a[href="/packages/${scenario}"]`).first().click()
+    await page.locator(`[data-copy="agentgym install ${scenario}"]`).waitFor()
+    await page.getByRole('link', { name: 'Train on this server' }).click()
+    await page.waitForURL('**/runs/new?scenario=*')
+  })
+
+  it('starts a run, watches it to its end, and has an agent', async () => {
+    const { page } = seller
+    await page.getByLabel('Steps').fill('4096')
+    await page.getByLabel('Publish the agent as').fill(agent)
+    await page.locator('summary', { hasText: 'Algorithm, seed' }).click()
+    await page.getByLabel('Settings').fill('environments=8\nrollout_steps=32\nevaluation_episodes=4')
+    await page.getByRole('button', { name: 'Start the run' }).click()
+    await page.waitForURL(/\/runs\/[0-9a-f-]{36}$/)
+    if (javaScriptEnabled) await watchLive(page)
+    else await watchByReloading(page)
+    expect(await page.locator('[data-figure="steps"]').textContent()).toBe('4,096')
+    expect(await page.locator('.line-chart path, path.chart-line, canvas').count()).toBeGreaterThan(0)
+    await until(async () => {
+      await page.goto(`/packages/${agent}`)
+      return (await page.locator('.seal').count()) > 0
+    })
+  })
+
+  it('puts a price on the agent', async () => {
+    const { page } = seller
+    await page.getByRole('link', { name: 'Set the price' }).click()
+    await page.getByLabel('Sold as').selectOption('one_time')
+    await page.getByLabel('Price, in USD').fill('25')
+    await page.getByRole('button', { name: 'Set the price' }).click()
+    await page.getByText('25.00 USD').first().waitFor()
+  })
+
+  it('somebody else tops up and buys it', async () => {
+    const { page } = buyer
+    await signUp(page, `buyer-${width}`)
+    await page.goto('/balance')
+    await page.getByLabel('Amount, in USD').fill('40')
+    await page.getByRole('button', { name: 'Top up' }).click()
+    await page.waitForURL('**/payments/*')
+    await page.goto(`/packages/${agent}`)
+    await page.getByRole('link', { name: 'Buy', exact: true }).click()
+    await page.getByText('40.00 USD now').waitFor()
+    await page.getByRole('button', { name: 'Buy for 25.00 USD' }).click()
+    await page.waitForURL('**/orders/*')
+    await page.getByRole('heading', { level: 1, name: 'Receipt' }).waitFor()
+    const order = new URL(page.url()).pathname
+    await page.goto('/orders')
+    await page.locator(`a[href="${order}"]`).first().waitFor()
+    await page.goto('/balance')
+    await page.getByText('15.00 USD').first().waitFor()
+    await page.goto(`/packages/${agent}`)
+    await page.getByText('You have it').waitFor()
+  })
+
+  it('the seller sees the sale in their earnings', async () => {
+    const { page } = seller
+    await page.goto('/sales')
+    await page.getByText(agent).first().waitFor()
+    await page.goto('/earnings')
+    await page.getByText('25.00 USD').first().waitFor()
+  })
+
+  it('and no browser had anything to complain of', () => {
+    expect([seller.complaints, buyer.complaints]).toEqual([[], []])
+  })
+})
+
+async function signUp(page: Page, username: string): Promise<void> {
+  await page.goto('/signup')
+  await page.getByLabel('Username').fill(username)
+  await page.getByLabel('E-mail').fill(`${username}@example.com`)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign up' }).click()
+  await page.locator('.menu-name', { hasText: username }).waitFor({ state: 'attached' })
+}
+
+/** Sees the run end without the page being loaded again. */
+async function watchLive(page: Page): Promise<void> {
+  await page.evaluate('window.sameDocument = true')
+  await page.locator('.run-state', { hasText: 'completed' }).waitFor({ timeout: 300_000 })
+  await page.locator('[data-part="outcome"] a[href^="/packages/"]').first().waitFor()
+  expect(await page.evaluate('window.sameDocument')).toBe(true)
+}
+
+/** Follows the link to a page that the browser loads again by itself, and sees the end on it. */
+async function watchByReloading(page: Page): Promise<void> {
+  const reload = page.getByRole('link', { name: 'Reload every 10 seconds' })
+  if ((await reload.count()) > 0) await reload.click()
+  await page.locator('.run-state', { hasText: 'completed' }).waitFor({ timeout: 300_000 })
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await delay(500)
+}
+
+/** Somebody's command, on a machine of their own. */
+async function type(person: string, words: string[]): Promise<void> {
+  const { DATABASE_URL, AGENTGYM_TOKEN, ...inherited } = process.env
+  await promisify(execFile)(join(repositoryRoot, 'agentgym'), words, {
+    cwd: workFolder(person),
+    env: {
+      ...inherited,
+      AGENTGYM_SERVER: server.url,
+      AGENTGYM_HOME: join(folder, person, 'home'),
+      AGENTGYM_PASSWORD: password,
+      npm_config_userconfig: join(folder, person, '.npmrc'),
+    },
+  })
+}
+
+function workFolder(person: string): string {
+  const cwd = join(folder, person, 'work')
+  mkdirSync(cwd, { recursive: true })
+  return cwd
+}
+
+/** The built-in cart-pole as somebody's own package. */
+function copyScenario(person: string, name: string): void {
+  const target = join(workFolder(person), 'cart-pole')
+  const filter = (path: string) => !['node_modules', 'dist', 'testdata'].includes(basename(path))
+  cpSync(join(repositoryRoot, 'plugins/cart-pole'), target, { recursive: true, filter })
+  const path = join(target, 'package.json')
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), name }, null, 2))
+}

@@ -1,0 +1,40 @@
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { findChromium } from './find-chromium.ts'
+
+export type { Browser, Page }
+
+export type OpenedPage = { page: Page; context: BrowserContext; complaints: string[] }
+
+/** A machine that is busy with other tests takes its time; a test's own limit ends what never comes. */
+const patienceMs = 120_000
+
+/** The machine's Chromium, to be closed by whoever opened it. */
+export function openChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'], timeout: patienceMs })
+}
+
+/** A page of a visitor of their own; what its browser complains of (console, policy, exceptions) is collected. */
+export async function openVisitor(
+  browser: Browser,
+  options: NonNullable<Parameters<Browser['newContext']>[0]>,
+): Promise<OpenedPage> {
+  const context = await browser.newContext(options)
+  context.setDefaultTimeout(patienceMs)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  return { page, context, complaints }
+}
+
+/** What axe-core finds wrong with the page as it stands, a line a rule. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+    'axe.run(document, { resultTypes: ["violations"] })',
+  )
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+}
