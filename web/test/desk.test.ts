@@ -83,6 +83,19 @@ describe('runs', () => {
     await owner.submit(leadsTo(first), `${leadsTo(first)}/cancel`, {})
   })
 
+  it('are listed page by page', async () => {
+    for (let made = 0; made < 19; made++)
+      await owner.api('POST', '/v1/runs', { scenario: '@acme/pole', note: `Number ${made}` })
+    const { text } = await owner.get('/runs')
+    const [, address = ''] = /href="(\/runs\?[^"]*cursor=[^"]*)"/.exec(text) ?? []
+    expect(address).toMatch(/^\/runs\?cursor=/)
+    expect((await owner.get(address)).text).toContain('class="run-name"')
+    const { runs } = (await (await owner.api('GET', '/v1/runs?state=queued&limit=100')).json()) as {
+      runs: { id: string }[]
+    }
+    for (const { id } of runs) await owner.api('POST', `/v1/runs/${id}/cancel`, {})
+  })
+
   it('that a worker trains show their curve, and reload where one asks for it', async () => {
     const address = leadsTo(await start({ steps: '5000', note: 'Watched' }))
     await trainABit()

@@ -53,12 +53,18 @@ export function RunsPage({ runs, filter, accounts, next }: RunsPageProps) {
           <RunTable runs={runs} tickable />
           <div class="run-list-foot">
             {runs.length > 1 && <Button>Compare what is ticked</Button>}
-            {next !== null && <a href={`/runs?${new URLSearchParams({ ...filter, cursor: next })}`}>Older runs</a>}
+            {next !== null && <a href={olderAddress(filter, next)}>Older runs</a>}
           </div>
         </form>
       )}
     </div>
   )
+}
+
+/** What is not asked for does not stand in the address. */
+function olderAddress(filter: RunFilter, cursor: string): string {
+  const asked = Object.entries(filter).filter(([, value]) => value !== undefined)
+  return `/runs?${new URLSearchParams([...asked, ['cursor', cursor]])}`
 }
 
 function Filters({ filter, accounts }: Pick<RunsPageProps, 'filter' | 'accounts'>) {
