@@ -103,8 +103,8 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
         },
         {
           title: 'Action',
-          cell: ({ id, name }) => (
-            <Form action="/settings/tokens/revoke" look="inline" label={`Token ${name}`}>
+          cell: ({ id, name, prefix }) => (
+            <Form action="/settings/tokens/revoke" look="inline" label={`Token ${name}, ${prefix}`}>
               <Button size="small" look="danger" name="id" value={id}>
                 Revoke
               </Button>
