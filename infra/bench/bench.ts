@@ -8,6 +8,7 @@ import { algorithmsBenchmark } from './algorithms-bench.ts'
 import type { Figure } from './figure.ts'
 import { marketBenchmark } from './market-bench.ts'
 import { registryBenchmark } from './registry-bench.ts'
+import { siteBenchmark } from './site-bench.ts'
 import { trainingServiceBenchmark } from './training-service-bench.ts'
 
 const cartPole = fileURLToPath(new URL('../../plugins/cart-pole', import.meta.url))
@@ -27,12 +28,14 @@ async function main(): Promise<void> {
 }
 
 /**
- * `npm run bench` measures training; `-- registry` the registry, `-- service` training as a service and `-- market`
- * purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how much GRPO and PPO play until they succeed.
+ * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service
+ * and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how much GRPO and PPO play
+ * until they succeed.
  */
 async function measure(folder: string): Promise<Figure[]> {
   const embedded = process.argv.includes('--embedded')
   if (process.argv.includes('registry')) return registryBenchmark({ packages: 100_000, embedded, say })
+  if (process.argv.includes('site')) return siteBenchmark({ packages: 10_000, embedded, say })
   if (process.argv.includes('service')) return trainingServiceBenchmark({ embedded, say })
   if (process.argv.includes('market')) return marketBenchmark({ embedded, say })
   if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)

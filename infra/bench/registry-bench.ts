@@ -1,28 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import {
-  type Database,
-  keepReadmeHtml,
-  loadPackages,
-  markdownHtml,
-  openDatabase,
-  startPostgresql,
-  stopPostgresql,
-  syntheticPackages,
-  syntheticQueries,
-} from '@agentgym/registry/benchmarks'
+import { syntheticQueries } from '@agentgym/registry/benchmarks'
 import type { Figure } from './figure.ts'
-import { agent, atFixedRate, percentile, request } from './http-load.ts'
+import { pageRequestsPerSecond, seed, timePages, withFilledRegistry } from './filled-registry.ts'
+import { percentile, request } from './http-load.ts'
 
-const seed = 1
 const searches = 400
-const pageRequestsPerSecond = 200
-/** Asked for one after another before the measurement. */
-const warmUpPages = 1000
-const pageSeconds = 10
 
 type Options = { packages: number; embedded: boolean; say: (line: string) => void }
 
@@ -32,37 +13,10 @@ type Options = { packages: number; embedded: boolean; say: (line: string) => voi
  * each timed from when it was due.
  */
 export async function registryBenchmark({ packages, embedded, say }: Options): Promise<Figure[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'agentgym-bench-registry-'))
-  const engine = embedded ? 'PGlite' : 'PostgreSQL'
-  const environment = { ...process.env, AGENTGYM_LOG_LEVEL: 'warn' }
-  let server: ChildProcess | undefined
-  try {
-    const postgresql = join(folder, 'postgresql')
-    const address = embedded
-      ? { folder: join(folder, 'data', 'database') }
-      : { url: await startPostgresql(postgresql, ['shared_buffers=512MB']) }
-    say(`registry: ${packages.toLocaleString('en-US')} packages into ${engine} …`)
-    const database = await openDatabase(address)
-    await loadPackages(database, syntheticPackages(packages, seed))
-    const shown = pagesToShow(packages)
-    say(`registry: HTML of ${new Set(shown).size.toLocaleString('en-US')} READMEs, which publishing makes …`)
-    await renderReadmes(database, shown)
-    await database.close()
-    if ('url' in address) Object.assign(environment, { DATABASE_URL: address.url })
-    server = fork(new URL('./registry-server.process.ts', import.meta.url), [join(folder, 'data')], {
-      env: environment,
-    })
-    const [{ url }] = (await once(server, 'message')) as [{ url: string }]
-    return await measure(url, { packages, engine, shown, say })
-  } finally {
-    agent.destroy()
-    if (server?.exitCode === null) {
-      server.kill('SIGKILL')
-      await once(server, 'exit')
-    }
-    if (!embedded) await stopPostgresql(join(folder, 'postgresql'))
-    await rm(folder, { recursive: true, force: true })
-  }
+  const entry = new URL('./registry-server.process.ts', import.meta.url)
+  return withFilledRegistry({ packages, embedded, entry, say }, ({ url, ...registry }) =>
+    measure(url, { packages, say, ...registry }),
+  )
 }
 
 type Measured = { packages: number; engine: string; shown: string[]; say: (line: string) => void }
@@ -113,32 +67,4 @@ function searchParameters(index: number, q: string): URLSearchParams {
   if (turn < 8) return new URLSearchParams({ q, kind: 'scenario', difficulty: 'beginner' })
   if (turn === 8) return new URLSearchParams({ sort: 'newest', category: 'robotics' })
   return new URLSearchParams({ sort: 'quality', price: 'paid', limit: '50' })
-}
-
-/** Names of the pages that are asked for, in order: popular packages more often. */
-function pagesToShow(packages: number): string[] {
-  const names = [...syntheticPackages(packages, seed)].filter(({ visibility }) => visibility === 'public')
-  const requests = warmUpPages + pageRequestsPerSecond * pageSeconds
-  return Array.from({ length: requests }, (_, i) => names[Math.floor(((i * 0.618034) % 1) ** 4 * names.length)].name)
-}
-
-/** The part of publishing that `loadPackages` leaves out, for those packages whose pages will be asked for. */
-async function renderReadmes(database: Database, names: string[]): Promise<void> {
-  const rows = await database.query
-    .selectFrom('packages')
-    .innerJoin('versions', 'versions.package_id', 'packages.id')
-    .whereRef('versions.version', '=', 'packages.latest_version')
-    .where('packages.name', 'in', [...new Set(names)])
-    .select(['versions.id', 'versions.readme'])
-    .execute()
-  for (const { id, readme } of rows) await keepReadmeHtml(database.query, id, markdownHtml(readme))
-}
-
-/** Requests start when they are due, not when the ones before are answered. */
-async function timePages(addresses: string[]): Promise<number[]> {
-  // A server that has just started compiles its code: at a fixed rate those requests would queue and be what is measured.
-  for (const address of addresses.slice(0, warmUpPages)) await request(address)
-  return atFixedRate({ perSecond: pageRequestsPerSecond, requests: pageRequestsPerSecond * pageSeconds }, (index) =>
-    request(addresses[warmUpPages + index]),
-  )
 }
