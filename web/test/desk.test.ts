@@ -1,7 +1,7 @@
-import { leaseJob, sendProgress } from '@agentgym/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestSite, password, type TestBrowser, type TestPage, type TestSite } from './open-test-site.ts'
-import { clientOf, openPublisher } from './publish-sampled.ts'
+import { openPublisher } from './publish-sampled.ts'
+import { trainABit } from './train-a-bit.ts'
 
 const hostile = `</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>`
 
@@ -98,7 +98,7 @@ describe('runs', () => {
 
   it('that a worker trains show their curve, and reload where one asks for it', async () => {
     const address = leadsTo(await start({ steps: '5000', note: 'Watched' }))
-    await trainABit()
+    await trainABit(site)
     const { text, headers } = await owner.get(address)
     expect(text).toContain('<path class="chart-line chart-line-1" d="M')
     expect(text).toMatch(/data-figure="return_mean">30</)
@@ -116,27 +116,6 @@ describe('runs', () => {
     expect(compared.text).toContain('Watched')
   })
 })
-
-/** As a worker does: takes the run that waits, and tells of three iterations, the first without an episode that ended. */
-async function trainABit(): Promise<void> {
-  const worker = await clientOf(site, operator, ['worker'])
-  const description = {
-    ...{ id: crypto.randomUUID(), name: 'test', cores: 1, memory_bytes: 1, gpus: [], slots: 1 },
-    ...{ price_minor_per_hour: 0, usage: { cpu: null, memory: null, gpu: null } },
-  }
-  const leased = await leaseJob(worker, { kinds: ['train'], worker: description })
-  if (leased === undefined) throw new Error('no run waits')
-  const learner = {
-    ...{ policy_loss: 0.1, value_loss: 0.2, entropy: 0.3, approximate_kl: 0.01, clip_fraction: 0, gradient_norm: 1 },
-    ...{ explained_variance: 0, kl_to_reference: null, zero_variance_groups: null, learning_rate: 0.001 },
-  }
-  const points = [null, 20, 30].map((return_mean, index) => ({
-    ...{ event: 'progress' as const, iteration: index + 1, steps: 100 * (index + 1), steps_total: 5000 },
-    ...{ steps_per_second: 500, seconds: index + 1, collect_seconds: 0.5, update_seconds: 0.5 },
-    ...{ episodes: 1, episodes_total: index + 1, return_mean, length_mean: return_mean, metrics: {}, learner },
-  }))
-  await sendProgress(worker, leased.job, { points, evaluations: [], metered_ms: 3_000 })
-}
 
 describe('settings', () => {
   it('show a token once, with its cap', async () => {

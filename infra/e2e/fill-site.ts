@@ -1,0 +1,49 @@
+import { sampleEpisode } from '../../testdata/episodes/sample-episode.ts'
+import type { TestBrowser, TestSite } from '../../web/test/open-test-site.ts'
+import { openPublisher } from '../../web/test/publish-sampled.ts'
+import { publishVerified } from '../../web/test/publish-verified.ts'
+import { trainABit } from '../../web/test/train-a-bit.ts'
+
+/** Ids of what was made. */
+export type FilledSite = { run: string; otherRun: string; payment: string; order: string }
+
+/**
+ * Something for every page: `acme` has a scenario, a verified agent that is sold, runs, an organisation `guild`, a token
+ * and a spend limit; `buyer` has paid, bought, reviewed and reported; `operator` has all of it to look after.
+ */
+export async function fillSite(site: TestSite): Promise<FilledSite> {
+  const { owner, publish } = await openPublisher(site)
+  await publish('maze', sampleEpisode())
+  await publishVerified(site, owner, 'solver', '@acme/maze')
+  const price = { kind: 'one_time', amount_minor: 2_500, terms: 'Not for resale.' }
+  await done(owner, 'PUT', '/v1/packages/@acme/solver/price', price)
+  await done(owner, 'POST', '/v1/organisations', { username: 'guild' })
+  await done(owner, 'POST', '/v1/tokens', { name: 'ci', scopes: ['packages:read'] })
+  await done(owner, 'PUT', '/v1/spend-caps', { period: 'month', amount_minor: 5_000 })
+  const run = await done<{ id: string }>(owner, 'POST', '/v1/runs', { scenario: '@acme/maze', steps: 5_000 })
+  await trainABit(site)
+  const otherRun = await done<{ id: string }>(owner, 'POST', '/v1/runs', { scenario: '@acme/maze', note: 'Waits' })
+  const buyer = await site.browserOf('buyer')
+  const payment = await submit(buyer, '/balance', '/balance/top-ups', { amount_minor: '40' })
+  const order = await submit(buyer, '/buy/@acme/solver', '/buy/@acme/solver', { pay_with: 'balance' })
+  await done(buyer, 'PUT', '/v1/packages/@acme/solver/reviews', { version: '0.1.0', stars: 4, text: 'It solves.' })
+  await done(buyer, 'POST', '/v1/reports', { package: '@acme/maze', reason: 'spam', text: 'Look at it.' })
+  return { run: run.id, otherRun: otherRun.id, payment: lastPart(payment), order: lastPart(order) }
+}
+
+async function done<Answer>(browser: TestBrowser, method: string, path: string, body: unknown): Promise<Answer> {
+  const response = await browser.api(method, path, body)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+  return JSON.parse(text)
+}
+
+/** Sends a form that is to work; where it led. */
+async function submit(browser: TestBrowser, page: string, action: string, fields: Record<string, string>) {
+  const { status, headers, text } = await browser.submit(page, action, fields)
+  const location = headers.get('location')
+  if (status !== 303 || location === null) throw new Error(`${action}: ${status} ${text.slice(0, 2_000)}`)
+  return location
+}
+
+const lastPart = (address: string): string => address.split('?')[0].split('/').at(-1) ?? ''

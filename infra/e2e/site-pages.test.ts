@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { listed } from '@agentgym/registry/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readSiteAssets } from '../../web/src/app/site-assets.ts'
+import { siteRoutes } from '../../web/src/routes/site-routes.ts'
+import { axeFindings, type Browser, openChromium, openVisitor } from '../../web/test/open-chromium.ts'
+import { openTestSite, type TestBrowser, type TestSite } from '../../web/test/open-test-site.ts'
+import { repositoryRoot } from '../checks/repository-files.ts'
+import { type FilledSite, fillSite } from './fill-site.ts'
+
+/** Artefacts: each page as it looked, to be looked at. */
+const screenshots = join(import.meta.dirname, 'screenshots')
+
+const packages = Array.from({ length: 40 }, (_, index) =>
+  listed(`@many/number-${index}`, { title: `Number ${index}`, summary: 'One of many', downloads: index * 100 }),
+)
+
+let site: TestSite
+let filled: FilledSite
+let browser: Browser
+beforeAll(async () => {
+  execFileSync(process.execPath, [join(repositoryRoot, 'web/build.ts')])
+  mkdirSync(screenshots, { recursive: true })
+  const assets = readSiteAssets(join(repositoryRoot, 'web/dist/client'))
+  site = await openTestSite({ packages, assets, environment: { AGENTGYM_PRICE_NOTICE_DAYS: '0' } })
+  filled = await fillSite(site)
+  browser = await openChromium()
+}, 300_000)
+afterAll(async () => {
+  await browser.close()
+  await site.close()
+}, 120_000)
+
+type Visited = { path: string; as: string | null }
+type Sample = (made: FilledSite) => { path: string; as?: string }
+
+/** Where a route has something to show, and for whom: whoever its rule asks for, unless told. */
+const samples: Record<string, Sample> = {
+  '/:scope{@[^/]+}': () => ({ path: '/@acme' }),
+  '/packages/:scope/:name': () => ({ path: '/packages/@acme/maze' }),
+  '/packages/:scope/:name/readme': () => ({ path: '/packages/@acme/solver/readme' }),
+  '/packages/:scope/:name/agents': () => ({ path: '/packages/@acme/maze/agents' }),
+  '/packages/:scope/:name/versions': () => ({ path: '/packages/@acme/maze/versions' }),
+  '/packages/:scope/:name/dependencies': () => ({ path: '/packages/@acme/maze/dependencies' }),
+  '/packages/:scope/:name/reviews': () => ({ path: '/packages/@acme/solver/reviews' }),
+  '/packages/:scope/:name/report': () => ({ path: '/packages/@acme/maze/report', as: 'buyer' }),
+  '/packages/:scope/:name/price': () => ({ path: '/packages/@acme/solver/price' }),
+  '/packages/:scope/:name/v/:version': () => ({ path: '/packages/@acme/maze/v/1.0.0' }),
+  '/pictures/:scope/:name/:version': () => ({ path: '/pictures/@acme/maze/1.0.0' }),
+  '/runs/new': () => ({ path: '/runs/new?scenario=@acme/maze' }),
+  '/runs/compare': ({ run, otherRun }) => ({ path: `/runs/compare?ids=${run}&ids=${otherRun}` }),
+  '/runs/:id{[0-9a-f-]+}': ({ run }) => ({ path: `/runs/${run}` }),
+  '/settings/organisations/:organisation': () => ({ path: '/settings/organisations/guild' }),
+  '/buy/:scope/:name': () => ({ path: '/buy/@acme/solver', as: 'operator' }),
+  '/orders': () => ({ path: '/orders', as: 'buyer' }),
+  '/licences': () => ({ path: '/licences', as: 'buyer' }),
+  '/balance': () => ({ path: '/balance', as: 'buyer' }),
+  '/payments/:id': ({ payment }) => ({ path: `/payments/${payment}`, as: 'buyer' }),
+  '/orders/:id': ({ order }) => ({ path: `/orders/${order}`, as: 'buyer' }),
+  '/orders/:id/refund': ({ order }) => ({ path: `/orders/${order}/refund`, as: 'buyer' }),
+}
+
+const visitors = { public: null, account: 'acme', member: 'acme', owner: 'acme', operator: 'operator' }
+const routes = siteRoutes.filter(({ method }) => method === 'get')
+
+function sampleOf({ path, rule }: (typeof routes)[number]): Visited {
+  const sample = samples[path]?.(filled)
+  if (sample === undefined && path.includes(':')) throw new Error(`${path} has no sample here: give it one`)
+  return { path: sample?.path ?? path, as: sample?.as ?? visitors[rule.access] }
+}
+
+const sessions = new Map<string, Promise<TestBrowser>>()
+
+/** Somebody logged in, once. */
+function browserOf(username: string): Promise<TestBrowser> {
+  const known = sessions.get(username) ?? site.browserOf(username)
+  sessions.set(username, known)
+  return known
+}
+
+/** Their session, as a browser keeps it. */
+async function cookiesOf(username: string | null): Promise<{ name: string; value: string; url: string }[]> {
+  if (username === null) return []
+  const { cookies } = await browserOf(username)
+  return [...cookies].map(([name, value]) => ({ name, value, url: site.url }))
+}
+
+const sizes = [
+  { width: 1440, height: 900, colorScheme: 'light' as const },
+  { width: 360, height: 780, colorScheme: 'dark' as const },
+]
+
+describe.each(sizes)('at $width px, $colorScheme', ({ width, height, colorScheme }) => {
+  it.each(routes.map((one) => [one.path, one] as const))('%s', { timeout: 300_000 }, async (pattern, one) => {
+    const { path, as } = sampleOf(one)
+    const { page, context, complaints } = await openVisitor(browser, {
+      baseURL: site.url,
+      viewport: { width, height },
+      colorScheme,
+    })
+    await context.addCookies(await cookiesOf(as))
+    const response = await page.goto(path, { waitUntil: 'load' })
+    expect(response?.status()).toBe(200)
+    const type = response?.headers()['content-type'] ?? ''
+    if (pattern.startsWith('/pictures/')) {
+      expect(type).toContain('image/svg+xml')
+      return context.close()
+    }
+    expect(type).toContain('text/html')
+    expect((await response?.body())?.byteLength).toBeLessThan(100_000)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    const name =
+      pattern
+        .replaceAll(/\{[^}]*\}/g, '')
+        .replaceAll(/\W+/g, '-')
+        .replaceAll(/^-|-$/g, '') || 'home'
+    await page.screenshot({ path: join(screenshots, `${name}-${width}.png`), fullPage: true })
+    expect(await axeFindings(page)).toEqual([])
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+})
+
+it('first-party scripts are under 60 kB gzipped wherever one browses or looks at a package', async () => {
+  const looked = routes.filter(({ path }) => path === '/' || path.startsWith('/packages'))
+  for (const one of looked) {
+    const { path, as } = sampleOf(one)
+    const visitor = as === null ? site.browser() : await browserOf(as)
+    const { status, text } = await visitor.get(path)
+    // An old address that leads to another of these.
+    if (status === 303) continue
+    const scripts = [
+      ...text.matchAll(/<script[^>]* src="([^"]+)"/g),
+      ...text.matchAll(/"modulepreload" href="([^"]+)"/g),
+    ]
+    const sizes = await Promise.all(
+      scripts.map(async ([, source]) => gzipSync(await (await fetch(site.url + source)).bytes()).byteLength),
+    )
+    expect([path, sizes.length > 0]).toEqual([path, true])
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000)
+  }
+})
