@@ -144,7 +144,7 @@ describe('from one account to the other', () => {
 })
 
 describe('versions', () => {
-  it('a prerelease or a backport does not move latest (B26)', async () => {
+  it('a prerelease or a backport does not move latest (B26)', { timeout: 180_000 }, async () => {
     for (const version of ['2.0.0', '2.1.0-rc.1', '1.0.1']) {
       const { status, stdout } = await publish(version)
       expect(status, stdout).toBe(0)
