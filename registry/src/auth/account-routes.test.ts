@@ -43,6 +43,11 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
   },
   { route: 'GET /v1/tokens', path: '/v1/tokens', statuses: someRoute(200) },
   { route: 'DELETE /v1/tokens/{id}', path: `/v1/tokens/${crypto.randomUUID()}`, statuses: someRoute(404) },
+  { route: 'GET /v1/sessions', path: '/v1/sessions', statuses: someRoute(200) },
+  // Whether it is somebody else's or nobody's is not told.
+  { route: 'DELETE /v1/sessions/{id}', path: `/v1/sessions/${'0'.repeat(32)}`, statuses: someRoute(204) },
+  // The owner came first and operates the server; with another scope that is not enough.
+  { route: 'GET /v1/audit', path: '/v1/audit', statuses: [401, 401, 401, 403, 403, 403, 403, 403, 200] },
   { route: 'POST /v1/organisations', path: '/v1/organisations', json: { username: 'api' }, statuses: someRoute(422) },
   { route: 'GET /v1/organisations/{organisation}', path: '/v1/organisations/acme', statuses: publicRoute(200) },
   {
