@@ -7,6 +7,7 @@ import {
   evaluationSchema,
   orderListSchema,
   orderSchema,
+  packagePageSchema,
   paymentSchema,
   pricePageSchema,
 } from '@agentgym/contract'
@@ -81,8 +82,9 @@ describe('a price', { timeout: 300_000 }, () => {
   })
 
   it('terms alone leave it as it is', async () => {
-    const scenarioPage = async () => (await fetch(`${registry.server.url}/v1/packages/${scenario}`)).json()
-    await (await fetch((await scenarioPage()).latest.tarball)).arrayBuffer()
+    const address = `${registry.server.url}/v1/packages/${scenario}`
+    const scenarioPage = async () => packagePageSchema.parse(await (await fetch(address)).json())
+    await (await fetch((await scenarioPage()).latest?.tarball ?? '')).arrayBuffer()
     await expect.poll(async () => (await scenarioPage()).downloads, { timeout: 60_000 }).toBe(1)
     const page = pricePageSchema.parse(await done(ann, ['price', scenario, '--royalty', '7.5']))
     // Whoever has downloaded the scenario relies on it: the royalty is announced.
