@@ -7,7 +7,7 @@ import {
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../auth/authorise.ts'
-import { createRoutes } from '../server/create-routes.ts'
+import { createRoutes, json } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
@@ -18,7 +18,6 @@ import { releaseJob } from './release-job.ts'
 import { noteUsage } from './workers.store.ts'
 
 const jobParams = z.object({ id: z.uuid() })
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 
 const leaseRoute = createRoute({
   method: 'post',

@@ -13,7 +13,7 @@ import {
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { createRoutes } from '../server/create-routes.ts'
+import { createRoutes, json } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
@@ -32,7 +32,6 @@ const packageParams = z.object({
 const versionParams = packageParams.extend({ version: z.string().openapi({ example: '1.0.0' }) })
 const tagParams = packageParams.extend({ tag: z.string().openapi({ example: 'next' }) })
 
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 const done = { 204: { description: 'Done.' } }
 /** Everything that a tarball, and the model in an agent's, can be refused for. */
 const vettingCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(

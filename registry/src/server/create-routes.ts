@@ -15,6 +15,9 @@ export function createRoutes(): OpenAPIHono<Env> {
   })
 }
 
+/** The content of a body that is JSON, for a route's description. */
+export const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
+
 /** `request_invalid`, naming the first field that is wrong and listing all of them. */
 export function requestInvalid(error: z.core.$ZodError, target: string): AgentGymError {
   const fields = error.issues.flatMap(fieldsOf)

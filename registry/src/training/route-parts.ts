@@ -14,8 +14,6 @@ export const idempotencyHeaders = z.object({
   }),
 })
 
-export const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
-
 /** Bytes, or text that is no JSON. */
 export const file = { schema: z.any().openapi({ type: 'string', format: 'binary' }) }
 

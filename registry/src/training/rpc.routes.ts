@@ -1,12 +1,12 @@
 import { rpcRequestSchema, rpcResponseSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { bugReport } from '../server/answer-error.ts'
-import { createRoutes } from '../server/create-routes.ts'
+import { createRoutes, json } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
 import { answerRpc, notJson } from './json-rpc.ts'
-import { json, requestOf } from './route-parts.ts'
+import { requestOf } from './route-parts.ts'
 import { trainingMethods } from './rpc-methods.ts'
 
 const rpcRoute = createRoute({

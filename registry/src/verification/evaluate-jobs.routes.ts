@@ -3,7 +3,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../auth/authorise.ts'
 import { jobQueue } from '../jobs/job-queue.ts'
 import { leasedFile, sendLeased } from '../jobs/leased-file.ts'
-import { createRoutes } from '../server/create-routes.ts'
+import { createRoutes, json } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
@@ -11,7 +11,6 @@ import { openEvaluationTarball } from './evaluate-jobs.ts'
 import { finishEvaluation } from './finish-evaluation.ts'
 
 const jobParams = z.object({ id: z.uuid() })
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 
 const resultRoute = createRoute({
   method: 'post',

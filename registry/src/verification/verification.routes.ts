@@ -1,6 +1,6 @@
 import { evaluationJobSchema, leaderboardRequestSchema, leaderboardSchema, signingKeysSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { createRoutes } from '../server/create-routes.ts'
+import { createRoutes, json } from '../server/create-routes.ts'
 import { currentTraceparent } from '../server/current-traceparent.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
@@ -8,8 +8,6 @@ import type { Services } from '../server/services.ts'
 import { leaderboard } from './leaderboard.ts'
 import { requestVerification } from './request-verification.ts'
 import { listSigningKeys } from './signing-keys.ts'
-
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 
 const keysRoute = createRoute({
   method: 'get',

@@ -4,16 +4,14 @@ import {
   usageAcceptedSchema,
   usageEventsRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { requireOperator } from '../../auth/authorise.ts'
-import { createRoutes } from '../../server/create-routes.ts'
+import { createRoutes, json } from '../../server/create-routes.ts'
 import type { Env } from '../../server/env.ts'
 import { failures } from '../../server/failures.ts'
 import type { Services } from '../../server/services.ts'
 import { callAllowance } from './call-allowance.ts'
 import { countUsage } from './count-usage.ts'
-
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 
 const usageRoute = createRoute({
   method: 'post',

@@ -14,7 +14,7 @@ import type { Context } from 'hono'
 import type { Actor } from '../../auth/actor.ts'
 import { requireOperator } from '../../auth/authorise.ts'
 import { decodeCursor, encodeCursor } from '../../catalog/page-cursor.ts'
-import { createRoutes } from '../../server/create-routes.ts'
+import { createRoutes, json } from '../../server/create-routes.ts'
 import type { Env } from '../../server/env.ts'
 import { failures } from '../../server/failures.ts'
 import type { Services } from '../../server/services.ts'
@@ -24,7 +24,6 @@ import { showModeration } from './describe-moderation.ts'
 import { appeal, restorePackage, takeDownPackage } from './moderate-package.ts'
 import { listReports, reportOf } from './reports.store.ts'
 
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 const body = <Schema extends z.ZodType>(schema: Schema) => ({ body: { required: true, content: json(schema) } })
 const params = z.object({
   scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),

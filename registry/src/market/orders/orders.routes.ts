@@ -9,7 +9,7 @@ import {
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { createRoutes } from '../../server/create-routes.ts'
+import { createRoutes, json } from '../../server/create-routes.ts'
 import type { Env } from '../../server/env.ts'
 import { failures } from '../../server/failures.ts'
 import type { Services } from '../../server/services.ts'
@@ -19,7 +19,6 @@ import { listEntitlements, listOrders, showOrder } from './list-orders.ts'
 import { placeOrder } from './place-order.ts'
 import { refundOrder } from './refund-order.ts'
 
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 const params = z.object({ id: z.uuid() })
 
 const placeRoute = createRoute({

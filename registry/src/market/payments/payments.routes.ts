@@ -7,11 +7,11 @@ import {
   topUpRequestSchema,
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { createRoutes } from '../../server/create-routes.ts'
+import { createRoutes, json } from '../../server/create-routes.ts'
 import type { Env } from '../../server/env.ts'
 import { failures } from '../../server/failures.ts'
 import type { Services } from '../../server/services.ts'
-import { json, runParams } from '../../training/route-parts.ts'
+import { runParams } from '../../training/route-parts.ts'
 import { idempotencyHeaders } from '../idempotency/idempotency-headers.ts'
 import { showBalance } from './balance.ts'
 import { listPaymentsOf, showPayment } from './list-payments.ts'

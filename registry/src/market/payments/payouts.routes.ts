@@ -7,11 +7,11 @@ import {
   putPayoutDestinationRequestSchema,
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { createRoutes } from '../../server/create-routes.ts'
+import { createRoutes, json } from '../../server/create-routes.ts'
 import type { Env } from '../../server/env.ts'
 import { failures } from '../../server/failures.ts'
 import type { Services } from '../../server/services.ts'
-import { json } from '../../training/route-parts.ts'
+
 import { idempotencyHeaders } from '../idempotency/idempotency-headers.ts'
 import { listPayoutsOf } from './list-payments.ts'
 import { openPayoutDestination, showPayoutDestination } from './payout-destination.ts'

@@ -1,6 +1,6 @@
 import { offerRequestSchema, offerSchema, pricePageSchema, setPriceRequestSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { createRoutes } from '../../server/create-routes.ts'
+import { createRoutes, json } from '../../server/create-routes.ts'
 import type { Env } from '../../server/env.ts'
 import { failures } from '../../server/failures.ts'
 import type { Services } from '../../server/services.ts'
@@ -13,7 +13,6 @@ const packageParams = z.object({
   scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
   name: z.string().openapi({ example: 'cart-pole' }),
 })
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 
 const priceRoute = createRoute({
   method: 'get',

@@ -9,7 +9,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Actor } from '../../auth/actor.ts'
 import { decodeCursor, encodeCursor } from '../../catalog/page-cursor.ts'
 import { findReadablePackage } from '../../packages/packages.store.ts'
-import { createRoutes } from '../../server/create-routes.ts'
+import { createRoutes, json } from '../../server/create-routes.ts'
 import type { Env } from '../../server/env.ts'
 import { failures } from '../../server/failures.ts'
 import type { Services } from '../../server/services.ts'
@@ -18,7 +18,6 @@ import { replyToReview } from './reply-to-review.ts'
 import { listReviews, reviewOf } from './reviews.store.ts'
 import { deleteReview, putReview } from './write-review.ts'
 
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 const packageParams = z.object({
   scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
   name: z.string().openapi({ example: 'cart-pole' }),
