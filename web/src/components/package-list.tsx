@@ -1,7 +1,7 @@
 import type { ListedPackage } from '@agentgym/contract'
-import type { Child } from 'hono/jsx'
 import { Badge } from './badge.tsx'
 import { Count } from './count.tsx'
+import { Fact } from './fact.tsx'
 import { Icon } from './icon.tsx'
 import { packageAddress } from './package-address.ts'
 import { PackagePicture } from './package-picture.tsx'
@@ -74,15 +74,6 @@ function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
         </Fact>
       </dl>
     </li>
-  )
-}
-
-function Fact({ label, children }: { label: string; children?: Child }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 

@@ -1,17 +1,11 @@
 import { z } from 'zod'
 import { line } from './line.ts'
+import { accountField, pageFields } from './list-fields.ts'
 import { amountMinorSchema, currencySchema } from './money.ts'
 import { expectedPriceSchema } from './prices.ts'
 
 const moment = z.iso.datetime()
 const sum = z.int().nonnegative()
-const accountField = line(z.string().max(100))
-  .optional()
-  .describe('Organisation that it is for; you yourself unless told.')
-const pageFields = {
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  cursor: z.string().max(200).optional(),
-}
 
 /**
  * awaiting_payment → paid | cancelled | expired; paid → refunded | charged_back. Orders paid from the balance are `paid` at

@@ -1,16 +1,10 @@
 import { z } from 'zod'
 import { line } from './line.ts'
+import { accountField, pageFields } from './list-fields.ts'
 import { amountMinorSchema, currencySchema } from './money.ts'
 
 const moment = z.iso.datetime()
 const sum = z.int().nonnegative()
-const accountField = line(z.string().max(100))
-  .optional()
-  .describe('Organisation that it is for; you yourself unless told.')
-const pageFields = {
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  cursor: z.string().max(200).optional(),
-}
 
 export const balanceRequestSchema = z.object({ account: accountField })
 

@@ -1,14 +1,11 @@
 import { z } from 'zod'
 import { line, lines } from './line.ts'
+import { pageFields } from './list-fields.ts'
 
 const moment = z.iso.datetime()
 const count = z.int().nonnegative()
 const text = lines(z.string().trim().min(1).max(5_000))
 const reason = lines(z.string().trim().min(1).max(2_000))
-const pageFields = {
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  cursor: z.string().max(200).optional(),
-}
 
 export const reviewSchema = z
   .object({

@@ -1,8 +1,8 @@
 import { formatAmount, type Order } from '@agentgym/contract'
-import type { Child } from 'hono/jsx'
 import type { FormFailure } from '../../app/form-failure.ts'
 import { Button } from '../../components/button.tsx'
 import { Command } from '../../components/command.tsx'
+import { Fact } from '../../components/fact.tsx'
 import { Form } from '../../components/form.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { packageAddress } from '../../components/package-address.ts'
@@ -164,14 +164,5 @@ function Actions({ order, sides: { buys, sells } }: { order: Order; sides: Sides
         </p>
       )}
     </footer>
-  )
-}
-
-function Fact({ label, children }: { label: string; children?: Child }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
