@@ -16,7 +16,8 @@ export type AuthoriseOptions = {
 
 /** The weakest role that suffices. */
 const roleFor: Record<Permission, Role> = { read: 'viewer', publish: 'member', manage: 'admin', own: 'owner' }
-const rank: Record<Role, number> = { viewer: 1, member: 2, admin: 3, owner: 4 }
+/** Roles by what they may do: a higher one may all that a lower one may. */
+export const rank: Record<Role, number> = { viewer: 1, member: 2, admin: 3, owner: 4 }
 
 /**
  * The one permission check, asked by every route: may `actor` do that to what account `ownerId` owns? Resolves to the

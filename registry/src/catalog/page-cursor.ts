@@ -27,6 +27,34 @@ export function decodeCursor(secret: Uint8Array, query: string, cursor: string):
   return { key: end.data[0], id: end.data[1] }
 }
 
+type PageOf<Row> = {
+  secret: Uint8Array
+  /** What the cursor belongs to: the list, and what it was asked for. */
+  asked: string
+  cursor: string | undefined
+  limit: number
+  endOf: (row: Row) => PageEnd
+}
+
+/** One page of a list, and the cursor of the next one; null on the last. `read` gives the rows behind `after`, at most `limit`. */
+export async function readPage<Row>(
+  { secret, asked, cursor, limit, endOf }: PageOf<Row>,
+  read: (range: { after: PageEnd | null; limit: number }) => Promise<Row[]>,
+): Promise<{ rows: Row[]; next_cursor: string | null }> {
+  const after = cursor === undefined ? null : decodeCursor(secret, asked, cursor)
+  // One more than asked for tells whether there are more.
+  const rows = await read({ after, limit: limit + 1 })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const more = rows.length > limit && last !== undefined
+  return { rows: page, next_cursor: more ? encodeCursor(secret, asked, endOf(last)) : null }
+}
+
+/** Where a page of rows ends that are ordered by when they were made. */
+export function endByCreation({ created_at, id }: { created_at: Date; id: string }): PageEnd {
+  return { key: created_at.getTime(), id }
+}
+
 function sign(secret: Uint8Array, query: string, payload: string): Buffer {
   return createHmac('sha256', secret).update(`catalog cursor\n${query}\n${payload}`).digest().subarray(0, 16)
 }

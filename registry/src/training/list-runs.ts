@@ -2,7 +2,7 @@ import type { runListRequestSchema, runListSchema } from '@agentgym/contract'
 import type { z } from 'zod'
 import type { Actor } from '../auth/actor.ts'
 import { authorise, requireActor } from '../auth/authorise.ts'
-import { decodeCursor, encodeCursor } from '../catalog/page-cursor.ts'
+import { endByCreation, readPage } from '../catalog/page-cursor.ts'
 import type { Queries } from '../database/database.ts'
 import { findablePackageName } from '../packages/package-name.ts'
 import type { Services } from '../server/services.ts'
@@ -19,17 +19,15 @@ export async function listRunsOf(
   const { query } = database
   const owners = await ownersOf(query, known, filter.account)
   const asked = JSON.stringify(['runs', Object.entries(filter).sort()])
-  const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
   const scenario = filter.scenario === undefined ? undefined : findablePackageName(filter.scenario)
   if (scenario === null) return { runs: [], next_cursor: null }
-  // One more than asked for tells whether there are more.
-  const rows = await listRuns(query, { owners, state: filter.state, scenario, after, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  const more = rows.length > limit && last !== undefined
+  const { rows, next_cursor } = await readPage(
+    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    (range) => listRuns(query, { owners, state: filter.state, scenario, ...range }),
+  )
   return {
-    runs: page.map((row) => runOf(row, config)),
-    next_cursor: more ? encodeCursor(config.secret, asked, { key: last.created_at.getTime(), id: last.id }) : null,
+    runs: rows.map((row) => runOf(row, config)),
+    next_cursor,
   }
 }
 

@@ -1,4 +1,5 @@
 import { AgentGymError } from '@agentgym/contract'
+import { accountAskedFor } from '../auth/account-asked-for.ts'
 import type { Actor, Scope } from '../auth/actor.ts'
 import { authorise, requireActor } from '../auth/authorise.ts'
 import type { Queries } from '../database/database.ts'
@@ -33,26 +34,12 @@ export async function requireOwnRun(
 }
 
 /** The account that a run is for: whoever asks, or an organisation. Throws `account_not_found`. */
-export async function findOwner(
+export function findOwner(
   query: Queries,
-  { accountId, username }: Actor,
+  actor: Actor,
   asked: string | undefined,
 ): Promise<{ id: string; username: string }> {
-  const wanted = asked?.toLowerCase()
-  if (wanted === undefined || wanted === username) return { id: accountId, username }
-  const found = await query
-    .selectFrom('accounts')
-    .select(['id', 'username'])
-    .where('username', '=', wanted)
-    .executeTakeFirst()
-  if (found === undefined)
-    throw new AgentGymError({
-      code: 'account_not_found',
-      message: `There is no account "${wanted}".`,
-      hint: 'Leave the account out to run for yourself.',
-      data: { field: 'account' },
-    })
-  return found
+  return accountAskedFor(query, actor, asked, 'Leave the account out to run for yourself.')
 }
 
 function runNotFound(id: string): AgentGymError {

@@ -2,7 +2,7 @@ import type { EarningsEntry, earningsEntriesRequestSchema, earningsEntriesSchema
 import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Actor } from '../../auth/actor.ts'
-import { decodeCursor, encodeCursor, type PageEnd } from '../../catalog/page-cursor.ts'
+import { type PageEnd, readPage } from '../../catalog/page-cursor.ts'
 import type { Queries } from '../../database/database.ts'
 import type { Services } from '../../server/services.ts'
 import { findSeller } from './earnings.ts'
@@ -17,15 +17,12 @@ export async function listEarnings(
 ): Promise<z.infer<typeof earningsEntriesSchema>> {
   const { id } = await findSeller(database.query, actor, account)
   const asked = JSON.stringify(['earnings', id])
-  const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
-  // One more than asked for tells whether there are more.
-  const rows = await entriesOf(database.query, { id, after, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  const more = rows.length > limit && last !== undefined
+  const { rows, next_cursor } = await readPage({ secret: config.secret, asked, cursor, limit, endOf }, (range) =>
+    entriesOf(database.query, { id, ...range }),
+  )
   return {
-    entries: page.map(entryOf),
-    next_cursor: more ? encodeCursor(config.secret, asked, endOf(last)) : null,
+    entries: rows.map(entryOf),
+    next_cursor,
   }
 }
 

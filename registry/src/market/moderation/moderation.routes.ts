@@ -13,7 +13,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Actor } from '../../auth/actor.ts'
 import { requireOperator } from '../../auth/authorise.ts'
-import { decodeCursor, encodeCursor } from '../../catalog/page-cursor.ts'
+import { endByCreation, readPage } from '../../catalog/page-cursor.ts'
 import { createRoutes, json } from '../../server/create-routes.ts'
 import type { Env } from '../../server/env.ts'
 import { failures } from '../../server/failures.ts'
@@ -144,14 +144,12 @@ async function reportsPage(
 ): Promise<z.infer<typeof reportListSchema>> {
   requireOperator(actor, 'packages:manage')
   const asked = JSON.stringify(['reports', state])
-  const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
-  // One more than asked for tells whether there are more.
-  const rows = await listReports(database.query, { state, after, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  const more = rows.length > limit && last !== undefined
+  const { rows, next_cursor } = await readPage(
+    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    (range) => listReports(database.query, { state, ...range }),
+  )
   return {
-    reports: page.map(reportOf),
-    next_cursor: more ? encodeCursor(config.secret, asked, { key: last.created_at.getTime(), id: last.id }) : null,
+    reports: rows.map(reportOf),
+    next_cursor,
   }
 }

@@ -8,7 +8,8 @@ import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Actor } from '../../auth/actor.ts'
 import { requireActor } from '../../auth/authorise.ts'
-import { decodeCursor, encodeCursor, type PageEnd } from '../../catalog/page-cursor.ts'
+import { endByCreation, type PageEnd, readPage } from '../../catalog/page-cursor.ts'
+import type { Queries } from '../../database/database.ts'
 import { findablePackageName } from '../../packages/package-name.ts'
 import type { Services } from '../../server/services.ts'
 import { covers, orderOf } from './describe-order.ts'
@@ -45,13 +46,13 @@ export async function listOrders(
       : [(await findParty(query, known, filter.account, { permission: buys ? 'publish' : 'manage', scope })).id]
   const name = filter.package === undefined ? undefined : findablePackageName(filter.package)
   if (name === null) return { orders: [], next_cursor: null }
-  const { after, next } = paging(config.secret, 'orders', known, filter, { cursor, limit })
+  const asked = askedOf('orders', known, filter)
   const { role, state } = filter
-  const rows = await listOrderViews(query, { role, accounts, state, package: name, after, limit: limit + 1 })
-  return {
-    orders: rows.slice(0, limit).map((view) => orderOf(view)),
-    next_cursor: next(rows.map(({ id, created_at }) => ({ id, key: created_at.getTime() }))),
-  }
+  const { rows, next_cursor } = await readPage(
+    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    (range) => listOrderViews(query, { role, accounts, state, package: name, ...range }),
+  )
+  return { orders: rows.map((view) => orderOf(view)), next_cursor }
 }
 
 /** What somebody, or an organisation that they belong to, may use because it was bought. */
@@ -66,8 +67,24 @@ export async function listEntitlements(
     account === undefined
       ? await accountsWithRole(query, known, 'viewer')
       : [(await findParty(query, known, account, { permission: 'read', scope })).id]
-  const { after, next } = paging(config.secret, 'entitlements', known, { account }, { cursor, limit })
-  const rows = await query
+  const { rows, next_cursor } = await readPage(
+    {
+      ...{ secret: config.secret, asked: askedOf('entitlements', known, { account }), cursor, limit },
+      endOf: (row: { order_id: string; granted_at: Date }) => ({ id: row.order_id, key: row.granted_at.getTime() }),
+    },
+    (range) => heldBy(query, holders, range),
+  )
+  return {
+    entitlements: rows.map((row) => ({
+      ...{ package: row.name, kind: row.kind, covers: covers(row.major), holder: row.username, order: row.order_id },
+      granted_at: row.granted_at.toISOString(),
+    })),
+    next_cursor,
+  }
+}
+
+function heldBy(query: Queries, holders: string[], { after, limit }: { after: PageEnd | null; limit: number }) {
+  return query
     .selectFrom('entitlements')
     .innerJoin('packages', 'packages.id', 'entitlements.package_id')
     .innerJoin('accounts', 'accounts.id', 'entitlements.holder_id')
@@ -82,28 +99,11 @@ export async function listEntitlements(
     )
     .orderBy('entitlements.granted_at', 'desc')
     .orderBy('entitlements.order_id', 'desc')
-    .limit(limit + 1)
+    .limit(limit)
     .execute()
-  return {
-    entitlements: rows.slice(0, limit).map((row) => ({
-      ...{ package: row.name, kind: row.kind, covers: covers(row.major), holder: row.username, order: row.order_id },
-      granted_at: row.granted_at.toISOString(),
-    })),
-    next_cursor: next(rows.map((row) => ({ id: row.order_id, key: row.granted_at.getTime() }))),
-  }
 }
 
-/** A cursor is good for one list of one account with one filter. One row more than asked for tells whether there are more. */
-function paging(
-  secret: Uint8Array,
-  list: string,
-  { accountId }: Actor,
-  filter: Record<string, unknown>,
-  { cursor, limit }: { cursor: string | undefined; limit: number },
-): { after: PageEnd | null; next(ends: PageEnd[]): string | null } {
-  const asked = JSON.stringify([list, accountId, Object.entries(filter).sort()])
-  return {
-    after: cursor === undefined ? null : decodeCursor(secret, asked, cursor),
-    next: (ends) => (ends.length > limit ? encodeCursor(secret, asked, ends[limit - 1]) : null),
-  }
+/** A cursor is good for one list of one account with one filter. */
+function askedOf(list: string, { accountId }: Actor, filter: Record<string, unknown>): string {
+  return JSON.stringify([list, accountId, Object.entries(filter).sort()])
 }

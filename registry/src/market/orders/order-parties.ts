@@ -1,6 +1,6 @@
-import { AgentGymError } from '@agentgym/contract'
+import { accountAskedFor } from '../../auth/account-asked-for.ts'
 import type { Actor, Permission, Scope } from '../../auth/actor.ts'
-import { authorise, requireActor } from '../../auth/authorise.ts'
+import { authorise, rank, requireActor } from '../../auth/authorise.ts'
 import type { Queries } from '../../database/database.ts'
 import type { Role } from '../../database/schema.ts'
 
@@ -17,25 +17,11 @@ export async function findParty(
   { permission, scope }: { permission: Permission; scope: Scope },
 ): Promise<Party> {
   const known = requireActor(actor, scope)
-  const wanted = account?.toLowerCase()
-  if (wanted === undefined || wanted === known.username) return { id: known.accountId, username: known.username }
-  const found = await query
-    .selectFrom('accounts')
-    .select(['id', 'username'])
-    .where('username', '=', wanted)
-    .executeTakeFirst()
-  if (found === undefined)
-    throw new AgentGymError({
-      code: 'account_not_found',
-      message: `There is no account "${wanted}".`,
-      hint: 'Name an organisation that you belong to, or leave it out for yourself.',
-      data: { field: 'account' },
-    })
-  await authorise(query, known, permission, found.id, { scope })
+  const hint = 'Name an organisation that you belong to, or leave it out for yourself.'
+  const found = await accountAskedFor(query, known, account, hint)
+  if (found.id !== known.accountId) await authorise(query, known, permission, found.id, { scope })
   return found
 }
-
-const rank: Record<Role, number> = { viewer: 1, member: 2, admin: 3, owner: 4 }
 
 /** The accounts in which somebody has at least that role: their own, and organisations. */
 export async function accountsWithRole(query: Queries, { accountId }: Actor, weakest: Role): Promise<string[]> {

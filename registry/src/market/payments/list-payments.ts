@@ -2,7 +2,7 @@ import type { Payment, paymentListRequestSchema, paymentListSchema, payoutListSc
 import type { z } from 'zod'
 import type { Actor } from '../../auth/actor.ts'
 import { requireActor } from '../../auth/authorise.ts'
-import { decodeCursor, encodeCursor, type PageEnd } from '../../catalog/page-cursor.ts'
+import { endByCreation, readPage } from '../../catalog/page-cursor.ts'
 import type { Services } from '../../server/services.ts'
 import { accountsWithRole, findParty, readingScope } from '../orders/order-parties.ts'
 import { paymentNotFound } from './begin-payment.ts'
@@ -24,13 +24,13 @@ export async function showPayment({ database }: Reading, actor: Actor | null, id
 
 /** One page of the payments for an account, newest first. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
 export async function listPaymentsOf(
-  services: Reading,
+  { database: { query }, config }: Reading,
   actor: Actor | null,
   { account, cursor, limit }: Asked,
 ): Promise<z.infer<typeof paymentListSchema>> {
-  const { query } = services.database
   const { id } = await findParty(query, actor, account, { permission: 'read', scope: readingScope(actor) })
-  const page = await paged(services, { name: 'payments', owner: id, cursor, limit }, (range) =>
+  const asked = JSON.stringify(['payments', id])
+  const page = await readPage({ secret: config.secret, asked, cursor, limit, endOf: endByCreation }, (range) =>
     listPayments(query, { owners: [id], ...range }),
   )
   return { payments: page.rows.map(paymentOf), next_cursor: page.next_cursor }
@@ -38,32 +38,14 @@ export async function listPaymentsOf(
 
 /** One page of an account's payouts, newest first, for those who may ask for one. Throws likewise. */
 export async function listPayoutsOf(
-  services: Reading,
+  { database: { query }, config }: Reading,
   actor: Actor | null,
   { account, cursor, limit }: Asked,
 ): Promise<z.infer<typeof payoutListSchema>> {
-  const { query } = services.database
   const { id } = await findParty(query, actor, account, { permission: 'manage', scope: 'market:sell' })
-  const page = await paged(services, { name: 'payouts', owner: id, cursor, limit }, (range) =>
+  const asked = JSON.stringify(['payouts', id])
+  const page = await readPage({ secret: config.secret, asked, cursor, limit, endOf: endByCreation }, (range) =>
     listPayouts(query, { owners: [id], ...range }),
   )
   return { payouts: page.rows.map(payoutOf), next_cursor: page.next_cursor }
-}
-
-type Paging = { name: string; owner: string; cursor: string | undefined; limit: number }
-
-async function paged<Row extends { created_at: Date; id: string }>(
-  { config }: Reading,
-  { name, owner, cursor, limit }: Paging,
-  read: (range: { after: PageEnd | null; limit: number }) => Promise<Row[]>,
-): Promise<{ rows: Row[]; next_cursor: string | null }> {
-  const asked = JSON.stringify([name, owner])
-  const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
-  // One more than asked for tells whether there are more.
-  const rows = await read({ after, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  const more = rows.length > limit && last !== undefined
-  const end = more ? encodeCursor(config.secret, asked, { key: last.created_at.getTime(), id: last.id }) : null
-  return { rows: page, next_cursor: end }
 }

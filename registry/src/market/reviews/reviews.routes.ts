@@ -7,7 +7,7 @@ import {
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Actor } from '../../auth/actor.ts'
-import { decodeCursor, encodeCursor } from '../../catalog/page-cursor.ts'
+import { endByCreation, readPage } from '../../catalog/page-cursor.ts'
 import { findReadablePackage } from '../../packages/packages.store.ts'
 import { createRoutes, json } from '../../server/create-routes.ts'
 import type { Env } from '../../server/env.ts'
@@ -128,16 +128,14 @@ async function reviewsPage(
   const { query } = database
   const found = await findReadablePackage(query, actor, name)
   const asked = JSON.stringify(['reviews', found.name])
-  const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
   const rating = await readRating(query, found.id)
-  // One more than asked for tells whether there are more.
-  const rows = await listReviews(query, found.id, { after, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  const more = rows.length > limit && last !== undefined
+  const { rows, next_cursor } = await readPage(
+    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    (range) => listReviews(query, found.id, range),
+  )
   return {
     rating: { score: rating.score, votes: rating.votes, by_stars: [...rating.byStars] },
-    reviews: page.map(reviewOf),
-    next_cursor: more ? encodeCursor(config.secret, asked, { key: last.created_at.getTime(), id: last.id }) : null,
+    reviews: rows.map(reviewOf),
+    next_cursor,
   }
 }
