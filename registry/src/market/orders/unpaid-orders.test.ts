@@ -6,11 +6,11 @@ import { testDatabases } from '../../testing/test-databases.ts'
 import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
-import { reverseForChargeback } from './charge-back-order.ts'
 import { takeBack } from './debts.ts'
 import { cancelOrder, expireOrders } from './end-unpaid-order.ts'
 import { showOrder } from './list-orders.ts'
 import { payOrder } from './pay-order.ts'
+import { reverseForChargeback } from './reverse-for-chargeback.ts'
 import { buy, codeOf, createTrader, fund, holdings, type Listed, listPackage } from './testing/marketplace.ts'
 
 describe.each(await testDatabases())('orders paid at the provider on $kind', ({ open }) => {
