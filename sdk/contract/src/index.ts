@@ -55,6 +55,20 @@ export {
 } from './api/catalog.ts'
 export { type ErrorResponse, errorReportSchema, errorResponseSchema } from './api/error.ts'
 export {
+  type CallAnswer,
+  callAnswersRequestSchema,
+  callAnswersTakenSchema,
+  callsABatch,
+  type HostedAction,
+  type HostedCall,
+  type HostedCallRequest,
+  hostedCallRequestSchema,
+  hostedCallSchema,
+  type LeasedCalls,
+  leaseCallsRequestSchema,
+  leasedCallsSchema,
+} from './api/hosted-calls.ts'
+export {
   agentUploadQuerySchema,
   agentUploadSchema,
   checkpointQuerySchema,

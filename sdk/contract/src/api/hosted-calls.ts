@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { errorReportSchema } from './error.ts'
+import { line } from './line.ts'
+
+/**
+ * What is asked of an agent that the marketplace runs. `observation` as the scenario's `observe` gives it: numbers for a box
+ * (nested or flat), an index for a discrete space, a string for a text, an object for a dict. `action_mask` has the shape of
+ * the scenario's: booleans, one list a component; an action that it leaves out is never taken.
+ */
+export const hostedCallRequestSchema = z.strictObject({
+  version: line(z.string().min(1).max(64))
+    .optional()
+    .describe('A version or a range of versions; `latest` unless told.'),
+  observation: z.json(),
+  action_mask: z.json().optional(),
+})
+export type HostedCallRequest = z.infer<typeof hostedCallRequestSchema>
+
+/** What a policy does upon one observation, as the scenario's `step` would get it. */
+export const hostedActionSchema = z.strictObject({
+  /** Number (discrete, start applied), numbers (multiDiscrete, box inside its bounds), object (dict). */
+  action: z.json(),
+  /** Of a discrete action whose space has labels; else null. */
+  label: z.string().max(1_000).nullable(),
+  /** Of each choice in order, 0 to 1, summing to 1: where the action is one discrete choice; else null. */
+  probabilities: z.array(z.number().min(0).max(1)).max(100_000).nullable(),
+})
+export type HostedAction = z.infer<typeof hostedActionSchema>
+
+export const hostedCallSchema = z
+  .object({
+    id: z.uuid(),
+    package: z.string(),
+    version: z.string(),
+    ...hostedActionSchema.shape,
+    /** What the call was allowed for, hence who bears it. */
+    because: z.enum(['own', 'free', 'bought', 'trial']),
+    trial_calls_left: z.int().nonnegative().nullable().describe('Null where it was not a call of the trial.'),
+    /** Milliseconds that the model itself took. */
+    model_ms: z.number().nonnegative(),
+  })
+  .meta({ id: 'HostedCall' })
+export type HostedCall = z.infer<typeof hostedCallSchema>
+
+/** Calls that a worker takes at once, of one version: they go through the model together. */
+export const callsABatch = 64
+
+export const leaseCallsRequestSchema = z.strictObject({
+  /** Chosen by the process at its start. */
+  worker_id: z.uuid(),
+  /** Ids of versions that it holds loaded: their calls are given to it first. */
+  loaded: z.array(z.uuid()).max(64),
+  /** How long the answer may wait for a call to come, in milliseconds. */
+  wait_ms: z.int().min(0).max(25_000),
+})
+
+export const leasedCallsSchema = z
+  .object({
+    /** Stands in the answers, and opens the tarball. Whoever leases the calls after us gets another one. */
+    lease: z.string(),
+    expires_at: z.iso.datetime(),
+    agent: z.object({
+      /** Of the version: the same content for ever. */
+      id: z.uuid(),
+      name: z.string(),
+      version: z.string(),
+      integrity: z.string(),
+      tarball_url: z.string(),
+    }),
+    calls: z
+      .array(z.object({ id: z.uuid(), observation: z.json(), action_mask: z.json().nullable() }))
+      .min(1)
+      .max(callsABatch),
+  })
+  .meta({ id: 'LeasedCalls' })
+export type LeasedCalls = z.infer<typeof leasedCallsSchema>
+
+/** One a call: an action, or why there is none. What the caller got wrong is `observation_invalid`. */
+export const callAnswerSchema = z.union([
+  z.strictObject({ id: z.uuid(), ...hostedActionSchema.shape, model_ms: z.number().nonnegative() }),
+  z.strictObject({ id: z.uuid(), error: errorReportSchema }),
+])
+export type CallAnswer = z.infer<typeof callAnswerSchema>
+
+export const callAnswersRequestSchema = z.strictObject({
+  lease: z.string().min(1).max(200),
+  answers: z.array(callAnswerSchema).min(1).max(callsABatch),
+})
+export const callAnswersTakenSchema = z
+  .object({ taken: z.int().nonnegative(), late: z.int().nonnegative() })
+  .meta({ id: 'CallAnswersTaken' })
