@@ -1,6 +1,7 @@
 export type { components, operations, paths } from './api-types.ts'
 export { type Client, type ClientOptions, createClient } from './create-client.ts'
 export { type DownloadRequest, downloadPackage } from './download-package.ts'
+export { answerCalls, type LeaseCallsRequest, leaseCalls } from './hosted-calls.ts'
 export { integrityOf, verifyIntegrity } from './integrity.ts'
 export {
   type CheckpointUpload,

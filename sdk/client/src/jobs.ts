@@ -16,6 +16,7 @@ import {
   type WorkerUsage,
 } from '@agentgym/contract'
 import type { Client } from './create-client.ts'
+import { leaseMs, postJson } from './worker-requests.ts'
 
 /** What stands in every write about a job. */
 export type JobLease = Pick<LeasedJob, 'id' | 'lease'>
@@ -34,7 +35,7 @@ export async function leaseJob(
   client: Client,
   { kinds, worker, signal }: LeaseRequest,
 ): Promise<(LeaseTerm & { job: LeasedJob }) | undefined> {
-  const response = await post(client, '/v1/jobs/lease', { kinds, worker }, signal)
+  const response = await postJson(client, '/v1/jobs/lease', { kinds, worker }, signal)
   if (response.status === 204) return undefined
   const job = leasedJobSchema.parse(await response.json())
   return { job, leaseMs: leaseMs(response, job.expires_at), stop: null }
@@ -46,7 +47,7 @@ export async function sendHeartbeat(
   { id, lease }: JobLease,
   { usage, signal }: { usage?: WorkerUsage; signal?: AbortSignal } = {},
 ): Promise<LeaseTerm> {
-  return term(await post(client, jobPath(id, 'heartbeat'), { lease, usage }, signal))
+  return term(await postJson(client, jobPath(id, 'heartbeat'), { lease, usage }, signal))
 }
 
 /** Gives a job back: the next worker has it at once. */
@@ -55,7 +56,7 @@ export async function releaseJob(
   { id, lease }: JobLease,
   { reason, meteredMs, signal }: { reason: string; meteredMs?: number; signal?: AbortSignal },
 ): Promise<void> {
-  await post(client, jobPath(id, 'release'), { lease, metered_ms: meteredMs, reason }, signal)
+  await postJson(client, jobPath(id, 'release'), { lease, metered_ms: meteredMs, reason }, signal)
 }
 
 /** Hands in what a check found, and an episode for pictures. */
@@ -65,7 +66,7 @@ export async function sendResult(
   report: CheckReport,
   { sample, signal }: { sample?: SampleEpisode | null; signal?: AbortSignal } = {},
 ): Promise<void> {
-  await post(client, jobPath(id, 'result'), { lease, report, sample_episode: sample }, signal)
+  await postJson(client, jobPath(id, 'result'), { lease, report, sample_episode: sample }, signal)
 }
 
 /** Hands in what became of an evaluation's tasks. */
@@ -75,7 +76,7 @@ export async function sendEvaluation(
   result: Omit<EvaluationResultRequest, 'lease'>,
   signal?: AbortSignal,
 ): Promise<void> {
-  await post(client, jobPath(id, 'evaluation'), { lease, ...result }, signal)
+  await postJson(client, jobPath(id, 'evaluation'), { lease, ...result }, signal)
 }
 
 /** Reports iterations of a run and keeps the lease. What the run has already counts once. */
@@ -85,7 +86,7 @@ export async function sendProgress(
   progress: Omit<ProgressRequest, 'lease'>,
   signal?: AbortSignal,
 ): Promise<LeaseTerm> {
-  return term(await post(client, jobPath(id, 'progress'), { lease, ...progress }, signal))
+  return term(await postJson(client, jobPath(id, 'progress'), { lease, ...progress }, signal))
 }
 
 export type CheckpointUpload = {
@@ -116,7 +117,7 @@ export async function sendTrajectories(
   trajectories: Trajectory[],
   signal?: AbortSignal,
 ): Promise<void> {
-  await post(client, jobPath(id, 'trajectories'), { lease, trajectories }, signal)
+  await postJson(client, jobPath(id, 'trajectories'), { lease, trajectories }, signal)
 }
 
 /** Stores the trained agent's tarball; gives the integrity that its outcome then names. */
@@ -137,7 +138,7 @@ export async function sendOutcome(
   { meteredMs, outcome }: { meteredMs: number; outcome: Outcome },
   signal?: AbortSignal,
 ): Promise<void> {
-  await post(client, jobPath(id, 'outcome'), { lease, metered_ms: meteredMs, outcome }, signal)
+  await postJson(client, jobPath(id, 'outcome'), { lease, metered_ms: meteredMs, outcome }, signal)
 }
 
 /** The checkpoint that a run goes on from; what comes back has that SHA-256, or `integrity_mismatch` is thrown. */
@@ -167,17 +168,6 @@ function jobPath(id: string, action: string, query: Record<string, string | numb
 async function term(response: Response): Promise<LeaseTerm> {
   const { expires_at, stop } = heartbeatSchema.parse(await response.json())
   return { leaseMs: leaseMs(response, expires_at), stop }
-}
-
-/** The header `date` is the server's clock when it answered; its milliseconds are cut off, so it is at most a second early. */
-function leaseMs(response: Response, expiresAt: string): number {
-  const answeredAt = Date.parse(response.headers.get('date') ?? '')
-  return Math.max(0, Date.parse(expiresAt) - (Number.isNaN(answeredAt) ? Date.now() : answeredAt + 999))
-}
-
-function post(client: Client, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  const headers = { 'content-type': 'application/json' }
-  return client.send(path, { method: 'POST', headers, body: JSON.stringify(body), signal })
 }
 
 function put(client: Client, path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<Response> {
