@@ -4,6 +4,8 @@ import type { JobLimits } from './limits.ts'
 /** From the supervisor to its job's process. */
 export type ToJob =
   | { kind: 'job'; job: unknown; limits: JobLimits }
+  /** Whatever a job is told while it runs. */
+  | { kind: 'message'; message: unknown }
   /** Asks the job to end in order: keep what it has and return. */
   | { kind: 'stop' }
 

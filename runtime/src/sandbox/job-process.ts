@@ -17,6 +17,8 @@ export type JobChannel = {
   watchBoard(worker: number, board: Int32Array): void
   /** Notes that the job itself went on, as between two minibatches: the supervisor's patience starts anew. */
   progress(): void
+  /** Takes what the supervisor sends while the job runs; what comes before this is called is dropped. */
+  onMessage(handler: (message: unknown) => void): void
   /** True once the supervisor has asked the job to end in order. */
   stopRequested(): boolean
   /**
@@ -40,13 +42,18 @@ export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) =
   process.on('uncaughtException', (error) => void finish({ kind: 'error', report: toReport(error) }))
   process.on('unhandledRejection', (error) => void finish({ kind: 'error', report: toReport(error) }))
   let stopRequested = false
+  let take: (message: unknown) => void = () => {}
   process.on('message', (toJob: ToJob) => {
     if (toJob.kind === 'stop') {
       stopRequested = true
       return
     }
+    if (toJob.kind === 'message') return take(toJob.message)
     endWithParent()
-    const channel = openChannel(toJob.limits, () => stopRequested)
+    const onMessage = (handler: typeof take) => {
+      take = handler
+    }
+    const channel = { ...openChannel(toJob.limits), onMessage, stopRequested: () => stopRequested }
     handler(toJob.job as Job, channel).then(
       (result) => finish({ kind: 'result', result }),
       (error) => finish({ kind: 'error', report: toReport(error) }),
@@ -54,7 +61,7 @@ export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) =
   })
 }
 
-function openChannel(limits: JobLimits, stopRequested: () => boolean): JobChannel {
+function openChannel(limits: JobLimits): Omit<JobChannel, 'onMessage' | 'stopRequested'> {
   const boards = new Map<number, Int32Array>()
   let progress = 0
   const beat = () => {
@@ -69,7 +76,6 @@ function openChannel(limits: JobLimits, stopRequested: () => boolean): JobChanne
     send: (message) => write({ kind: 'message', message }),
     watchBoard: (worker, board) => void boards.set(worker, board),
     progress: () => void progress++,
-    stopRequested,
     lockDown,
   }
 }

@@ -58,6 +58,22 @@ describe.concurrent('what a job returns', () => {
     expect(await supervise({ act: 'stop' }, { stop: AbortSignal.timeout(300) })).toBe('in order')
   })
 
+  test('what it is told while it runs', async () => {
+    const received: unknown[] = []
+    let send: (message: unknown) => void = () => {}
+    const onMessage = (message: unknown) => {
+      received.push(message)
+      for (const told of message === 'ready' ? [1, { text: 'two' }, new Float32Array([3]), 'enough'] : []) send(told)
+    }
+    const onStart = (sender: typeof send) => {
+      send = sender
+    }
+    expect(await supervise({ act: 'answer', text: 'enough' }, { onMessage, onStart })).toBe('enough')
+    const answers = [1, { text: 'two' }, new Float32Array([3])].map((answer) => ({ answer }))
+    expect(received).toEqual(['ready', ...answers])
+    expect(() => send('late'), 'nobody is there any more').not.toThrow()
+  })
+
   test("an error of the supervisor's own message handler", async () => {
     const full = new Error('disk full')
     const onMessage = () => {

@@ -30,6 +30,8 @@ export type SupervisedJob = {
    * Takes what the job sends, one message after another. What it throws (a full disk, say) ends the job with that error.
    */
   onMessage?: (message: unknown) => void | Promise<void>
+  /** Called once, with what sends structured-clonable data to the job's `onMessage`, for as long as it runs. */
+  onStart?: (send: (message: unknown) => void) => void
   /** The whole environment of the process beside TZ; nothing of ours is inherited. */
   environment?: Record<string, string>
 }
@@ -88,11 +90,12 @@ async function watchJob(child: ChildProcess, options: SupervisedJob, limits: Job
   child.send(toJob, (error) => {
     if (error !== null && child.exitCode === null && child.signalCode === null) resolve({ error: notStarted(error) })
   })
-  const askToStop = () => {
-    const message: ToJob = { kind: 'stop' }
-    // A job that is ending by itself has closed the channel: then there is nothing to ask.
+  const send = (message: ToJob) => {
+    // A job that is ending by itself has closed the channel: then there is nobody to tell.
     if (child.connected) child.send(message, () => {})
   }
+  options.onStart?.((message) => send({ kind: 'message', message }))
+  const askToStop = () => send({ kind: 'stop' })
   if (options.stop?.aborted) askToStop()
   options.stop?.addEventListener('abort', askToStop)
   const timer = setInterval(async () => {

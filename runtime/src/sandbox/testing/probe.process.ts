@@ -68,6 +68,16 @@ const acts = {
     while (!channel.stopRequested()) await pause(10)
     return 'in order'
   },
+  /** Sends back what it is told, until it is told the text. */
+  async answer(probe: Probe, channel: JobChannel) {
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    channel.onMessage((message) => {
+      if (message === probe.text) resolve(message)
+      else void channel.send({ answer: message })
+    })
+    await channel.send('ready')
+    return promise
+  },
   async block(_: Probe, channel: JobChannel) {
     await channel.send(process.pid)
     for (;;);
