@@ -39,7 +39,7 @@ export type Upload = {
 export type PublishedVersion = { name: string; version: string; state: VersionState; integrity: string }
 
 /** One account's uploads, each up to the size limit. */
-const publishRate = { limit: 120, windowSeconds: 60 }
+export const publishRate = { limit: 120, windowSeconds: 60 }
 
 /**
  * Publishes a version: vets the tarball, makes its bytes durable, and then in one transaction writes package, version,

@@ -2,6 +2,7 @@ import { AgentGymError } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import semver from 'semver'
 import type { Actor } from '../auth/actor.ts'
+import type { Queries } from '../database/database.ts'
 import type { Schema } from '../database/schema.ts'
 import { type PackageName, parsePackageName } from '../packages/package-name.ts'
 import { findPackage } from '../packages/packages.store.ts'
@@ -26,7 +27,8 @@ export function parsePublication({ name, version, visibility }: PublicationReque
 
 /**
  * The version that a run's agent gets, which nobody else's agent can get from here on: the one asked for or, above all that
- * are taken, the next patch. To be called under the package's lock, in the transaction that writes the run.
+ * are taken, the next patch. To be called under the package's lock, in the transaction that writes the run. What the run
+ * `runId` holds itself is free to it.
  *
  * Throws `forbidden` where the actor may not publish under that name, `package_kind_changed` where it is a scenario's,
  * `package_visibility_fixed`, `name_taken` for a look-alike, and `version_exists`.
@@ -35,10 +37,11 @@ export async function reservePublication(
   query: Transaction<Schema>,
   actor: Actor,
   { name, version, visibility }: Publication,
+  runId: string | null = null,
 ): Promise<{ publish_name: string; publish_version: string; publish_visibility: 'public' | 'private' | null }> {
   await authoriseScope(query, actor, name)
   await requireAgentsName(query, name, visibility)
-  const taken = await takenVersions(query, name.full)
+  const taken = await takenVersions(query, name.full, runId)
   if (version !== undefined && taken.includes(version)) throw versionTaken(name.full, version)
   return {
     publish_name: name.full,
@@ -85,8 +88,13 @@ async function requireDistinctName(query: Transaction<Schema>, name: PackageName
     })
 }
 
+/** The next patch above all versions of a package that are taken, but by the run itself. */
+export async function freeVersion(query: Queries, name: string, runId: string): Promise<string> {
+  return nextPatch(await takenVersions(query, name, runId))
+}
+
 /** Versions that are there, in whatever state, and those that runs hold. */
-async function takenVersions(query: Transaction<Schema>, name: string): Promise<string[]> {
+async function takenVersions(query: Queries, name: string, runId: string | null): Promise<string[]> {
   const rows = await query
     .selectFrom('versions')
     .innerJoin('packages', 'packages.id', 'versions.package_id')
@@ -97,7 +105,8 @@ async function takenVersions(query: Transaction<Schema>, name: string): Promise<
         .selectFrom('training_runs')
         .select((select) => select.ref('publish_version').$notNull().as('version'))
         .where('publish_name', '=', name)
-        .where('state', 'not in', ['failed', 'cancelled']),
+        .where('state', 'not in', ['failed', 'cancelled'])
+        .$if(runId !== null, (other) => other.where('id', '!=', runId)),
     )
     .execute()
   return rows.map(({ version }) => version)

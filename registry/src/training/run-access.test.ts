@@ -17,12 +17,15 @@ type Route = {
   method: string
   path: string
   json?: unknown
-  /** What a token needs for it. */
+  /** What a token needs for it, and what beside that. */
   scope: TokenScope
+  also?: TokenScope
   /** Roles in the account of the run that suffice. */
   roles: Role[]
   /** What those get. */
   status: number
+  /** Of a run that is not in the state for it; `run_state_conflict` unless told. */
+  conflict?: string
   /** What everybody gets who may not know of the run. */
   hidden: string
 }
@@ -49,6 +52,17 @@ const routes: Route[] = [
     scope: 'training:evaluate',
     roles: working,
     status: 202,
+  },
+  {
+    ...run,
+    method: 'POST',
+    path: '/v1/runs/WAITING/publish',
+    json: { name: '@ACCOUNT/agent' },
+    scope: 'packages:publish',
+    also: 'training:view',
+    roles: working,
+    status: 409,
+    conflict: 'run_has_no_agent',
   },
   {
     ...run,
@@ -123,7 +137,7 @@ describe('who may do what with a run of an organisation', () => {
     return code ?? status
   }
   /** 409 stands for a run that is not in the state for it: whoever gets that might have done it. */
-  const allowed = ({ status }: Route) => (status === 409 ? 'run_state_conflict' : status)
+  const allowed = ({ status, conflict = 'run_state_conflict' }: Route) => (status === 409 ? conflict : status)
 
   it.each(routes)('$method $path', async (route) => {
     expect(await outcome(route)).toBe('unauthenticated')
@@ -134,7 +148,7 @@ describe('who may do what with a run of an organisation', () => {
     }
     const others: TokenScope[] = ['packages:manage', 'account:manage', 'worker']
     expect(await outcome(route, await tokenOf(server.training, members.owner, others))).toBe('forbidden')
-    const enough = await tokenOf(server.training, members.owner, [route.scope])
+    const enough = await tokenOf(server.training, members.owner, [route.scope, ...(route.also ? [route.also] : [])])
     expect(await outcome(route, enough)).toBe(allowed(route))
   })
 
@@ -162,7 +176,7 @@ describe('who may do what with a run of an organisation', () => {
   it('a run that nobody has is answered as one of others', async () => {
     const token = await tokenOf(server.training, stranger)
     for (const { method, path, json } of routes.filter(({ hidden }) => hidden === 'run_not_found')) {
-      const call = { token, ...(json === undefined ? {} : { json }) }
+      const call = { token, ...(json === undefined ? {} : { json: JSON.parse(filled(JSON.stringify(json))) }) }
       const theirs = await server.call(method, filled(path), call)
       const nobodys = await server.call(method, filled(path).replace(/[0-9a-f-]{36}/, randomUUID()), call)
       const told = (text: string) => text.replace(/[0-9a-f-]{36}/g, 'ID')

@@ -1,6 +1,8 @@
 import {
   evaluateRunRequestSchema,
   evaluationJobSchema,
+  publishedVersionSchema,
+  publishRunRequestSchema,
   resumeRunRequestSchema,
   runListRequestSchema,
   runListSchema,
@@ -9,12 +11,14 @@ import {
   startRunRequestSchema,
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { packagePagePath } from '../packages/package-path.ts'
 import { createRoutes, json } from '../server/create-routes.ts'
 import type { Env } from '../server/env.ts'
 import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
 import { listRunsOf } from './list-runs.ts'
+import { publishRun } from './publish-run.ts'
 import { idempotencyHeaders, requestOf, runCodes, runParams } from './route-parts.ts'
 import { requireRun } from './run-access.ts'
 import { runOf } from './runs.store.ts'
@@ -130,6 +134,31 @@ const evaluateRoute = createRoute({
   },
 })
 
+const publishRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/publish',
+  operationId: 'publishRun',
+  summary: "Publish a run's agent",
+  description:
+    'As an upload of its tarball under that name and version would. Repeating the request gives the same answer. Needs the scopes `training:view` and `packages:publish`.',
+  request: { params: runParams, body: { required: true, content: json(publishRunRequestSchema) } },
+  responses: {
+    202: { description: 'Taken; `GET` the version to see what becomes of it.', content: json(publishedVersionSchema) },
+    ...failures(
+      ...runCodes,
+      'run_has_no_agent',
+      'rate_limited',
+      'name_invalid',
+      'name_taken',
+      'version_invalid',
+      'version_exists',
+      'package_kind_changed',
+      'package_visibility_fixed',
+      'agent_invalid',
+    ),
+  },
+})
+
 const evaluationRoute = createRoute({
   method: 'get',
   path: '/v1/evaluations/{id}',
@@ -184,6 +213,14 @@ export function runRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(evaluateRoute, async (c) => {
     const asked = { ...requestOf(c), ...c.req.valid('json'), runId: c.req.valid('param').id }
     return c.json(await evaluateRun(services, asked), 202)
+  })
+  routes.openapi(publishRoute, async (c) => {
+    const published = await publishRun(services, {
+      ...requestOf(c),
+      ...c.req.valid('json'),
+      runId: c.req.valid('param').id,
+    })
+    return c.json({ ...published, url: config.publicUrl + packagePagePath(published.name) }, 202)
   })
   routes.openapi(evaluationRoute, async (c) => {
     return c.json(await findEvaluation(database.query, c.get('actor'), c.req.valid('param').id), 200)

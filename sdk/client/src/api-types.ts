@@ -859,6 +859,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/runs/{id}/publish': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Publish a run's agent
+     * @description As an upload of its tarball under that name and version would. Repeating the request gives the same answer. Needs the scopes `training:view` and `packages:publish`.
+     */
+    post: operations['publishRun']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/evaluations/{id}': {
     parameters: {
       query?: never
@@ -8100,6 +8120,105 @@ export interface operations {
         }
       }
       /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  publishRun: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description `@scope/name`. */
+          name: string
+          /** @description The next patch version unless told. */
+          version?: string
+          /**
+           * @description Of a new package; public unless told.
+           * @enum {string}
+           */
+          visibility?: 'public' | 'private'
+        }
+      }
+    }
+    responses: {
+      /** @description Taken; `GET` the version to see what becomes of it. */
+      202: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PublishedVersion']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_not_found`: There is no such run, or it is not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `run_has_no_agent`: The run has not come to a trained agent. `name_taken`: A name is taken, or too easily mistaken for one that is. `version_exists`: The version has been published before; its number is spent, whatever became of it. `package_kind_changed`: A package stays what it is, scenario or agent. `package_visibility_fixed`: The package exists with the other visibility. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `name_invalid`: A name breaks the rules for names, or is reserved. `version_invalid`: A version is not a strict semantic version. `agent_invalid`: An agent package is incomplete or its model does not match its manifest. `request_invalid`: A request to the server does not match its schema. */
       422: {
         headers: {
           [name: string]: unknown

@@ -125,6 +125,7 @@ export {
   type EvaluationJob,
   evaluateRunRequestSchema,
   evaluationJobSchema,
+  publishRunRequestSchema,
   type Run,
   type RunEvent,
   type RunEventData,

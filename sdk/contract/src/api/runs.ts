@@ -134,6 +134,13 @@ export const resumeRunRequestSchema = z.strictObject({
   budget_minor: z.int().positive().max(1e12).describe('The new limit on the whole run, above what it has spent.'),
 })
 
+/** What the agent of a run that has completed is published as. */
+export const publishRunRequestSchema = z.strictObject({
+  name: z.string().min(3).max(214).describe('`@scope/name`.'),
+  version: z.string().max(64).optional().describe('The next patch version unless told.'),
+  visibility: z.enum(['public', 'private']).optional().describe('Of a new package; public unless told.'),
+})
+
 const eventData = {
   queued: z.object({
     reason: z.enum(['submitted', 'lease_expired', 'released', 'resumed']),
