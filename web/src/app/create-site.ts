@@ -9,8 +9,9 @@ import { isOwnOrigin } from '../session/own-origin.ts'
 import { answerFailure, foreignForm, nothingHere } from './answer-failure.tsx'
 import { readForm } from './form-values.ts'
 import { judgeAccess } from './judge-access.ts'
-import { type OpenVisit, openVisit } from './open-visit.ts'
+import { type OpenVisit, openVisit, pageResponse, themeIn } from './open-visit.ts'
 import type { SiteRoute } from './route.ts'
+import { keepShownPages, type ShownPage } from './shown-pages.ts'
 import { answerAsset, type SiteAssets } from './site-assets.ts'
 import type { Site, SiteHost, Visitor } from './site-host.ts'
 import type { Visit } from './visit.ts'
@@ -20,6 +21,8 @@ type SiteEnv = { Bindings: { visitor: Visitor } }
 /** How long an answer of the API to strangers is shown again. */
 const keepFor = { ttlMs: 3_000, most: 2_000 }
 
+const keptPages = { mostBytes: 32 * 2 ** 20 }
+
 /** The site as one function from requests to pages. `routes` are all of its routes unless told. */
 export function createSite(
   host: SiteHost,
@@ -27,15 +30,20 @@ export function createSite(
 ): Site & { app: Hono<SiteEnv> } {
   const answers = keepAnonymousAnswers(keepFor)
   const app = new Hono<SiteEnv>({ getPath: (_, options) => options?.env?.visitor.path ?? '/' })
-  const open = (c: Context<SiteEnv>) =>
-    openVisit({ host, assets, answers, request: c.req.raw, visitor: c.env.visitor, params: c.req.param() })
+  const pages = keepShownPages(keptPages)
+  const open = (c: Context<SiteEnv>, keepPage?: (page: ShownPage) => void) =>
+    openVisit({ host, assets, answers, request: c.req.raw, visitor: c.env.visitor, params: c.req.param(), keepPage })
   const known = new Set<string>()
   for (const one of routes) {
     assert(!known.has(`${one.method} ${one.path}`), `${one.method} ${one.path} is there twice`)
     known.add(`${one.method} ${one.path}`)
     app.on(one.method.toUpperCase(), one.path, (c) => {
       c.env.visitor.routed(one.path)
-      return guarded(host, c.env.visitor, open(c), (opened) => answerRoute(host, one, opened))
+      const key = strangersKey(host, one, c.req.raw)
+      const shown = key === null ? undefined : pages.find(key)
+      if (shown !== undefined) return pageResponse(shown.bytes, { status: 200, shared: true })
+      const opened = open(c, key === null ? undefined : (page) => pages.keep(key, page))
+      return guarded(host, c.env.visitor, opened, (visit) => answerRoute(host, one, visit))
     })
   }
   app.get('/assets/*', (c, next) => {
@@ -52,6 +60,17 @@ export function createSite(
     }),
   )
   return { app, fetch: async (request, visitor) => app.fetch(request, { visitor }) }
+}
+
+/**
+ * All that a page depends on besides the API's answers, for strangers who ask for one that is everybody's; null for whoever
+ * brings a session, whether it holds or not. Handlers read nothing else of a request.
+ */
+function strangersKey(host: SiteHost, { method, rule }: SiteRoute, { url, headers }: Request): string | null {
+  const cookies = headers.get('cookie') ?? ''
+  if (method !== 'get' || rule.access !== 'public' || cookieIn(cookies, sessionName(host)) !== undefined) return null
+  // The path as it was sent: what a page says of its own address is that.
+  return `${themeIn(cookies)} ${url.slice(url.indexOf('/', url.indexOf('//') + 2))}`
 }
 
 /** Whatever a route throws, as a page. */

@@ -2,8 +2,11 @@ type Answer = { status: number; type: string; body: ArrayBuffer }
 type Call = (request: Request) => Promise<Response>
 
 export type AnonymousAnswers = {
-  /** The API's answer to a stranger's GET: one of the last seconds, or a new one, asked for once however many wait. */
-  fetch(request: Request, call: Call): Promise<Response>
+  /**
+   * The API's answer to a stranger's GET: one of the last seconds, or a new one, asked for once however many wait.
+   * `heldUntil` hears until when it is shown again, of `performance.now()`: 0 for one that is not kept.
+   */
+  fetch(request: Request, call: Call, heldUntil?: (untilMs: number) => void): Promise<Response>
 }
 
 const largestBody = 512 * 1024
@@ -18,21 +21,24 @@ export function keepAnonymousAnswers({ ttlMs, most }: { ttlMs: number; most: num
     if (kept.get(key)?.answer === answer) kept.delete(key)
   }
   return {
-    fetch: async (request, call) => {
+    fetch: async (request, call, heldUntil = () => {}) => {
       const known = kept.get(request.url)
-      if (known !== undefined && known.untilMs > performance.now()) return respond(await known.answer)
+      if (known !== undefined && known.untilMs > performance.now()) {
+        heldUntil(known.untilMs)
+        return respond(await known.answer)
+      }
       const answer = call(request).then(readAnswer)
+      const untilMs = performance.now() + ttlMs
       kept.delete(request.url)
-      kept.set(request.url, { untilMs: performance.now() + ttlMs, answer })
+      kept.set(request.url, { untilMs, answer })
       // A Map keeps the order of insertion: the first is the oldest.
       if (kept.size > most) for (const oldest of [...kept.keys()].slice(0, kept.size - most)) kept.delete(oldest)
-      answer.then(
-        ({ status, body }) => {
-          if (status !== 200 || body.byteLength > largestBody) forget(request.url, answer)
-        },
-        () => forget(request.url, answer),
-      )
-      return respond(await answer)
+      answer.catch(() => forget(request.url, answer))
+      const made = await answer
+      const isKept = made.status === 200 && made.body.byteLength <= largestBody
+      if (!isKept) forget(request.url, answer)
+      heldUntil(isKept ? untilMs : 0)
+      return respond(made)
     },
   }
 }
