@@ -91,7 +91,7 @@ async function renderReadmes(database: Database, names: string[]): Promise<void>
     .where('packages.name', 'in', [...new Set(names)])
     .select(['versions.id', 'versions.readme'])
     .execute()
-  for (const { id, readme } of rows) await keepReadmeHtml(database.query, id, markdownHtml(readme))
+  for (const { id, readme } of rows) await keepReadmeHtml(database.query, id, markdownHtml(readme).html)
 }
 
 /** Requests start when they are due, not when the ones before are answered. */

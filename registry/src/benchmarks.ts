@@ -1,9 +1,9 @@
 /** What the benchmarks of the catalogue and the market need of this package's inside: databases to fill, and what with. */
 
 export { markdownHtml } from './catalog/markdown-html.ts'
-export { keepReadmeHtml } from './catalog/readme-html.store.ts'
 export { loadPackages } from './catalog/testing/load-packages.ts'
 export { type SyntheticPackage, syntheticPackages, syntheticQueries } from './catalog/testing/synthetic-packages.ts'
+export { keepReadmeHtml } from './catalog/version-documents.store.ts'
 export type { Database } from './database/database.ts'
 export { openDatabase } from './database/open-database.ts'
 export { openAccounts } from './market/ledger/accounts.store.ts'

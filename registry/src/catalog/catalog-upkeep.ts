@@ -2,13 +2,17 @@ import type { Services } from '../server/services.ts'
 import type { UpkeepTask } from '../server/upkeep.ts'
 import { deleteOldDownloads } from './downloads.store.ts'
 import { refreshQuality } from './refresh-quality.ts'
+import { renewDocuments } from './renew-documents.ts'
 
+const minuteMs = 60_000
 const dayMs = 24 * 60 * 60 * 1000
 const keptDays = 90
 
 /** What the catalogue needs done while nobody asks for it. */
-export function catalogUpkeep({ database: { query } }: Services): UpkeepTask[] {
+export function catalogUpkeep(services: Services): UpkeepTask[] {
+  const { query } = services.database
   return [
+    { name: 'catalog.renew-documents', everyMs: minuteMs, run: () => renewDocuments(services) },
     { name: 'catalog.refresh-quality', everyMs: dayMs, run: () => refreshQuality(query, new Date()) },
     { name: 'catalog.delete-old-downloads', everyMs: dayMs, run: () => deleteOldDownloads(query, keptDays) },
   ]

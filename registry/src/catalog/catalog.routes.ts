@@ -25,9 +25,10 @@ import { packageDocument } from './package-document.ts'
 import { packagePage } from './package-page.ts'
 import { decodeCursor, encodeCursor } from './page-cursor.ts'
 import { describePublisher } from './publisher.ts'
-import { readmeHtmlOf } from './readme-html.store.ts'
 import { searchPackages } from './search-packages.store.ts'
 import { searchQuery } from './search-text.ts'
+import { documentRoutes } from './version-documents.routes.ts'
+import { readmeHtmlOf } from './version-documents.store.ts'
 
 const packageParams = z.object({
   scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
@@ -67,7 +68,8 @@ const readmeRoute = createRoute({
   path: '/v1/packages/{scope}/{name}/versions/{version}/readme',
   operationId: 'getReadme',
   summary: "A version's own README",
-  description: 'As Markdown and as HTML that is safe to show. `Accept: text/html` gives a page of it alone.',
+  description:
+    "As Markdown and as HTML that is safe to show; addresses of the pictures in it are below the server's. `Accept: text/html` gives a page of it alone.",
   request: { params: versionParams },
   responses: {
     200: {
@@ -154,6 +156,7 @@ export function catalogRoutes(services: Services): OpenAPIHono<Env> {
     if (type === 'text/html') return c.html(readmePage(`${found.name}@${version}`, html), 200)
     return c.json({ name: found.name, version, markdown: shown.readme, html }, 200)
   })
+  routes.route('/', documentRoutes(services))
   routes.openapi(sampleEpisodeRoute, async (c) => {
     const { scope, name, version } = c.req.valid('param')
     const { query } = services.database

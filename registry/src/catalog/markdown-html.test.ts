@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { markdownHtml } from './markdown-html.ts'
+import { markdownHtml as renderMarkdown, type ShownPictures } from './markdown-html.ts'
+
+const markdownHtml = (markdown: string, pictures?: ShownPictures) => renderMarkdown(markdown, pictures).html
 
 /** Element names and attributes that the HTML has, taken from its tags. */
 function elements(html: string): { name: string; attributes: string }[] {
@@ -82,6 +84,35 @@ describe('HTML of Markdown', () => {
     expect(markdownHtml('![A curve](https://example.org/curve.png)')).toBe(
       '<p dir="auto"><a href="https://example.org/curve.png" rel="nofollow noopener noreferrer">A curve</a></p>',
     )
+  })
+
+  const address = `/v1/packages/@a/maze/versions/1.0.0/readme/pictures/${'0'.repeat(64)}`
+  const pictures = { 'docs/curve.png': { address, width: 640, height: 480 } }
+
+  it('shows pictures of the package that it was given, however they are named, and names all that are named', () => {
+    const shown = `<img src="${address}" alt="A &#x22;curve&#x22; <b>" width="640" height="480" loading="lazy" decoding="async">`
+    for (const source of ['docs/curve.png', './docs/curve.png', 'docs/curve.png?raw=true', 'docs%2Fcurve.png'])
+      expect(markdownHtml(`![A "curve" <b>](${source})`, pictures)).toBe(`<p dir="auto">${shown}</p>`)
+    const { html, named } = renderMarkdown('![b](b.gif) ![a](docs/curve.png) ![b](./b.gif)\n\n![c](c.svg)', pictures)
+    expect(named).toEqual(['b.gif', 'docs/curve.png'])
+    expect(html).toContain('<a>b</a>')
+    expect(html.match(/<img /g)).toHaveLength(1)
+  })
+
+  it('shows no other picture, whatever is done to name one', () => {
+    const table: ShownPictures = { ...pictures, toString: pictures['docs/curve.png'] }
+    for (const attack of [
+      ...attacks,
+      '![x](__proto__)',
+      '![x](constructor.png)',
+      '![x](https://example.org/docs/curve.png)',
+      '<img src="docs/curve.png">',
+      `![x](${address})`,
+      '![x](/docs/curve.png)',
+      '![x](../docs/curve.png)',
+      '![x](DOCS/curve.png)',
+    ])
+      expectInert(markdownHtml(attack, table))
   })
 })
 

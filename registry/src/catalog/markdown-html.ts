@@ -4,21 +4,38 @@ import remarkGfm from 'remark-gfm'
 import remarkParse from 'remark-parse'
 import remarkRehype from 'remark-rehype'
 import { unified } from 'unified'
+import { picturePath } from './picture-path.ts'
 
 /** A tree of HTML (hast), as rehype's plugins take it. */
 type Root = ReturnType<ReturnType<typeof rehypeSanitize>>
 type Element = Extract<Root['children'][number], { type: 'element' }>
 
+/** A picture of the package as the page loads it from us; its size in pixels, so that nothing moves when it comes. */
+export type ShownPicture = { address: string; width: number; height: number }
+
+/** By their paths in the package. */
+export type ShownPictures = Record<string, ShownPicture>
+
+export type RenderedMarkdown = {
+  html: string
+  /** Paths in the package that pictures of the text name, whether or not there is something: in order, each once. */
+  named: string[]
+}
+
 /**
  * GitHub's list without what could load something from elsewhere: a picture tells its host who reads the page, so it
- * becomes a link to itself.
+ * becomes a link to itself. Pictures of the package have passed `showPictures`, and pass `finishElements`.
  */
 const schema: SanitizeSchema = {
   ...defaultSchema,
-  tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['img', 'picture', 'source'].includes(name)),
+  tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['picture', 'source'].includes(name)),
+  attributes: { ...defaultSchema.attributes, img: ['src', 'alt', 'width', 'height'] },
   protocols: { href: ['http', 'https', 'mailto'] },
   clobberPrefix: 'readme-',
 }
+
+/** What the plugins find beside the tree. */
+type Data = { pictures: ShownPictures; named: Set<string> }
 
 /**
  * Two walls: raw HTML is no part of the tree that the parser makes (remark-rehype leaves it out), and the tree goes
@@ -28,21 +45,41 @@ const processor = unified()
   .use(remarkParse)
   .use(remarkGfm)
   .use(remarkRehype, { clobberPrefix: '' })
-  .use(() => linkPictures)
+  .use(
+    () =>
+      (tree: Root, { data }: { data: object }) =>
+        showPictures(tree, data as Data),
+  )
   .use(rehypeSanitize, schema)
-  .use(() => finishElements)
+  .use(
+    () =>
+      (tree: Root, { data }: { data: object }) =>
+        finishElements(tree, data as Data),
+  )
   .use(rehypeStringify)
   .freeze()
 
-/** Markdown (GitHub's) as HTML that is safe to show. Takes long, or all of the stack, for texts made to that end. */
-export function markdownHtml(markdown: string): string {
-  return String(processor.processSync(markdown))
+/**
+ * Markdown (GitHub's) as HTML that is safe to show, with those pictures of the package. Takes long, or all of the stack, for
+ * texts made to that end.
+ */
+export function markdownHtml(markdown: string, pictures: ShownPictures = {}): RenderedMarkdown {
+  const data: Data = { pictures, named: new Set() }
+  return { html: String(processor.processSync({ value: markdown, data })), named: [...data.named] }
 }
 
-function linkPictures(tree: Root): void {
+/** Pictures of the package are shown; others become links to themselves. */
+function showPictures(tree: Root, { pictures, named }: Data): void {
   walk(tree, (element) => {
     if (element.tagName !== 'img') return
     const { src, alt } = element.properties
+    const path = picturePath(String(src ?? ''))
+    if (path !== null) named.add(path)
+    const shown = path !== null && Object.hasOwn(pictures, path) ? pictures[path] : null
+    if (shown !== null) {
+      element.properties = { src: shown.address, alt: String(alt ?? ''), width: shown.width, height: shown.height }
+      return
+    }
     element.tagName = 'a'
     element.properties = { href: src }
     element.children = [{ type: 'text', value: alt ? String(alt) : 'picture' }]
@@ -57,13 +94,19 @@ const blocks = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'li', 'blockquo
 const wide = new Set(['pre', 'table'])
 
 /** Links that lead nowhere (files of the package, `//host`) lose their address; search engines do not count the others. */
-function finishElements(tree: Root): void {
+function finishElements(tree: Root, { pictures }: Data): void {
+  const ours = new Set<unknown>(Object.values(pictures).map(({ address }) => address))
   walk(tree, (element) => {
     const { properties, tagName } = element
     if (blocks.has(tagName)) properties.dir = 'auto'
     if (wide.has(tagName)) properties.tabIndex = 0
     // Of a task list, the only one that is allowed.
     if (tagName === 'input') properties.ariaLabel = properties.checked === true ? 'done' : 'not done'
+    if (tagName === 'img') {
+      if (ours.has(properties.src)) Object.assign(properties, { loading: 'lazy', decoding: 'async' })
+      else element.properties = { alt: properties.alt }
+      return
+    }
     if (tagName !== 'a' || properties.href === undefined) return
     const href = String(properties.href)
     if (!anywhere.test(href)) delete properties.href
@@ -71,12 +114,12 @@ function finishElements(tree: Root): void {
   })
 }
 
-/** Without recursion: how deep a text nests is for its author to say. */
+/** Without recursion: how deep a text nests is for its author to say. In the order of the text. */
 function walk(tree: Root, visit: (element: Element) => void): void {
-  const open: (Root['children'][number] | Element['children'][number])[] = [...tree.children]
+  const open: (Root['children'][number] | Element['children'][number])[] = [...tree.children].reverse()
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (node.type !== 'element') continue
     visit(node)
-    open.push(...node.children)
+    for (let index = node.children.length - 1; index >= 0; index--) open.push(node.children[index])
   }
 }

@@ -1,13 +1,13 @@
 import { parentPort } from 'node:worker_threads'
-import { markdownHtml } from './markdown-html.ts'
+import { markdownHtml, type RenderedMarkdown, type ShownPictures } from './markdown-html.ts'
 
-parentPort?.on('message', (markdown: string) => {
-  let html: string | null = null
+parentPort?.on('message', ({ markdown, pictures }: { markdown: string; pictures: ShownPictures }) => {
+  let rendered: RenderedMarkdown | null = null
   try {
-    html = markdownHtml(markdown)
+    rendered = markdownHtml(markdown, pictures)
   } catch {
     // Too deeply nested for the stack: the other side shows it as text.
   }
-  parentPort?.postMessage(html)
+  parentPort?.postMessage(rendered)
 })
 parentPort?.postMessage('ready')

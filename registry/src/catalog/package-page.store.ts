@@ -2,8 +2,8 @@ import assert from 'node:assert'
 import { type Selectable, sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { AccountTable, VersionTable } from '../database/schema.ts'
-import { rendering } from './readme-html.store.ts'
 import { type ListedRow, listedColumns } from './search-packages.store.ts'
+import { rendering } from './version-documents.store.ts'
 
 const latestColumns = [
   'version',

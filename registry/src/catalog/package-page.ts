@@ -24,7 +24,7 @@ export async function packagePage(
   const page = await findPage(query, found.id)
   const shown = (await isTakenDownFor(query, actor, found)) ? { ...page, latest: null, tags: {}, recent: [] } : page
   const { latest } = shown
-  const html = latest === null ? null : (latest.readme_html ?? (await readmeRenderer.render(latest.id, latest.readme)))
+  const html = latest === null ? null : (latest.readme_html ?? (await readmeRenderer.readme(latest.id, latest.readme)))
   const { taken_down_at: takenDownAt, taken_down_reason: reason } = found
   return {
     ...listedFields(page.package, config.training.currency),

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import type { RenderedMarkdown, ShownPictures } from './markdown-html.ts'
 
 /** What is longer is cut: Markdown has constructs that take time by the square of their length. */
 const maxCharacters = 200_000
@@ -7,8 +8,8 @@ const timeLimitMs = 2_000
 const cacheCharacters = 32 * 1024 * 1024
 
 /**
- * Turns READMEs into HTML in a thread of its own, one at a time and with a limit of time, so that one written to take
- * minutes delays nobody but its readers: it is shown as plain text. Keeps what was made, for versions do not change.
+ * Turns Markdown into HTML in a thread of its own, one at a time and with a limit of time, so that one written to take
+ * minutes delays nobody but its readers: it is shown as plain text.
  */
 export class ReadmeRenderer {
   readonly #cache = new Map<string, string>()
@@ -17,8 +18,8 @@ export class ReadmeRenderer {
   #worker: Promise<Worker> | undefined
   #last: Promise<unknown> = Promise.resolve()
 
-  /** HTML of the README of the version with this id. */
-  render(versionId: string, markdown: string): Promise<string> {
+  /** HTML of the README of the version with this id, without its pictures; kept, for versions do not change. */
+  readme(versionId: string, markdown: string): Promise<string> {
     const cached = this.#cache.get(versionId)
     if (cached !== undefined) {
       this.#cache.delete(versionId)
@@ -27,11 +28,16 @@ export class ReadmeRenderer {
     }
     const underWay = this.#underWay.get(versionId)
     if (underWay !== undefined) return underWay
-    const rendering = this.#last
-      .then(() => this.#renderNow(markdown.slice(0, maxCharacters)))
-      .then((html) => this.#keep(versionId, html))
+    const rendering = this.render(markdown)
+      .then(({ html }) => this.#keep(versionId, html))
       .finally(() => this.#underWay.delete(versionId))
     this.#underWay.set(versionId, rendering)
+    return rendering
+  }
+
+  /** With those pictures; what is as text names none. */
+  render(markdown: string, pictures: ShownPictures = {}): Promise<RenderedMarkdown> {
+    const rendering = this.#last.then(() => this.#renderNow(markdown.slice(0, maxCharacters), pictures))
     this.#last = rendering.catch(() => {})
     return rendering
   }
@@ -42,19 +48,19 @@ export class ReadmeRenderer {
     await worker?.terminate()
   }
 
-  async #renderNow(markdown: string): Promise<string> {
+  async #renderNow(markdown: string, pictures: ShownPictures): Promise<RenderedMarkdown> {
     this.#worker ??= startWorker()
     try {
       const worker = await this.#worker
-      const html = await ask(worker, markdown)
-      if (html !== undefined) return html ?? plainText(markdown)
+      const rendered = await ask(worker, { markdown, pictures })
+      if (rendered !== undefined) return rendered ?? asText(markdown)
       this.#worker = undefined
       await worker.terminate()
     } catch {
       // The thread did not start: the next README tries again.
       this.#worker = undefined
     }
-    return plainText(markdown)
+    return asText(markdown)
   }
 
   #keep(versionId: string, html: string): string {
@@ -84,19 +90,22 @@ async function startWorker(): Promise<Worker> {
 }
 
 /** Null where it could not be done, undefined where the worker is not to be used any more. */
-function ask(worker: Worker, markdown: string): Promise<string | null | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | null | undefined>()
+function ask(
+  worker: Worker,
+  asked: { markdown: string; pictures: ShownPictures },
+): Promise<RenderedMarkdown | null | undefined> {
+  const { promise, resolve } = Promise.withResolvers<RenderedMarkdown | null | undefined>()
   const giveUp = () => resolve(undefined)
   const timer = setTimeout(giveUp, timeLimitMs)
   worker.once('message', resolve).once('error', giveUp).once('exit', giveUp)
-  worker.postMessage(markdown)
+  worker.postMessage(asked)
   return promise.finally(() => {
     clearTimeout(timer)
     worker.off('message', resolve).off('error', giveUp).off('exit', giveUp)
   })
 }
 
-function plainText(markdown: string): string {
+function asText(markdown: string): RenderedMarkdown {
   const escaped = markdown.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-  return `<pre dir="auto">${escaped}</pre>`
+  return { html: `<pre dir="auto">${escaped}</pre>`, named: [] }
 }

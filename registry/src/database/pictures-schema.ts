@@ -1,5 +1,6 @@
 import type { LearningCurve, SampleEpisode } from '@agentgym/contract'
 import type { ColumnType, JSONColumnType } from 'kysely'
+import type { PictureType } from '../catalog/picture-size.ts'
 
 type Fixed<Type> = ColumnType<Type, Type, never>
 
@@ -15,7 +16,23 @@ export type LearningCurveTable = {
   points: JSONColumnType<LearningCurve, string, never>
 }
 
+/** A picture of the version's tarball that its README shows; its bytes are the object `sha256/HASH`. */
+export type ReadmePictureTable = {
+  version_id: Fixed<string>
+  hash: Fixed<string>
+  type: Fixed<PictureType>
+}
+
+/** What a version's own changelog says of it. */
+export type VersionChangesTable = {
+  version_id: Fixed<string>
+  markdown: string
+  html: string
+}
+
 export type PicturesSchema = {
+  readme_pictures: ReadmePictureTable
+  version_changes: VersionChangesTable
   sample_episodes: SampleEpisodeTable
   learning_curves: LearningCurveTable
 }

@@ -6,6 +6,7 @@ import {
   type VersionList,
 } from '@agentgym/contract'
 import type { Actor } from '../auth/actor.ts'
+import { changesOf } from '../catalog/version-documents.store.ts'
 import type { Queries } from '../database/database.ts'
 import type { Services } from '../server/services.ts'
 import { learningCurveOf } from '../training/learning-curves.store.ts'
@@ -21,7 +22,9 @@ export async function describeVersions(query: Queries, actor: Actor | null, name
   return {
     name: found.name,
     tags: Object.fromEntries(tags),
-    versions: rows.reverse().map(versionFields),
+    versions: rows
+      .reverse()
+      .map((row) => ({ ...versionFields(row), checks_passed: row.checks_passed, checks_count: row.checks_count })),
   }
 }
 
@@ -44,6 +47,7 @@ export async function describeVersion(
     checks: row.checks,
     manifest: row.manifest,
     readme: row.readme,
+    changes: await changesOf(database.query, row.id),
     verification: found.kind === 'agent' ? await describeVerification(database.query, row.id) : null,
     learning_curve: found.kind === 'agent' ? await learningCurveOf(database.query, row.id) : null,
     agent: found.kind === 'agent' ? await agentCardOf(database.query, row.id) : null,
@@ -66,7 +70,7 @@ export async function describeTags(query: Queries, actor: Actor | null, name: st
   return { name: found.name, tags: Object.fromEntries(await tagsOf(query, found.id)) }
 }
 
-function versionFields(row: VersionRow): VersionList['versions'][number] {
+function versionFields(row: VersionRow): Omit<VersionList['versions'][number], 'checks_passed' | 'checks_count'> {
   return {
     version: row.version,
     state: row.state,

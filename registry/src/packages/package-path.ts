@@ -7,3 +7,8 @@ export function tarballPath(name: string, version: string): string {
 export function packagePagePath(name: string): string {
   return `/packages/${name}`
 }
+
+/** A picture that a version's README shows, by the SHA-256 (hex) of its bytes. */
+export function readmePicturePath(name: string, version: string, hash: string): string {
+  return `/v1/packages/${name}/versions/${version}/readme/pictures/${hash}`
+}

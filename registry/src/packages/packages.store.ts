@@ -1,6 +1,6 @@
 import assert from 'node:assert'
 import { AgentGymError } from '@agentgym/contract'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Actor } from '../auth/actor.ts'
 import { authorise, packageNotFound } from '../auth/authorise.ts'
 import { roleIn } from '../auth/memberships.store.ts'
@@ -108,9 +108,18 @@ async function hasPublishedVersion(query: Queries, packageId: string): Promise<b
   return row !== undefined
 }
 
+export type ListedVersion = VersionRow & { checks_passed: number; checks_count: number }
+
 /** Those that whoever asks may see, oldest first. */
-export async function listVersions(query: Queries, { id, member }: ReadablePackage): Promise<VersionRow[]> {
-  let versions = query.selectFrom('versions').select(versionColumns).where('package_id', '=', id)
+export async function listVersions(query: Queries, { id, member }: ReadablePackage): Promise<ListedVersion[]> {
+  let versions = query
+    .selectFrom('versions')
+    .select(versionColumns)
+    .select(
+      sql<number>`jsonb_array_length(jsonb_path_query_array(checks, '$[*] ? (@.ok == true)'))`.as('checks_passed'),
+    )
+    .select(sql<number>`jsonb_array_length(checks)`.as('checks_count'))
+    .where('package_id', '=', id)
   if (!member) versions = versions.where('state', '=', 'published')
   return versions.orderBy('created_at').orderBy('id').execute()
 }

@@ -4,8 +4,8 @@ import type { Actor } from '../auth/actor.ts'
 import { recordAudit } from '../auth/audit.ts'
 import { authorise, requireActor } from '../auth/authorise.ts'
 import { limitRate } from '../auth/rate-limit.ts'
-import { keepReadmeHtml } from '../catalog/readme-html.store.ts'
-import { readmeRenderer } from '../catalog/readme-renderer.ts'
+import { holdPictures, keepDocuments } from '../catalog/version-documents.store.ts'
+import { readDocuments, type VersionDocuments } from '../catalog/version-documents.ts'
 import type { Queries } from '../database/database.ts'
 import type { Schema, VersionState } from '../database/schema.ts'
 import { violatedConstraint } from '../database/violated-constraint.ts'
@@ -62,6 +62,7 @@ export async function publishVersion(services: Services, upload: Upload): Promis
   if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, vetted.tarball.manifest)
   const queue = await jobQueue(services)
   const objectKey = await objects.put(bytes)
+  for (const picture of vetted.documents.pictures) await objects.put(picture.bytes)
   const { tag, visibility, ip } = upload
   const { state, integrity } = await database.transaction((query) =>
     createVersion(query, { ...services, queue }, { actor, vetted, objectKey, tag, visibility, ip }),
@@ -70,7 +71,12 @@ export async function publishVersion(services: Services, upload: Upload): Promis
 }
 
 /** A package's tarball that has passed everything that can be seen in it. */
-export type VettedPackage = { bytes: Uint8Array; tarball: Tarball; manifest: VettedManifest; readmeHtml: string }
+export type VettedPackage = {
+  bytes: Uint8Array
+  tarball: Tarball
+  manifest: VettedManifest
+  documents: VersionDocuments
+}
 
 /** Reads a tarball and holds it to the registry's rules. Throws the codes that `readTarball` and `vetManifest` name. */
 export async function vetPackage(
@@ -81,7 +87,7 @@ export async function vetPackage(
 ): Promise<VettedPackage> {
   const tarball = await readTarball(bytes, limits)
   const manifest = vetManifest(tarball, name, version)
-  return { bytes, tarball, manifest, readmeHtml: await readmeRenderer.render(tarball.integrity, tarball.readme ?? '') }
+  return { bytes, tarball, manifest, documents: await readDocuments(bytes, tarball, { name, version }) }
 }
 
 export type NewVersion = {
@@ -121,6 +127,7 @@ export async function createVersion(
   await lockObject(database, query, objectKey)
   // The sweeper may have come between: writing again what is there costs nothing.
   if (!(await objects.has(objectKey))) await objects.put(vetted.bytes)
+  await holdPictures({ database, objects }, query, vetted.documents.pictures)
   return { ...(await insertVersion(query, context, found.id, added)), integrity }
 }
 
@@ -191,7 +198,7 @@ async function insertVersion(
   packageId: string,
   { actor, vetted, objectKey, ip, tag = '' }: NewVersion,
 ): Promise<{ id: string; state: VersionState }> {
-  const { tarball, manifest, readmeHtml } = vetted
+  const { tarball, manifest, documents } = vetted
   const { id } = await query
     .insertInto('versions')
     .values({
@@ -216,7 +223,7 @@ async function insertVersion(
     })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await keepReadmeHtml(query, id, readmeHtml)
+  await keepDocuments(query, id, documents)
   if (manifest.agent === null) await queue.enqueue(query, 'check', id)
   else await startVerification(query, { queue, secret: config.secret }, { versionId: id, agent: manifest.agent })
   await recordAudit(query, {

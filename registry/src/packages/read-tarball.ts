@@ -17,6 +17,8 @@ export type Tarball = {
   manifest: Record<string, unknown>
   /** README at the root; null where there is none. */
   readme: string | null
+  /** CHANGELOG.md at the root; null where there is none, or none that a page could show. */
+  changelog: string | null
   /** Regular files below `package/`, in the archive's order. */
   files: TarballFile[]
   /** Bytes of the tarball. */
@@ -43,11 +45,12 @@ const agentPath = 'agent.json'
 const modelPath = 'model.onnx'
 /** Hashed in passing. */
 const bundlePath = 'dist/scenario.js'
+const changelogPath = /^changelog(?:\.(?:md|markdown))?$/i
 const readmePath = /^readme(?:\.(?:md|markdown|txt))?$/i
 
 /**
- * Reads an uploaded tarball as a stream that stops at its limits. It holds at most package.json, the README, an agent's
- * manifest and model and one piece of the rest, whatever the archive unpacks to. Throws the codes `tarball_…` and `package_manifest_…`.
+ * Reads an uploaded tarball as a stream that stops at its limits. It holds at most package.json, README and changelog, an
+ * agent's manifest and model and one piece of the rest, whatever the archive unpacks to. Throws the codes `tarball_…` and `package_manifest_…`.
  */
 export async function readTarball(bytes: Uint8Array, limits: TarballLimits): Promise<Tarball> {
   if (bytes.length > limits.tarballBytes) {
@@ -110,6 +113,7 @@ class TarballReader {
   #unpackedSize = 0
   #manifest: Buffer[] | undefined
   #readme: { path: string; pieces: Buffer[] } | undefined
+  #changelog: Buffer[] | undefined
   #agent: Buffer[] | undefined
   #bundle: Hash | undefined
   #model: { hash: Hash; pieces: Buffer[] | null } | undefined
@@ -143,12 +147,13 @@ class TarballReader {
     this.#sink(bytes)
   }
 
-  finish(): Pick<Tarball, 'manifest' | 'readme' | 'files' | 'unpackedSize' | 'bundleHash' | 'agentJson' | 'model'> {
+  finish(): Omit<Tarball, 'size' | 'integrity' | 'shasum'> {
     if (this.#manifest === undefined)
       throw tarballFailure('package_manifest_missing', 'The tarball holds no package/package.json.')
     return {
       manifest: parseManifest(Buffer.concat(this.#manifest)),
       readme: this.#readme === undefined ? null : decodeReadme(this.#readme),
+      changelog: this.#changelog === undefined ? null : decodeText(this.#changelog),
       files: this.#files,
       unpackedSize: this.#unpackedSize,
       bundleHash: this.#bundle?.digest('hex') ?? null,
@@ -192,6 +197,12 @@ class TarballReader {
       this.#readme = { path, pieces }
       return (bytes) => pieces.push(bytes)
     }
+    // Nobody refuses a package for what its changelog is.
+    if (changelogPath.test(path) && this.#changelog === undefined && size <= maxReadmeBytes) {
+      const pieces: Buffer[] = []
+      this.#changelog = pieces
+      return (bytes) => pieces.push(bytes)
+    }
     return ignore
   }
 }
@@ -206,13 +217,18 @@ function keep(pieces: Buffer[], path: string, size: number): (bytes: Buffer) => 
 }
 
 function decodeReadme({ path, pieces }: { path: string; pieces: Buffer[] }): string {
+  const text = decodeText(pieces)
+  if (text === null) throw readmeInvalid(path, 'is not UTF-8 text')
+  return text
+}
+
+/** Null where it is not UTF-8, or has a NUL: PostgreSQL has none in text, and no page shows one. */
+function decodeText(pieces: Buffer[]): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces))
-    // PostgreSQL has no NUL in text, and no page shows one.
-    if (text.includes('\0')) throw new TypeError('NUL')
-    return text
+    return text.includes('\0') ? null : text
   } catch {
-    throw readmeInvalid(path, 'is not UTF-8 text')
+    return null
   }
 }
 

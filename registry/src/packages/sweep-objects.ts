@@ -34,6 +34,7 @@ async function isNamed(query: Queries, key: string): Promise<boolean> {
     select where exists (select from versions where object_key = ${key})
       or exists (select from checkpoints where object_key = ${key})
       or exists (select from trajectories where object_key = ${key})
-      or exists (select from training_runs where agent_object_key = ${key})`.execute(query)
+      or exists (select from training_runs where agent_object_key = ${key})
+      or exists (select from readme_pictures where hash = ${key.replace(/^sha256\//, '')})`.execute(query)
   return rows.length > 0
 }

@@ -462,9 +462,49 @@ export interface paths {
     }
     /**
      * A version's own README
-     * @description As Markdown and as HTML that is safe to show. `Accept: text/html` gives a page of it alone.
+     * @description As Markdown and as HTML that is safe to show; addresses of the pictures in it are below the server's. `Accept: text/html` gives a page of it alone.
      */
     get: operations['getReadme']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/versions/{version}/readme/pictures/{hash}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * A picture that the README of a version shows
+     * @description The addresses are those in the README's HTML. PNG, JPEG, GIF and WebP of the tarball, by their own bytes; no other file of the package is given here.
+     */
+    get: operations['getReadmePicture']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/packages/{scope}/{name}/changes': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * What the versions of a package say has changed in them
+     * @description Of each the section of its own tarball's CHANGELOG.md below the heading that names the version.
+     */
+    get: operations['getChanges']
     put?: never
     post?: never
     delete?: never
@@ -1504,6 +1544,86 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/packages/{scope}/{name}/calls': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Call an agent that the marketplace runs
+     * @description Gives what the agent does upon an observation. For whoever owns it, has bought it, may try it, or where it is free; needs the scope `agents:call`. A worker runs the model; the answer comes within 30 s, or it is `agent_unavailable`. A call that fails costs nothing and takes nothing from a trial.
+     */
+    post: operations['callAgent']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/hosted-calls/lease': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Lease calls of an agent
+     * @description For workers: a token with the scope `worker`. Waits until calls come, for `wait_ms` at most; gives up to 64 of one version. The lease holds until `expires_at`; then another worker may have them.
+     */
+    post: operations['postHostedCallsLease']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/hosted-calls/answers': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Answer leased calls
+     * @description All or some of them. What is answered is counted; what has failed is not. Calls that the lease no longer holds are `late`: nothing of them changes.
+     */
+    post: operations['postHostedCallsAnswers']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/hosted-calls/tarballs/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * The tarball of an agent whose calls are leased
+     * @description The lease in the query is the permission: it is good for this version and as long as the lease holds.
+     */
+    get: operations['getHostedCallsTarballsById']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/packages/{scope}/{name}/price': {
     parameters: {
       query?: never
@@ -2090,6 +2210,7 @@ export interface components {
           | 'version_immutable'
           | 'version_yanked'
           | 'sample_episode_not_found'
+          | 'picture_not_found'
           | 'tag_not_found'
           | 'tag_protected'
           | 'package_visibility_fixed'
@@ -2114,6 +2235,9 @@ export interface components {
           | 'review_not_found'
           | 'report_not_found'
           | 'moderation_state_conflict'
+          | 'trial_exhausted'
+          | 'agent_unavailable'
+          | 'agent_failed'
           | 'package_taken_down'
           | 'payment_required'
           | 'hosted_only'
@@ -2148,6 +2272,7 @@ export interface components {
         | 'training:cancel'
         | 'training:evaluate'
         | 'data:export'
+        | 'agents:call'
         | 'market:buy'
         | 'market:sell'
         | 'worker'
@@ -2171,6 +2296,7 @@ export interface components {
         | 'training:cancel'
         | 'training:evaluate'
         | 'data:export'
+        | 'agents:call'
         | 'market:buy'
         | 'market:sell'
         | 'worker'
@@ -2198,6 +2324,7 @@ export interface components {
         | 'training:cancel'
         | 'training:evaluate'
         | 'data:export'
+        | 'agents:call'
         | 'market:buy'
         | 'market:sell'
         | 'worker'
@@ -2252,6 +2379,7 @@ export interface components {
         | 'training:cancel'
         | 'training:evaluate'
         | 'data:export'
+        | 'agents:call'
         | 'market:buy'
         | 'market:sell'
         | 'worker'
@@ -2431,6 +2559,15 @@ export interface components {
       name: string
       version: string
     }
+    ChangeList: {
+      name: string
+      changes: {
+        version: string
+        markdown: string
+        /** @description Without scripts, styles, forms, pictures and raw HTML. */
+        html: string
+      }[]
+    }
     SampleEpisode: {
       /** @enum {number} */
       format: 1
@@ -2559,6 +2696,8 @@ export interface components {
         deprecated: string | null
         yanked: boolean
         downloads: number
+        checks_passed: number
+        checks_count: number
       }[]
     }
     VersionDetails: {
@@ -2589,6 +2728,7 @@ export interface components {
         [key: string]: unknown
       }
       readme: string
+      changes: components['schemas']['VersionChanges'] | null
       verification: components['schemas']['Verification'] | null
       learning_curve:
         | {
@@ -2597,6 +2737,11 @@ export interface components {
           }[]
         | null
       agent: components['schemas']['AgentCard']
+    }
+    VersionChanges: {
+      markdown: string
+      /** @description Without scripts, styles, forms, pictures and raw HTML. */
+      html: string
     }
     Verification: {
       /** @enum {string} */
@@ -2991,6 +3136,7 @@ export interface components {
           | 'version_immutable'
           | 'version_yanked'
           | 'sample_episode_not_found'
+          | 'picture_not_found'
           | 'tag_not_found'
           | 'tag_protected'
           | 'package_visibility_fixed'
@@ -3015,6 +3161,9 @@ export interface components {
           | 'review_not_found'
           | 'report_not_found'
           | 'moderation_state_conflict'
+          | 'trial_exhausted'
+          | 'agent_unavailable'
+          | 'agent_failed'
           | 'package_taken_down'
           | 'payment_required'
           | 'hosted_only'
@@ -3245,6 +3394,7 @@ export interface components {
           | 'version_immutable'
           | 'version_yanked'
           | 'sample_episode_not_found'
+          | 'picture_not_found'
           | 'tag_not_found'
           | 'tag_protected'
           | 'package_visibility_fixed'
@@ -3269,6 +3419,9 @@ export interface components {
           | 'review_not_found'
           | 'report_not_found'
           | 'moderation_state_conflict'
+          | 'trial_exhausted'
+          | 'agent_unavailable'
+          | 'agent_failed'
           | 'package_taken_down'
           | 'payment_required'
           | 'hosted_only'
@@ -3644,6 +3797,7 @@ export interface components {
                 | 'version_immutable'
                 | 'version_yanked'
                 | 'sample_episode_not_found'
+                | 'picture_not_found'
                 | 'tag_not_found'
                 | 'tag_protected'
                 | 'package_visibility_fixed'
@@ -3668,6 +3822,9 @@ export interface components {
                 | 'review_not_found'
                 | 'report_not_found'
                 | 'moderation_state_conflict'
+                | 'trial_exhausted'
+                | 'agent_unavailable'
+                | 'agent_failed'
                 | 'package_taken_down'
                 | 'payment_required'
                 | 'hosted_only'
@@ -3871,6 +4028,7 @@ export interface components {
                 | 'version_immutable'
                 | 'version_yanked'
                 | 'sample_episode_not_found'
+                | 'picture_not_found'
                 | 'tag_not_found'
                 | 'tag_protected'
                 | 'package_visibility_fixed'
@@ -3895,6 +4053,9 @@ export interface components {
                 | 'review_not_found'
                 | 'report_not_found'
                 | 'moderation_state_conflict'
+                | 'trial_exhausted'
+                | 'agent_unavailable'
+                | 'agent_failed'
                 | 'package_taken_down'
                 | 'payment_required'
                 | 'hosted_only'
@@ -4101,6 +4262,7 @@ export interface components {
             | 'version_immutable'
             | 'version_yanked'
             | 'sample_episode_not_found'
+            | 'picture_not_found'
             | 'tag_not_found'
             | 'tag_protected'
             | 'package_visibility_fixed'
@@ -4125,6 +4287,9 @@ export interface components {
             | 'review_not_found'
             | 'report_not_found'
             | 'moderation_state_conflict'
+            | 'trial_exhausted'
+            | 'agent_unavailable'
+            | 'agent_failed'
             | 'package_taken_down'
             | 'payment_required'
             | 'hosted_only'
@@ -4271,6 +4436,43 @@ export interface components {
       /** @enum {string} */
       because: 'own' | 'free' | 'bought' | 'trial' | 'trial_used_up' | 'not_bought' | 'balance_empty'
       trial_calls_left: number | null
+    }
+    HostedCall: {
+      /** Format: uuid */
+      id: string
+      package: string
+      version: string
+      action: unknown
+      label: string | null
+      probabilities: number[] | null
+      /** @enum {string} */
+      because: 'own' | 'free' | 'bought' | 'trial'
+      /** @description Null where it was not a call of the trial. */
+      trial_calls_left: number | null
+      model_ms: number
+    }
+    LeasedCalls: {
+      lease: string
+      /** Format: date-time */
+      expires_at: string
+      agent: {
+        /** Format: uuid */
+        id: string
+        name: string
+        version: string
+        integrity: string
+        tarball_url: string
+      }
+      calls: {
+        /** Format: uuid */
+        id: string
+        observation: unknown
+        action_mask: unknown
+      }[]
+    }
+    CallAnswersTaken: {
+      taken: number
+      late: number
     }
     PricePage: {
       package: string
@@ -5120,6 +5322,7 @@ export interface operations {
             | 'training:cancel'
             | 'training:evaluate'
             | 'data:export'
+            | 'agents:call'
             | 'market:buy'
             | 'market:sell'
             | 'worker'
@@ -5734,6 +5937,7 @@ export interface operations {
             | 'training:cancel'
             | 'training:evaluate'
             | 'data:export'
+            | 'agents:call'
             | 'market:buy'
             | 'market:sell'
             | 'worker'
@@ -6131,6 +6335,143 @@ export interface operations {
         content: {
           'application/json': components['schemas']['VersionReadme']
           'text/html': string
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getReadmePicture: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+        version: string
+        /** @description SHA-256 (hex) of the picture. */
+        hash: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The picture. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'image/png': string
+          'image/jpeg': string
+          'image/gif': string
+          'image/webp': string
+        }
+      }
+      /** @description As it was. */
+      304: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. `picture_not_found`: The README of the version shows no such picture. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getChanges: {
+    parameters: {
+      query?: {
+        /** @description Only of versions that were uploaded before this one. */
+        before?: string
+        limit?: number
+      }
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Newest upload first. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['ChangeList']
         }
       }
       /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
@@ -9664,6 +10005,7 @@ export interface operations {
                     | 'version_immutable'
                     | 'version_yanked'
                     | 'sample_episode_not_found'
+                    | 'picture_not_found'
                     | 'tag_not_found'
                     | 'tag_protected'
                     | 'package_visibility_fixed'
@@ -9688,6 +10030,9 @@ export interface operations {
                     | 'review_not_found'
                     | 'report_not_found'
                     | 'moderation_state_conflict'
+                    | 'trial_exhausted'
+                    | 'agent_unavailable'
+                    | 'agent_failed'
                     | 'package_taken_down'
                     | 'payment_required'
                     | 'hosted_only'
@@ -10018,6 +10363,7 @@ export interface operations {
                 | 'version_immutable'
                 | 'version_yanked'
                 | 'sample_episode_not_found'
+                | 'picture_not_found'
                 | 'tag_not_found'
                 | 'tag_protected'
                 | 'package_visibility_fixed'
@@ -10042,6 +10388,9 @@ export interface operations {
                 | 'review_not_found'
                 | 'report_not_found'
                 | 'moderation_state_conflict'
+                | 'trial_exhausted'
+                | 'agent_unavailable'
+                | 'agent_failed'
                 | 'package_taken_down'
                 | 'payment_required'
                 | 'hosted_only'
@@ -11490,6 +11839,550 @@ export interface operations {
       }
       /** @description `package_taken_down`: The package was taken down by the operators of the server. */
       410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  callAgent: {
+    parameters: {
+      query?: never
+      header?: {
+        /** @description Becomes the id of the call. Repeating an answered call under its key within the hour gives the same answer and counts nothing; one that failed is tried again. */
+        'idempotency-key'?: string
+      }
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description A version or a range of versions; `latest` unless told. */
+          version?: string
+          observation: unknown
+          action_mask?: unknown
+        }
+      }
+    }
+    responses: {
+      /** @description What the agent does. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['HostedCall']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `payment_required`: A licence has to be bought first, or the price of a run confirmed. `trial_exhausted`: The calls that the seller gives before a purchase are used up. `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little, or it costs more than `--max`. */
+      402: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `version_not_published`: The version is still being checked, or was rejected. `version_yanked`: The version is yanked. `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_too_large`: The body of a request is larger than the server takes. */
+      413: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `observation_invalid`: An observation did not fit its space. `mask_invalid`: An action mask did not fit the action space. `no_legal_action`: An action mask left no legal action. `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `agent_failed`: The agent's model failed at the call; nothing was counted. */
+      502: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `agent_unavailable`: No worker has answered the call in time; nothing was counted. */
+      503: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postHostedCallsLease: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Format: uuid */
+          worker_id: string
+          loaded: string[]
+          wait_ms: number
+        }
+      }
+    }
+    responses: {
+      /** @description Calls. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['LeasedCalls']
+        }
+      }
+      /** @description None came. */
+      204: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  postHostedCallsAnswers: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          lease: string
+          answers: (
+            | {
+                /** Format: uuid */
+                id: string
+                action: unknown
+                label: string | null
+                probabilities: number[] | null
+                model_ms: number
+              }
+            | {
+                /** Format: uuid */
+                id: string
+                error: {
+                  /** @enum {string} */
+                  code:
+                    | 'config_invalid'
+                    | 'usage_invalid'
+                    | 'file_not_found'
+                    | 'manifest_invalid'
+                    | 'agent_invalid'
+                    | 'scenario_mismatch'
+                    | 'checkpoint_invalid'
+                    | 'execution_provider_unavailable'
+                    | 'setup_incomplete'
+                    | 'database_in_use'
+                    | 'database_unavailable'
+                    | 'database_incompatible'
+                    | 'database_damaged'
+                    | 'storage_unavailable'
+                    | 'request_invalid'
+                    | 'request_too_large'
+                    | 'endpoint_not_found'
+                    | 'scenario_invalid'
+                    | 'scenario_build_failed'
+                    | 'scenario_timeout'
+                    | 'scenario_out_of_memory'
+                    | 'scenario_crashed'
+                    | 'scenario_threw'
+                    | 'scenario_nondeterministic'
+                    | 'reward_not_finite'
+                    | 'observation_invalid'
+                    | 'metrics_invalid'
+                    | 'mask_invalid'
+                    | 'no_legal_action'
+                    | 'model_load_failed'
+                    | 'model_run_failed'
+                    | 'model_output_invalid'
+                    | 'model_timeout'
+                    | 'model_out_of_memory'
+                    | 'model_crashed'
+                    | 'training_diverged'
+                    | 'training_failed'
+                    | 'training_cancelled'
+                    | 'run_not_found'
+                    | 'run_state_conflict'
+                    | 'run_has_no_agent'
+                    | 'checkpoint_not_found'
+                    | 'evaluation_not_found'
+                    | 'budget_exceeded'
+                    | 'worker_failed'
+                    | 'verification_mismatch'
+                    | 'signature_invalid'
+                    | 'verification_missing'
+                    | 'idempotency_key_reused'
+                    | 'lease_lost'
+                    | 'integrity_mismatch'
+                    | 'server_unreachable'
+                    | 'request_timeout'
+                    | 'unauthenticated'
+                    | 'credentials_invalid'
+                    | 'forbidden'
+                    | 'account_not_found'
+                    | 'package_not_found'
+                    | 'token_not_found'
+                    | 'name_invalid'
+                    | 'name_taken'
+                    | 'email_taken'
+                    | 'last_owner'
+                    | 'link_invalid'
+                    | 'rate_limited'
+                    | 'authorization_pending'
+                    | 'slow_down'
+                    | 'access_denied'
+                    | 'expired_token'
+                    | 'oauth_not_configured'
+                    | 'oauth_failed'
+                    | 'tarball_too_large'
+                    | 'tarball_not_gzip'
+                    | 'tarball_truncated'
+                    | 'tarball_corrupt'
+                    | 'tarball_trailing_data'
+                    | 'tarball_unpacked_too_large'
+                    | 'tarball_ratio_too_high'
+                    | 'tarball_too_many_files'
+                    | 'tarball_entry_unsupported'
+                    | 'tarball_link'
+                    | 'tarball_special_file'
+                    | 'tarball_path_too_long'
+                    | 'tarball_path_encoding'
+                    | 'tarball_path_nul'
+                    | 'tarball_path_backslash'
+                    | 'tarball_path_absolute'
+                    | 'tarball_path_traversal'
+                    | 'tarball_path_outside_package'
+                    | 'tarball_path_not_portable'
+                    | 'tarball_path_duplicate'
+                    | 'tarball_path_collision'
+                    | 'package_manifest_missing'
+                    | 'package_manifest_too_large'
+                    | 'package_manifest_not_json'
+                    | 'package_manifest_duplicate_key'
+                    | 'package_manifest_forbidden_key'
+                    | 'package_manifest_mismatch'
+                    | 'package_name_mismatch'
+                    | 'package_version_mismatch'
+                    | 'package_kind_changed'
+                    | 'package_license_missing'
+                    | 'package_readme_missing'
+                    | 'package_readme_invalid'
+                    | 'package_install_script'
+                    | 'package_executable'
+                    | 'package_native_code'
+                    | 'package_dependency_forbidden'
+                    | 'package_dependencies_bundled'
+                    | 'package_marked_private'
+                    | 'package_bundle_missing'
+                    | 'model_too_large'
+                    | 'model_truncated'
+                    | 'model_malformed'
+                    | 'model_field_unknown'
+                    | 'model_field_duplicate'
+                    | 'model_part_forbidden'
+                    | 'model_external_data'
+                    | 'model_subgraph_forbidden'
+                    | 'model_function_forbidden'
+                    | 'model_domain_forbidden'
+                    | 'model_opset_unsupported'
+                    | 'model_operator_forbidden'
+                    | 'model_attribute_invalid'
+                    | 'model_too_many_parts'
+                    | 'model_nesting_too_deep'
+                    | 'model_string_too_long'
+                    | 'model_name_invalid'
+                    | 'model_name_duplicate'
+                    | 'model_name_undefined'
+                    | 'model_type_unsupported'
+                    | 'model_shape_invalid'
+                    | 'model_shape_mismatch'
+                    | 'model_batch_mixed'
+                    | 'model_tensor_size_mismatch'
+                    | 'model_weights_not_finite'
+                    | 'model_static_size'
+                    | 'model_intermediate_too_large'
+                    | 'model_work_too_large'
+                    | 'model_input_mismatch'
+                    | 'model_output_mismatch'
+                    | 'version_invalid'
+                    | 'tag_invalid'
+                    | 'version_exists'
+                    | 'version_not_found'
+                    | 'version_not_published'
+                    | 'document_outdated'
+                    | 'version_immutable'
+                    | 'version_yanked'
+                    | 'sample_episode_not_found'
+                    | 'picture_not_found'
+                    | 'tag_not_found'
+                    | 'tag_protected'
+                    | 'package_visibility_fixed'
+                    | 'price_changed'
+                    | 'not_for_sale'
+                    | 'self_purchase'
+                    | 'insufficient_funds'
+                    | 'spend_cap_exceeded'
+                    | 'spend_cap_not_found'
+                    | 'order_not_found'
+                    | 'order_state_conflict'
+                    | 'refund_exceeds'
+                    | 'refund_refused'
+                    | 'payment_declined'
+                    | 'payment_not_found'
+                    | 'payment_provider_unavailable'
+                    | 'webhook_signature_invalid'
+                    | 'payout_not_ready'
+                    | 'payout_below_cleared'
+                    | 'money_needs_postgresql'
+                    | 'review_not_allowed'
+                    | 'review_not_found'
+                    | 'report_not_found'
+                    | 'moderation_state_conflict'
+                    | 'trial_exhausted'
+                    | 'agent_unavailable'
+                    | 'agent_failed'
+                    | 'package_taken_down'
+                    | 'payment_required'
+                    | 'hosted_only'
+                    | 'object_damaged'
+                    | 'internal_error'
+                  message: string
+                  hint?: string
+                  data?: {
+                    [key: string]: unknown
+                  }
+                }
+              }
+          )[]
+        }
+      }
+    }
+    responses: {
+      /** @description How many were taken. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['CallAnswersTaken']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_too_large`: The body of a request is larger than the server takes. */
+      413: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  getHostedCallsTarballsById: {
+    parameters: {
+      query: {
+        lease: string
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The tarball. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/octet-stream': string
+        }
+      }
+      /** @description `lease_lost`: A job has gone to another worker, or is over. */
+      409: {
         headers: {
           [name: string]: unknown
         }

@@ -228,6 +228,7 @@ export const errorCatalogue = {
   },
   version_yanked: { exit: 1, status: 409, summary: 'The version is yanked.' },
   sample_episode_not_found: { exit: 1, status: 404, summary: 'Nobody has written down an episode of the version.' },
+  picture_not_found: { exit: 1, status: 404, summary: 'The README of the version shows no such picture.' },
   tag_not_found: { exit: 1, status: 404, summary: 'The package has no such tag.' },
   tag_protected: { exit: 1, status: 409, summary: 'The tag `latest` cannot be removed.' },
   package_visibility_fixed: { exit: 1, status: 409, summary: 'The package exists with the other visibility.' },

@@ -102,6 +102,9 @@ export * from './api/market.ts'
 export {
   type AgentCard,
   agentCardSchema,
+  type ChangeList,
+  changeListSchema,
+  changesRequestSchema,
   deprecationRequestSchema,
   type LearningCurve,
   learningCurveSchema,

@@ -53,10 +53,37 @@ export const versionListSchema = z
     name: z.string(),
     tags: z.record(z.string(), z.string()),
     /** Newest upload first. Members of the owning account see those that are not published too. */
-    versions: z.array(z.object(versionFields)),
+    versions: z.array(
+      z.object({
+        ...versionFields,
+        /** Of its checks; both are 0 before they have run. */
+        checks_passed: z.int().nonnegative(),
+        checks_count: z.int().nonnegative(),
+      }),
+    ),
   })
   .meta({ id: 'VersionList' })
 export type VersionList = z.infer<typeof versionListSchema>
+
+/** What a version's own CHANGELOG.md says of it, as written and as HTML that is safe to show. */
+const changesSchema = z
+  .object({ markdown: z.string(), html: z.string().describe('Without scripts, styles, forms, pictures and raw HTML.') })
+  .meta({ id: 'VersionChanges' })
+
+/** The query of `GET …/changes`. */
+export const changesRequestSchema = z.object({
+  before: z.string().max(64).optional().describe('Only of versions that were uploaded before this one.'),
+  limit: z.coerce.number().int().min(1).max(50).default(20),
+})
+
+export const changeListSchema = z
+  .object({
+    name: z.string(),
+    /** Newest upload first; of versions whose changelog says something of them. */
+    changes: z.array(z.object({ version: z.string(), ...changesSchema.shape })),
+  })
+  .meta({ id: 'ChangeList' })
+export type ChangeList = z.infer<typeof changeListSchema>
 
 /** How a run learned: at most 200 of its points, evenly spaced, the last among them. */
 export const learningCurveSchema = z
@@ -97,6 +124,8 @@ export const versionDetailsSchema = z
     /** package.json as it is in the tarball. */
     manifest: z.record(z.string(), z.unknown()),
     readme: z.string(),
+    /** Null where its changelog does not say. */
+    changes: z.union([changesSchema, z.null()]),
     /** What came of running an agent again; null for scenarios. */
     verification: z.union([verificationSchema, z.null()]),
     /** Of an agent that a run of this server trained; null otherwise. */
