@@ -12,6 +12,7 @@ const may: Record<Scope, string> = {
   'training:cancel': 'cancel runs of training',
   'training:evaluate': 'have trained agents evaluated',
   'data:export': 'download what was played in training',
+  'agents:call': 'call agents that the marketplace runs, and spend on them what that costs',
   'market:buy': 'buy with your balance, and see orders and what is left',
   'market:sell': 'set prices, give refunds, see earnings and have them paid out',
   worker: 'run jobs as a worker of this server',

@@ -196,6 +196,8 @@ export type UsageEventTable = {
   /** Of 1,000 calls, when they were made. */
   price_minor: Fixed<number>
   at: Fixed<Date>
+  /** The token that called, where the marketplace served the call. */
+  token_id: FixedNullable<string>
   created_at: CreatedAt
   batch_id: Nullable<string>
 }

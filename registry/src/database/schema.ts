@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely'
+import type { HostingSchema } from './hosting-schema.ts'
 import type { LedgerSchema } from './ledger-schema.ts'
 import type { MarketSchema } from './market-schema.ts'
 import type { ModerationSchema } from './moderation-schema.ts'
@@ -217,6 +218,7 @@ export type ReadmeHtmlTable = { version_id: Fixed<string>; rendering: number; ht
 export type Schema = TrainingSchema &
   LedgerSchema &
   MarketSchema &
+  HostingSchema &
   ModerationSchema &
   PicturesSchema & {
     accounts: AccountTable

@@ -43,7 +43,7 @@ const groups: { name: string; description: string; paths: string[] }[] = [
   {
     name: 'Jobs',
     description: 'What workers ask for: leases, heartbeats, results. Needs a token with the scope `worker`.',
-    paths: ['jobs'],
+    paths: ['jobs', 'hosted-calls'],
   },
   { name: 'Server', description: 'Whether it lives and can serve.', paths: ['healthz', 'readyz', 'openapi.json'] },
 ]

@@ -7,6 +7,8 @@ export type ProcessMetrics = {
   request(request: { method: string; route: string; status: number }, seconds: number): void
   /** Iterations that a run had not had before, each by the seconds it took. Call it once they are committed. */
   iterations(seconds: number[]): void
+  /** A call of an agent: `answered`, `dropped`, or the code of what it failed with. */
+  hostedCall(outcome: string, seconds: number): void
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -34,6 +36,13 @@ export function createProcessMetrics(): ProcessMetrics {
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers,
   })
+  const calls = new Histogram({
+    name: 'hosted_call_duration_seconds',
+    help: 'Time from a call of an agent to what became of it: `answered`, `dropped` by its client, or the code of an error.',
+    labelNames: ['outcome'] as const,
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  })
   return {
     registry,
     request: ({ method, route, status }, seconds) => {
@@ -44,5 +53,6 @@ export function createProcessMetrics(): ProcessMetrics {
     iterations: (seconds) => {
       for (const each of seconds) iterations.observe(each)
     },
+    hostedCall: (outcome, seconds) => calls.observe({ outcome }, seconds),
   }
 }

@@ -44,7 +44,7 @@ function requestIdOf(c: Context<Env>, trustedProxies: number): string {
 
 /** Probes and scrapes that find all well, workers that find nothing to do or go on: several a second, and no news. */
 function isRoutine(path: string, status: number): boolean {
-  if (path === '/v1/jobs/lease') return status === 204
+  if (path === '/v1/jobs/lease' || path === '/v1/hosted-calls/lease') return status === 204
   return status < 400 && (isProbe(path) || /^\/v1\/jobs\/[^/]+\/(heartbeat|progress)$/.test(path))
 }
 

@@ -6,6 +6,8 @@ import type { ServerConfig } from './services.ts'
 const MEBIBYTE = 2 ** 20
 /** Bodies of everything but packages. */
 const USUAL_BYTES = MEBIBYTE
+/** An observation, and its mask. */
+const CALL_BYTES = 256 * 1024
 
 type Limits = Pick<ServerConfig, 'limits' | 'training'>
 
@@ -13,11 +15,12 @@ type Limits = Pick<ServerConfig, 'limits' | 'training'>
 function bodyLimitOf(path: string, { limits: { tarballBytes }, training }: Limits): number {
   if (path.startsWith('/npm/')) return Math.ceil((tarballBytes * 4) / 3) + 4 * MEBIBYTE
   if (/^\/v1\/packages\/.+\/versions\/[^/]+$/.test(path)) return tarballBytes
+  if (/^\/v1\/packages\/[^/]+\/[^/]+\/calls$/.test(path)) return CALL_BYTES
   const [, written] = /^\/v1\/jobs\/[^/]+\/([a-z]+)$/.exec(path) ?? []
   if (written === 'checkpoint') return training.checkpointBytes
   if (written === 'agent') return tarballBytes
-  // JSON of a worker: a hundred trajectories, a second's iterations.
-  if (written === 'trajectories' || written === 'progress') return 16 * MEBIBYTE
+  // JSON of a worker: a hundred trajectories, a second's iterations, answers with many probabilities.
+  if (written === 'trajectories' || written === 'progress' || path === '/v1/hosted-calls/answers') return 16 * MEBIBYTE
   return USUAL_BYTES
 }
 

@@ -5,6 +5,9 @@ import { backgroundSettled } from '../auth/in-background.ts'
 import { catalogRoutes } from '../catalog/catalog.routes.ts'
 import { catalogUpkeep } from '../catalog/catalog-upkeep.ts'
 import { flushDownloads } from '../catalog/record-download.ts'
+import { callDesk } from '../hosting/call-desk.ts'
+import { hostedCallRoutes } from '../hosting/hosted-calls.routes.ts'
+import { hostingUpkeep } from '../hosting/hosting-upkeep.ts'
 import { closeJobQueue, jobQueue } from '../jobs/job-queue.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { jobUpkeep } from '../jobs/upkeep.ts'
@@ -76,6 +79,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       reviewRoutes(services),
       moderationRoutes(services),
       meteringRoutes(services),
+      hostedCallRoutes(services),
       npmRoutes(services),
       priceRoutes(services),
       orderRoutes(services),
@@ -93,13 +97,17 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...reviewsUpkeep(services),
       ...moderationUpkeep(services),
       ...meteringUpkeep(services),
+      ...hostingUpkeep(services),
       ...idempotencyUpkeep(services),
       ...ledgerUpkeep(services),
       ...ordersUpkeep(services),
       ...paymentsUpkeep(services),
       ...priceUpkeep(services),
     ],
-    drain: () => runFeeds(services).close(),
+    drain: () => {
+      runFeeds(services).close()
+      callDesk(services).close()
+    },
     close: async () => {
       await backgroundSettled()
       await flushDownloads(services)

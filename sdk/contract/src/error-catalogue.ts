@@ -1,3 +1,4 @@
+import { hostingErrors } from './hosting-errors.ts'
 import { modelFileErrors, modelRunErrors } from './model/model-errors.ts'
 import { moderationErrors } from './moderation-errors.ts'
 import { orderErrors } from './order-errors.ts'
@@ -257,6 +258,7 @@ export const errorCatalogue = {
     summary: 'Real money is not taken into PGlite, which does not wait for the disk.',
   },
   ...moderationErrors,
+  ...hostingErrors,
   package_taken_down: { exit: 1, status: 410, summary: 'The package was taken down by the operators of the server.' },
   payment_required: {
     exit: 1,

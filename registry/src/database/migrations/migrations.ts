@@ -9,6 +9,7 @@ import { market } from './0008-market.ts'
 import { moderation } from './0009-moderation.ts'
 import { pictures } from './0010-pictures.ts'
 import { dependents } from './0011-dependents.ts'
+import { hostedCalls } from './0012-hosted-calls.ts'
 import { versionDocuments } from './0014-version-documents.ts'
 import type { Migration } from './migration.ts'
 
@@ -25,5 +26,6 @@ export const migrations: readonly Migration[] = [
   moderation,
   pictures,
   dependents,
+  hostedCalls,
   versionDocuments,
 ]

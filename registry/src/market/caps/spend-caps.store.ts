@@ -6,7 +6,7 @@ export type Cap = Selectable<SpendCapTable>
 
 /**
  * What counts towards a cap, in its period: orders that were not cancelled and have not expired, whatever was refunded of them
- * since, and of an account its metered calls as well. Days and months are those of UTC.
+ * since, and metered calls: of an account those that are posted, of a token those that it made. Days and months are those of UTC.
  */
 export async function spentMinor(
   query: Queries,
@@ -22,7 +22,8 @@ export async function spentMinor(
     tokenId === null
       ? sql`(select coalesce(sum(amount_minor), 0) from usage_batches
           where account_id = ${accountId} and currency = ${currency} and created_at >= ${since})`
-      : sql`0`
+      : sql`(select coalesce(ceil(sum((calls - trial_calls)::numeric * price_minor) / 1000), 0) from usage_events
+          where token_id = ${tokenId} and created_at >= ${since})`
   const { rows } = await sql<{ spent: number }>`
     select (${calls} + (select coalesce(sum(total_minor), 0) from orders
       where ${whose} and currency = ${currency} and created_at >= ${since} and state not in ('cancelled', 'expired')

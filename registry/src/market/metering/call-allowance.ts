@@ -1,17 +1,14 @@
 import { AgentGymError, type callAllowanceRequestSchema, type callAllowanceSchema } from '@agentgym/contract'
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { z } from 'zod'
 import { packageNotFound } from '../../auth/authorise.ts'
-import type { Queries } from '../../database/database.ts'
 import type { Schema } from '../../database/schema.ts'
 import { versionNotFound } from '../../packages/packages.store.ts'
 import type { Services } from '../../server/services.ts'
 import { packageTakenDown } from '../access/refusals.ts'
-import { spentMinor } from '../caps/spend-caps.store.ts'
-import { availableMinor } from '../ledger/account.ts'
-import { readOwnersAccounts } from '../ledger/accounts.store.ts'
+import { lackOfFunds } from './call-funds.ts'
 import { type CallerStanding, callerStandings, callsPrice, isOnTrial, type Unknown } from './caller-standing.ts'
-import { holdTrial, writeTrial } from './trials.store.ts'
+import { holdTrial, openTrialCalls, writeTrial } from './trials.store.ts'
 import { insertEvents } from './usage-events.store.ts'
 
 type Request = z.output<typeof callAllowanceRequestSchema>
@@ -38,7 +35,8 @@ export async function callAllowance(
       if (trial.allowed || !free) return trial
     }
     if (!bought && !free) return refused('not_bought')
-    if (!(await canPay(query, standing, config.training.currency))) return refused('balance_empty')
+    const asked = { accountId: standing.accountId, tokenId: null, priceMinor: callsPrice(standing) }
+    if ((await lackOfFunds(query, asked, config.training.currency)) !== null) return refused('balance_empty')
     return allowed(bought ? 'bought' : 'free')
   })
 }
@@ -49,7 +47,7 @@ async function tryTrial(
   call: string | undefined,
 ): Promise<Allowance> {
   const made = await holdTrial(query, standing)
-  const left = Math.max(0, standing.trialCalls - made)
+  const left = Math.max(0, standing.trialCalls - made - (await openTrialCalls(query, standing)))
   const trial = (trial_calls_left: number): Allowance => ({ allowed: true, because: 'trial', trial_calls_left })
   const usedUp: Allowance = { allowed: false, because: 'trial_used_up', trial_calls_left: 0 }
   if (call === undefined) return left > 0 ? trial(left) : usedUp
@@ -61,31 +59,6 @@ async function tryTrial(
   if (!isNew) return trial(left)
   await writeTrial(query, { accountId, packageId, calls: made + 1 })
   return trial(left - 1)
-}
-
-/** Whether the balance, and the account's caps, bear one more call beside those that are not posted yet. */
-async function canPay(query: Queries, standing: CallerStanding, currency: string): Promise<boolean> {
-  const price = callsPrice(standing)
-  if (price === 0) return true
-  const { accountId } = standing
-  const accounts = await readOwnersAccounts(query, accountId)
-  const balance = accounts.find(({ code, currency: of }) => code === 'balance' && of === currency)
-  let room = balance === undefined ? 0n : availableMinor(balance)
-  const caps = await query
-    .selectFrom('spend_caps')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('token_id', 'is', null)
-    .execute()
-  for (const cap of caps) {
-    const left = BigInt(cap.amount_minor) - BigInt(await spentMinor(query, cap, currency))
-    if (left < room) room = left
-  }
-  const { rows } = await sql<{ owed: string }>`
-    select coalesce(sum((calls - trial_calls)::numeric * price_minor), 0)::text as owed
-    from usage_events where account_id = ${accountId} and batch_id is null`.execute(query)
-  // Prices are of 1,000 calls: all in thousandths of a minor unit.
-  return BigInt(rows[0].owed) + BigInt(price) <= room * 1_000n
 }
 
 const allowed = (because: Allowance['because']): Allowance => ({ allowed: true, because, trial_calls_left: null })

@@ -28,3 +28,19 @@ export async function writeTrial(
     .where('package_id', '=', packageId)
     .execute()
 }
+
+/** Calls of a trial that were admitted and have not ended: they count as made until they fail. Hold the trial before. */
+export async function openTrialCalls(
+  query: Transaction<Schema>,
+  { accountId, packageId }: { accountId: string; packageId: string },
+): Promise<number> {
+  const { open } = await query
+    .selectFrom('hosted_calls')
+    .select(({ fn }) => fn.countAll<number>().as('open'))
+    .where('account_id', '=', accountId)
+    .where('package_id', '=', packageId)
+    .where('because', '=', 'trial')
+    .where('state', 'in', ['waiting', 'leased'])
+    .executeTakeFirstOrThrow()
+  return Number(open)
+}

@@ -13,6 +13,8 @@ export type UsageEvent = {
   /** Of 1,000 calls. */
   priceMinor: number
   at: string
+  /** The token that called, where it was one. */
+  tokenId?: string | null
 }
 
 /**
@@ -25,14 +27,14 @@ export async function insertEvents(query: Transaction<Schema>, events: readonly 
     sorted.map((event, ordinal) => ({
       ...{ ordinal, id: event.id, account_id: event.accountId, package_id: event.packageId },
       ...{ version_id: event.versionId, calls: event.calls, trial_calls: event.trialCalls },
-      ...{ price_minor: event.priceMinor, at: event.at },
+      ...{ price_minor: event.priceMinor, at: event.at, token_id: event.tokenId ?? null },
     })),
   )
   const { rows: inserted } = await sql<{ id: string }>`
-    insert into usage_events (id, account_id, package_id, version_id, calls, trial_calls, price_minor, at)
-    select id, account_id, package_id, version_id, calls, trial_calls, price_minor, at
+    insert into usage_events (id, account_id, package_id, version_id, calls, trial_calls, price_minor, at, token_id)
+    select id, account_id, package_id, version_id, calls, trial_calls, price_minor, at, token_id
     from jsonb_to_recordset(${rows}::text::jsonb) as told (ordinal integer, id uuid, account_id uuid, package_id uuid,
-      version_id uuid, calls integer, trial_calls integer, price_minor bigint, at timestamptz)
+      version_id uuid, calls integer, trial_calls integer, price_minor bigint, at timestamptz, token_id uuid)
     order by ordinal on conflict do nothing returning id`.execute(query)
   const { rows: other } = await sql<{ id: string }>`
     select told.id from jsonb_to_recordset(${rows}::text::jsonb) as told (id uuid, account_id uuid, version_id uuid, calls integer)

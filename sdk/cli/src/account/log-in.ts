@@ -23,6 +23,7 @@ export const cliScopes: TokenScope[] = [
   'training:cancel',
   'training:evaluate',
   'data:export',
+  'agents:call',
   'market:buy',
   'market:sell',
 ]

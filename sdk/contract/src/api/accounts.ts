@@ -12,6 +12,7 @@ export const tokenScopeSchema = z.enum([
   'training:cancel',
   'training:evaluate',
   'data:export',
+  'agents:call',
   'market:buy',
   'market:sell',
   'worker',

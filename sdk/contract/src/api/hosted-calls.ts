@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { errorReportSchema } from './error.ts'
+import { jsonValue } from './json-value.ts'
 import { line } from './line.ts'
 
 /**
@@ -11,15 +12,15 @@ export const hostedCallRequestSchema = z.strictObject({
   version: line(z.string().min(1).max(64))
     .optional()
     .describe('A version or a range of versions; `latest` unless told.'),
-  observation: z.json(),
-  action_mask: z.json().optional(),
+  observation: jsonValue,
+  action_mask: jsonValue.optional(),
 })
 export type HostedCallRequest = z.infer<typeof hostedCallRequestSchema>
 
 /** What a policy does upon one observation, as the scenario's `step` would get it. */
 export const hostedActionSchema = z.strictObject({
   /** Number (discrete, start applied), numbers (multiDiscrete, box inside its bounds), object (dict). */
-  action: z.json(),
+  action: jsonValue,
   /** Of a discrete action whose space has labels; else null. */
   label: z.string().max(1_000).nullable(),
   /** Of each choice in order, 0 to 1, summing to 1: where the action is one discrete choice; else null. */
@@ -68,7 +69,7 @@ export const leasedCallsSchema = z
       tarball_url: z.string(),
     }),
     calls: z
-      .array(z.object({ id: z.uuid(), observation: z.json(), action_mask: z.json().nullable() }))
+      .array(z.object({ id: z.uuid(), observation: jsonValue, action_mask: jsonValue.nullable() }))
       .min(1)
       .max(callsABatch),
   })

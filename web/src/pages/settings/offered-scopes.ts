@@ -10,6 +10,7 @@ export const offeredScopes: { scope: TokenScope; meaning: string }[] = [
   { scope: 'training:cancel', meaning: 'Cancel runs.' },
   { scope: 'training:evaluate', meaning: 'Have agents of your runs evaluated.' },
   { scope: 'data:export', meaning: 'Export sampled trajectories of your runs.' },
+  { scope: 'agents:call', meaning: 'Call agents that the marketplace runs, which may cost money.' },
   { scope: 'market:buy', meaning: 'Buy, and see balance and orders.' },
   { scope: 'market:sell', meaning: 'Set prices; see earnings and have them paid out.' },
   { scope: 'account:manage', meaning: 'Password, tokens, organisations.' },
