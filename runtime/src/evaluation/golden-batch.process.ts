@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { AgentGymError } from '@agentgym/contract'
 import { serveJob } from '../sandbox/job-process.ts'
 import type { GoldenReply, GoldenRequest } from './golden-batch.worker.ts'
+import { modelTimeout } from './model-timeout.ts'
 
 export type GoldenJob = GoldenRequest & { deadlineMs: number }
 /** `peakMemoryMb`: the most that the process ever held, which a watch from outside may miss. */
@@ -17,7 +18,7 @@ serveJob<GoldenJob, GoldenResult>(async ({ deadlineMs, ...request }, channel) =>
     if (reply.type === 'ready') {
       channel.lockDown()
       worker.postMessage(request)
-      setTimeout(() => reject(timeout(deadlineMs)), deadlineMs)
+      setTimeout(() => reject(modelTimeout(deadlineMs)), deadlineMs)
     } else if (reply.type === 'done') {
       const peakMemoryMb = process.resourceUsage().maxRSS / 1024
       resolve({ outputHash: reply.outputHash, peakMemoryMb })
@@ -26,12 +27,3 @@ serveJob<GoldenJob, GoldenResult>(async ({ deadlineMs, ...request }, channel) =>
   })
   return promise
 })
-
-function timeout(deadlineMs: number): AgentGymError {
-  return new AgentGymError({
-    code: 'model_timeout',
-    message: `model.onnx did not answer within ${deadlineMs / 1000} s.`,
-    hint: 'Train a smaller network.',
-    data: { file: 'model.onnx', limit_ms: deadlineMs },
-  })
-}

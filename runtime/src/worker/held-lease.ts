@@ -1,7 +1,7 @@
 import { type Client, type LeaseTerm, sendHeartbeat } from '@agentgym/client'
-import { AgentGymError, type Heartbeat, type LeasedJob, type WorkerUsage } from '@agentgym/contract'
+import type { Heartbeat, LeasedJob, WorkerUsage } from '@agentgym/contract'
 import { elapsedMs, type Moment, now } from './moment.ts'
-import { isLost, isTransient, pause, retryAfterMs, withinTime } from './request-failure.ts'
+import { isLost, isTransient, leaseLost, pause, retryAfterMs, withinTime } from './request-failure.ts'
 
 export type HeldLeaseOptions = {
   client: Client
@@ -137,12 +137,4 @@ export class HeldLease {
     if (this.#remainingMs() <= 0) this.#lost.abort()
     if (this.lost.aborted) throw leaseLost()
   }
-}
-
-function leaseLost(): AgentGymError {
-  return new AgentGymError({
-    code: 'lease_lost',
-    message: 'The lease is over: another worker may have the job.',
-    hint: 'Nothing needs to be done: what this worker had of it is dropped.',
-  })
 }

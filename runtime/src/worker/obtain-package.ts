@@ -10,6 +10,9 @@ import { scenarioFiles, unpackPackage, type WantedFiles } from './unpack-package
 /** As a leased job names a package. */
 export type PackageOfJob = { name: string; version: string; integrity: string; tarball_url: string }
 
+/** A lease that lets its package be downloaded. */
+type PackageLease = Pick<HeldLease, 'client' | 'request'>
+
 const downloadLimitMs = 10 * 60_000
 
 /** Gives `use` an empty folder of the job's own, and takes it away again. */
@@ -24,7 +27,7 @@ export async function inFolder<Result>(use: (folder: string) => Promise<Result>)
 
 /** Downloads a package that a job is about, holds it to its integrity, and writes the wanted files into a folder. */
 export async function obtainPackage(
-  lease: HeldLease,
+  lease: PackageLease,
   { name, version, integrity, tarball_url: tarball }: PackageOfJob,
   folder: string,
   files: WantedFiles,
@@ -38,7 +41,7 @@ export async function obtainPackage(
 
 /** The scenario that a job plays: its published bundle, which must be the very one that the job names. */
 export async function obtainScenario(
-  lease: HeldLease,
+  lease: PackageLease,
   scenario: PackageOfJob & { hash: string },
   folder: string,
 ): Promise<BuiltScenario> {

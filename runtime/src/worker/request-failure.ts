@@ -13,6 +13,14 @@ export function isLost(error: unknown): boolean {
   return error instanceof AgentGymError && error.code === 'lease_lost'
 }
 
+export function leaseLost(): AgentGymError {
+  return new AgentGymError({
+    code: 'lease_lost',
+    message: 'The lease is over: another worker may have the job.',
+    hint: 'Nothing needs to be done: what this worker had of it is dropped.',
+  })
+}
+
 /** The token is no worker's, or not any more: no request will succeed. */
 export function isRefused(error: unknown): boolean {
   return error instanceof AgentGymError && (error.code === 'unauthenticated' || error.code === 'forbidden')

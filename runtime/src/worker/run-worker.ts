@@ -7,6 +7,7 @@ import {
   type LeasedJob,
   type WorkerDescription,
 } from '@agentgym/contract'
+import { type ServingOptions, serveCalls } from '../hosting/serve-calls.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { doCheck } from './check-job.ts'
 import { describeMachine, type Machine, machineName } from './describe-machine.ts'
@@ -20,12 +21,15 @@ import { isLost, isTransient, pause, retryAfterMs, withinTime } from './request-
 import { trainRun } from './train-run.ts'
 import { nameOf, type OnWorkerEvent, type WorkerEvent } from './worker-event.ts'
 
+/** Kinds of jobs, and calls of the agents that the server hosts. */
+export type WorkerKind = JobKind | 'call'
+
 export type WorkerOptions = {
   server: string
   /** A token with the scope `worker`. */
   token: string
   /** What it takes; everything unless told. */
-  kinds?: JobKind[]
+  kinds?: WorkerKind[]
   /** Jobs side by side; as many as suit the machine unless told. Where trainings are taken, short jobs have one more. */
   slots?: number
   /** What others call it; the machine's name unless told. */
@@ -42,17 +46,18 @@ export type WorkerOptions = {
   pollMs?: number
   /** A lease is kept this often; the server's lasts a minute. */
   heartbeatMs?: number
+  serving?: ServingOptions
 }
 
-const everyKind: JobKind[] = ['check', 'evaluate', 'train']
+const everyKind: WorkerKind[] = ['check', 'evaluate', 'train', 'call']
 const longestRetryMs = 60_000
 const requestLimitMs = 30_000
 /** Memory that a slot should have at least. */
 const slotBytes = 2 * 2 ** 30
 
 /**
- * Checks what authors upload, evaluates agents and trains them, until told to stop: leases jobs over HTTP, runs them in
- * the sandbox, reports. Holds nothing that matters: killed at any moment, its leases run out and other workers go on.
+ * Checks what authors upload, evaluates agents, trains them and answers calls of them, until told to stop: leases jobs and
+ * calls over HTTP, runs them in the sandbox, reports. Holds nothing that matters: killed at any moment, its leases run out and other workers go on.
  *
  * Rejects with `unauthenticated` or `forbidden`: no token of a worker.
  */
@@ -60,7 +65,8 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const { server, token, kinds = everyKind, name = machineName(), priceMinorPerHour = 0 } = options
   const machine = await describeMachine()
   const usage = new MachineUsage({ hasGpu: machine.gpus.length > 0 })
-  const slots = slotsOf(kinds, options.slots ?? usualSlots(machine))
+  const jobs = kinds.filter((kind) => kind !== 'call')
+  const slots = jobs.length === 0 ? [] : slotsOf(jobs, options.slots ?? usualSlots(machine))
   const id = randomUUID()
   const describe = (): WorkerDescription => ({
     ...{ id, name, ...machine, slots: slots.length },
@@ -79,6 +85,8 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     busy: new Set(slots),
   }
   const loops = slots.map((slot) => work(worker, slot))
+  // Beside the jobs: a call takes milliseconds, and somebody waits for it.
+  if (kinds.includes('call')) loops.push(serveCalls({ ...options.serving, ...worker, id }))
   try {
     await Promise.all(loops)
   } finally {

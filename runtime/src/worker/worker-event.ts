@@ -1,4 +1,5 @@
 import type { ErrorReport, JobKind, LeasedJob, RunState } from '@agentgym/contract'
+import type { CallEvent } from '../hosting/call-event.ts'
 
 /** What an event is about. `subject` is `@scope/name@version` of what is checked, evaluated or trained on. */
 export type JobName = {
@@ -29,6 +30,7 @@ export type WorkerEvent =
   /** Not the job's fault. It goes to another worker, or comes back, once its lease is over. */
   | ({ event: 'failed'; error: ErrorReport } & JobName)
   | { event: 'unreachable'; error: ErrorReport; retry_ms: number }
+  | CallEvent
 
 export type OnWorkerEvent = (event: WorkerEvent) => void
 

@@ -142,14 +142,16 @@ function addToken(program: Command): void {
 export function addServerCommands(program: Command): void {
   program
     .command('serve')
-    .description('start the registry: API, npm registry, catalogue, and a worker that checks packages and trains')
+    .description(
+      'start the registry: API, npm registry, catalogue, and a worker that checks packages, trains and runs hosted agents',
+    )
     .option(
       '--port <N>',
       'port (default: 4477; 0 takes a free one)',
       wholeNumber('port', { least: 0, greatest: 65_535 }),
     )
     .option('--data <DIR>', 'folder of database and packages (default: server in AGENTGYM_HOME)')
-    .option('--no-worker', 'check and train nothing here: workers run elsewhere')
+    .option('--no-worker', 'check, train and run nothing here: workers run elsewhere')
     .action(async (options, command: Command) => {
       const { serve } = await import('./commands/serve.ts')
       await serve(options, contextOf(command))
@@ -157,10 +159,10 @@ export function addServerCommands(program: Command): void {
   program
     .command('worker')
     .description(
-      'check packages, evaluate agents and train for a server, with a token of the scope worker in AGENTGYM_TOKEN',
+      'check packages, evaluate agents, train and answer calls for a server, with a token of the scope worker in AGENTGYM_TOKEN',
     )
     .option('--server <URL>', 'the server (by default AGENTGYM_SERVER, or where you are logged in)')
-    .option('--kinds <KINDS>', 'jobs to take (default: check,evaluate,train)')
+    .option('--kinds <KINDS>', 'what to take: jobs, and calls of agents (default: check,evaluate,train,call)')
     .option('--slots <N>', 'jobs side by side (default: what suits the machine)', wholeNumber('slots', slotRange))
     .option('--name <NAME>', "what the server calls it (default: this machine's name)")
     .option(

@@ -95,6 +95,7 @@ export function startWorker(server: JobServer, options: Partial<WorkerOptions> =
   const ended = runWorker({
     server: server.url,
     token: 'agt_test',
+    kinds: ['check', 'evaluate', 'train'],
     slots: 1,
     stop: stop.signal,
     signal: abandon.signal,

@@ -9,11 +9,11 @@ const besidePollMs = 500
 /** How long a worker whose server has gone tries to give back what it has. */
 const orphanMs = 15_000
 
-const jobKinds = ['check', 'evaluate', 'train'] as const
+const workerKinds = ['check', 'evaluate', 'train', 'call'] as const
 
 export type WorkerFlags = { server?: string; kinds?: string; slots?: number; name?: string; price?: number }
 
-/** `agentgym worker`: checks scenarios, evaluates agents and trains them for a server, until Ctrl-C. */
+/** `agentgym worker`: checks scenarios, evaluates agents, trains them and answers calls of them for a server, until Ctrl-C. */
 export async function worker(flags: WorkerFlags, context: CommandContext): Promise<void> {
   const kinds = kindsOf(flags.kinds)
   const priceMinorPerHour = flags.price ?? priceOf(process.env.AGENTGYM_WORKER_PRICE_MINOR)
@@ -67,12 +67,12 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
   }
 }
 
-function kindsOf(text: string | undefined): (typeof jobKinds)[number][] {
-  if (text === undefined) return [...jobKinds]
+function kindsOf(text: string | undefined): (typeof workerKinds)[number][] {
+  if (text === undefined) return [...workerKinds]
   const words = text.split(',').map((word) => word.trim())
-  const kinds = jobKinds.filter((kind) => words.includes(kind))
-  if (words.every((word) => jobKinds.some((kind) => kind === word))) return kinds
-  throw invalid('kinds', `--kinds is ${text}`, `Name some of ${jobKinds.join(', ')}, separated by commas.`)
+  const kinds = workerKinds.filter((kind) => words.includes(kind))
+  if (words.every((word) => workerKinds.some((kind) => kind === word))) return kinds
+  throw invalid('kinds', `--kinds is ${text}`, `Name some of ${workerKinds.join(', ')}, separated by commas.`)
 }
 
 function priceOf(text: string | undefined): number {

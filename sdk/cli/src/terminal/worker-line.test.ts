@@ -23,6 +23,27 @@ describe('a line of a worker', () => {
     [{ event: 'ended', ...training, state: 'budget_exceeded' }, 'has used up its budget'],
     [{ event: 'released', ...training }, 'is given back'],
     [{ event: 'lost', ...training }, 'has gone to another worker'],
+    [{ event: 'agent_loaded', subject: '@acme/solver@1.0.0' }, 'Run @acme/solver@1.0.0'],
+    [
+      { event: 'calls_answered', subject: '@acme/solver@1.0.0', calls: 1_200, failed: 0 },
+      '@acme/solver@1.0.0  1,200 calls answered',
+    ],
+    [
+      { event: 'calls_answered', subject: '@acme/solver@1.0.0', calls: 1, failed: 1 },
+      '1 call answered, 1 with an error',
+    ],
+    [
+      { event: 'agent_failed', subject: '@acme/solver@1.0.0', error: { code: 'model_timeout', message: 'It hangs.' } },
+      '@acme/solver@1.0.0 fails: It hangs.',
+    ],
+    [
+      { event: 'calls_dropped', subject: '@acme/solver@1.0.0', error: { code: 'lease_lost', message: 'Too late.' } },
+      'Calls of @acme/solver@1.0.0 are left to the next worker: Too late.',
+    ],
+    [
+      { event: 'calls_unsupported', error: { code: 'endpoint_not_found', message: 'Nothing there.' } },
+      'hosts no agents',
+    ],
   ])('says %j', (event, words) => {
     expect(workerLine(event, terminal)).toContain(words)
   })

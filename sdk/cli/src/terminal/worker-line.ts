@@ -13,7 +13,9 @@ export function workerLine(event: WorkerEvent, { paint, symbols }: Terminal): st
     const again = formatDuration(event.retry_ms / 1_000)
     return `${symbols.warning} ${safeText(event.error.message, 200)} Again in ${again}.`
   }
+  if (event.event === 'calls_unsupported') return paint.dim('  This server hosts no agents: no calls to answer.')
   const name = paint.bold(safeText(event.subject, 240))
+  if (isCallEvent(event)) return callLine(event, name, { paint, symbols })
   const run = event.run === undefined ? '' : paint.dim(` ${event.run.slice(0, 8)}`)
   switch (event.event) {
     case 'leased':
@@ -38,6 +40,28 @@ export function workerLine(event: WorkerEvent, { paint, symbols }: Terminal): st
       return `${symbols.warning} ${name}${run} has gone to another worker`
     case 'failed':
       return `${symbols.warning} ${name}${run} could not be done, and is tried again: ${safeText(event.error.message, 300)}`
+  }
+}
+
+type AgentEvent = Extract<WorkerEvent, { event: 'agent_loaded' | 'calls_answered' | 'agent_failed' | 'calls_dropped' }>
+
+function isCallEvent(event: WorkerEvent): event is AgentEvent {
+  return ['agent_loaded', 'calls_answered', 'agent_failed', 'calls_dropped'].includes(event.event)
+}
+
+function callLine(event: AgentEvent, name: string, { paint, symbols }: Pick<Terminal, 'paint' | 'symbols'>): string {
+  switch (event.event) {
+    case 'agent_loaded':
+      return `${symbols.next} Run ${name}`
+    case 'calls_answered': {
+      const failed = event.failed === 0 ? '' : `, ${formatCount(event.failed)} with an error`
+      const calls = event.calls === 1 ? 'call' : 'calls'
+      return paint.dim(`  ${safeText(event.subject, 240)}  ${formatCount(event.calls)} ${calls} answered${failed}`)
+    }
+    case 'agent_failed':
+      return `${paint.fail(symbols.failed)} ${name} fails: ${safeText(event.error.message, 300)}`
+    case 'calls_dropped':
+      return `${symbols.warning} Calls of ${name} are left to the next worker: ${safeText(event.error.message, 300)}`
   }
 }
 

@@ -1,0 +1,161 @@
+import { answerCalls, type Client, leaseCalls } from '@agentgym/client'
+import { AgentGymError, type CallAnswer, type ErrorReport, type LeasedCalls } from '@agentgym/contract'
+import { publicReport } from '../worker/public-report.ts'
+import { isLost, isRefused, isTransient, pause, retryAfterMs, withinTime } from '../worker/request-failure.ts'
+import type { OnWorkerEvent } from '../worker/worker-event.ts'
+import type { ServedAgentLimits } from './agent-process.ts'
+import { answerParts } from './answer-parts.ts'
+import { CallLease } from './call-lease.ts'
+import { CallTally } from './call-tally.ts'
+import { isAgentsFault, obtainAgent } from './obtain-agent.ts'
+import { ServedAgents } from './served-agents.ts'
+
+export type ServingOptions = {
+  /** Agents held at once, each with a process; as many batches are under way at most. */
+  held?: number
+  /** An agent that nobody has called for so long is let go. */
+  idleMs?: number
+  limits?: Partial<ServedAgentLimits>
+  /** How long the server may keep a request for calls waiting. */
+  waitMs?: number
+  /** How long not to ask a server again that hosts no agents. */
+  unsupportedMs?: number
+}
+
+export type ServeCallsOptions = ServingOptions & {
+  client: Client
+  /** The worker's. */
+  id: string
+  /** No further calls; those under way are answered. */
+  stop: AbortSignal
+  /** Ends at once: what is under way is dropped, and goes to another worker once its lease is over. */
+  signal: AbortSignal
+  onEvent: OnWorkerEvent
+}
+
+/** As the golden batch has it that let the model in; a lease lasts 20 s. */
+const usualLimits: ServedAgentLimits = { startMs: 20_000, deadlineMs: 10_000, processMemoryMb: 2_048 }
+const answerLimitMs = 10_000
+/** An answer without calls that came sooner has not waited: then it is us who do. */
+const shortestWaitMs = 250
+const shortestRetryMs = 500
+const longestRetryMs = 30_000
+
+type Serving = Pick<ServeCallsOptions, 'client' | 'signal' | 'onEvent'> & { agents: ServedAgents; tally: CallTally }
+
+/**
+ * Answers calls of hosted agents until told to stop. Asks for calls all the time, and waits with one request until some come;
+ * meanwhile batches are answered side by side. Rejects with `unauthenticated` or `forbidden`: no token of a worker.
+ */
+export async function serveCalls(options: ServeCallsOptions): Promise<void> {
+  const { client, stop, signal, onEvent, held = 4, idleMs = 300_000 } = options
+  const agents = new ServedAgents({ held, idleMs, limits: { ...usualLimits, ...options.limits } })
+  const serving = { client, signal, onEvent, agents, tally: new CallTally(onEvent) }
+  const abandon = () => void agents.close()
+  signal.addEventListener('abort', abandon)
+  const batches = new Set<Promise<void>>()
+  const ask = asking(options, agents)
+  try {
+    while (!stop.aborted && !signal.aborted) {
+      const leased = await ask()
+      if (leased === undefined) continue
+      const batch = answerBatch(serving, leased).finally(() => batches.delete(batch))
+      batches.add(batch)
+      // With fewer batches than agents held, there is always one that may be let go for another.
+      if (batches.size >= held) await Promise.race(batches)
+    }
+  } finally {
+    await Promise.all(batches)
+    signal.removeEventListener('abort', abandon)
+    await agents.close()
+    if (!signal.aborted) serving.tally.flush()
+  }
+}
+
+type Leased = LeasedCalls & { leaseMs: number }
+
+/** Asks for calls once; whatever goes wrong is told, and waited out, but for a token that is no worker's. */
+function asking(options: ServeCallsOptions, agents: ServedAgents): () => Promise<Leased | undefined> {
+  const { client, id, onEvent, waitMs = 20_000, unsupportedMs = 60_000 } = options
+  const ending = AbortSignal.any([options.stop, options.signal])
+  let retryMs = shortestRetryMs
+  let unsupported = false
+  return async () => {
+    const askedMs = performance.now()
+    try {
+      const leased = await withinTime(waitMs + answerLimitMs, ending, (signal) =>
+        leaseCalls(client, { workerId: id, loaded: agents.ids.slice(-64), waitMs, signal }),
+      )
+      retryMs = shortestRetryMs
+      unsupported = false
+      const early = performance.now() - askedMs < Math.min(waitMs, shortestWaitMs)
+      if (leased === undefined && early) await pause(shortestWaitMs, ending)
+      return leased
+    } catch (error) {
+      if (ending.aborted) return undefined
+      if (isRefused(error)) throw error
+      if (error instanceof AgentGymError && error.code === 'endpoint_not_found') {
+        if (!unsupported) onEvent({ event: 'calls_unsupported', error: error.toReport() })
+        unsupported = true
+        await pause(unsupportedMs, ending)
+        return undefined
+      }
+      const pauseMs = isTransient(error) ? retryAfterMs(error, retryMs) : longestRetryMs
+      onEvent({ event: 'unreachable', error: toReport(error), retry_ms: pauseMs })
+      await pause(pauseMs, ending)
+      retryMs = Math.min(2 * retryMs, longestRetryMs)
+      return undefined
+    }
+  }
+}
+
+/** Settles whatever happens to the calls: other batches and jobs go on. */
+async function answerBatch(serving: Serving, leased: Leased): Promise<void> {
+  const { client, signal, onEvent, tally } = serving
+  const subject = `${leased.agent.name}@${leased.agent.version}`
+  const lease = new CallLease(client, leased.leaseMs, signal)
+  try {
+    const answers = await answersTo(serving, leased, { lease, subject })
+    for (const part of answerParts(answers)) {
+      await lease.request((within) => answerCalls(client, leased, part, within), { limitMs: answerLimitMs })
+    }
+    tally.count(subject, answers)
+  } catch (error) {
+    if (signal.aborted) return
+    const report = isLost(error)
+      ? { ...toReport(error), message: 'The calls were not answered in time.' }
+      : toReport(error)
+    onEvent({ event: 'calls_dropped', subject, error: report })
+  }
+}
+
+async function answersTo(
+  { agents, onEvent }: Serving,
+  { agent, calls }: Leased,
+  { lease, subject }: { lease: CallLease; subject: string },
+): Promise<CallAnswer[]> {
+  const onFailed = (error: AgentGymError) => onEvent({ event: 'agent_failed', subject, error: error.toReport() })
+  const events = { onFailed, onLoaded: () => onEvent({ event: 'agent_loaded', subject }) }
+  try {
+    const answers = await agents.answer({ id: agent.id, calls, obtain: () => obtainAgent(lease, agent), events })
+    return answers.map((answer) =>
+      'error' in answer ? { id: answer.id, error: publicReport(new AgentGymError(answer.error)) } : answer,
+    )
+  } catch (error) {
+    // An agent that must not be run at all. What comes of running one is an answer.
+    if (!isAgentsFault(error)) throw error
+    onFailed(error)
+    return calls.map(({ id }) => ({ id, error: error.toReport() }))
+  }
+}
+
+function toReport(error: unknown): ErrorReport {
+  if (error instanceof AgentGymError) return error.toReport()
+  const { message, stack } = error instanceof Error ? error : { message: 'a value that is no Error was thrown' }
+  return {
+    code: 'internal_error',
+    message: `The worker failed at calls of agents: ${message.slice(0, 400)}`,
+    hint: 'This is a fault of AgentGym or of the machine: please report it with the stack.',
+    data: { stack },
+  }
+}
