@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Client, createClient } from '@agentgym/client'
 import { type RunningServer, type ServeOptions, serve } from '@agentgym/registry'
+import { dataFolder } from '@agentgym/registry/testing'
 import { writeBuild } from '@agentgym/runtime'
 
 export type TestServer = RunningServer & {
@@ -16,8 +17,10 @@ export type TestServer = RunningServer & {
 
 /** A server of its own, as `agentgym serve` starts it, on a folder that goes with it. */
 export async function startServer(options: ServeOptions = {}): Promise<TestServer> {
-  const folder = options.data ?? mkdtempSync(path.join(tmpdir(), 'agentgym-server-'))
-  const environment = { AGENTGYM_LOG_LEVEL: 'error', ...options.environment }
+  const environment: ServeOptions['environment'] = { AGENTGYM_LOG_LEVEL: 'error', ...options.environment }
+  const isEmbedded = environment.DATABASE_URL === undefined
+  const folder =
+    options.data ?? (isEmbedded ? await dataFolder() : mkdtempSync(path.join(tmpdir(), 'agentgym-server-')))
   const server = await serve({ port: 0, data: folder, ...options, environment })
   return {
     ...server,

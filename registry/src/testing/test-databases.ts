@@ -1,10 +1,14 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Database } from '../database/database.ts'
 import { type DatabaseAddress, openDatabase } from '../database/open-database.ts'
 import { pgliteTemplate } from './pglite-template.ts'
 import { onceARun, runFolder } from './run-folder.ts'
 import { createPostgresqlDatabase } from './test-postgresql.ts'
+
+const run = promisify(execFile)
 
 /** One of the engines that every suite about data runs on. */
 export type TestDatabase = {
@@ -27,7 +31,8 @@ export async function testDatabases(): Promise<TestDatabase[]> {
 export async function createPgliteFolder(): Promise<{ folder: string }> {
   const template = await onceARun('pglite', pgliteTemplate)
   const folder = await mkdtemp(join(runFolder(), 'pglite-'))
-  await cp(template, folder, { recursive: true })
+  // 1,300 small files: Node's own copy takes five times as long, and there is one for every suite.
+  await run('cp', ['-R', `${template}/.`, folder])
   return { folder }
 }
 

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { dataFolder } from '@agentgym/registry/testing'
 import { type CliResult, runCli } from './run-cli.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
@@ -32,9 +33,11 @@ export const password = 'a password for tests'
 
 export async function openRegistry(): Promise<Registry> {
   const folder = mkdtempSync(join(tmpdir(), 'agentgym-registry-'))
+  const data = join(folder, 'data')
+  renameSync(await dataFolder(), data)
   const registry: Registry = {
     folder,
-    server: await startServer(join(folder, 'data'), join(folder, 'server-home')),
+    server: await startServer(data, join(folder, 'server-home')),
     outputs: [],
     secrets: [password],
     person: (username) => makePerson(registry, username),
