@@ -11,8 +11,8 @@ export type FormFailure = {
   hint: string | null
 }
 
-/** The one field that a failure of these codes is about. */
-const fieldOf: Partial<Record<string, string>> = {
+/** The one field that a failure of these codes is about, unless the form says otherwise. */
+const usualFields: Partial<Record<string, string>> = {
   name_invalid: 'username',
   name_taken: 'username',
   email_taken: 'email',
@@ -21,8 +21,14 @@ const fieldOf: Partial<Record<string, string>> = {
 /** Where somebody else's server does not answer: nothing is lost, and the form can be sent again as it stands. */
 const passing = 'payment_provider_unavailable'
 
-/** Does the work of a form: null, or why the API refused it. Bugs, and a session that is over, are thrown on. */
-export async function attempt(work: () => Promise<unknown>): Promise<FormFailure | null> {
+/**
+ * Does the work of a form: null, or why the API refused it, where `fieldOf` names the field that a code is about. Bugs, and
+ * a session that is over, are thrown on.
+ */
+export async function attempt(
+  work: () => Promise<unknown>,
+  fieldOf: Partial<Record<string, string>> = usualFields,
+): Promise<FormFailure | null> {
   try {
     await work()
     return null
@@ -30,11 +36,14 @@ export async function attempt(work: () => Promise<unknown>): Promise<FormFailure
     if (!(error instanceof AgentGymError) || error.code === 'unauthenticated') throw error
     const { status } = errorCatalogue[error.code]
     if (status >= 500 && error.code !== passing) throw error
-    return { status, ...told(error) }
+    return { status, ...told(error, fieldOf) }
   }
 }
 
-function told(error: AgentGymError): Pick<FormFailure, 'fields' | 'message' | 'hint'> {
+function told(
+  error: AgentGymError,
+  fieldOf: Partial<Record<string, string>>,
+): Pick<FormFailure, 'fields' | 'message' | 'hint'> {
   const hint =
     error.code === passing ? 'Send the form again in a while: what it asks for is done once.' : (error.hint ?? null)
   const listed = error.code === 'request_invalid' ? { ...fieldsIn(error.data.fields), ...fieldOfRule(error) } : {}

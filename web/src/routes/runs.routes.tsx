@@ -1,17 +1,16 @@
-import { AgentGymError, type Run } from '@agentgym/contract'
+import type { Run } from '@agentgym/contract'
 import { attempt, type FormFailure } from '../app/form-failure.ts'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { accountsOf } from '../pages/market/accounts-of.ts'
 import { formAmount } from '../pages/market/form-amount.ts'
 import { ComparePage } from '../pages/runs/compare-page.tsx'
-import { findRun, readPoints, readRun } from '../pages/runs/read-run.ts'
-import { RunPage } from '../pages/runs/run-page.tsx'
+import { findRun, readPoints } from '../pages/runs/read-run.ts'
 import { type RunFilter, RunsPage } from '../pages/runs/runs-page.tsx'
+import { isRunId, runPath, showRun } from './show-run.tsx'
 
 /** Runs side by side; more cannot be told apart. */
 const mostCompared = 5
-const runPath = '/runs/:id{[0-9a-f-]+}'
 const account = { access: 'account' } as const
 
 export const runRoutes = [
@@ -32,7 +31,7 @@ export const runRoutes = [
   }),
 
   route('get', '/runs/compare', account, async (visit) => {
-    const ids = [...new Set(visit.query.getAll('ids').flatMap((text) => text.split(',')))].filter(isId)
+    const ids = [...new Set(visit.query.getAll('ids').flatMap((text) => text.split(',')))].filter(isRunId)
     const compared = await Promise.all(
       ids
         .slice(0, mostCompared)
@@ -64,26 +63,9 @@ export const runRoutes = [
   }),
 ]
 
-function isId(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
-}
-
 function afterAct(visit: Visit, failure: FormFailure | null): Response | Promise<Response> {
-  return failure === null ? visit.redirect(`/runs/${visit.params.id}`) : showRun(visit, failure)
-}
-
-async function showRun(visit: Visit, failure: FormFailure | null = null): Promise<Response> {
-  if (!isId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'There is no such run.' })
-  const read = await readRun(visit, visit.params.id)
-  const refreshing =
-    visit.query.get('refresh') === '10' && (read.run.state === 'queued' || read.run.state === 'running')
-  const response = visit.page(
-    <RunPage read={read} failure={failure} typedBudget={visit.form.get('budget_minor')} refreshing={refreshing} />,
-    { title: read.run.note ?? `Run on ${read.run.scenario.name}`, status: failure?.status, hidden: true },
-  )
-  // For browsers without scripts: those with them go on by the run's events.
-  if (refreshing) response.headers.set('refresh', '10')
-  return response
+  if (failure === null) return visit.redirect(`/runs/${visit.params.id}`)
+  return showRun(visit, { form: 'act', failure, values: visit.form })
 }
 
 function filterIn(query: URLSearchParams): RunFilter {

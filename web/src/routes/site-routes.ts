@@ -8,6 +8,7 @@ import { operatorRoutes } from './operator.routes.tsx'
 import { packageRoutes } from './package.routes.tsx'
 import { pictureRoutes } from './pictures.routes.ts'
 import { reviewRoutes } from './reviews.routes.tsx'
+import { runAgentRoutes } from './run-agent.routes.tsx'
 import { runRoutes } from './runs.routes.tsx'
 import { sessionRoutes } from './session.routes.tsx'
 import { settingsRoutes } from './settings.routes.tsx'
@@ -23,6 +24,7 @@ export const siteRoutes: readonly SiteRoute[] = [
   ...pictureRoutes,
   ...newRunRoutes,
   ...runRoutes,
+  ...runAgentRoutes,
   ...dashboardRoutes,
   ...settingsRoutes,
   ...tokenRoutes,

@@ -1,20 +1,29 @@
-import type { Run } from '@agentgym/contract'
+import type { EvaluationJob, Run } from '@agentgym/contract'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { Command } from '../../components/command.tsx'
 import { Figure, Figures } from '../../components/figure.tsx'
 import { packageAddress } from '../../components/package-address.ts'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { shownNumber } from '../../pictures/shown-number.ts'
 import { shownBytes } from '../package/shown-bytes.ts'
+import { PublishForm } from './publish-form.tsx'
 import type { Checkpoint } from './read-run.ts'
+import type { RefusedForm } from './refused-form.ts'
+import { RunEvaluations } from './run-evaluations.tsx'
+
+type RunOutcomeProps = {
+  run: Run
+  checkpoints: Checkpoint[]
+  asked: EvaluationJob | null
+  refused: RefusedForm | null
+}
 
 /** What a run leaves: the agent with its evaluation, checkpoints, figures to take away. */
-export function RunOutcome({ run, checkpoints }: { run: Run; checkpoints: Checkpoint[] }) {
+export function RunOutcome({ run, checkpoints, asked, refused }: RunOutcomeProps) {
   return (
     <div class="run-outcome">
-      {run.evaluation !== null && <RunEvaluation run={run} />}
+      {run.evaluation !== null && <RunEvaluation run={run} asked={asked} refused={refused} />}
       <section aria-labelledby="checkpoints">
         <h2 id="checkpoints">Checkpoints</h2>
         {checkpoints.length === 0 ? (
@@ -56,7 +65,7 @@ export function RunOutcome({ run, checkpoints }: { run: Run; checkpoints: Checkp
   )
 }
 
-function RunEvaluation({ run }: { run: Run }) {
+function RunEvaluation({ run, asked, refused }: Omit<RunOutcomeProps, 'checkpoints'>) {
   const { evaluation, agent } = run
   if (evaluation === null) return null
   return (
@@ -85,11 +94,10 @@ function RunEvaluation({ run }: { run: Run }) {
             </Button>
           )}
           <Button href={`/v1/runs/${run.id}/agent`}>Download, {shownBytes(agent.size)}</Button>
-          {agent.package === null && (
-            <Command text={`agentgym agent publish ${run.id} --name @${run.owner}/my-agent`} />
-          )}
         </div>
       )}
+      {agent !== null && <PublishForm run={run} refused={refused} />}
+      {agent !== null && <RunEvaluations run={run} asked={asked} refused={refused} />}
     </section>
   )
 }

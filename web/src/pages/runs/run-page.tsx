@@ -1,5 +1,4 @@
-import type { ProgressEvent, Run } from '@agentgym/contract'
-import type { FormFailure } from '../../app/form-failure.ts'
+import type { EvaluationJob, ProgressEvent, Run } from '@agentgym/contract'
 import { LineChart } from '../../components/line-chart.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { packageAddress } from '../../components/package-address.ts'
@@ -7,19 +6,27 @@ import { RunState } from '../../components/run-state.tsx'
 import { Time } from '../../components/time.tsx'
 import { useIsland } from '../../layout/page-context.ts'
 import type { ReadRun } from './read-run.ts'
+import type { RefusedForm } from './refused-form.ts'
 import { RunActions } from './run-actions.tsx'
 import { RunBars, RunFigures } from './run-figures.tsx'
 import { RunLog } from './run-log.tsx'
 import { RunOutcome } from './run-outcome.tsx'
 import { seriesOf } from './series-of.ts'
 
-type RunPageProps = { read: ReadRun; failure?: FormFailure | null; typedBudget?: string; refreshing?: boolean }
+type RunPageProps = {
+  read: ReadRun
+  /** An evaluation that the address names. */
+  asked?: EvaluationJob | null
+  refused?: RefusedForm | null
+  refreshing?: boolean
+}
 
 /** One run of training. With scripts it goes on by itself; without, a link has the browser reload it. */
-export function RunPage({ read, failure = null, typedBudget, refreshing = false }: RunPageProps) {
+export function RunPage({ read, asked = null, refused = null, refreshing = false }: RunPageProps) {
   useIsland('run-live')
   const { run, points, target } = read
   const goesOn = run.state === 'queued' || run.state === 'running'
+  const acted = refused?.form === 'act' ? refused : null
   return (
     <div class="run" data-run={run.id} data-run-live={goesOn ? 'yes' : undefined} data-run-event={run.last_event}>
       <div class="run-head" data-part="head">
@@ -51,11 +58,11 @@ export function RunPage({ read, failure = null, typedBudget, refreshing = false 
         <RunBars run={run} />
       </div>
       <div data-part="actions">
-        <RunActions run={run} failure={failure} typedBudget={typedBudget} />
+        <RunActions run={run} failure={acted?.failure ?? null} typedBudget={acted?.values.get('budget_minor')} />
       </div>
       {goesOn && <SmallCharts points={points} />}
       <div data-part="outcome">
-        <RunOutcome run={run} checkpoints={read.checkpoints} />
+        <RunOutcome run={run} checkpoints={read.checkpoints} asked={asked} refused={refused} />
       </div>
       {!goesOn && <SmallCharts points={points} />}
       <div data-part="log">
