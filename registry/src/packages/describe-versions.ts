@@ -1,6 +1,8 @@
 import {
   type AgentCard,
   agentCardSchema,
+  agentManifestSchema,
+  spaceLeaves,
   type TagList,
   type VersionDetails,
   type VersionList,
@@ -61,7 +63,11 @@ async function agentCardOf(query: Queries, versionId: string): Promise<AgentCard
     .select('manifest')
     .where('version_id', '=', versionId)
     .executeTakeFirst()
-  return agentCardSchema.safeParse(row?.manifest).data ?? null
+  const parsed = agentManifestSchema.safeParse(row?.manifest)
+  if (!parsed.success) return null
+  const { scenario, ...rest } = parsed.data
+  const spaces = { observation: spaceLeaves(scenario.observation), action: spaceLeaves(scenario.action) }
+  return agentCardSchema.parse({ ...rest, scenario, spaces })
 }
 
 /** Throws `package_not_found`. */

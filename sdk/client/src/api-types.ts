@@ -2760,6 +2760,30 @@ export interface components {
         name: string
         version: string
       }
+      spaces: {
+        observation: {
+          path: string[]
+          /** @enum {string} */
+          kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+          shape: number[]
+          counts: number[]
+          start: number
+          labels: string[] | null
+          low: (number | null)[] | null
+          high: (number | null)[] | null
+        }[]
+        action: {
+          path: string[]
+          /** @enum {string} */
+          kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+          shape: number[]
+          counts: number[]
+          start: number
+          labels: string[] | null
+          low: (number | null)[] | null
+          high: (number | null)[] | null
+        }[]
+      }
       policy: {
         /** @enum {number} */
         version: 1

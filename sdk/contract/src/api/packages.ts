@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { agentManifestSchema } from '../agent-manifest.ts'
+import { spaceLeafSchema } from '../space-leaves.ts'
 import { verificationSchema } from './verification.ts'
 
 /** State of a version: what was uploaded is checked, and then published or rejected for good. */
@@ -105,6 +106,8 @@ export const agentCardSchema = z
   .object({
     /** What it was trained on; its spaces are those of `policy`. */
     scenario: z.object({ name: z.string(), version: z.string() }),
+    /** The same spaces as the scenario has them, leaf by leaf: what a call of the agent takes and gives. */
+    spaces: z.object({ observation: z.array(spaceLeafSchema), action: z.array(spaceLeafSchema) }),
     ...{ policy, algorithm, steps, evaluation, model_hash },
   })
   .meta({ id: 'AgentCard' })

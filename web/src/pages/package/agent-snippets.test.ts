@@ -6,7 +6,8 @@ import { agentSnippets } from './agent-snippets.ts'
 
 const card = (policy: Partial<PolicySpec> = {}): AgentCard => {
   const { scenario, algorithm, steps, evaluation, model_hash } = goodAgent
-  return { scenario, algorithm, steps, evaluation, model_hash, policy: { ...goodAgent.policy, ...policy } }
+  const spaces = { observation: [], action: [] }
+  return { scenario, spaces, algorithm, steps, evaluation, model_hash, policy: { ...goodAgent.policy, ...policy } }
 }
 const textOf = (agent: AgentCard, title: RegExp) =>
   agentSnippets('@acme/solver', agent, 'https://gym.example').find((one) => title.test(one.title))?.text ?? ''
