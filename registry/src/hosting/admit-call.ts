@@ -37,6 +37,8 @@ export type Call = {
   request: HostedCallRequest
   /** The client's own id, under which the call may be repeated. */
   key: string | undefined
+  /** The observation, where it depends on the version that is called: instead of the request's. */
+  observe?: (versionId: string) => Promise<HostedCallRequest['observation']>
 }
 
 type Admitting = Pick<Services, 'database' | 'config'>
@@ -60,17 +62,18 @@ export function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { act
  */
 export async function admitCall(
   services: Admitting,
-  { actor, id, name, request, key }: Omit<Call, 'actor'> & { actor: Actor; id: string },
+  { actor, id, name, request, key, observe }: Omit<Call, 'actor'> & { actor: Actor; id: string },
   times: HostingTimes,
 ): Promise<{ versionId: string } | null> {
   const { database } = services
   // The scope is for what the account may call, and that is all of this which it opens.
   const reader = { ...actor, scopes: new Set([...actor.scopes, 'packages:read' as const]) }
-  const { version: range = 'latest', ...asked } = request
+  const { version: range = 'latest', ...rest } = request
   const { found, row } = await chooseVersion(database.query, reader, name, range)
   if (found.kind !== 'agent') throw notCallable(found.name)
   const called = { name: found.name, version: row.version }
   if (row.state !== 'published') throw notPublished(called, row.state)
+  const asked = observe === undefined ? rest : { ...rest, observation: await observe(row.id) }
   const hash = requestHash({ package: found.id, range, ...asked })
   const wanted = { ...called, row, actor, id, keyed: key !== undefined, hash, request: JSON.stringify(asked) }
   return database.transaction(async (query) => {

@@ -18,6 +18,24 @@ import { callAgent } from './call-agent.ts'
 import { type HostingTimes, usualTimes } from './hosting-times.ts'
 import { leaseCalls, openLeasedAgent } from './lease-calls.ts'
 
+export const idempotencyKey = z.object({
+  'idempotency-key': z
+    .uuid()
+    .optional()
+    .describe(
+      'Becomes the id of the call. Repeating an answered call under its key within the hour gives the same answer and counts nothing; one that failed is tried again.',
+    ),
+})
+
+/** What a call may come to, however it is asked for. */
+export const callFailures = failures(
+  ...(['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down', 'version_not_found'] as const),
+  ...(['version_not_published', 'version_yanked', 'payment_required', 'trial_exhausted'] as const),
+  ...(['insufficient_funds', 'spend_cap_exceeded', 'rate_limited', 'idempotency_key_reused'] as const),
+  ...(['request_too_large', 'observation_invalid', 'mask_invalid', 'no_legal_action'] as const),
+  ...(['agent_failed', 'agent_unavailable'] as const),
+)
+
 const callRoute = createRoute({
   method: 'post',
   path: '/v1/packages/{scope}/{name}/calls',
@@ -30,25 +48,12 @@ const callRoute = createRoute({
       scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
       name: z.string().openapi({ example: 'cart-pole-ppo' }),
     }),
-    headers: z.object({
-      'idempotency-key': z
-        .uuid()
-        .optional()
-        .describe(
-          'Becomes the id of the call. Repeating an answered call under its key within the hour gives the same answer and counts nothing; one that failed is tried again.',
-        ),
-    }),
+    headers: idempotencyKey,
     body: { required: true, content: json(hostedCallRequestSchema) },
   },
   responses: {
     200: { description: 'What the agent does.', content: json(hostedCallSchema) },
-    ...failures(
-      ...(['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down', 'version_not_found'] as const),
-      ...(['version_not_published', 'version_yanked', 'payment_required', 'trial_exhausted'] as const),
-      ...(['insufficient_funds', 'spend_cap_exceeded', 'rate_limited', 'idempotency_key_reused'] as const),
-      ...(['request_too_large', 'observation_invalid', 'mask_invalid', 'no_legal_action'] as const),
-      ...(['agent_failed', 'agent_unavailable'] as const),
-    ),
+    ...callFailures,
   },
 })
 

@@ -2,6 +2,7 @@ import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contr
 import type { Context, ErrorHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { isOpenAiPath, openAiErrorBody } from '../hosting/openai-errors.ts'
 import { npmErrorBody } from '../packages/npm/npm-errors.ts'
 import { currentTraceId } from './current-traceparent.ts'
 import type { Env } from './env.ts'
@@ -9,7 +10,7 @@ import type { Log } from './services.ts'
 
 /**
  * Every failure as an answer: `{ error: { code, message, hint?, data? } }` under the status of the catalogue; below `/npm/`
- * in npm's form. What is no AgentGymError is a bug: it goes to the log whole, and to the client as `internal_error` with
+ * in npm's form, and where OpenAI's clients ask in theirs. What is no AgentGymError is a bug: it goes to the log whole, and to the client as `internal_error` with
  * the request's id alone.
  */
 export function answerError(log: Log): ErrorHandler<Env> {
@@ -38,7 +39,8 @@ export function answer(c: Context<Env>, report: ErrorReport, status?: Contentful
   const ofNpm = c.req.path.startsWith('/npm/')
   // npm would print a text of its own instead of ours where this header is.
   if (report.code === 'unauthenticated' && !ofNpm) c.header('www-authenticate', 'Bearer')
-  const body = ofNpm ? npmErrorBody(report) : { error: report }
+  const ofOpenAi = isOpenAiPath(c.req.path)
+  const body = ofNpm ? npmErrorBody(report) : ofOpenAi ? openAiErrorBody(report) : { error: report }
   return c.json(body, status ?? (errorCatalogue[report.code].status as ContentfulStatusCode))
 }
 

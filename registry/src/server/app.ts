@@ -33,6 +33,8 @@ export type AppOptions = {
 const API_MS = 30_000
 /** Uploads come over slow lines; Node's own limit on receiving a request, 5 minutes, comes first. */
 const UPLOAD_MS = 10 * 60_000
+/** A call of an agent waits for its answer as long as the rest of the API may take. */
+const CALL_MS = 45_000
 
 /** Everything that answers requests, as one application. */
 export function createApp(services: Services, options: AppOptions): OpenAPIHono<Env> {
@@ -65,6 +67,7 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
 }
 
 function timeLimit(path: string): number {
+  if (/^\/v1\/(?:packages\/[^/]+\/[^/]+\/calls|chat\/completions)$/.test(path)) return CALL_MS
   return /^\/npm\/|^\/v1\/packages\/|^\/v1\/jobs\/[^/]+\/(?:checkpoint|agent)$/.test(path) ? UPLOAD_MS : API_MS
 }
 

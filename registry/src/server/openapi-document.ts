@@ -32,6 +32,12 @@ const groups: { name: string; description: string; paths: string[] }[] = [
     paths: ['runs', 'evaluations', 'status', 'rpc'],
   },
   {
+    name: 'Hosting',
+    description:
+      'Agents that the marketplace runs: call one (`/v1/packages/{scope}/{name}/calls`), or ask in the manner of OpenAI’s API.',
+    paths: ['chat', 'models'],
+  },
+  {
     name: 'Market',
     description: 'Buying and selling: orders, money, earnings, reviews, moderation, metered calls.',
     paths: [

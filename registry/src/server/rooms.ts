@@ -6,6 +6,7 @@ import { catalogRoutes } from '../catalog/catalog.routes.ts'
 import { catalogUpkeep } from '../catalog/catalog-upkeep.ts'
 import { flushDownloads } from '../catalog/record-download.ts'
 import { callDesk } from '../hosting/call-desk.ts'
+import { chatRoutes } from '../hosting/chat.routes.ts'
 import { hostedCallRoutes } from '../hosting/hosted-calls.routes.ts'
 import { hostingUpkeep } from '../hosting/hosting-upkeep.ts'
 import { closeJobQueue, jobQueue } from '../jobs/job-queue.ts'
@@ -80,6 +81,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       moderationRoutes(services),
       meteringRoutes(services),
       hostedCallRoutes(services),
+      chatRoutes(services),
       npmRoutes(services),
       priceRoutes(services),
       orderRoutes(services),

@@ -453,6 +453,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/packages/{scope}/{name}/view': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * A package with its offer and its latest version, in one answer
+     * @description What `GET /v1/packages/{scope}/{name}`, its offer, the version that it names as latest and its sample episode say.
+     */
+    get: operations['getPackageView']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/packages/{scope}/{name}/versions/{version}/readme': {
     parameters: {
       query?: never
@@ -1624,6 +1644,46 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/v1/chat/completions': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Call an agent in the manner of OpenAI's API
+     * @description For OpenAI's clients, with this server's `/v1` as their base URL and a token with the scope `agents:call` as their key. `model` is the agent; the last message of the user (or of a tool) is the observation, as JSON or, where it is none, as the text itself. The answer is `{"action", "label"}` as JSON; a tool call where the action names one of `tools`. With `stream` it comes as server-sent events. A policy has no tokens: `usage` counts four characters as one. Failures have OpenAI's form. Calls are admitted and counted as those of `/v1/packages/{scope}/{name}/calls`.
+     */
+    post: operations['createChatCompletion']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/models': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Agents that you may call
+     * @description Those that you or your organisations own or have bought, by name, a hundred at most. In OpenAI’s form.
+     */
+    get: operations['listModels']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/v1/packages/{scope}/{name}/price': {
     parameters: {
       query?: never
@@ -2440,6 +2500,15 @@ export interface components {
       /** Format: date-time */
       updated_at: string
       quality: number
+      best_return: components['schemas']['BestReturn'] | null
+    }
+    BestReturn: {
+      agent: string
+      return_mean: number
+      curve: {
+        steps: number
+        return_mean: number
+      }[]
     }
     Facets: {
       kind: {
@@ -2553,152 +2622,49 @@ export interface components {
         why: string
       }[]
     }
-    VersionReadme: {
-      markdown: string
-      html: string
-      name: string
+    PackageView: {
+      page: components['schemas']['PackagePage']
+      offer: components['schemas']['Offer'] | null
+      latest: {
+        details: components['schemas']['VersionDetails']
+        episode: components['schemas']['SampleEpisode'] | null
+      } | null
+    }
+    Offer: {
+      package: string
+      /** @enum {string} */
+      kind: 'scenario' | 'agent'
+      title: string | null
+      seller: string
       version: string
+      covers: string
+      price: components['schemas']['Price']
+      upcoming: components['schemas']['Price'] | null
+      total_minor: number
+      license: string | null
+      terms: string
+      trial_calls: number
+      calls_price_minor: number
+      entitled: boolean
+      balance_minor: number | null
+      verification: {
+        state: string
+        return_mean: number | null
+        command: string
+      } | null
+      page: string
     }
-    ChangeList: {
-      name: string
-      changes: {
-        version: string
-        markdown: string
-        /** @description Without scripts, styles, forms, pictures and raw HTML. */
-        html: string
-      }[]
-    }
-    SampleEpisode: {
-      /** @enum {number} */
-      format: 1
+    Price: {
+      /** Format: uuid */
+      id: string
       /** @enum {string} */
-      policy: 'random' | 'agent'
-      view:
-        | {
-            /** @enum {string} */
-            kind: 'cart'
-            position: number
-            angle?: number
-            track: {
-              low: number
-              high: number
-              goal?: number
-              heights?: number[]
-            }
-          }
-        | {
-            /** @enum {string} */
-            kind: 'links'
-            links: {
-              cos: number
-              sin: number
-            }[]
-            /** @enum {string} */
-            zero: 'up' | 'down'
-            goal?: number
-          }
-        | {
-            /** @enum {string} */
-            kind: 'grid'
-            at: number
-            shape: number[]
-            channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
-            moves?: number[][]
-          }
-        | {
-            /** @enum {string} */
-            kind: 'transcript'
-            facts?: string[]
-          }
-        | {
-            /** @enum {string} */
-            kind: 'lines'
-            labels?: string[]
-          }
-        | null
-      observation: {
-        name: string
-        /** @enum {string} */
-        kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
-        size: number
-        shape: number[]
-      }[]
-      action: {
-        name: string
-        /** @enum {string} */
-        kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
-        size: number
-        shape: number[]
-        labels: string[]
-      }[]
-      steps: {
-        observation: number[]
-        texts: string[]
-        action: number[]
-        reward: number
-      }[]
-      last: {
-        observation: number[]
-        texts: string[]
-      }
-      /** @enum {string} */
-      end: 'terminated' | 'truncated' | 'cut'
-    }
-    Publisher: {
-      username: string
-      /** @enum {string} */
-      kind: 'user' | 'organisation'
-      display_name: string | null
+      kind: 'free' | 'one_time' | 'per_run'
+      amount_minor: number
+      currency: string
+      /** Format: date-time */
+      effective_at: string
       /** Format: date-time */
       created_at: string
-      packages: components['schemas']['ListedPackage'][]
-    }
-    Dependents: {
-      name: string
-      agents: {
-        name: string
-        version: string
-        title: string | null
-        scenario_version: string
-      }[]
-      packages: {
-        name: string
-        version: string
-        title: string | null
-        range: string
-      }[]
-    }
-    PublishedVersion: {
-      name: string
-      version: string
-      /** @enum {string} */
-      state: 'checking' | 'published' | 'rejected'
-      url: string
-      integrity: string
-    }
-    VersionList: {
-      name: string
-      tags: {
-        [key: string]: string
-      }
-      versions: {
-        version: string
-        /** @enum {string} */
-        state: 'checking' | 'published' | 'rejected'
-        /** Format: date-time */
-        created_at: string
-        /** Format: date-time */
-        published_at: string | null
-        integrity: string
-        size: number
-        unpacked_size: number
-        file_count: number
-        deprecated: string | null
-        yanked: boolean
-        downloads: number
-        checks_passed: number
-        checks_count: number
-      }[]
     }
     VersionDetails: {
       name: string
@@ -2844,6 +2810,153 @@ export interface components {
       }
       model_hash: string
     } | null
+    SampleEpisode: {
+      /** @enum {number} */
+      format: 1
+      /** @enum {string} */
+      policy: 'random' | 'agent'
+      view:
+        | {
+            /** @enum {string} */
+            kind: 'cart'
+            position: number
+            angle?: number
+            track: {
+              low: number
+              high: number
+              goal?: number
+              heights?: number[]
+            }
+          }
+        | {
+            /** @enum {string} */
+            kind: 'links'
+            links: {
+              cos: number
+              sin: number
+            }[]
+            /** @enum {string} */
+            zero: 'up' | 'down'
+            goal?: number
+          }
+        | {
+            /** @enum {string} */
+            kind: 'grid'
+            at: number
+            shape: number[]
+            channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
+            moves?: number[][]
+          }
+        | {
+            /** @enum {string} */
+            kind: 'transcript'
+            facts?: string[]
+          }
+        | {
+            /** @enum {string} */
+            kind: 'lines'
+            labels?: string[]
+          }
+        | null
+      observation: {
+        name: string
+        /** @enum {string} */
+        kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+        size: number
+        shape: number[]
+      }[]
+      action: {
+        name: string
+        /** @enum {string} */
+        kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
+        size: number
+        shape: number[]
+        labels: string[]
+      }[]
+      steps: {
+        observation: number[]
+        texts: string[]
+        action: number[]
+        reward: number
+      }[]
+      last: {
+        observation: number[]
+        texts: string[]
+      }
+      /** @enum {string} */
+      end: 'terminated' | 'truncated' | 'cut'
+    }
+    VersionReadme: {
+      markdown: string
+      html: string
+      name: string
+      version: string
+    }
+    ChangeList: {
+      name: string
+      changes: {
+        version: string
+        markdown: string
+        /** @description Without scripts, styles, forms, pictures and raw HTML. */
+        html: string
+      }[]
+    }
+    Publisher: {
+      username: string
+      /** @enum {string} */
+      kind: 'user' | 'organisation'
+      display_name: string | null
+      /** Format: date-time */
+      created_at: string
+      packages: components['schemas']['ListedPackage'][]
+    }
+    Dependents: {
+      name: string
+      agents: {
+        name: string
+        version: string
+        title: string | null
+        scenario_version: string
+      }[]
+      packages: {
+        name: string
+        version: string
+        title: string | null
+        range: string
+      }[]
+    }
+    PublishedVersion: {
+      name: string
+      version: string
+      /** @enum {string} */
+      state: 'checking' | 'published' | 'rejected'
+      url: string
+      integrity: string
+    }
+    VersionList: {
+      name: string
+      tags: {
+        [key: string]: string
+      }
+      versions: {
+        version: string
+        /** @enum {string} */
+        state: 'checking' | 'published' | 'rejected'
+        /** Format: date-time */
+        created_at: string
+        /** Format: date-time */
+        published_at: string | null
+        integrity: string
+        size: number
+        unpacked_size: number
+        file_count: number
+        deprecated: string | null
+        yanked: boolean
+        downloads: number
+        checks_passed: number
+        checks_count: number
+      }[]
+    }
     ResolvedVersion: {
       name: string
       version: string
@@ -4498,6 +4611,50 @@ export interface components {
       taken: number
       late: number
     }
+    ChatCompletion: {
+      id: string
+      /** @enum {string} */
+      object: 'chat.completion'
+      created: number
+      model: string
+      choices: {
+        index: number
+        message: {
+          /** @enum {string} */
+          role: 'assistant'
+          content: string | null
+          refusal: null
+          tool_calls?: {
+            id: string
+            /** @enum {string} */
+            type: 'function'
+            function: {
+              name: string
+              arguments: string
+            }
+          }[]
+        }
+        logprobs: null
+        /** @enum {string} */
+        finish_reason: 'stop' | 'tool_calls'
+      }[]
+      usage: {
+        prompt_tokens: number
+        completion_tokens: number
+        total_tokens: number
+      }
+    }
+    ModelList: {
+      /** @enum {string} */
+      object: 'list'
+      data: {
+        id: string
+        /** @enum {string} */
+        object: 'model'
+        created: number
+        owned_by: string
+      }[]
+    }
     PricePage: {
       package: string
       current: components['schemas']['Price']
@@ -4513,42 +4670,6 @@ export interface components {
         /** Format: date-time */
         effective_at: string
       } | null
-    }
-    Price: {
-      /** Format: uuid */
-      id: string
-      /** @enum {string} */
-      kind: 'free' | 'one_time' | 'per_run'
-      amount_minor: number
-      currency: string
-      /** Format: date-time */
-      effective_at: string
-      /** Format: date-time */
-      created_at: string
-    }
-    Offer: {
-      package: string
-      /** @enum {string} */
-      kind: 'scenario' | 'agent'
-      title: string | null
-      seller: string
-      version: string
-      covers: string
-      price: components['schemas']['Price']
-      upcoming: components['schemas']['Price'] | null
-      total_minor: number
-      license: string | null
-      terms: string
-      trial_calls: number
-      calls_price_minor: number
-      entitled: boolean
-      balance_minor: number | null
-      verification: {
-        state: string
-        return_mean: number | null
-        command: string
-      } | null
-      page: string
     }
     Order: {
       /** Format: uuid */
@@ -6337,6 +6458,57 @@ export interface operations {
       }
     }
   }
+  getPackageView: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The owner, with its @. */
+        scope: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The package. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PackageView']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
   getReadme: {
     parameters: {
       query?: never
@@ -7747,82 +7919,7 @@ export interface operations {
               message: string
             }[]
           }
-          sample_episode?: {
-            /** @enum {number} */
-            format: 1
-            /** @enum {string} */
-            policy: 'random' | 'agent'
-            view:
-              | {
-                  /** @enum {string} */
-                  kind: 'cart'
-                  position: number
-                  angle?: number
-                  track: {
-                    low: number
-                    high: number
-                    goal?: number
-                    heights?: number[]
-                  }
-                }
-              | {
-                  /** @enum {string} */
-                  kind: 'links'
-                  links: {
-                    cos: number
-                    sin: number
-                  }[]
-                  /** @enum {string} */
-                  zero: 'up' | 'down'
-                  goal?: number
-                }
-              | {
-                  /** @enum {string} */
-                  kind: 'grid'
-                  at: number
-                  shape: number[]
-                  channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
-                  moves?: number[][]
-                }
-              | {
-                  /** @enum {string} */
-                  kind: 'transcript'
-                  facts?: string[]
-                }
-              | {
-                  /** @enum {string} */
-                  kind: 'lines'
-                  labels?: string[]
-                }
-              | null
-            observation: {
-              name: string
-              /** @enum {string} */
-              kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
-              size: number
-              shape: number[]
-            }[]
-            action: {
-              name: string
-              /** @enum {string} */
-              kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
-              size: number
-              shape: number[]
-              labels: string[]
-            }[]
-            steps: {
-              observation: number[]
-              texts: string[]
-              action: number[]
-              reward: number
-            }[]
-            last: {
-              observation: number[]
-              texts: string[]
-            }
-            /** @enum {string} */
-            end: 'terminated' | 'truncated' | 'cut'
-          } | null
+          sample_episode?: components['schemas']['SampleEpisode'] & (Record<string, never> | null)
         }
       }
     }
@@ -10430,82 +10527,7 @@ export interface operations {
           runtime: {
             [key: string]: string
           }
-          sample_episode?: {
-            /** @enum {number} */
-            format: 1
-            /** @enum {string} */
-            policy: 'random' | 'agent'
-            view:
-              | {
-                  /** @enum {string} */
-                  kind: 'cart'
-                  position: number
-                  angle?: number
-                  track: {
-                    low: number
-                    high: number
-                    goal?: number
-                    heights?: number[]
-                  }
-                }
-              | {
-                  /** @enum {string} */
-                  kind: 'links'
-                  links: {
-                    cos: number
-                    sin: number
-                  }[]
-                  /** @enum {string} */
-                  zero: 'up' | 'down'
-                  goal?: number
-                }
-              | {
-                  /** @enum {string} */
-                  kind: 'grid'
-                  at: number
-                  shape: number[]
-                  channels: ('wall' | 'trail' | 'goal' | 'agent' | 'item')[]
-                  moves?: number[][]
-                }
-              | {
-                  /** @enum {string} */
-                  kind: 'transcript'
-                  facts?: string[]
-                }
-              | {
-                  /** @enum {string} */
-                  kind: 'lines'
-                  labels?: string[]
-                }
-              | null
-            observation: {
-              name: string
-              /** @enum {string} */
-              kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
-              size: number
-              shape: number[]
-            }[]
-            action: {
-              name: string
-              /** @enum {string} */
-              kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
-              size: number
-              shape: number[]
-              labels: string[]
-            }[]
-            steps: {
-              observation: number[]
-              texts: string[]
-              action: number[]
-              reward: number
-            }[]
-            last: {
-              observation: number[]
-              texts: string[]
-            }
-            /** @enum {string} */
-            end: 'terminated' | 'truncated' | 'cut'
-          } | null
+          sample_episode?: components['schemas']['SampleEpisode'] & (Record<string, never> | null)
         }
       }
     }
@@ -12407,6 +12429,240 @@ export interface operations {
       }
       /** @description `lease_lost`: A job has gone to another worker, or is over. */
       409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  createChatCompletion: {
+    parameters: {
+      query?: never
+      header?: {
+        /** @description Becomes the id of the call. Repeating an answered call under its key within the hour gives the same answer and counts nothing; one that failed is tried again. */
+        'idempotency-key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description `@scope/name`, or `@scope/name@` with a version or a range. */
+          model: string
+          messages: ({
+            role: string
+            content?:
+              | string
+              | ({
+                  type: string
+                  text?: string
+                } & {
+                  [key: string]: unknown
+                })[]
+              | null
+          } & {
+            [key: string]: unknown
+          })[]
+          tools?:
+            | ({
+                type: string
+                function?: {
+                  name: string
+                } & {
+                  [key: string]: unknown
+                }
+              } & {
+                [key: string]: unknown
+              })[]
+            | null
+          tool_choice?: unknown
+          stream?: boolean | null
+          stream_options?:
+            | ({
+                include_usage?: boolean
+              } & {
+                [key: string]: unknown
+              })
+            | null
+          /** @enum {number|null} */
+          n?: 1 | null
+        } & {
+          [key: string]: unknown
+        }
+      }
+    }
+    responses: {
+      /** @description What the agent does. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['ChatCompletion']
+          'text/event-stream': string
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `payment_required`: A licence has to be bought first, or the price of a run confirmed. `trial_exhausted`: The calls that the seller gives before a purchase are used up. `insufficient_funds`: The balance does not hold what it costs. `spend_cap_exceeded`: A spend cap of the account or of the token leaves too little, or it costs more than `--max`. */
+      402: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_not_found`: There is no such package, or it is private and not yours to see. `version_not_found`: The package has no such version, or none that fits the tag or range. */
+      404: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `version_not_published`: The version is still being checked, or was rejected. `version_yanked`: The version is yanked. `idempotency_key_reused`: An Idempotency-Key came with another request than the first time. */
+      409: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `package_taken_down`: The package was taken down by the operators of the server. */
+      410: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `request_too_large`: The body of a request is larger than the server takes. */
+      413: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `observation_invalid`: An observation did not fit its space. `mask_invalid`: An action mask did not fit the action space. `no_legal_action`: An action mask left no legal action. `request_invalid`: A request to the server does not match its schema. */
+      422: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `rate_limited`: Too many requests of one kind; `retry_after_seconds` says how long to wait. */
+      429: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `internal_error`: AgentGym itself failed: a fault to report. */
+      500: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `agent_failed`: The agent's model failed at the call; nothing was counted. */
+      502: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `agent_unavailable`: No worker has answered the call in time; nothing was counted. */
+      503: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+    }
+  }
+  listModels: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Agents. */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['ModelList']
+        }
+      }
+      /** @description `unauthenticated`: The request needs a log-in, or its token is unknown, expired or revoked. */
+      401: {
+        headers: {
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error']
+        }
+      }
+      /** @description `forbidden`: Whoever asks may not do that, or the token lacks the scope for it. */
+      403: {
         headers: {
           [name: string]: unknown
         }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CallAnswer, HostedCall, LeasedCalls } from '@agentgym/contract'
 import type { Actor } from '../../auth/actor.ts'
 import type { Database } from '../../database/database.ts'
 import type { Listed } from '../../market/orders/testing/marketplace.ts'
 import { createTrader } from '../../market/orders/testing/marketplace.ts'
 import { askRooms } from '../../testing/ask-rooms.ts'
+import { chatRoutes } from '../chat.routes.ts'
 import { hostedCallRoutes } from '../hosted-calls.routes.ts'
 import type { HostingTimes } from '../hosting-times.ts'
 
@@ -13,7 +15,10 @@ type Answer = { status: number; code: string | undefined; body: Record<string, u
 
 /** The room behind the whole application, a worker's token, and what callers and workers do with it. */
 export async function startHosting(database: Database, times: HostingTimes) {
-  const server = await askRooms(database, (services) => [hostedCallRoutes(services, times)])
+  const server = await askRooms(database, (services) => [
+    hostedCallRoutes(services, times),
+    chatRoutes(services, times),
+  ])
   const operator = await createTrader(database, 'operator')
   await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', operator.accountId).execute()
   const worker = await server.tokenOf(operator, 'worker')
@@ -72,3 +77,11 @@ export const failed = ({ id }: { id: string }): CallAnswer => ({
   id,
   error: { code: 'model_timeout', message: 'The model did not answer within 1 s.' },
 })
+
+/** Asks until it is so, for ten seconds at most. */
+export async function waitFor(holds: () => Promise<boolean>): Promise<void> {
+  for (let asked = 0; !(await holds()); asked++) {
+    if (asked === 1_000) throw new Error(`It never came to pass: ${holds}`)
+    await delay(10)
+  }
+}

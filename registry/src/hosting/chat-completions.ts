@@ -1,0 +1,133 @@
+import {
+  AgentGymError,
+  type ChatCompletion,
+  type ChatRequest,
+  type HostedCall,
+  hostedCallRequestSchema,
+  type SpaceDescription,
+} from '@agentgym/contract'
+
+/** Of what an agent is shown. */
+const observationBytes = 256 * 1024
+
+/** `@scope/name[@range]`. Throws `request_invalid` for what cannot name an agent. */
+export function modelOf({ model }: ChatRequest): { name: string; version?: string } {
+  const [, name, version] = /^(@[^/@]+\/[^/@]+)(?:@(.{1,64}))?$/s.exec(model) ?? []
+  if (name === undefined) throw invalid('model', 'an agent is named @scope/name, or @scope/name@version')
+  return { name, version }
+}
+
+/**
+ * What the agent is to act upon: the text of the last message of the user, or of a tool, whose result is what is seen next.
+ * Throws `request_invalid`, `request_too_large`.
+ */
+export function observedText({ messages }: ChatRequest): string {
+  const message = messages.findLast(({ role }) => role === 'user' || role === 'tool')
+  const { content } = message ?? {}
+  const parts = Array.isArray(content) ? content : [{ type: 'text', text: content ?? undefined }]
+  if (parts.some(({ type, text }) => type !== 'text' || typeof text !== 'string'))
+    throw invalid('messages', 'the last message of the user holds the observation, as text')
+  const text = parts.map(({ text }) => text).join('')
+  if (Buffer.byteLength(text) <= observationBytes) return text
+  throw new AgentGymError({
+    code: 'request_too_large',
+    message: `The observation is larger than ${observationBytes} bytes.`,
+    data: { limit_bytes: observationBytes },
+  })
+}
+
+/**
+ * The observation that a text says: JSON, or, where it is none, the text itself. An agent that sees texts sees the text as it
+ * is, `42` too, unless it is a JSON string. Throws `request_invalid` for what is nested too deep.
+ */
+export function observationOf(text: string, space: SpaceDescription | undefined): HostedCall['action'] {
+  const parsed = parseJson(text)
+  if (parsed === undefined || (space?.type === 'text' && typeof parsed.value !== 'string')) return text
+  const checked = hostedCallRequestSchema.shape.observation.safeParse(parsed.value)
+  if (checked.success) return checked.data
+  throw invalid('messages', `the observation ${checked.error.issues[0].message}`)
+}
+
+function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+type Told = {
+  request: ChatRequest
+  call: HostedCall
+  /** The agent's, of its manifest. */
+  action: SpaceDescription | undefined
+  /** What the agent was shown. */
+  observed: string
+  now: Date
+}
+
+/** The agent's answer as a chat completion: a tool call where the action names a tool of the request, else JSON. */
+export function chatCompletion({ request, call, action, observed, now }: Told): ChatCompletion {
+  const tool = toolOf(request, call, action)
+  const content = tool === undefined ? JSON.stringify({ action: call.action, label: call.label }) : null
+  // A policy has no tokens: four characters count as one, as texts have on average.
+  const [prompt, completion] = [observed, content ?? tool?.arguments ?? ''].map(({ length }) => Math.ceil(length / 4))
+  const toolCalls = tool && [{ id: `call_${call.id.replaceAll('-', '')}`, type: 'function' as const, function: tool }]
+  return {
+    id: `chatcmpl-${call.id}`,
+    object: 'chat.completion',
+    created: Math.floor(now.getTime() / 1_000),
+    model: `${call.package}@${call.version}`,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content, refusal: null, ...(toolCalls && { tool_calls: toolCalls }) },
+        logprobs: null,
+        finish_reason: tool === undefined ? 'stop' : 'tool_calls',
+      },
+    ],
+    usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
+  }
+}
+
+/** The tool that the action calls: by its label, or as tool scenarios have it, `{ tool: index, NAME: parameters }`. */
+function toolOf(
+  { tools, tool_choice }: ChatRequest,
+  { action, label }: HostedCall,
+  space: SpaceDescription | undefined,
+): { name: string; arguments: string } | undefined {
+  const offered = new Set(tools?.flatMap((tool) => tool.function?.name ?? []))
+  if (offered.size === 0 || tool_choice === 'none') return undefined
+  if (label !== null) return offered.has(label) ? { name: label, arguments: '{}' } : undefined
+  if (typeof action !== 'object' || action === null || Array.isArray(action) || space?.type !== 'dict') return undefined
+  const choice = space.entries.find(({ name }) => name === 'tool')?.space
+  if (choice?.type !== 'discrete' || typeof action.tool !== 'number') return undefined
+  const name = choice.labels?.[action.tool - choice.start]
+  if (name === undefined || !offered.has(name)) return undefined
+  return { name, arguments: JSON.stringify(Object.hasOwn(action, name) ? action[name] : {}) }
+}
+
+/** The same as server-sent events: the answer in one piece, its end, its usage where it was asked for. */
+export function chatChunks(completion: ChatCompletion, { stream_options }: ChatRequest): string {
+  const { usage, choices, ...head } = completion
+  const [{ message, finish_reason }] = choices
+  const { tool_calls, ...said } = message
+  const delta = { ...said, ...(tool_calls && { tool_calls: tool_calls.map((call, index) => ({ index, ...call })) }) }
+  const chunk = (parts: object[], more: object = {}) => ({
+    ...{ ...head, object: 'chat.completion.chunk', choices: parts, ...more },
+  })
+  const events = [
+    chunk([{ index: 0, delta, logprobs: null, finish_reason: null }]),
+    chunk([{ index: 0, delta: {}, logprobs: null, finish_reason }]),
+    ...(stream_options?.include_usage === true ? [chunk([], { usage })] : []),
+  ]
+  return `${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`
+}
+
+function invalid(field: string, why: string): AgentGymError {
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: `The field "${field}" of the body is invalid: ${why}.`,
+    data: { field, in: 'json' },
+  })
+}
