@@ -2,6 +2,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Database } from './database.ts'
+import { sendInFlights } from './flights.ts'
 import { prepareMarked } from './prepared-statements.ts'
 import type { Schema } from './schema.ts'
 import { TransactionScope } from './transaction-scope.ts'
@@ -80,6 +81,7 @@ function createPool(connectionString: string): pg.Pool {
   pool.on('connect', (client) => {
     client.on('error', () => {})
     prepareMarked(client)
+    sendInFlights(client, { getTypeParser })
   })
   return pool
 }

@@ -16,15 +16,18 @@ export const prepared = sql.raw(mark)
 export function prepareMarked(client: PoolClient): void {
   const query: (...given: unknown[]) => unknown = client.query.bind(client)
   const send = (text: unknown, values: unknown, ...rest: unknown[]): unknown => {
-    if (typeof text !== 'string' || !text.includes(mark)) return query(text, values, ...rest)
+    if (typeof text !== 'string' || !isPrepared(text)) return query(text, values, ...rest)
     return query({ name: nameOf(text), text, values }, ...rest)
   }
   client.query = send as typeof client.query
 }
 
+export const isPrepared = (text: string): boolean => text.includes(mark)
+
 const names = new Map<string, string>()
 
-function nameOf(text: string): string {
+/** The name by which PostgreSQL knows a statement again. */
+export function nameOf(text: string): string {
   let name = names.get(text)
   if (name === undefined) {
     name = createHash('sha256').update(text).digest('base64url')

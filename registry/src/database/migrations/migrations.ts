@@ -10,6 +10,7 @@ import { moderation } from './0009-moderation.ts'
 import { pictures } from './0010-pictures.ts'
 import { dependents } from './0011-dependents.ts'
 import { hostedCalls } from './0012-hosted-calls.ts'
+import { ledgerSpeed } from './0013-ledger-speed.ts'
 import { versionDocuments } from './0014-version-documents.ts'
 import type { Migration } from './migration.ts'
 
@@ -27,5 +28,6 @@ export const migrations: readonly Migration[] = [
   pictures,
   dependents,
   hostedCalls,
+  ledgerSpeed,
   versionDocuments,
 ]

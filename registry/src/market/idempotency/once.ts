@@ -1,5 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
+import { ahead, sendAhead } from '../../database/flights.ts'
 import { prepared } from '../../database/prepared-statements.ts'
 import type { Schema } from '../../database/schema.ts'
 import { requestHash } from '../../training/request-hash.ts'
@@ -21,33 +22,49 @@ export type KeyedAnswer<Answer> = { status: number; answer: Answer }
  * in the transaction: it writes the key's row, so whoever comes with the same key at the same moment waits for the one that
  * was first, and nothing of the key is there unless all of the work is. A failure is not kept: it changed nothing.
  *
- * Two round trips. Throws `idempotency_key_reused` where the key came with another request, and what `work` throws.
+ * `read` is what the work begins with: reads alone, which go to the database together with the key. What they come to is `work`'s
+ * where the key is new, and nobody's where it is not.
+ *
+ * One round trip, none where there is something to read; the answer goes with the commit. Throws `idempotency_key_reused` where
+ * the key came with another request, and what `read` and `work` throw.
  */
-export async function once<Answer extends Record<string, unknown>>(
+export async function once<Answer extends Record<string, unknown>, Read = undefined>(
   query: Transaction<Schema>,
   { actorId, key, action, request }: Keyed,
-  work: () => Promise<KeyedAnswer<Answer>>,
+  work: (read: Read) => Promise<KeyedAnswer<Answer>>,
+  read: () => Promise<Read> = async () => undefined as Read,
 ): Promise<KeyedAnswer<Answer> & { repeated: boolean }> {
   const hash = requestHash(request)
-  const first = await query
-    .insertInto('idempotency_keys')
-    .modifyEnd(prepared)
-    .values({ actor_id: actorId, key, action, request_hash: hash, status: 0, answer: '{}' })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('key')
-    .executeTakeFirst()
-  if (first === undefined)
+  const written = await sendAhead(
+    query,
+    query
+      .insertInto('idempotency_keys')
+      .values({ actor_id: actorId, key, action, request_hash: hash, status: 0, answer: '{}' })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('key')
+      .modifyEnd(preparedAhead)
+      .compile(),
+  )
+  const [found] = await Promise.allSettled([read()])
+  if (found.status === 'rejected' && !(found.reason instanceof AgentGymError)) throw found.reason
+  if ((await written()).length === 0)
     return { ...(await earlierAnswer<Answer>(query, { actorId, key, action }, hash)), repeated: true }
-  const { status, answer } = await work()
-  await query
-    .updateTable('idempotency_keys')
-    .modifyEnd(prepared)
-    .set({ status, answer: JSON.stringify(answer) })
-    .where('actor_id', '=', actorId)
-    .where('key', '=', key)
-    .execute()
+  if (found.status === 'rejected') throw found.reason
+  const { status, answer } = await work(found.value)
+  await sendAhead(
+    query,
+    query
+      .updateTable('idempotency_keys')
+      .set({ status, answer: JSON.stringify(answer) })
+      .where('actor_id', '=', actorId)
+      .where('key', '=', key)
+      .modifyEnd(preparedAhead)
+      .compile(),
+  )
   return { status, answer, repeated: false }
 }
+
+const preparedAhead = sql`${prepared}${ahead}`
 
 async function earlierAnswer<Answer>(
   query: Transaction<Schema>,

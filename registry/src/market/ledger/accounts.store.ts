@@ -43,17 +43,18 @@ export async function openAccount(query: Transaction<Schema>, key: AccountKey): 
 
 const nameOf = ({ owner, code, currency }: AccountKey): string => `${owner}/${code}/${currency}`
 
-/** Ids by name. Two lookups, for a comparison that takes null for a value uses no index. */
+/** Ids by name, each looked up by its key: a join would read the whole table. A comparison that takes null for a value uses no index. */
 async function findAccounts(query: Queries, keys: readonly AccountKey[]): Promise<Map<string, string>> {
   const { rows } = await sql<AccountKey & { id: string }>`${prepared}
-    with wanted as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(keys)}::text::jsonb) as wanted(owner uuid, code text, currency text)
-    )
-    select id, owner_id as owner, code, currency from wanted join ledger_accounts using (code, currency)
-      where owner_id = owner
-    union all
-    select id, owner_id, code, currency from wanted join ledger_accounts using (code, currency)
-      where owner_id is null and owner is null`.execute(query)
+    select found.id, owner, code, currency
+    from jsonb_to_recordset(${JSON.stringify(keys)}::text::jsonb) as wanted(owner uuid, code text, currency text)
+    cross join lateral (
+      (select id from ledger_accounts account where account.owner_id = wanted.owner and account.code = wanted.code
+        and account.currency = wanted.currency limit 1)
+      union all
+      (select id from ledger_accounts account where account.owner_id is null and wanted.owner is null
+        and account.code = wanted.code and account.currency = wanted.currency limit 1)
+    ) found`.execute(query)
   return new Map(rows.map((row) => [nameOf(row), row.id]))
 }
 

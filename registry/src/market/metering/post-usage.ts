@@ -64,7 +64,7 @@ async function postBatch({ database, config }: Posting, due: Due, { events: most
     await database.lock(query, `usage:${due.account_id}:${due.version_id}`)
     const { packageId, sellerId } = await partiesOf(query, due.version_id)
     const royalty = await royaltyOf(query, {
-      ...{ versionId: due.version_id, sellerId, capBasisPoints: royaltyCapBasisPoints },
+      ...{ versionId: due.version_id, sellerId, capBasisPoints: royaltyCapBasisPoints, currency },
     })
     const batchId = randomUUID()
     const sale = {

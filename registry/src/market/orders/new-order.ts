@@ -30,7 +30,10 @@ export async function partsOf(
   { price, kind, version, seller }: OrderSubject,
 ): Promise<{ parts: SaleParts; royalty: Royalty | null }> {
   if (price.amountMinor === 0) return { parts: nothing, royalty: null }
-  const asked = { versionId: version.id, sellerId: seller.id, capBasisPoints: market.royaltyCapBasisPoints }
+  const asked = {
+    ...{ versionId: version.id, sellerId: seller.id, capBasisPoints: market.royaltyCapBasisPoints },
+    currency: price.currency,
+  }
   const royalty = kind === 'agent' ? await royaltyOf(query, asked) : null
   const priceMinor = BigInt(price.amountMinor)
   const parts = splitSale({ priceMinor, feeBasisPoints: market.feeBasisPoints, royalty: royalty ?? undefined })

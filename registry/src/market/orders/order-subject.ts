@@ -32,6 +32,10 @@ export type OrderSubject = {
   sellerOwes: boolean
   /** Caps hold for the buyer or for the token that asks. */
   capped: boolean
+  /** The accounts of the ledger that a sale is between, where they are there. */
+  accounts: { balance: string | null; earnings: string | null; fees: string | null }
+  /** When the transaction began, which is when its order is placed. */
+  at: Date
 }
 
 type Row = {
@@ -51,6 +55,10 @@ type Row = {
   shared: boolean
   owes: boolean
   capped: boolean
+  balance_id: string | null
+  earnings_id: string | null
+  fees_id: string | null
+  at: Date
   versions: (Candidate & { id: string })[] | null
   tags: Record<string, string> | null
   held: { major: number; order: string }[] | null
@@ -86,6 +94,8 @@ export async function findOrderSubject(query: Queries, buying: Buying): Promise<
     },
     sellerOwes: row.owes,
     capped: row.capped,
+    accounts: { balance: row.balance_id, earnings: row.earnings_id, fees: row.fees_id },
+    at: row.at,
   }
 }
 
@@ -94,7 +104,10 @@ const controllers = (account: ReturnType<typeof sql.ref> | ReturnType<typeof sql
   select ${account}::uuid as id
   union all select user_id from memberships where organisation_id = ${account} and role in ('owner', 'admin')`
 
-async function findRow(query: Queries, { actor, buyerId }: Buying, name: string): Promise<Row | undefined> {
+const accountId = (owner: ReturnType<typeof sql>, code: string, currency: string) => sql`
+  (select id from ledger_accounts where ${owner} and code = ${sql.lit(code)} and currency = coalesce(price.currency, ${currency}))`
+
+async function findRow(query: Queries, { actor, buyerId, currency }: Buying, name: string): Promise<Row | undefined> {
   const { rows } = await sql<Row>`${prepared}
     select package.id, package.name, package.kind, package.visibility, package.owner_id, seller.username as seller,
       package.taken_down_at, package.taken_down_reason,
@@ -110,6 +123,10 @@ async function findRow(query: Queries, { actor, buyerId }: Buying, name: string)
       exists (select from ledger_accounts where owner_id = package.owner_id and code = 'debt'
         and debits_posted > credits_posted) as owes,
       exists (select from spend_caps where account_id = ${buyerId} and token_id is null or token_id = ${actor.tokenId}) as capped,
+      ${accountId(sql`owner_id = ${buyerId}`, 'balance', currency)} as balance_id,
+      ${accountId(sql`owner_id = package.owner_id`, 'earnings', currency)} as earnings_id,
+      ${accountId(sql`owner_id is null`, 'fees', currency)} as fees_id,
+      now()::timestamptz(3) as at,
       (select json_agg(json_build_object('id', id, 'version', version, 'deprecated', deprecated,
           'yanked', yanked_at is not null) order by created_at, id)
         from versions where package_id = package.id and state = 'published') as versions,

@@ -9,15 +9,16 @@ import type { Schema } from '../../database/schema.ts'
 import type { Services } from '../../server/services.ts'
 import { requireWithinCaps } from '../caps/require-within-caps.ts'
 import { once } from '../idempotency/once.ts'
+import { isRefusedAhead } from '../ledger/post-ahead.ts'
 import { createOrderPayment, openOrderPayment } from '../payments/order-payment.ts'
 import { repayDebt } from './debts.ts'
 import { orderOf } from './describe-order.ts'
-import { insertOrder } from './insert-order.ts'
+import { insertOrder, insertOrderAhead, isLicenceTaken } from './insert-order.ts'
 import { type NewOrder, partsOf, saleOf } from './new-order.ts'
 import { findParty, type Party } from './order-parties.ts'
 import { findOrderSubject, type OrderSubject, requireExpectedPrice, requireOthers } from './order-subject.ts'
 import { findOrderView } from './orders.store.ts'
-import { holdSale, makeSale } from './sale-transfers.ts'
+import { holdSale, makeSale, makeSaleAhead, type SaleAccounts } from './sale-transfers.ts'
 
 export type OrderRequest = z.output<typeof createOrderRequestSchema>
 export type Placing = { actor: Actor | null; request: OrderRequest; idempotencyKey: string; ip: string | null }
@@ -41,28 +42,46 @@ export async function placeOrder(services: Services, placing: Placing): Promise<
   const { request, idempotencyKey: key } = placing
   if (request.pay_with === 'provider')
     await limitRate(database, `pay-order:${actor.accountId}`, { limit: 60, windowSeconds: 60 })
-  const { status, answer } = await database.transaction((query) =>
-    once(query, { actorId: actor.accountId, key, action: 'order.place', request }, () =>
-      buy(services, query, { ...placing, actor }),
-    ),
-  )
+  const keyed = { actorId: actor.accountId, key, action: 'order.place', request }
+  const place = (unseen: boolean) =>
+    database.transaction((query) =>
+      once(
+        query,
+        keyed,
+        (wanted) => buy(services, query, { ...placing, actor, ...wanted, unseen }),
+        () => findWanted(services, query, { ...placing, actor }),
+      ),
+    )
+  // Unseen first: most who buy have the money, and not the licence. Whoever is refused is told why by looking.
+  const { status, answer } = await place(true).catch((error: unknown) => {
+    if (!isRefusedAhead(error) && !isLicenceTaken(error)) throw error
+    return place(false)
+  })
   const placed = { status: status === 200 ? 200 : 201, order: answer } as const
   return answer.state === 'awaiting_payment' ? { ...placed, order: await withCheckout(services, answer.id) } : placed
 }
 
 type Known = Placing & { actor: Actor }
+type Wanted = { buyer: Party; subject: OrderSubject }
 
-async function buy(
-  services: Services,
-  query: Transaction<Schema>,
-  placing: Known,
-): Promise<{ status: 200 | 201; answer: Order }> {
-  const { actor, request } = placing
+async function findWanted(services: Services, query: Transaction<Schema>, { actor, request }: Known): Promise<Wanted> {
   const buyer = await findParty(query, actor, request.account, { permission: 'publish', scope: 'market:buy' })
   const subject = await findOrderSubject(query, {
     ...{ actor, buyerId: buyer.id, currency: services.config.training.currency },
     ...{ name: request.package, range: request.range ?? '' },
   })
+  return { buyer, subject }
+}
+
+/** `unseen`: where nothing stands against it the money is moved without looking at the balance; the database does. */
+type Buying = Known & Wanted & { unseen: boolean }
+
+async function buy(
+  services: Services,
+  query: Transaction<Schema>,
+  { buyer, subject, unseen, ...placing }: Buying,
+): Promise<{ status: 200 | 201; answer: Order }> {
+  const { request } = placing
   if (subject.heldOrder !== null) return existing(query, subject.heldOrder)
   requireOthers(subject)
   requireExpectedPrice(subject, request.expected_price)
@@ -70,7 +89,10 @@ async function buy(
   const waiting = request.pay_with === 'provider' && (await awaitingPayment(query, buyer.id, subject))
   if (waiting) return existing(query, waiting)
   const order = await orderFor(services, query, { placing, buyer, subject })
-  return { status: 201, answer: await take(services, query, order) }
+  const accounts = unseen ? accountsOf(order) : null
+  if (accounts === null) return { status: 201, answer: await take(services, query, order) }
+  await makeSaleAhead(query, saleOf(order), accounts)
+  return { status: 201, answer: orderOf(await insertOrderAhead(query, order)) }
 }
 
 async function existing(query: Transaction<Schema>, id: string): Promise<{ status: 200; answer: Order }> {
@@ -111,6 +133,15 @@ async function orderFor(
   // What is free is paid for as soon as it is ordered.
   const payWith = subject.price.amountMinor === 0 ? 'balance' : request.pay_with
   return { id: randomUUID(), actor, buyer, subject, parts, royalty, payWith, runId: null, ip }
+}
+
+/** Of an order that is paid from the balance under no cap to nobody who owes; null for others, and where one is not open yet. */
+function accountsOf({ subject, royalty, payWith }: NewOrder): SaleAccounts | null {
+  const { balance, earnings, fees } = subject.accounts
+  if (payWith !== 'balance' || subject.price.amountMinor === 0 || subject.capped) return null
+  if (subject.sellerOwes || royalty?.authorOwes || balance === null || earnings === null || fees === null) return null
+  if (royalty !== null && royalty.account === null) return null
+  return { balance, earnings, fees, royalty: royalty?.account ?? null }
 }
 
 /** Takes the money, or asks for it, and writes the order down. */

@@ -3,7 +3,13 @@ import type { Queries } from '../../database/database.ts'
 import { prepared } from '../../database/prepared-statements.ts'
 
 /** What the author of the scenario gets of a sale. */
-export type Royalty = { to: string; basisPoints: number; authorOwes: boolean }
+export type Royalty = {
+  to: string
+  basisPoints: number
+  authorOwes: boolean
+  /** Their earnings in the ledger, where they have such an account. */
+  account: string | null
+}
 
 /**
  * Of an agent's version: its scenario's author gets what the scenario asks for at this moment, at most the installation's
@@ -12,10 +18,13 @@ export type Royalty = { to: string; basisPoints: number; authorOwes: boolean }
  */
 export async function royaltyOf(
   query: Queries,
-  { versionId, sellerId, capBasisPoints }: { versionId: string; sellerId: string; capBasisPoints: number },
+  asked: { versionId: string; sellerId: string; capBasisPoints: number; currency: string },
 ): Promise<Royalty | null> {
-  const { rows } = await sql<{ owner_id: string; royalty_basis_points: number; owes: boolean }>`${prepared}
+  const { versionId, sellerId, capBasisPoints, currency } = asked
+  const { rows } = await sql<Row>`${prepared}
     select scenario.owner_id,
+      (select id from ledger_accounts where owner_id = scenario.owner_id and code = 'earnings' and currency = ${currency})
+        as account_id,
       case when terms.next_at <= now() then terms.next_royalty_basis_points else terms.royalty_basis_points end
         as royalty_basis_points,
       exists (select from ledger_accounts where owner_id = scenario.owner_id and code = 'debt'
@@ -29,5 +38,8 @@ export async function royaltyOf(
     where agent.version_id = ${versionId} and scenario.owner_id <> ${sellerId}`.execute(query)
   const [row] = rows
   const basisPoints = Math.min(row?.royalty_basis_points ?? 0, capBasisPoints)
-  return row === undefined || basisPoints === 0 ? null : { to: row.owner_id, basisPoints, authorOwes: row.owes }
+  if (row === undefined || basisPoints === 0) return null
+  return { to: row.owner_id, basisPoints, authorOwes: row.owes, account: row.account_id }
 }
+
+type Row = { owner_id: string; account_id: string | null; royalty_basis_points: number; owes: boolean }

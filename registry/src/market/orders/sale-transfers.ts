@@ -5,6 +5,7 @@ import type { Schema } from '../../database/schema.ts'
 import { availableMinor } from '../ledger/account.ts'
 import { lockAccounts, openAccounts, readAccounts } from '../ledger/accounts.store.ts'
 import { applyTransfers } from '../ledger/apply-transfers.ts'
+import { postAhead } from '../ledger/post-ahead.ts'
 import type { SaleParts } from '../rules/split-sale.ts'
 import type { Movement, Transfer, TransferResult } from '../rules/transfer.ts'
 import { transferId } from './transfer-id.ts'
@@ -19,7 +20,7 @@ export type Sale = {
   currency: string
 }
 
-type SaleAccounts = { balance: string; earnings: string; fees: string; royalty: string | null }
+export type SaleAccounts = { balance: string; earnings: string; fees: string; royalty: string | null }
 
 async function openSaleAccounts(
   query: Transaction<Schema>,
@@ -64,6 +65,14 @@ export async function makeSale(query: Transaction<Schema>, sale: Sale, kind: 'po
   const refused = refusalOf(results)
   if (refused?.reason === 'insufficient_funds') throw await insufficientFunds(query, sale, accounts.balance)
   assert(refused === undefined, `a transfer of order ${sale.orderId} was refused: ${refused?.reason}`)
+}
+
+/**
+ * Makes the transfers of a sale between accounts that are known, without looking first: what must not be the database refuses,
+ * with the next statement of the transaction or with its commit.
+ */
+export async function makeSaleAhead(query: Transaction<Schema>, sale: Sale, accounts: SaleAccounts): Promise<void> {
+  await postAhead(query, saleTransfers(sale, accounts, 'posted'))
 }
 
 /** Makes transfers of which a refusal is a bug. */

@@ -1,0 +1,44 @@
+import { sql, type Transaction } from 'kysely'
+import { ahead, sendAhead } from '../../database/flights.ts'
+import { prepared } from '../../database/prepared-statements.ts'
+import type { Schema } from '../../database/schema.ts'
+import { violatedConstraint } from '../../database/violated-constraint.ts'
+import type { Movement } from '../rules/transfer.ts'
+import { uuidArray } from './uuid-array.ts'
+
+/**
+ * Makes transfers that nobody can have made before, all of them or none, in one flight with the next statement of the
+ * transaction. Nothing is read and decided here: limits, currencies and ids are held by the database, which refuses the
+ * transaction (`isRefusedAhead`); `applyTransfers` then says what the matter is. The accounts are held as by `applyTransfers`, in
+ * the order of their ids, and before the transfers get their positions.
+ */
+export async function postAhead(query: Transaction<Schema>, movements: readonly Movement[]): Promise<void> {
+  const rows = movements.map((movement, index) => ({
+    ...{ ordinal: index, id: movement.id, kind: movement.kind },
+    ...{ debit_account_id: movement.debitAccountId, credit_account_id: movement.creditAccountId },
+    ...{ amount: String(movement.amountMinor), currency: movement.currency },
+    ...{ code: movement.code, reference: movement.reference ?? null, expires_at: movement.expiresAt ?? null },
+  }))
+  const ids = movements.flatMap(({ debitAccountId, creditAccountId }) => [debitAccountId, creditAccountId])
+  const statement = sql`${prepared}${ahead}
+    with locked as materialized (
+      select id from ledger_accounts where id = any(${uuidArray(new Set(ids))}) and not hot order by id for no key update
+    ), held as materialized (
+      select count(*), clock_timestamp()::timestamptz(3) as at from locked
+    )
+    insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount, currency, code, reference, expires_at,
+      created_at)
+    select id, kind, debit_account_id, credit_account_id, amount, currency, code, reference, expires_at, held.at
+    from held, jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as asked(ordinal integer, id uuid, kind text,
+      debit_account_id uuid, credit_account_id uuid, amount bigint, currency text, code text, reference uuid,
+      expires_at timestamptz)
+    order by ordinal`.compile(query)
+  await sendAhead(query, statement)
+}
+
+/** Whether a transaction failed for what `postAhead` leaves to the database: funds, limits, a transfer that is there. */
+export function isRefusedAhead(error: unknown): boolean {
+  return refusals.has(violatedConstraint(error) ?? '')
+}
+
+const refusals = new Set(['ledger_accounts_debits_limit', 'ledger_accounts_credits_limit', 'ledger_transfers_pkey'])
