@@ -3,6 +3,7 @@ import {
   type PackageList,
   packageListSchema,
   packagePageSchema,
+  packageViewSchema,
   publisherSchema,
   type SearchRequest,
   sampleEpisodeSchema,
@@ -20,9 +21,10 @@ import { failures } from '../server/failures.ts'
 import type { Services } from '../server/services.ts'
 import { findDependents } from './dependents.store.ts'
 import { facetCounts } from './facet-counts.ts'
-import { listedPackage } from './listed-package.ts'
+import { listedPackages } from './listed-package.ts'
 import { packageDocument } from './package-document.ts'
 import { packagePage } from './package-page.ts'
+import { packageView } from './package-view.ts'
 import { decodeCursor, encodeCursor } from './page-cursor.ts'
 import { describePublisher } from './publisher.ts'
 import { searchPackages } from './search-packages.store.ts'
@@ -63,6 +65,20 @@ const pageRoute = createRoute({
   },
 })
 
+const viewRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/view',
+  operationId: 'getPackageView',
+  summary: 'A package with its offer and its latest version, in one answer',
+  description:
+    'What `GET /v1/packages/{scope}/{name}`, its offer, the version that it names as latest and its sample episode say.',
+  request: { params: packageParams },
+  responses: {
+    200: { description: 'The package.', content: { 'application/json': { schema: packageViewSchema } } },
+    ...failures('package_not_found'),
+  },
+})
+
 const readmeRoute = createRoute({
   method: 'get',
   path: '/v1/packages/{scope}/{name}/versions/{version}/readme',
@@ -91,7 +107,7 @@ const sampleEpisodeRoute = createRoute({
   responses: {
     200: {
       description: 'The episode.',
-      content: { 'application/json': { schema: sampleEpisodeSchema.meta({ id: 'SampleEpisode' }) } },
+      content: { 'application/json': { schema: sampleEpisodeSchema } },
     },
     ...failures('package_not_found', 'version_not_found', 'sample_episode_not_found'),
   },
@@ -134,6 +150,10 @@ export function catalogRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(pageRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
     return c.json(await packagePage(services, c.get('actor'), `${scope}/${name}`), 200)
+  })
+  routes.openapi(viewRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    return c.json(await packageView(services, c.get('actor'), `${scope}/${name}`), 200)
   })
   // For people, until the marketplace's site stands here. The README in it has passed the sanitiser.
   routes.get('/packages/:scope/:name', async (c) => {
@@ -183,7 +203,7 @@ async function listPackages(
   const search = { ...request, limit, after, words: searchQuery(q ?? '') }
   const { rows, end, groups } = await searchPackages(database, actor, search)
   return {
-    packages: rows.map((row) => listedPackage(row, config.training.currency)),
+    packages: await listedPackages(database.query, rows, config.training.currency),
     ...facetCounts(groups, search),
     next_cursor: end === null ? null : encodeCursor(config.secret, asked, end),
   }

@@ -83,4 +83,5 @@ export const sampleEpisodeSchema = z
     (episode) => new TextEncoder().encode(JSON.stringify(episode)).length <= limits.bytes,
     'is larger than it may be',
   )
+  .meta({ id: 'SampleEpisode' })
 export type SampleEpisode = z.infer<typeof sampleEpisodeSchema>
