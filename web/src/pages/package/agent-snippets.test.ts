@@ -48,7 +48,20 @@ describe('snippets', () => {
 
   it('are whole whatever a stranger calls an input', () => {
     const [leaf] = goodAgent.policy.observation
-    const names = ['"]; process.exit(1); ["', 'a.b', 'a_b', '1', '🚗', '\n"""', "'", '$']
+    const names = [
+      '"]; process.exit(1); ["',
+      'a.b',
+      'a_b',
+      '1',
+      '🚗',
+      '\n"""',
+      "'",
+      '$',
+      '__proto__',
+      'constructor',
+      'class',
+      'model',
+    ]
     const agent = card({ observation: names.map((name) => ({ ...leaf, name })) })
     const { asked, action } = runNode(agent, { logits: [1, 0] })
     expect(Object.keys(asked[0]).sort()).toEqual([...names].sort())
@@ -56,7 +69,7 @@ describe('snippets', () => {
     const [, parameters = ''] = /def act\((.*)\) -> int:/.exec(textOf(agent, /^Python/)) ?? []
     const variables = parameters.split(', ').map((parameter) => parameter.replace(': list[float]', ''))
     expect(new Set(variables).size).toBe(names.length)
-    for (const variable of variables) expect(variable).toMatch(/^[A-Za-z_]\w*$/)
+    for (const variable of variables) expect(variable).toMatch(/^(?!(?:class|model)$)[A-Za-z_]\w*$/)
   })
 
   it('give all outputs where an action is more than one choice', () => {

@@ -57,7 +57,7 @@ function nodeText({ model, inputs, output, start }: Reading): string {
     `const model = await InferenceSession.create(${quote(model)})`,
     'const observation = {',
     ...inputs.map(
-      ({ input, size }) => `  ${quote(input)}: new Tensor('float32', new Float32Array(${size}), [1, ${size}]),`,
+      ({ input, size }) => `  ${property(input)}: new Tensor('float32', new Float32Array(${size}), [1, ${size}]),`,
     ),
     '}',
     'const output = await model.run(observation)',
@@ -97,5 +97,16 @@ function pythonText({ name, model, inputs, output, start }: Reading): string {
 
 /** Names of inputs come out of a stranger's package: JSON's strings are those of JavaScript and Python, too. */
 const quote = (text: string) => JSON.stringify(text)
-const identifier = (text: string) => `${text.replace(/[^A-Za-z0-9]+/g, '_').replace(/^(?=\d|$)/, 'x')}`
+/** In a literal this one name would be the object's prototype, and no property. */
+const property = (name: string) => (name === '__proto__' ? `[${quote(name)}]` : quote(name))
+/** Words of Python, and what the snippet calls its own things. */
+const taken = new Set(
+  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield act dict float int list model named numpy onnxruntime output scores seen value zip'.split(
+    ' ',
+  ),
+)
+function identifier(text: string): string {
+  const name = text.replace(/[^A-Za-z0-9]+/g, '_').replace(/^(?=\d|$)/, 'x')
+  return taken.has(name) ? `${name}_` : name
+}
 const shift = (start: number) => (start === 0 ? '' : `${start} + `)
