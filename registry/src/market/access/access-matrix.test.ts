@@ -142,6 +142,8 @@ describe.each(await testDatabases())('who may have which package, on $kind', ({ 
         expect(new Set(await world.statuses('GET', `/v1/jobs/${version.id}/${what}?lease=${lease}`)), what).toEqual(
           new Set([409]),
         )
+    const hosted = `/v1/hosted-calls/tarballs/${version.id}?lease=${'A'.repeat(32)}`
+    expect(new Set(await world.statuses('GET', hosted))).toEqual(new Set([409]))
     // Whoever knows the integrity, which is public, does not get a 304 that others get 200 for.
     const known = { 'if-none-match': `"${version.integrity}"` }
     const path = world.filled('/npm/{paid}/tarball')
