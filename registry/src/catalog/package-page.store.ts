@@ -1,5 +1,5 @@
 import assert from 'node:assert'
-import { type Selectable, sql } from 'kysely'
+import { type InferResult, type Selectable, sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { AccountTable, VersionTable } from '../database/schema.ts'
 import { type ListedRow, listedColumns } from './search-packages.store.ts'
@@ -18,6 +18,8 @@ const latestColumns = [
   'deprecated',
   'yanked_at',
   'published_at',
+  'state',
+  'created_at',
 ] as const
 
 export type LatestRow = Pick<Selectable<VersionTable>, (typeof latestColumns)[number]> & {
@@ -50,7 +52,12 @@ export type PageRow = {
 
 /** All that a package's page is made of, in one round trip. */
 export async function findPage(query: Queries, packageId: string): Promise<PageRow> {
-  const row = await query
+  return pageRow(await selectPage(query).where('packages.id', '=', packageId).executeTakeFirstOrThrow())
+}
+
+/** The same as a query that does not say yet of which package; of its rows, `pageRow` makes the page's. */
+export function selectPage(query: Queries) {
+  return query
     .selectFrom('packages')
     .innerJoin('accounts as owner', 'owner.id', 'packages.owner_id')
     .leftJoin('versions', (join) =>
@@ -66,8 +73,11 @@ export async function findPage(query: Queries, packageId: string): Promise<PageR
     .select(latestColumns.map((column) => `versions.${column}` as const))
     .select(['publisher.username as publisher', 'readme_html.html as readme_html'])
     .select([tags.as('tags'), recent.as('recent'), published.as('published')])
-    .where('packages.id', '=', packageId)
-    .executeTakeFirstOrThrow()
+}
+
+type SelectedPage = InferResult<ReturnType<typeof selectPage>>[number]
+
+export function pageRow(row: SelectedPage): PageRow {
   return {
     package: pick(row, listedColumns),
     owner: { username: row.username, kind: row.owner_kind, display_name: row.display_name },

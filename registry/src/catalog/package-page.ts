@@ -1,7 +1,7 @@
 import type { PackagePage, Quality } from '@agentgym/contract'
 import type { Actor } from '../auth/actor.ts'
 import { tarballPath } from '../packages/package-path.ts'
-import { findReadablePackage, isTakenDownFor } from '../packages/packages.store.ts'
+import { findReadablePackage, isTakenDownFor, type PackageRow } from '../packages/packages.store.ts'
 import type { Services } from '../server/services.ts'
 import { qualityInput } from './index-package.ts'
 import { listedFields } from './listed-package.ts'
@@ -22,8 +22,17 @@ export async function packagePage(
   const { query } = database
   const found = await findReadablePackage(query, actor, name, { takenDown: 'shown' })
   const page = await findPage(query, found.id)
-  const shown = (await isTakenDownFor(query, actor, found)) ? { ...page, latest: null, tags: {}, recent: [] } : page
-  const { latest } = shown
+  const isHidden = await isTakenDownFor(query, actor, found)
+  return describePage(config, found, isHidden ? { ...page, latest: null, tags: {}, recent: [] } : page)
+}
+
+/** The page of a package, from the rows of it that whoever asks may see. */
+export async function describePage(
+  config: Services['config'],
+  found: Pick<PackageRow, 'taken_down_at' | 'taken_down_reason'>,
+  page: PageRow,
+): Promise<PackagePage> {
+  const { latest } = page
   const html = latest === null ? null : (latest.readme_html ?? (await readmeRenderer.readme(latest.id, latest.readme)))
   const { taken_down_at: takenDownAt, taken_down_reason: reason } = found
   return {
@@ -33,9 +42,9 @@ export async function packagePage(
     latest: latest === null ? null : latestVersion(page.package.name, latest, config.publicUrl),
     readme: latest === null || html === null ? null : { markdown: latest.readme, html },
     quality: latest === null ? { score: 0, parts: [] } : quality(page.package, latest),
-    tags: shown.tags,
+    tags: page.tags,
     versions_count: page.published,
-    versions: shown.recent.map((version) => ({
+    versions: page.recent.map((version) => ({
       ...version,
       published_at: new Date(version.published_at).toISOString(),
     })),

@@ -14,7 +14,14 @@ import type { Services } from '../server/services.ts'
 import { learningCurveOf } from '../training/learning-curves.store.ts'
 import { describeVerification } from '../verification/describe-verification.ts'
 import { tarballPath } from './package-path.ts'
-import { findReadablePackage, findReadableVersion, listVersions, tagsOf, type VersionRow } from './packages.store.ts'
+import {
+  findReadablePackage,
+  findReadableVersion,
+  listVersions,
+  type VersionDetails as ReadVersion,
+  tagsOf,
+  type VersionRow,
+} from './packages.store.ts'
 
 /** Versions of a package, as far as whoever asks may see them. Throws `package_not_found`. */
 export async function describeVersions(query: Queries, actor: Actor | null, name: string): Promise<VersionList> {
@@ -40,34 +47,69 @@ export async function describeVersion(
   const found = await findReadablePackage(database.query, actor, name)
   const row = await findReadableVersion(database.query, found, version)
   const tags = await tagsOf(database.query, found.id)
+  const isAgent = found.kind === 'agent'
+  return versionDetails(config, found.name, row, {
+    tags,
+    changes: await changesOf(database.query, row.id),
+    verification: isAgent ? await describeVerification(database.query, row.id) : null,
+    learningCurve: isAgent ? await learningCurveOf(database.query, row.id) : null,
+    agentManifest: isAgent ? await agentManifestOf(database.query, row.id) : null,
+  })
+}
+
+type Shown = Omit<
+  VersionRow,
+  'id' | 'package_id' | 'bundle_hash' | 'shasum' | 'object_key' | 'published_by' | 'intended_tag'
+>
+
+type VersionParts = {
+  tags: ReadonlyMap<string, string>
+  changes: VersionDetails['changes']
+  /** Null for scenarios, as all that follow. */
+  verification: VersionDetails['verification']
+  learningCurve: VersionDetails['learning_curve']
+  agentManifest: unknown
+}
+
+/** A version, from its row and what stands in other tables. */
+export function versionDetails(
+  config: Pick<Services['config'], 'publicUrl'>,
+  name: string,
+  row: Shown & Pick<ReadVersion, 'bundle_hash' | 'checks' | 'manifest' | 'readme'>,
+  { tags, changes, verification, learningCurve, agentManifest }: VersionParts,
+): VersionDetails {
   return {
-    name: found.name,
+    name,
     ...versionFields(row),
     bundle_hash: row.bundle_hash,
-    tarball: config.publicUrl + tarballPath(found.name, row.version),
+    tarball: config.publicUrl + tarballPath(name, row.version),
     tags: [...tags].filter(([, tagged]) => tagged === row.version).map(([tag]) => tag),
     checks: row.checks,
     manifest: row.manifest,
     readme: row.readme,
-    changes: await changesOf(database.query, row.id),
-    verification: found.kind === 'agent' ? await describeVerification(database.query, row.id) : null,
-    learning_curve: found.kind === 'agent' ? await learningCurveOf(database.query, row.id) : null,
-    agent: found.kind === 'agent' ? await agentCardOf(database.query, row.id) : null,
+    changes,
+    verification,
+    learning_curve: learningCurve,
+    agent: agentCard(agentManifest),
   }
 }
 
 /** Null where agent.json is not as it would have to be today. */
-async function agentCardOf(query: Queries, versionId: string): Promise<AgentCard | null> {
+function agentCard(agentManifest: unknown): AgentCard | null {
+  const parsed = agentManifestSchema.safeParse(agentManifest)
+  if (!parsed.success) return null
+  const { scenario, ...rest } = parsed.data
+  const spaces = { observation: spaceLeaves(scenario.observation), action: spaceLeaves(scenario.action) }
+  return agentCardSchema.parse({ ...rest, scenario, spaces })
+}
+
+async function agentManifestOf(query: Queries, versionId: string): Promise<unknown> {
   const row = await query
     .selectFrom('agent_versions')
     .select('manifest')
     .where('version_id', '=', versionId)
     .executeTakeFirst()
-  const parsed = agentManifestSchema.safeParse(row?.manifest)
-  if (!parsed.success) return null
-  const { scenario, ...rest } = parsed.data
-  const spaces = { observation: spaceLeaves(scenario.observation), action: spaceLeaves(scenario.action) }
-  return agentCardSchema.parse({ ...rest, scenario, spaces })
+  return row?.manifest
 }
 
 /** Throws `package_not_found`. */
@@ -76,7 +118,7 @@ export async function describeTags(query: Queries, actor: Actor | null, name: st
   return { name: found.name, tags: Object.fromEntries(await tagsOf(query, found.id)) }
 }
 
-function versionFields(row: VersionRow): Omit<VersionList['versions'][number], 'checks_passed' | 'checks_count'> {
+function versionFields(row: Shown): Omit<VersionList['versions'][number], 'checks_passed' | 'checks_count'> {
   return {
     version: row.version,
     state: row.state,

@@ -92,7 +92,8 @@ export async function isTakenDownFor(
   return !(await holdsAnyLicence(query, actor, id))
 }
 
-async function belongsTo(query: Queries, actor: Actor | null, ownerId: string): Promise<boolean> {
+/** To the account that owns something, in any role; by a token, where it may read packages. */
+export async function belongsTo(query: Queries, actor: Actor | null, ownerId: string): Promise<boolean> {
   if (actor === null || !actor.scopes.has('packages:read')) return false
   return actor.accountId === ownerId || (await roleIn(query, ownerId, actor.accountId)) !== null
 }

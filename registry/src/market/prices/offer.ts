@@ -1,4 +1,4 @@
-import { AgentGymError, type Offer, verificationStatementSchema } from '@agentgym/contract'
+import { AgentGymError, type Offer, type Verification, verificationStatementSchema } from '@agentgym/contract'
 import type { Actor } from '../../auth/actor.ts'
 import { manifestFacts } from '../../catalog/manifest-facts.ts'
 import type { Queries } from '../../database/database.ts'
@@ -12,7 +12,7 @@ import { standingOf } from '../access/standing.ts'
 import { availableMinor } from '../ledger/account.ts'
 import { readOwnersAccounts } from '../ledger/accounts.store.ts'
 import { findParty, type Party, readingScope } from '../orders/order-parties.ts'
-import { pricesNow } from './price-page.ts'
+import { type PricesNow, pricesNow } from './price-page.ts'
 
 export type OfferRequest = {
   actor: Actor | null
@@ -35,15 +35,43 @@ export async function makeOffer(
   const { found, row } = await chooseVersion(query, actor, name, range)
   if (row.yanked_at !== null) throw yanked(found.name, row.version)
   const { manifest } = await findReadableVersion(query, found, row.version)
+  return describeOffer(
+    { query, config },
+    {
+      ...{ actor, buyer, found, manifest, version: row.version },
+      prices: await pricesNow(query, found, config.training.currency),
+      verification: found.kind === 'agent' ? await describeVerification(query, row.id) : null,
+    },
+  )
+}
+
+type OfferParts = {
+  actor: Actor | null
+  buyer: Party | null
+  found: OfferedPackage
+  version: string
+  manifest: Parameters<typeof manifestFacts>[1]
+  prices: PricesNow
+  /** Null for scenarios. */
+  verification: Verification | null
+}
+
+type OfferedPackage = Pick<ReadablePackage, 'id' | 'name' | 'kind' | 'owner_id' | 'member'>
+
+/** The offer of a version; the database is asked only what it has of the buyer. */
+export async function describeOffer(
+  { query, config }: { query: Queries; config: Pick<Services['config'], 'publicUrl'> },
+  { actor, buyer, found, version, manifest, prices, verification }: OfferParts,
+): Promise<Offer> {
   const { title, license } = manifestFacts(found.name, manifest)
-  const { current, upcoming, terms } = await pricesNow(query, found, config.training.currency)
-  const major = majorOf(row.version)
+  const { current, upcoming, terms } = prices
+  const major = majorOf(version)
   return {
     package: found.name,
     kind: found.kind,
     title,
     seller: found.name.slice(1, found.name.indexOf('/')),
-    version: row.version,
+    version,
     covers: `${major}.x`,
     price: current,
     upcoming,
@@ -54,7 +82,7 @@ export async function makeOffer(
     calls_price_minor: terms.calls_price_minor,
     entitled: current.kind === 'free' || (await holds(query, { actor, buyer, found, major })),
     balance_minor: await balanceOf(query, actor, buyer, current.currency),
-    verification: found.kind === 'agent' ? await verificationOf(query, found.name, row) : null,
+    verification: verification === null ? null : offeredVerification(verification, `${found.name}@${version}`),
     page: config.publicUrl + packagePagePath(found.name),
   }
 }
@@ -64,7 +92,7 @@ async function buyerOf(query: Queries, actor: Actor | null, account: string | un
   return actor === null ? null : { id: actor.accountId, username: actor.username }
 }
 
-type Holding = { actor: Actor | null; buyer: Party | null; found: ReadablePackage; major: number }
+type Holding = { actor: Actor | null; buyer: Party | null; found: OfferedPackage; major: number }
 
 /** Their own, or bought; for an organisation what it has itself, and not what its members have. */
 async function holds(query: Queries, { actor, buyer, found, major }: Holding): Promise<boolean> {
@@ -87,19 +115,12 @@ async function balanceOf(
   return balance === undefined ? 0 : Number(availableMinor(balance))
 }
 
-async function verificationOf(
-  query: Queries,
-  name: string,
-  { id, version }: { id: string; version: string },
-): Promise<Offer['verification']> {
-  const verification = await describeVerification(query, id)
-  if (verification === null) return null
-  const { state, signed } = verification
+function offeredVerification({ state, signed }: Verification, verified: string): Offer['verification'] {
   const statement = signed === null ? null : verificationStatementSchema.parse(JSON.parse(signed.statement))
   return {
     state,
     return_mean: statement?.held_out.return_mean ?? null,
-    command: `agentgym agent verify ${name}@${version}`,
+    command: `agentgym agent verify ${verified}`,
   }
 }
 

@@ -5,7 +5,7 @@ import type { Queries } from '../../database/database.ts'
 import { findReadablePackage, type ReadablePackage } from '../../packages/packages.store.ts'
 import type { Services } from '../../server/services.ts'
 import { upcomingPrices } from '../rules/price-history.ts'
-import { priceEntries, priceOf, unsetPrice } from './prices.store.ts'
+import { priceEntries, priceOf, type StoredPrice, unsetPrice } from './prices.store.ts'
 import { type StoredTerms, saleTerms } from './sale-terms.ts'
 
 /** What a package costs, will cost and has cost, for whoever may know of it. Throws `package_not_found`. */
@@ -26,7 +26,7 @@ function announced(next: StoredTerms['next']): PricePage['upcoming_terms'] {
   return { ...terms, effective_at: at.toISOString() }
 }
 
-type PricesNow = {
+export type PricesNow = {
   current: Price
   upcoming: Price | null
   /** All that ever held, newest first. */
@@ -42,6 +42,15 @@ export async function pricesNow(
 ): Promise<PricesNow> {
   const at = await databaseTime(query)
   const entries = await priceEntries(query, found.id)
+  return pricesAt(found, { at, entries, terms: await saleTerms(query, found.id, at) }, currency)
+}
+
+/** The same from what was ever set, and from the terms that hold `at` that moment. */
+export function pricesAt(
+  found: Pick<ReadablePackage, 'id' | 'created_at'>,
+  { at, entries, terms }: { at: Date; entries: StoredPrice[]; terms: StoredTerms },
+  currency: string,
+): PricesNow {
   const history = entries
     .filter(({ withdrawnAt, effectiveAt }) => !withdrawnAt && effectiveAt <= at)
     .reverse()
@@ -51,7 +60,7 @@ export async function pricesNow(
     current: history.at(0) ?? unsetPrice(found, currency),
     upcoming: upcoming === undefined ? null : priceOf(upcoming),
     history,
-    terms: await saleTerms(query, found.id, at),
+    terms,
   }
 }
 

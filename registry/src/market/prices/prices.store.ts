@@ -50,7 +50,7 @@ export async function priceEntries(query: Queries, packageId: string): Promise<S
   return rows.map(entryOf)
 }
 
-function entryOf(row: Selectable<PriceTable>): StoredPrice {
+export function entryOf(row: Omit<Selectable<PriceTable>, 'package_id' | 'set_by'>): StoredPrice {
   const { id, kind, amount_minor, currency, effective_at, created_at, withdrawn_at } = row
   return {
     id,

@@ -20,6 +20,14 @@ const unsaid: StoredTerms = { royalty_basis_points: 0, trial_calls: 0, calls_pri
 /** The terms that hold at `at`, and what is announced. Where nobody has said any: nothing is asked. */
 export async function saleTerms(query: Queries, packageId: string, at: Date): Promise<StoredTerms> {
   const row = await query.selectFrom('sale_terms').selectAll().where('package_id', '=', packageId).executeTakeFirst()
+  return termsAt(row, at)
+}
+
+/** The same from their row, undefined where there is none. */
+export function termsAt(
+  row: Omit<Selectable<SaleTermsTable>, 'package_id' | 'updated_at'> | undefined,
+  at: Date,
+): StoredTerms {
   if (row === undefined) return unsaid
   const { royalty_basis_points, trial_calls, calls_price_minor, terms } = row
   const said = { royalty_basis_points, trial_calls, calls_price_minor, terms }
