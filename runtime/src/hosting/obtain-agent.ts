@@ -22,5 +22,5 @@ export function obtainAgent(lease: CallLease, agent: LeasedCalls['agent']): Prom
 /** Of the agent's own making: it fails on every machine alike. */
 export function isAgentsFault(error: unknown): error is AgentGymError {
   if (!(error instanceof AgentGymError)) return false
-  return error.code.startsWith('model_') || ['agent_invalid', 'manifest_invalid', 'file_not_found'].includes(error.code)
+  return error.code.startsWith('model_') || ['agent_invalid', 'manifest_invalid'].includes(error.code)
 }

@@ -1,14 +1,12 @@
-import { isDeepStrictEqual } from 'node:util'
-import { AgentGymError, type CallAnswer, callAnswersRequestSchema, type ErrorReport } from '@agentgym/contract'
+import { AgentGymError, type CallAnswer } from '@agentgym/contract'
 import { blameModel } from '../evaluation/golden-batch.ts'
 import { AgentProcess, type AgentWithModel, type ServedAgentLimits } from './agent-process.ts'
 import type { ServedCall } from './call-encoder.ts'
 import { callInvalid } from './call-invalid.ts'
+import { readAnswers, takenOver } from './read-answers.ts'
 
 /** A dict in eight others, and a box of eight dimensions: nothing that fits a space is nested deeper. */
 const deepest = 32
-/** One answer with the probabilities of as many choices as a space may have takes less. */
-const answerBytes = 2 ** 20
 
 export type ServedAgentEvents = {
   /** Its process has the model loaded. */
@@ -88,19 +86,6 @@ export class ServedAgent {
   }
 }
 
-/** One answer a call, in their order; anything else means that the model has taken its process over. */
-function readAnswers(received: unknown, calls: ServedCall[]): CallAnswer[] {
-  try {
-    const answers = callAnswersRequestSchema.shape.answers.parse(received)
-    const ids = (list: { id: string }[]) => list.map(({ id }) => id)
-    const fits = answers.every((answer) => Buffer.byteLength(JSON.stringify(answer)) <= answerBytes)
-    if (fits && isDeepStrictEqual(ids(answers), ids(calls))) return answers
-  } catch {
-    // Not of the contract's shape, or nested so deeply that nobody can tell.
-  }
-  throw takenOver('sent what is no answer')
-}
-
 /**
  * In that process runs nothing but the model: what ended it is the model's doing. Not that it could not be started, that it
  * was us who ended it, or that there is a bug of ours: that is thrown on.
@@ -111,15 +96,6 @@ function modelFailure(error: unknown): AgentGymError {
   if (blamed.code !== 'training_failed') return blamed
   if (blamed.data.not_started === true || blamed.data.stack !== undefined) throw blamed
   return takenOver('sent what makes no sense, or nothing at all')
-}
-
-function takenOver(what: string): AgentGymError {
-  return new AgentGymError({
-    code: 'model_crashed',
-    message: `The process that ran model.onnx ${what}, and was ended.`,
-    hint: 'Export the policy again, as plain layers.',
-    data: { file: 'model.onnx' } satisfies ErrorReport['data'],
-  })
 }
 
 function nestedTooDeeply(): AgentGymError {

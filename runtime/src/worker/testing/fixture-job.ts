@@ -145,8 +145,13 @@ export async function agentOf({ agent }: StoredJob): Promise<AgentManifest & { p
   }
 }
 
-/** Process ids of the trainers below a process, zombies left out. */
+/** Process ids of the trainers below a process. */
 export function trainersOf(parent = process.pid): number[] {
+  return processesRunning('training.process.ts', parent)
+}
+
+/** Process ids below a process whose command line names a file, zombies left out. */
+export function processesRunning(file: string, parent = process.pid): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
@@ -154,7 +159,7 @@ export function trainersOf(parent = process.pid): number[] {
       try {
         const [state, parentPid] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
         if (state === 'Z' || Number(parentPid) !== parent) return false
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('training.process.ts')
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(file)
       } catch {
         return false
       }
