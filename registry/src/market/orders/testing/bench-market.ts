@@ -1,11 +1,13 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import { type Actor, scopes } from '../../../auth/actor.ts'
+import { createToken } from '../../../auth/tokens.store.ts'
 import type { Database } from '../../../database/database.ts'
-import type { ServerConfig } from '../../../server/services.ts'
+import { createApp } from '../../../server/app.ts'
+import { createProcessMetrics } from '../../../server/process-metrics.ts'
+import type { ServerConfig, Services } from '../../../server/services.ts'
 import { openAccounts } from '../../ledger/accounts.store.ts'
 import { applyTransfers } from '../../ledger/apply-transfers.ts'
 import { insertOwners } from '../../ledger/testing/insert-owners.ts'
-import { placeOrder } from '../place-order.ts'
+import { orderRoutes } from '../orders.routes.ts'
 import { createTrader, type Listed, listPackage } from './marketplace.ts'
 
 const currency = 'USD'
@@ -15,16 +17,21 @@ const batch = 500
 
 /** Of the server's settings what an order depends on. */
 const config = {
+  ...{ publicUrl: 'http://localhost', secure: false, trustedProxies: 0, secret: new Uint8Array(32) },
+  limits: { tarballBytes: 1_000_000, unpackedBytes: 1_000_000, files: 1, ratio: 1 },
   training: { currency },
   market: { feeBasisPoints: 1_000, royaltyCapBasisPoints: 2_000 },
 } as ServerConfig
 
-/** A market in which `buy` buys one more licence: a random buyer's of a random agent, with fee and royalty, all of the order. */
+/**
+ * A market in which `buy` buys one more licence: a random buyer's of a random agent, with fee and royalty, by `POST /v1/orders`
+ * with the buyer's token, through all that a request passes, but without a socket.
+ */
 export async function openBenchMarket(
   database: Database,
   { buyers, sellers, authors }: { buyers: number; sellers: number; authors: number },
 ): Promise<{ buy(): Promise<void> }> {
-  const actors = await fundedBuyers(database, buyers)
+  const tokens = await fundedBuyers(database, buyers)
   const scenarios = await Promise.all(
     Array.from({ length: authors }, async () => {
       const { accountId: ownerId, username: owner } = await createTrader(database, 'author')
@@ -38,19 +45,28 @@ export async function openBenchMarket(
       return listPackage(database, { ownerId, owner, kind: 'agent', scenario: scenarios[index % authors], price })
     }),
   )
-  const services = { database, config } as Parameters<typeof placeOrder>[0]
+  const log = { info: () => {}, warn: () => {}, error: () => {} }
+  const services = { database, config, log, metrics: createProcessMetrics() } as unknown as Services
+  const app = createApp(services, { rooms: [orderRoutes(services)] })
   return {
     buy: async () => {
       const { name } = agents[randomInt(agents.length)]
-      await placeOrder(services, {
-        ...{ actor: actors[randomInt(actors.length)], idempotencyKey: randomUUID(), ip: '127.0.0.1' },
-        request: { package: name, range: '^1.0.0', pay_with: 'balance' },
+      const response = await app.request('/v1/orders', {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${tokens[randomInt(tokens.length)]}`,
+          'content-type': 'application/json',
+          'idempotency-key': randomUUID(),
+        },
+        body: JSON.stringify({ package: name, range: '^1.0.0', pay_with: 'balance' }),
       })
+      const answer = await response.text()
+      if (!response.ok) throw new Error(`the order was answered ${response.status}: ${answer}`)
     },
   }
 }
 
-async function fundedBuyers(database: Database, count: number): Promise<Actor[]> {
+async function fundedBuyers(database: Database, count: number): Promise<string[]> {
   const ids = await insertOwners(database, count)
   for (let from = 0; from < count; from += batch)
     await database.transaction(async (query) => {
@@ -67,8 +83,10 @@ async function fundedBuyers(database: Database, count: number): Promise<Actor[]>
         })),
       )
     })
-  return ids.map((accountId) => ({
-    ...{ accountId, username: `buyer-${accountId}`, emailVerified: true, operator: false, tokenId: null },
-    scopes: new Set(scopes),
-  }))
+  const tokens: string[] = []
+  for (const accountId of ids) {
+    const token = { accountId, name: 'bench', scopes: ['market:buy'] as const, expiresAt: null }
+    tokens.push((await createToken(database.query, token)).token)
+  }
+  return tokens
 }
