@@ -2,7 +2,7 @@ import { AgentGymError, type Publisher } from '@agentgym/contract'
 import { findAccount } from '../auth/accounts.store.ts'
 import type { Actor } from '../auth/actor.ts'
 import type { Services } from '../server/services.ts'
-import { listedPackage } from './listed-package.ts'
+import { listedPackages } from './listed-package.ts'
 import { listedColumns } from './search-packages.store.ts'
 import { visiblePackages } from './visible-packages.ts'
 
@@ -37,6 +37,6 @@ export async function describePublisher(
     kind: account.kind,
     display_name: account.display_name,
     created_at: account.created_at.toISOString(),
-    packages: rows.map((row) => listedPackage(row, config.training.currency)),
+    packages: await listedPackages(query, rows, config.training.currency),
   }
 }

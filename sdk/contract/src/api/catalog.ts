@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { currencySchema } from './money.ts'
+import { learningCurveSchema } from './packages.ts'
 import { priceKindSchema } from './prices.ts'
 
 const packageKindSchema = z.enum(['scenario', 'agent'])
@@ -59,8 +60,25 @@ const packageFields = {
   updated_at: timeSchema,
 }
 
+const bestReturnSchema = z
+  .object({
+    /** Whose it is: of a scenario the best public agent that was verified on its latest version. */
+    agent: z.string(),
+    /** Held-out mean return, as this server measured it. */
+    return_mean: z.number(),
+    /** How it learned, at most 24 points; empty where no run of this server trained it. */
+    curve: learningCurveSchema,
+  })
+  .meta({ id: 'BestReturn' })
+export type BestReturn = z.infer<typeof bestReturnSchema>
+
 export const listedPackageSchema = z
-  .object({ ...packageFields, quality: z.int().min(0).max(100) })
+  .object({
+    ...packageFields,
+    quality: z.int().min(0).max(100),
+    /** Null where nothing of its latest version is verified. */
+    best_return: z.union([bestReturnSchema, z.null()]),
+  })
   .meta({ id: 'ListedPackage' })
 export type ListedPackage = z.infer<typeof listedPackageSchema>
 
