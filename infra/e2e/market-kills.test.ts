@@ -19,7 +19,7 @@ import { createPostgresqlDatabase } from '../../registry/src/testing/test-postgr
 import { type Fleet, startFleet } from './fleet.ts'
 
 const long = process.env.AGENTGYM_TEST_LONG === '1'
-const kills = long ? 100 : 3
+const kills = long ? 100 : 2
 const lanes = 4
 const price = 250
 /** More than a lane can buy in a round. */

@@ -9,7 +9,7 @@ import { createPostgresqlDatabase } from '../../registry/src/testing/test-postgr
 import { auditRun } from './audit-run.ts'
 import { packScenario, startServer, type TestServer } from './registry-server.ts'
 
-const shortRuns = process.env.AGENTGYM_TEST_LONG === '1' ? 200 : 10
+const shortRuns = process.env.AGENTGYM_TEST_LONG === '1' ? 200 : 6
 const settings = { environments: 8, rollout_steps: 32, evaluation_episodes: 4, evaluate_every: 0 }
 
 type People = { operator: string; author: Client }

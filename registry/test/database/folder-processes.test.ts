@@ -11,7 +11,7 @@ import { createPgliteFolder } from '../../src/testing/test-databases.ts'
 
 const writer = fileURLToPath(new URL('./folder-writer.ts', import.meta.url))
 
-const kills = process.env.AGENTGYM_TEST_LONG ? 50 : 3
+const kills = process.env.AGENTGYM_TEST_LONG ? 50 : 2
 
 // Making and opening databases takes seconds, more so on a busy machine.
 describe('a PGlite folder and several processes', { timeout: 120_000 + kills * 10_000 }, () => {

@@ -18,7 +18,7 @@ import { testDatabases } from '../../src/testing/test-databases.ts'
 import { type Accounts, priceMinor, purchase } from './ledger-purchase.ts'
 
 const writer = fileURLToPath(new URL('./ledger-writer.ts', import.meta.url))
-const kills = process.env.AGENTGYM_TEST_LONG === '1' ? 50 : 3
+const kills = process.env.AGENTGYM_TEST_LONG === '1' ? 50 : 2
 const currency = 'EUR'
 
 describe.each(await testDatabases())('kill -9 amid transfers on $kind', ({ create }) => {

@@ -19,7 +19,7 @@ export type PayoutSender = {
 }
 
 const sender = fileURLToPath(new URL('./payout-sender.ts', import.meta.url))
-const rounds = process.env.AGENTGYM_TEST_LONG === '1' ? 40 : 3
+const rounds = process.env.AGENTGYM_TEST_LONG === '1' ? 40 : 2
 
 describe('kill -9 amid payouts, on PostgreSQL', () => {
   let url: string

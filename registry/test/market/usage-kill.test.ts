@@ -21,7 +21,7 @@ export type UsageTeller = {
 }
 
 const teller = fileURLToPath(new URL('./usage-teller.ts', import.meta.url))
-const kills = process.env.AGENTGYM_TEST_LONG === '1' ? 100 : 3
+const kills = process.env.AGENTGYM_TEST_LONG === '1' ? 100 : 2
 const callers = 3
 const priceMinor = 777
 

@@ -11,7 +11,7 @@ import { runFolder } from '../../src/testing/run-folder.ts'
 
 const writer = fileURLToPath(new URL('./object-writer.ts', import.meta.url))
 
-const kills = process.env.AGENTGYM_TEST_LONG ? 50 : 8
+const kills = process.env.AGENTGYM_TEST_LONG ? 50 : 4
 const timeout = 60_000 + kills * 5_000
 
 it('a process killed while it writes objects leaves whole ones only, every acknowledged one among them', {

@@ -9,7 +9,7 @@ const long = process.env.AGENTGYM_TEST_LONG === '1'
 const load = (name: string) => loadScenario(fileURLToPath(new URL(`../../../plugins/${name}`, import.meta.url)))
 
 describe("GRPO, with the scenario's settings for it", { timeout: 600_000 }, () => {
-  it.each(long ? [1, 2, 3, 4, 5] : [1, 2])(
+  it.each(long ? [1, 2, 3, 4, 5] : [1])(
     'customer-support reaches its criteria on held-out tickets, seed %i',
     async (seed) => {
       const { result, progress } = await trained(
@@ -23,9 +23,16 @@ describe("GRPO, with the scenario's settings for it", { timeout: 600_000 }, () =
     },
   )
 
-  it.each([1, 2, 3])('cart-pole reaches a mean return of 475 over 100 held-out episodes, seed %i', async (seed) => {
-    const { result } = await trained(await load('cart-pole'), { evaluation_episodes: 100 }, { algorithm: 'grpo', seed })
-    expect(result.evaluation.return_mean).toBeGreaterThanOrEqual(475)
-    expect(result.evaluation.success.ok).toBe(true)
-  })
+  it.each(long ? [1, 2, 3] : [1])(
+    'cart-pole reaches a mean return of 475 over 100 held-out episodes, seed %i',
+    async (seed) => {
+      const { result } = await trained(
+        await load('cart-pole'),
+        { evaluation_episodes: 100 },
+        { algorithm: 'grpo', seed },
+      )
+      expect(result.evaluation.return_mean).toBeGreaterThanOrEqual(475)
+      expect(result.evaluation.success.ok).toBe(true)
+    },
+  )
 })
