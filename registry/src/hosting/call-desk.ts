@@ -31,6 +31,11 @@ export class CallDesk {
     return this.#closedAt !== undefined
   }
 
+  /** Workers that wait here. */
+  get workers(): number {
+    return this.#workers.size
+  }
+
   /** Until when calls may be waited for at most, by `performance.now()`. */
   get endsAt(): number {
     return this.#closedAt === undefined ? Number.POSITIVE_INFINITY : this.#closedAt + CLOSING_MS
