@@ -48,6 +48,7 @@ const samples: Record<string, Sample> = {
   '/packages/:scope/:name/reviews': () => ({ path: '/packages/@acme/solver/reviews' }),
   '/packages/:scope/:name/report': () => ({ path: '/packages/@acme/maze/report', as: 'buyer' }),
   '/packages/:scope/:name/price': () => ({ path: '/packages/@acme/solver/price' }),
+  '/packages/:scope/:name/v/:version/readme': () => ({ path: '/packages/@acme/maze/v/1.0.0/readme' }),
   '/packages/:scope/:name/v/:version': () => ({ path: '/packages/@acme/maze/v/1.0.0' }),
   '/pictures/:scope/:name/:version': () => ({ path: '/pictures/@acme/maze/1.0.0' }),
   '/runs/new': () => ({ path: '/runs/new?scenario=@acme/maze' }),

@@ -4,7 +4,12 @@ import { agentTarball, goodAgent } from '../../testdata/tarballs/good-agent.ts'
 import type { TestSite } from './open-test-site.ts'
 import { clientOf } from './publish-sampled.ts'
 
-type Training = { worker: Awaited<ReturnType<typeof clientOf>>; job: LeasedTraining }
+type Training = {
+  worker: Awaited<ReturnType<typeof clientOf>>
+  job: LeasedTraining
+  /** Tells of one iteration more. */
+  tell(iteration: number, returnMean: number): Promise<void>
+}
 
 /** As a worker does: takes the run that waits, and tells of three iterations, the first without an episode that ended. */
 export async function trainABit(site: TestSite): Promise<Training> {
@@ -19,13 +24,19 @@ export async function trainABit(site: TestSite): Promise<Training> {
     ...{ policy_loss: 0.1, value_loss: 0.2, entropy: 0.3, approximate_kl: 0.01, clip_fraction: 0, gradient_norm: 1 },
     ...{ explained_variance: 0, kl_to_reference: null, zero_variance_groups: null, learning_rate: 0.001 },
   }
-  const points = [null, 20, 30].map((return_mean, index) => ({
-    ...{ event: 'progress' as const, iteration: index + 1, steps: 100 * (index + 1), steps_total: 5000 },
-    ...{ steps_per_second: 500, seconds: index + 1, collect_seconds: 0.5, update_seconds: 0.5 },
-    ...{ episodes: 1, episodes_total: index + 1, return_mean, length_mean: return_mean, metrics: {}, learner },
-  }))
-  await sendProgress(worker, leased.job, { points, evaluations: [], metered_ms: 3_000 })
-  return { worker, job: leased.job }
+  const pointOf = (iteration: number, return_mean: number | null) => ({
+    ...{ event: 'progress' as const, iteration, steps: 100 * iteration, steps_total: 5000 },
+    ...{ steps_per_second: 500, seconds: iteration, collect_seconds: 0.5, update_seconds: 0.5 },
+    ...{ episodes: 1, episodes_total: iteration, return_mean, length_mean: return_mean, metrics: {}, learner },
+  })
+  const { job } = leased
+  const points = [null, 20, 30].map((returnMean, index) => pointOf(index + 1, returnMean))
+  await sendProgress(worker, job, { points, evaluations: [], metered_ms: 3_000 })
+  const tell = async (iteration: number, returnMean: number) => {
+    const metered_ms = 1_000 * iteration
+    await sendProgress(worker, job, { points: [pointOf(iteration, returnMean)], evaluations: [], metered_ms })
+  }
+  return { worker, job, tell }
 }
 
 /** The same to the run's end, with an agent that nobody has published. */

@@ -1,4 +1,7 @@
 import type { ListedPackage } from '@agentgym/contract'
+import { Drawn } from '../pictures/drawn.tsx'
+import { sparkline } from '../pictures/learning-curve.ts'
+import { shownNumber } from '../pictures/shown-number.ts'
 import { Badge } from './badge.tsx'
 import { Count } from './count.tsx'
 import { Fact } from './fact.tsx'
@@ -22,8 +25,8 @@ export function PackageList({ packages, label, level = 3 }: PackageListProps) {
     <div class="package-list">
       <div class="package-list-head" aria-hidden="true">
         <span>Package</span>
-        <span>Kind</span>
-        <span>Quality</span>
+        <span>Kind, quality</span>
+        <span>Best return</span>
         <span>Price</span>
         <span>Downloads</span>
         <span>Updated</span>
@@ -57,11 +60,12 @@ function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
       <p class="package-row-kind">
         <Badge>{item.kind}</Badge>
         <span>{item.kind === 'agent' ? item.algorithm?.toUpperCase() : item.difficulty}</span>
+        <Quality score={item.quality} />
         <Rating rating={item.rating} votes={item.votes} />
       </p>
       <dl class="package-row-facts">
-        <Fact label="Quality">
-          <Quality score={item.quality} />
+        <Fact label="Best return">
+          <Best best={item.best_return} />
         </Fact>
         <Fact label="Price">
           <Price minor={item.price_minor} currency={item.currency} kind={item.price_kind} />
@@ -77,10 +81,22 @@ function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
   )
 }
 
+/** The best return that this server has verified, and how that agent learned. */
+function Best({ best }: { best: ListedPackage['best_return'] }) {
+  if (best === null) return <span class="dim">none verified</span>
+  return (
+    <span class="best-return" title={`${best.agent}, held-out mean return`}>
+      {best.curve.length > 1 && <Drawn picture={sparkline(best.curve, { title: null })} />}
+      {shownNumber(best.return_mean)}
+    </span>
+  )
+}
+
 /** 0 to 100, as a number and a bar. */
 function Quality({ score }: { score: number }) {
   return (
     <span class="quality">
+      <span class="visually-hidden">Quality </span>
       {score}
       <svg class="quality-bar" viewBox="0 0 100 4" width="40" height="4" preserveAspectRatio="none" aria-hidden="true">
         <rect class="quality-bar-rest" width="100" height="4" />

@@ -3,6 +3,7 @@
 import type { ProgressEvent, RunEvent } from '@agentgym/contract'
 import { durationWords } from '../pages/runs/duration-words.ts'
 import { shownNumber } from '../pictures/shown-number.ts'
+import { freshParts } from './nodes/fresh-parts.ts'
 import { RunCurves } from './nodes/run-curves.ts'
 
 /** What costs and who is ahead change without an event. */
@@ -89,19 +90,13 @@ class LiveRun {
     this.#root.querySelector(`[data-figure="${name}"]`)?.replaceChildren(text)
   }
 
-  /** The page's parts as the server draws them now. A form that somebody is typing in is left alone. */
+  /** The page's parts as the server draws them now. */
   async #refresh(): Promise<void> {
-    const response = await fetch(`/runs/${this.#root.dataset.run}`, { headers: { accept: 'text/html' } })
-    if (!response.ok) return
-    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
-    for (const part of this.#root.querySelectorAll<HTMLElement>('[data-part]')) {
-      const drawn = fresh.querySelector(`[data-part="${part.dataset.part}"]`)
-      if (drawn === null || part.contains(document.activeElement) || drawn.innerHTML === part.innerHTML) continue
+    const fresh = await freshParts(this.#root, `/runs/${this.#root.dataset.run}`, (part, drawn) => {
       if (part.dataset.part === 'head') this.#announce(drawn)
-      part.replaceChildren(...drawn.childNodes)
-    }
-    const root = fresh.querySelector<HTMLElement>('[data-run]')
-    if (root !== null && root.dataset.runLive === undefined) this.#source?.close()
+    })
+    const root = fresh?.querySelector<HTMLElement>('[data-run]')
+    if (root != null && root.dataset.runLive === undefined) this.#source?.close()
   }
 
   #announce(head: Element): void {

@@ -6,9 +6,10 @@ import { AgentsTab } from '../pages/package/agents-page.tsx'
 import { DependenciesTab } from '../pages/package/dependencies-page.tsx'
 import { PackageFrame } from '../pages/package/package-frame.tsx'
 import { type PackageView, packagePath, readPackage, readVersion } from '../pages/package/read-package.ts'
+import { ReadmePage } from '../pages/package/readme-page.tsx'
 import { NothingPublished, ScenarioVersion } from '../pages/package/scenario-page.tsx'
 import { VersionPage } from '../pages/package/version-page.tsx'
-import { VersionsTab } from '../pages/package/versions-page.tsx'
+import { VersionsTab, versionsAfter } from '../pages/package/versions-page.tsx'
 
 export const packageRoutes = [
   route('get', '/packages/:scope/:name', { access: 'public' }, async (visit) => {
@@ -37,11 +38,13 @@ export const packageRoutes = [
   route('get', '/packages/:scope/:name/versions', { access: 'public' }, async (visit) => {
     const view = await readPackage(visit)
     if (isHidden(view)) return tabPage(visit, view, '/versions', nothing(view))
-    const { data: list } = await visit.api.GET('/v1/packages/{scope}/{name}/versions', {
-      params: { path: packagePath(visit) },
+    const params = { path: packagePath(visit) }
+    const { data: list } = await visit.api.GET('/v1/packages/{scope}/{name}/versions', { params })
+    const part = versionsAfter(list ?? { name: view.page.name, tags: {}, versions: [] }, visit.query.get('before'))
+    const { data: told } = await visit.api.GET('/v1/packages/{scope}/{name}/changes', {
+      params: { ...params, query: { before: part.before, limit: part.list.versions.length || 1 } },
     })
-    const body = <VersionsTab list={list ?? { name: view.page.name, tags: {}, versions: [] }} />
-    return tabPage(visit, view, '/versions', body)
+    return tabPage(visit, view, '/versions', <VersionsTab part={part} changes={told?.changes ?? []} />)
   }),
 
   route('get', '/packages/:scope/:name/dependencies', { access: 'public' }, async (visit) => {
@@ -65,6 +68,18 @@ export const packageRoutes = [
         <VersionPage view={view} shown={shown} />
       </PackageFrame>,
       { title: `${view.page.name}@${version}`, description: view.page.summary ?? undefined },
+    )
+  }),
+
+  route('get', '/packages/:scope/:name/v/:version/readme', { access: 'public' }, async (visit) => {
+    const view = await readPackage(visit)
+    const shown = await readVersion(visit, visit.params.version)
+    const { version } = shown.details
+    return visit.page(
+      <PackageFrame view={view} tab={null} version={version}>
+        <ReadmePage shown={shown} title={view.page.title ?? view.page.name} />
+      </PackageFrame>,
+      { title: `README of ${view.page.name}@${version}` },
     )
   }),
 ]
@@ -103,7 +118,7 @@ function tabPage(visit: Visit, view: PackageView, tab: keyof typeof titles, body
     {
       title: `${titles[tab]}${shown}`,
       description: page.summary ?? undefined,
-      hidden: page.taken_down !== null || visit.query.has('cursor'),
+      hidden: page.taken_down !== null || visit.query.has('cursor') || visit.query.has('before'),
     },
   )
 }

@@ -3,13 +3,14 @@ import { Tabs } from '../../components/tabs.tsx'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf, type Role } from './accounts-of.ts'
 
-const tabs = [
-  { path: '/orders', title: 'Purchases' },
-  { path: '/licences', title: 'Licences' },
-  { path: '/balance', title: 'Balance' },
-  { path: '/settings/spending', title: 'Spend limits' },
-  { path: '/sales', title: 'Sales' },
-  { path: '/earnings', title: 'Earnings' },
+/** With the weakest role in which one sees it for an organisation. */
+const tabs: { path: string; title: string; needs: Role }[] = [
+  { path: '/orders', title: 'Purchases', needs: 'member' },
+  { path: '/licences', title: 'Licences', needs: 'viewer' },
+  { path: '/balance', title: 'Balance', needs: 'member' },
+  { path: '/settings/spending', title: 'Spend limits', needs: 'member' },
+  { path: '/sales', title: 'Sales', needs: 'admin' },
+  { path: '/earnings', title: 'Earnings', needs: 'admin' },
 ]
 
 type MarketFrameProps = {
@@ -27,6 +28,9 @@ type MarketFrameProps = {
 
 /** What stands around all that somebody bought, sold, has and may spend. */
 export function MarketFrame({ title, lead, path, account, needs, all, children }: MarketFrameProps) {
+  const { account: visitor } = usePage()
+  // Where one may not speak for that account, one's own is shown.
+  const seen = (role: Role) => (visitor !== null && accountsOf(visitor, role).includes(account) ? account : '')
   return (
     <div class="market">
       <header class="market-head">
@@ -38,7 +42,10 @@ export function MarketFrame({ title, lead, path, account, needs, all, children }
       <Tabs
         label="Buying and selling"
         current={accountAddress(path, account)}
-        tabs={tabs.map((tab) => ({ href: accountAddress(tab.path, account), title: tab.title }))}
+        tabs={tabs.map((tab) => ({
+          href: accountAddress(tab.path, tab.path === path ? account : seen(tab.needs)),
+          title: tab.title,
+        }))}
       />
       <AccountChoice path={path} account={account} needs={needs} all={all} />
       {children}

@@ -8,6 +8,7 @@ import { Checks } from './checks.tsx'
 import { EvaluationSection } from './evaluation.tsx'
 import { Prose } from './prose.tsx'
 import type { VersionView } from './read-package.ts'
+import { readmeAddress } from './readme-page.tsx'
 import { Snippets } from './snippets.tsx'
 import { SpacesTable, spacesOfPolicy } from './spaces-table.tsx'
 
@@ -45,7 +46,7 @@ export function AgentVersion({ shown, title }: { shown: VersionView; title: stri
       {readmeHtml.trim() !== '' && (
         <section class="package-section" aria-labelledby="card">
           <h2 id="card">Model card</h2>
-          <Prose html={readmeHtml} title={title} below={2} />
+          <Prose html={readmeHtml} title={title} below={2} all={readmeAddress(details)} />
         </section>
       )}
       {agent !== null && (

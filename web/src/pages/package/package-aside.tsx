@@ -163,7 +163,7 @@ function Outside({ href }: { href: string }) {
 
 function QualityParts({ quality: { score, parts } }: { quality: PackagePage['quality'] }) {
   return (
-    <details class="package-quality" open>
+    <details class="package-quality">
       <summary>
         <span>Quality</span>
         <span class="package-score">

@@ -1,11 +1,66 @@
 import { raw } from 'hono/html'
+import { cutHtml } from './cut-html.ts'
 
-/** A README, as HTML that the registry has sanitised, below a heading of that level. `title` at its top would be said twice. */
-export function Prose({ html, title, below = 1 }: { html: string; title: string; below?: 1 | 2 }) {
+/** What a page shows of a README: with what else stands there it stays below 100 kB. */
+const shownBytes = 60_000
+/** Of each version in their list. */
+const changesBytes = 2_500
+
+type ProseProps = {
+  /** As the registry has sanitised it. */
+  html: string
+  /** Of the page: a README that begins with it would say it twice. */
+  title: string
+  /** Level of the heading above. */
+  below?: 1 | 2
+  /** Where all of it stands, if only its beginning is to be shown here. */
+  all?: string
+}
+
+/** A README, as HTML that the registry has sanitised, below a heading of that level. */
+export function Prose({ html, title, below = 1, all }: ProseProps) {
+  const beginning = all === undefined ? null : cutHtml(html, shownBytes)
   return (
     <section class="prose" aria-label="README">
-      {raw(fitHeadings(html, title, below))}
+      {raw(fitHeadings(beginning ?? html, title, below))}
+      {beginning !== null && (
+        <p class="prose-all">
+          <a href={all}>Read all of it</a>
+        </p>
+      )}
     </section>
+  )
+}
+
+type ChangesProps = {
+  html: string
+  /** Level of the heading above. */
+  below: 2 | 3
+  /** Where all of it stands, if only its beginning is to be shown here. */
+  all?: string
+}
+
+/** What a version says has changed in it. */
+export function Changes({ html, below, all }: ChangesProps) {
+  const beginning = all === undefined ? null : cutHtml(html, changesBytes)
+  return (
+    <div class="prose prose-changes">
+      {raw(fitSection(beginning ?? html, below))}
+      {beginning !== null && (
+        <p>
+          <a href={all}>All changes of this version</a>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** A part of a document, several of which stand on one page: its first heading is right below, and nothing in it is a target. */
+function fitSection(html: string, below: number): string {
+  const first = Number(/<h([1-6])(?=[\s>])/.exec(html)?.[1] ?? 1)
+  return moveHeadings(html, (level) => Math.max(below + 1, level + below + 1 - first)).replace(
+    /<[a-z](?:"[^"]*"|[^">])*>/g,
+    (tag) => tag.replace(/ (?:(?:id|aria-describedby|aria-labelledby)="[^"]*"|href="#[^"]*")/g, ''),
   )
 }
 
@@ -16,7 +71,11 @@ export function Prose({ html, title, below = 1 }: { html: string; title: string;
 export function fitHeadings(html: string, title: string, below: number): string {
   const [first, text] = /^\s*<h1\b[^<>]*>([^<>]*)<\/h1>/.exec(html) ?? []
   const rest = first !== undefined && sameWords(text, title) ? html.slice(first.length) : html
-  return rest.replace(/(<\/?h)([1-6])(?=[\s>])/g, (_, tag, level) => `${tag}${Math.min(6, Number(level) + below)}`)
+  return moveHeadings(rest, (level) => level + below)
+}
+
+function moveHeadings(html: string, to: (level: number) => number): string {
+  return html.replace(/(<\/?h)([1-6])(?=[\s>])/g, (_, tag, level) => `${tag}${Math.min(6, to(Number(level)))}`)
 }
 
 function sameWords(one: string, other: string): boolean {

@@ -6,6 +6,7 @@ import { shownNumber } from '../../pictures/shown-number.ts'
 import { Checks } from './checks.tsx'
 import { Prose } from './prose.tsx'
 import type { VersionView } from './read-package.ts'
+import { readmeAddress } from './readme-page.tsx'
 import { SpacesTable, spacesOfEpisode } from './spaces-table.tsx'
 import { successOf } from './version-facts.ts'
 
@@ -20,7 +21,7 @@ export function ScenarioVersion({ shown, title }: { shown: VersionView; title: s
           <Replay episode={episode} name={details.name} version={details.version} />
         </section>
       )}
-      {readmeHtml.trim() !== '' && <Prose html={readmeHtml} title={title} />}
+      {readmeHtml.trim() !== '' && <Prose html={readmeHtml} title={title} all={readmeAddress(details)} />}
       <Success criteria={successOf(details)} />
       {episode !== null && (
         <section class="package-section" aria-labelledby="spaces">

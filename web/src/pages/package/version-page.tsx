@@ -5,6 +5,7 @@ import { packageAddress } from '../../components/package-address.ts'
 import { Time } from '../../components/time.tsx'
 import { AgentVersion } from './agent-page.tsx'
 import { Fact } from './fact.tsx'
+import { Changes } from './prose.tsx'
 import type { PackageView, VersionView } from './read-package.ts'
 import { ScenarioVersion } from './scenario-page.tsx'
 import { shownBytes } from './shown-bytes.ts'
@@ -16,6 +17,12 @@ export function VersionPage({ view: { page }, shown }: { view: PackageView; show
   return (
     <>
       <VersionStanding details={details} latest={page.latest_version} />
+      {details.changes !== null && (
+        <section class="package-section" aria-labelledby="changes">
+          <h2 id="changes">What changed</h2>
+          <Changes html={details.changes.html} below={2} />
+        </section>
+      )}
       {page.kind === 'agent' ? (
         <AgentVersion shown={shown} title={title} />
       ) : (

@@ -4,6 +4,7 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { LineChart } from '../../components/line-chart.tsx'
 import { RunState } from '../../components/run-state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { useIsland } from '../../layout/page-context.ts'
 import { shownNumber } from '../../pictures/shown-number.ts'
 import { durationWords } from './duration-words.ts'
 import { seriesOf } from './series-of.ts'
@@ -13,8 +14,10 @@ export type ComparedRun = { run: Run; points: ProgressEvent[] }
 /** Runs side by side: their curves over one axis, and where they differ. */
 export function ComparePage({ compared, others }: { compared: ComparedRun[]; others: Run[] }) {
   const names = compared.map(({ run }) => runName(run))
+  const goOn = compared.some(({ run }) => run.state === 'queued' || run.state === 'running')
+  if (goOn) useIsland('compare-live')
   return (
-    <div class="desk">
+    <div class="desk" data-compare-live={goOn ? 'yes' : undefined}>
       <div class="desk-head">
         <h1>Compare runs</h1>
         <Button href="/runs">All runs</Button>
@@ -25,17 +28,21 @@ export function ComparePage({ compared, others }: { compared: ComparedRun[]; oth
         </EmptyState>
       ) : (
         <>
-          <LineChart
-            title="Mean return"
-            unit="environment steps"
-            size="large"
-            level={2}
-            series={compared.map(({ points }, index) => ({
-              name: names[index],
-              points: seriesOf(points, ({ return_mean }) => return_mean),
-            }))}
-          />
-          <Table caption="Runs side by side" rows={rowsOf(compared)} columns={columnsOf(compared)} />
+          <div data-part="curves">
+            <LineChart
+              title="Mean return"
+              unit="environment steps"
+              size="large"
+              level={2}
+              series={compared.map(({ points }, index) => ({
+                name: names[index],
+                points: seriesOf(points, ({ return_mean }) => return_mean),
+              }))}
+            />
+          </div>
+          <div data-part="figures">
+            <Table caption="Runs side by side" rows={rowsOf(compared)} columns={columnsOf(compared)} />
+          </div>
         </>
       )}
       {others.length > 0 && <AddRuns compared={compared} others={others} />}

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { sendOutcome } from '@agentgym/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readSiteAssets } from '../src/app/site-assets.ts'
+import { axeFindings, type Browser, openChromium, openVisitor, type Page } from './open-chromium.ts'
+import { openTestSite, type TestBrowser, type TestSite } from './open-test-site.ts'
+import { openPublisher } from './publish-sampled.ts'
+import { trainABit } from './train-a-bit.ts'
+
+let site: TestSite
+let owner: TestBrowser
+let browser: Browser
+beforeAll(async () => {
+  execFileSync(process.execPath, [join(import.meta.dirname, '../build.ts')])
+  site = await openTestSite({ assets: readSiteAssets(join(import.meta.dirname, '../dist/client')) })
+  const publisher = await openPublisher(site)
+  owner = publisher.owner
+  await publisher.publish('pole', null)
+  browser = await openChromium()
+}, 300_000)
+afterAll(async () => {
+  await browser.close()
+  await site.close()
+})
+
+/** A run that a worker has told a bit of, and goes on. */
+async function startRun() {
+  const { headers } = await owner.submit('/runs/new', '/runs/new', { scenario: '@acme/pole' })
+  return { path: headers.get('location') ?? '', ...(await trainABit(site)) }
+}
+async function openAs(path: string) {
+  const opened = await openVisitor(browser, { baseURL: site.url, viewport: { width: 360, height: 780 } })
+  const cookies = [...owner.cookies].map(([name, value]) => ({ name, value, url: site.url }))
+  await opened.context.addCookies(cookies)
+  await opened.page.goto(path, { waitUntil: 'load' })
+  return opened
+}
+const figure = (page: Page, name: string) => page.locator(`[data-figure="${name}"]`)
+
+describe('the page of a run that goes on', () => {
+  it('shows each iteration as it comes, figures and curve, before the end and then that', async () => {
+    const run = await startRun()
+    const { page, context, complaints } = await openAs(run.path)
+    // The island draws what there is already.
+    await page.locator('[data-chart="return_mean"] canvas').waitFor()
+    const inkOf = () =>
+      page.locator('[data-chart="return_mean"] canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL())
+    let ink = await inkOf()
+    for (const [iteration, returnMean] of [
+      [4, 41],
+      [5, 37.5],
+      [6, 52],
+    ]) {
+      await run.tell(iteration, returnMean)
+      await figure(page, 'return_mean').getByText(String(returnMean), { exact: true }).waitFor()
+      expect(await figure(page, 'steps').textContent()).toBe(String(100 * iteration))
+      expect(await page.locator('[data-chart="return_mean"] .chart-now').textContent()).toBe(String(returnMean))
+      const drawn = await inkOf()
+      expect(drawn).not.toBe(ink)
+      ink = drawn
+      expect(await page.locator('[data-part="head"]').textContent()).toContain('running')
+    }
+    const outcome = { state: 'cancelled' as const, steps: 600, seconds: 6 }
+    await owner.api('POST', `/v1${run.path}/cancel`)
+    await sendOutcome(run.worker, run.job, { outcome, meteredMs: 6_000 })
+    await page.locator('[data-part="head"]').getByText('cancelled').waitFor()
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+})
+
+it('runs that are compared go on while one of them does', async () => {
+  const [one, other] = [await startRun(), await startRun()]
+  const ids = [one, other].map(({ path }) => `ids=${path.split('/').at(-1)}`).join('&')
+  const { page, context, complaints } = await openAs(`/runs/compare?${ids}`)
+  const figures = page.locator('[data-part="figures"]')
+  await figures.getByText('30', { exact: true }).first().waitFor()
+  const line = () => page.locator('.chart-plot path').nth(1).getAttribute('d')
+  const before = await line()
+  await other.tell(4, 77)
+  await figures.getByText('77', { exact: true }).waitFor()
+  expect(await line()).not.toBe(before)
+  expect(await axeFindings(page)).toEqual([])
+  expect(complaints).toEqual([])
+  await context.close()
+})
