@@ -1,3 +1,4 @@
+import type { ListedPackage } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
 import type { FormFailure } from '../src/app/form-failure.ts'
 import { unbuiltAssets } from '../src/app/site-assets.ts'
@@ -10,6 +11,7 @@ import { Field } from '../src/components/field.tsx'
 import { Figure, Figures } from '../src/components/figure.tsx'
 import { Form } from '../src/components/form.tsx'
 import { Notice } from '../src/components/notice.tsx'
+import { PackageList } from '../src/components/package-list.tsx'
 import { Price } from '../src/components/price.tsx'
 import { Rating } from '../src/components/rating.tsx'
 import { Seal } from '../src/components/seal.tsx'
@@ -194,5 +196,32 @@ describe('a page', () => {
     const Late = async () => <b>late</b>
     expect(() => renderPage(<Late />, { title: 'x' }, context())).toThrow('asynchronous')
     expect(drawn(<Name />)).toBe('<b>nobody</b>')
+  })
+})
+
+describe('a row of a list of packages', () => {
+  const item: ListedPackage = {
+    ...{ name: '@acme/maze', kind: 'scenario', visibility: 'public', title: 'Maze', summary: null, keywords: [] },
+    ...{ price_minor: 0, price_kind: 'free', currency: 'EUR', rating: null, votes: 0, quality: 80, downloads: 3 },
+    ...{ category: null, difficulty: 'beginner', algorithm: null, latest_version: '1.0.0' },
+    ...{ created_at: '2026-06-15T11:35:00Z', updated_at: '2026-06-15T11:35:00Z', best_return: null },
+  }
+  const row = (best: ListedPackage['best_return']) =>
+    drawn(<PackageList packages={[{ ...item, best_return: best }]} label="Packages" />)
+  const curve = [0, 4, 9].map((return_mean, index) => ({ steps: 1_000 * index, return_mean }))
+
+  it('draws how the best agent learned, with what it returned', () => {
+    const text = row({ agent: '@acme/"solver"', return_mean: 487.25, curve })
+    expect(text).toMatch(
+      /title="@acme\/&quot;solver&quot;, held-out mean return"><svg[\s\S]*<polyline[^>]*points="[\d., ]+"/,
+    )
+    expect(text).toMatch(/<\/svg>487/)
+  })
+
+  it('draws nothing where there is nothing to draw', () => {
+    expect(row(null)).toContain('none verified')
+    for (const best of [null, { agent: '@acme/solver', return_mean: -3, curve: [] }])
+      expect(row(best)).not.toContain('<polyline')
+    expect(row({ agent: '@acme/solver', return_mean: -3, curve: [] })).toMatch(/>-3<|>−3</)
   })
 })
