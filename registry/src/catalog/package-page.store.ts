@@ -19,11 +19,11 @@ const latestColumns = [
   'yanked_at',
   'published_at',
   'state',
-  'created_at',
 ] as const
 
 export type LatestRow = Pick<Selectable<VersionTable>, (typeof latestColumns)[number]> & {
   id: string
+  created_at: Date
   downloads: number
   publisher: string
   /** Null where an earlier edition of the sanitiser made it. */
@@ -69,7 +69,11 @@ export function selectPage(query: Queries) {
     .leftJoin('accounts as publisher', 'publisher.id', 'versions.published_by')
     .select(listedColumns.map((column) => `packages.${column}` as const))
     .select(['owner.username', 'owner.kind as owner_kind', 'owner.display_name'])
-    .select(['versions.id as version_id', 'versions.downloads as version_downloads'])
+    .select([
+      'versions.id as version_id',
+      'versions.created_at as version_created_at',
+      'versions.downloads as version_downloads',
+    ])
     .select(latestColumns.map((column) => `versions.${column}` as const))
     .select(['publisher.username as publisher', 'readme_html.html as readme_html'])
     .select([tags.as('tags'), recent.as('recent'), published.as('published')])
@@ -98,15 +102,18 @@ const recent = sql<RecentVersion[] | null>`(select json_agg(recent) from (
 const published = sql<number>`(
   select count(*) from versions where package_id = packages.id and state = 'published')`
 
-type JoinedVersion = { [Column in keyof Omit<LatestRow, 'id' | 'downloads'>]: LatestRow[Column] | null } & {
+type JoinedVersion = {
+  [Column in keyof Omit<LatestRow, 'id' | 'created_at' | 'downloads'>]: LatestRow[Column] | null
+} & {
   version_id: string | null
+  version_created_at: Date | null
   version_downloads: number | null
 }
 
 function latestOf(row: JoinedVersion): LatestRow | null {
   if (row.version_id === null) return null
-  const { version_id: id, version_downloads: downloads, publisher, readme_html } = row
-  const latest = { ...pick(row, latestColumns), id, downloads, publisher, readme_html }
+  const { version_id: id, version_created_at: created_at, version_downloads: downloads, publisher, readme_html } = row
+  const latest = { ...pick(row, latestColumns), id, created_at, downloads, publisher, readme_html }
   assert(isWhole(latest), 'what `latest` names is published')
   return latest
 }
