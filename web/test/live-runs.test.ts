@@ -61,7 +61,7 @@ describe('the page of a run that goes on', () => {
       ink = drawn
       expect(await page.locator('[data-part="head"]').textContent()).toContain('running')
     }
-    await owner.api('POST', `/v1${run.path}/cancel`)
+    expect((await owner.submit(run.path, `${run.path}/cancel`, {})).status).toBe(303)
     await sendOutcome(run.worker, run.job, { outcome: { state: 'cancelled' }, meteredMs: 6_000 })
     await page.locator('[data-part="head"]').getByText('cancelled').waitFor()
     expect(complaints).toEqual([])
