@@ -11,7 +11,7 @@ type Root = ReturnType<ReturnType<typeof rehypeSanitize>>
 type Element = Extract<Root['children'][number], { type: 'element' }>
 
 /** A picture of the package as the page loads it from us; its size in pixels, so that nothing moves when it comes. */
-export type ShownPicture = { address: string; width: number; height: number }
+type ShownPicture = { address: string; width: number; height: number }
 
 /** By their paths in the package. */
 export type ShownPictures = Record<string, ShownPicture>

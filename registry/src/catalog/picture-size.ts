@@ -1,6 +1,6 @@
 export type PictureType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
-export type PictureSize = { type: PictureType; width: number; height: number }
+type PictureSize = { type: PictureType; width: number; height: number }
 
 /** Larger ones take more memory to show than a page may: 4096 by 4096 pixels are 64 MiB. */
 const maxSide = 8_192

@@ -109,7 +109,7 @@ async function hasPublishedVersion(query: Queries, packageId: string): Promise<b
   return row !== undefined
 }
 
-export type ListedVersion = VersionRow & { checks_passed: number; checks_count: number }
+type ListedVersion = VersionRow & { checks_passed: number; checks_count: number }
 
 /** Those that whoever asks may see, oldest first. */
 export async function listVersions(query: Queries, { id, member }: ReadablePackage): Promise<ListedVersion[]> {
