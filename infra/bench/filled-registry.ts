@@ -7,6 +7,7 @@ import {
   type Database,
   keepReadmeHtml,
   loadPackages,
+  loadPictures,
   markdownHtml,
   openDatabase,
   startPostgresql,
@@ -24,6 +25,8 @@ const pageSeconds = 10
 export type FilledRegistryOptions = {
   packages: number
   embedded: boolean
+  /** With episodes, agent cards and learning curves, which the site's pages draw. */
+  pictures?: boolean
   /** Module that serves the folder of its first argument, and sends `{ url }`. */
   entry: URL
   say: (line: string) => void
@@ -41,7 +44,7 @@ export type FilledRegistry = {
  * HTML for those that are shown.
  */
 export async function withFilledRegistry<Result>(
-  { packages, embedded, entry, say }: FilledRegistryOptions,
+  { packages, embedded, pictures = false, entry, say }: FilledRegistryOptions,
   measure: (registry: FilledRegistry) => Promise<Result>,
 ): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'agentgym-bench-registry-'))
@@ -56,6 +59,7 @@ export async function withFilledRegistry<Result>(
     say(`registry: ${packages.toLocaleString('en-US')} packages into ${engine} …`)
     const database = await openDatabase(address)
     await loadPackages(database, syntheticPackages(packages, seed))
+    if (pictures) await loadPictures(database)
     const shown = pagesToShow(packages)
     say(`registry: HTML of ${new Set(shown).size.toLocaleString('en-US')} READMEs, which publishing makes …`)
     await renderReadmes(database, shown)

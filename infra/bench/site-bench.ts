@@ -12,7 +12,7 @@ type Options = { packages: number; embedded: boolean; say: (line: string) => voi
 /** The site's pages as strangers ask for them: how fast they come, and how Lighthouse finds them. */
 export async function siteBenchmark({ packages, embedded, say }: Options): Promise<Figure[]> {
   const entry = new URL('./site-server.process.ts', import.meta.url)
-  return withFilledRegistry({ packages, embedded, entry, say }, async ({ url, engine, shown }) => {
+  return withFilledRegistry({ packages, embedded, pictures: true, entry, say }, async ({ url, engine, shown }) => {
     say(`site: pages, ${pageRequestsPerSecond} a second …`)
     const times = await timePages(pageAddresses(shown).map((path) => url + path))
     const context = `${packages.toLocaleString('en-US')} packages, ${engine}`

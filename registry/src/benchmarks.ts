@@ -2,6 +2,7 @@
 
 export { markdownHtml } from './catalog/markdown-html.ts'
 export { loadPackages } from './catalog/testing/load-packages.ts'
+export { loadPictures } from './catalog/testing/load-pictures.ts'
 export { type SyntheticPackage, syntheticPackages, syntheticQueries } from './catalog/testing/synthetic-packages.ts'
 export { keepReadmeHtml } from './catalog/version-documents.store.ts'
 export type { Database } from './database/database.ts'
