@@ -120,7 +120,7 @@ function buildTrespassingTree(root: string): void {
   }
 }
 
-it('nobody imports what they may not', async () => {
+it('nobody imports what they may not', { timeout: 180_000 }, async () => {
   expect(await violations(repositoryRoot, sourceFiles('.ts', '.tsx', '.mjs'))).toEqual([])
 })
 

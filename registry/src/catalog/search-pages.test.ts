@@ -11,6 +11,8 @@ import { loadPackages } from './testing/load-packages.ts'
 import { type Asked, search, searchAll } from './testing/search-all.ts'
 import { type SyntheticPackage, syntheticPackages } from './testing/synthetic-packages.ts'
 
+const scale = process.env.AGENTGYM_TEST_LONG === '1' ? 3 : 1
+
 /** Keys as they sort: few values, so that there are ties. */
 function withTies(item: SyntheticPackage, index: number): SyntheticPackage {
   const hour = String(index % 5).padStart(2, '0')
@@ -72,7 +74,7 @@ describe.each(await testDatabases())('pages on $kind', ({ kind, open }) => {
         const isByWords = asked.sort === 'relevance' && searchQuery(asked.q ?? '') !== null
         if (!isByWords) expect(keys).toEqual(keys.toSorted((a, b) => b - a))
       }),
-      { numRuns: kind === 'pglite' ? 12 : 30 },
+      { numRuns: kind === 'pglite' ? 5 * scale : 12 * scale },
     )
   })
 
@@ -91,7 +93,7 @@ describe.each(await testDatabases())('pages on $kind', ({ kind, open }) => {
           expect(narrowed.rows).toHaveLength(chosen.count)
         }
       }),
-      { numRuns: kind === 'pglite' ? 6 : 15 },
+      { numRuns: kind === 'pglite' ? 3 * scale : 6 * scale },
     )
   })
 
@@ -101,7 +103,7 @@ describe.each(await testDatabases())('pages on $kind', ({ kind, open }) => {
       for (const q of ['', 'agent']) {
         const before = await searchAll(database, { q, sort, limit: 1000 })
         let added = 0
-        const paged = await searchAll(database, { q, sort, limit: 25 }, null, async () => {
+        const paged = await searchAll(database, { q, sort, limit: 40 }, null, async () => {
           const batch = [0, 1, 2].map((index) =>
             listed(`@late/${sort}-${q}x-${added}-${index}`, {
               summary: 'agent',

@@ -73,7 +73,7 @@ describe.each(await testDatabases())('tags by any sequence of changes on $kind',
           before = await holds(by.name, before, step)
         }
       }),
-      { numRuns: 12 },
+      { numRuns: process.env.AGENTGYM_TEST_LONG === '1' ? 30 : 6 },
     )
   })
 

@@ -14,7 +14,7 @@ const long = process.env.AGENTGYM_TEST_LONG === '1'
 const lanes = [0, 1, 2]
 
 const engines = [
-  { kind: 'PostgreSQL', kills: long ? 50 : 6, create: async () => ({ url: await createPostgresqlDatabase() }) },
+  { kind: 'PostgreSQL', kills: long ? 50 : 2, create: async () => ({ url: await createPostgresqlDatabase() }) },
   { kind: 'the embedded database', kills: long ? 20 : 2, create: createPgliteFolder },
 ]
 
