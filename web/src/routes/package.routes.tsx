@@ -5,7 +5,14 @@ import { AgentVersion } from '../pages/package/agent-page.tsx'
 import { AgentsTab } from '../pages/package/agents-page.tsx'
 import { DependenciesTab } from '../pages/package/dependencies-page.tsx'
 import { PackageFrame } from '../pages/package/package-frame.tsx'
-import { type PackageView, packagePath, readPackage, readVersion } from '../pages/package/read-package.ts'
+import {
+  type PackageView,
+  packagePath,
+  readFirstPage,
+  readPackage,
+  readVersion,
+  type VersionView,
+} from '../pages/package/read-package.ts'
 import { ReadmePage } from '../pages/package/readme-page.tsx'
 import { NothingPublished, ScenarioVersion } from '../pages/package/scenario-page.tsx'
 import { VersionPage } from '../pages/package/version-page.tsx'
@@ -13,8 +20,8 @@ import { VersionsTab, versionsAfter } from '../pages/package/versions-page.tsx'
 
 export const packageRoutes = [
   route('get', '/packages/:scope/:name', { access: 'public' }, async (visit) => {
-    const view = await readPackage(visit)
-    return tabPage(visit, view, '', await latestOf(visit, view))
+    const { view, shown } = await readFirstPage(visit)
+    return tabPage(visit, view, '', shown === null ? nothing(view) : latestOf(view, shown))
   }),
 
   route('get', '/packages/:scope/:name/readme', { access: 'public' }, ({ params, redirect }) =>
@@ -84,10 +91,7 @@ export const packageRoutes = [
   }),
 ]
 
-async function latestOf(visit: Visit, view: PackageView): Promise<Html> {
-  const { page } = view
-  if (page.latest === null) return nothing(view)
-  const shown = await readVersion(visit, page.latest.version)
+function latestOf({ page }: PackageView, shown: VersionView): Html {
   const title = page.title ?? page.name
   return page.kind === 'agent' ? (
     <AgentVersion shown={shown} title={title} />

@@ -37,6 +37,15 @@ export async function readPackage(visit: Visit): Promise<PackageView> {
   return { page, offer, member: belongsTo(visit, page.owner.username) }
 }
 
+/** With the version that it names as latest, null where there is none; all in one round trip. Throws `package_not_found`. */
+export async function readFirstPage(visit: Visit): Promise<{ view: PackageView; shown: VersionView | null }> {
+  const { data } = await visit.api.GET('/v1/packages/{scope}/{name}/view', { params: { path: packagePath(visit) } })
+  if (data === undefined) throw new Error('no package and no failure')
+  const { page, offer, latest } = data
+  const view = { page, offer, member: belongsTo(visit, page.owner.username) }
+  return { view, shown: latest === null ? null : { ...latest, readmeHtml: page.readme?.html ?? '' } }
+}
+
 /** Throws `package_not_found`, `package_taken_down`, `version_not_found`. */
 export async function readVersion(visit: Visit, version: string): Promise<VersionView> {
   const params = { path: { ...packagePath(visit), version } }
