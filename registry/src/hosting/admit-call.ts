@@ -75,7 +75,7 @@ export async function admitCall(
   if (row.state !== 'published') throw notPublished(called, row.state)
   const asked = observe === undefined ? rest : { ...rest, observation: await observe(row.id) }
   const hash = requestHash({ package: found.id, range, ...asked })
-  const wanted = { ...called, row, actor, id, keyed: key !== undefined, hash, request: JSON.stringify(asked) }
+  const wanted = { ...called, row, actor: reader, id, keyed: key !== undefined, hash, request: JSON.stringify(asked) }
   return database.transaction(async (query) => {
     // One call of an account after the other: what one is admitted for, the next one cannot have.
     await database.lock(query, `hosted-calls:${actor.accountId}`)
