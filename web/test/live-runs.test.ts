@@ -44,8 +44,7 @@ describe('the page of a run that goes on', () => {
     const { page, context, complaints } = await openAs(run.path)
     // The island draws what there is already.
     await page.locator('[data-chart="return_mean"] canvas').waitFor()
-    const inkOf = () =>
-      page.locator('[data-chart="return_mean"] canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL())
+    const inkOf = () => page.evaluate<string>(`document.querySelector('[data-chart="return_mean"] canvas').toDataURL()`)
     let ink = await inkOf()
     for (const [iteration, returnMean] of [
       [4, 41],
