@@ -47,6 +47,7 @@ const samples: Record<string, Sample> = {
   '/packages/:scope/:name/dependencies': () => ({ path: '/packages/@acme/maze/dependencies' }),
   '/packages/:scope/:name/reviews': () => ({ path: '/packages/@acme/solver/reviews' }),
   '/packages/:scope/:name/report': () => ({ path: '/packages/@acme/maze/report', as: 'buyer' }),
+  '/packages/:scope/:name/try': () => ({ path: '/packages/@acme/solver/try', as: 'buyer' }),
   '/packages/:scope/:name/price': () => ({ path: '/packages/@acme/solver/price' }),
   '/packages/:scope/:name/v/:version/readme': () => ({ path: '/packages/@acme/maze/v/1.0.0/readme' }),
   '/packages/:scope/:name/v/:version': () => ({ path: '/packages/@acme/maze/v/1.0.0' }),

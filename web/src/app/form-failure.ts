@@ -19,7 +19,9 @@ const usualFields: Partial<Record<string, string>> = {
 }
 
 /** Where somebody else's server does not answer: nothing is lost, and the form can be sent again as it stands. */
-const passing = 'payment_provider_unavailable'
+const unanswered = 'payment_provider_unavailable'
+/** What is no fault of this server, and stands at the form. */
+const passing = new Set<string>([unanswered, 'agent_unavailable', 'agent_failed'])
 
 /**
  * Does the work of a form: null, or why the API refused it, where `fieldOf` names the field that a code is about. Bugs, and
@@ -35,7 +37,7 @@ export async function attempt(
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code === 'unauthenticated') throw error
     const { status } = errorCatalogue[error.code]
-    if (status >= 500 && error.code !== passing) throw error
+    if (status >= 500 && !passing.has(error.code)) throw error
     return { status, ...told(error, fieldOf) }
   }
 }
@@ -45,7 +47,7 @@ function told(
   fieldOf: Partial<Record<string, string>>,
 ): Pick<FormFailure, 'fields' | 'message' | 'hint'> {
   const hint =
-    error.code === passing ? 'Send the form again in a while: what it asks for is done once.' : (error.hint ?? null)
+    error.code === unanswered ? 'Send the form again in a while: what it asks for is done once.' : (error.hint ?? null)
   const listed = error.code === 'request_invalid' ? { ...fieldsIn(error.data.fields), ...fieldOfRule(error) } : {}
   if (Object.keys(listed).length > 0) return { fields: listed, message: null, hint: null }
   const field = fieldOf[error.code]

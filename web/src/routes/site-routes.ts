@@ -14,6 +14,7 @@ import { sessionRoutes } from './session.routes.tsx'
 import { settingsRoutes } from './settings.routes.tsx'
 import { themeRoutes } from './theme.routes.ts'
 import { tokenRoutes } from './tokens.routes.tsx'
+import { trialRoutes } from './trial.routes.tsx'
 
 /** Every route of the site. A new area adds its list here. */
 export const siteRoutes: readonly SiteRoute[] = [
@@ -21,6 +22,7 @@ export const siteRoutes: readonly SiteRoute[] = [
   ...browseRoutes,
   ...packageRoutes,
   ...reviewRoutes,
+  ...trialRoutes,
   ...pictureRoutes,
   ...newRunRoutes,
   ...runRoutes,

@@ -27,7 +27,7 @@ export function Rights({ offer }: { offer: Offer }) {
           <li>
             <Icon name="info" size={14} />
             <span>
-              Calls cost {formatAmount(calls, price.currency)} for 1,000 beside it, once agents are hosted here
+              Calls cost {formatAmount(calls, price.currency)} for 1,000 beside it
               {trial > 0 && `; the first ${trial.toLocaleString('en')} are free`}
             </span>
           </li>

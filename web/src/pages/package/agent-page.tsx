@@ -42,7 +42,7 @@ export function AgentVersion({ shown, title }: { shown: VersionView; title: stri
           <Replay episode={episode} name={details.name} version={details.version} />
         </section>
       )}
-      {agent !== null && <Snippets name={details.name} agent={agent} />}
+      {agent !== null && <Snippets name={details.name} version={details.version} agent={agent} />}
       {readmeHtml.trim() !== '' && (
         <section class="package-section" aria-labelledby="card">
           <h2 id="card">Model card</h2>

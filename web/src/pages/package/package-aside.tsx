@@ -76,8 +76,7 @@ function Purchase({ view: { page, offer, member } }: { view: PackageView }) {
       )}
       {offer.trial_calls > 0 && !entitled && (
         <p class="dim">
-          {offer.trial_calls.toLocaleString('en')} {offer.trial_calls === 1 ? 'call' : 'calls'} on trial, once agents
-          are hosted here
+          {offer.trial_calls.toLocaleString('en')} {offer.trial_calls === 1 ? 'call' : 'calls'} on trial
         </p>
       )}
     </section>

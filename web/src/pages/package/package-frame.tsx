@@ -11,7 +11,7 @@ import type { PackageView } from './read-package.ts'
 type PackageFrameProps = {
   view: PackageView
   /** The tab that is open, as its address ends: empty for the first. */
-  tab: '' | '/agents' | '/versions' | '/dependencies' | '/reviews' | null
+  tab: '' | '/agents' | '/versions' | '/dependencies' | '/reviews' | '/try' | null
   /** Beside the name, where it is not the latest. */
   version?: string
   children?: Child
@@ -57,6 +57,7 @@ export function PackageFrame({ view, tab, version, children }: PackageFrameProps
           current={`${address}${tab ?? '/none'}`}
           tabs={[
             { href: address, title: page.kind === 'agent' ? 'Agent' : 'Scenario' },
+            ...(page.kind === 'agent' ? [{ href: `${address}/try`, title: 'Try it' }] : []),
             ...(page.kind === 'scenario' ? [{ href: `${address}/agents`, title: 'Agents' }] : []),
             { href: `${address}/versions`, title: 'Versions', count: page.versions_count },
             { href: `${address}/dependencies`, title: 'Dependencies' },

@@ -1,0 +1,150 @@
+import type { SampleEpisode, SpaceLeaf } from '@agentgym/contract'
+import type { FormValues } from '../../app/form-values.ts'
+import { invalidField } from '../market/form-amount.ts'
+
+/** Fields that a form asks for one by one; an observation of more is one text of JSON. */
+const mostFields = 24
+/** Choices that a list offers; of more one types the number. */
+const mostOptions = 256
+export const jsonField = 'observation'
+
+/** One field of the form that asks for an observation. */
+export type TrialField = {
+  name: string
+  label: string
+  /** Of the example. */
+  value: string
+  kind: 'number' | 'choice' | 'text' | 'json'
+  /** Of a number: null is no bound. */
+  low?: number | null
+  high?: number | null
+  options?: { value: string; label: string }[]
+}
+
+/** As the scenario's `observe` gives it, in JSON. */
+export type Observation = null | number | string | Observation[] | { [key: string]: Observation }
+/** A leaf with what stands in it: numbers as the scenario counts them. */
+type Filled = { leaf: SpaceLeaf; numbers: number[]; text: string }
+
+/** What to ask for, filled with what the scenario's own example saw first; with nothings where there is none. */
+export function trialFields(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null): TrialField[] {
+  const filled = exampleOf(leaves, episode)
+  const size = leaves.reduce((sum, leaf) => sum + sizeOf(leaf), 0)
+  if (size === 0 || size > mostFields)
+    return [
+      {
+        name: jsonField,
+        label: 'Observation, as JSON',
+        value: JSON.stringify(exampleObservation(leaves, episode)),
+        kind: 'json',
+      },
+    ]
+  const columns = columnNames(episode)
+  let column = 0
+  return filled.flatMap(({ leaf, numbers, text }, at) => {
+    if (leaf.kind === 'text') return [{ name: fieldName(at), label: pathOf(leaf), value: text, kind: 'text' as const }]
+    return numbers.map((number, element): TrialField => {
+      const own = sizeOf(leaf) === 1 ? pathOf(leaf) : `${pathOf(leaf)}[${element}]`
+      const shared = { name: fieldName(at, element), label: columns[column++] ?? own, value: String(number) }
+      if (leaf.kind === 'box')
+        return { ...shared, kind: 'number', low: leaf.low?.[element] ?? null, high: leaf.high?.[element] ?? null }
+      const count = leaf.counts[element] ?? 1
+      if (count > mostOptions) return { ...shared, kind: 'number', low: leaf.start, high: leaf.start + count - 1 }
+      const options = Array.from({ length: count }, (_, index) => {
+        const value = String(leaf.start + index)
+        return { value, label: leaf.labels?.[index] ?? value }
+      })
+      return { ...shared, kind: 'choice', options }
+    })
+  })
+}
+
+/** What the scenario's own example saw first; nothings where there is none. */
+export function exampleObservation(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null): Observation {
+  return nested(exampleOf(leaves, episode))
+}
+
+/** The observation that the form holds. Throws `request_invalid`, naming the field that cannot be read. */
+export function trialObservation(
+  leaves: readonly SpaceLeaf[],
+  fields: readonly TrialField[],
+  form: FormValues,
+): Observation {
+  if (fields.some(({ kind }) => kind === 'json')) return jsonIn(form, jsonField)
+  const filled = leaves.map((leaf, at): Filled => {
+    if (leaf.kind === 'text') return { leaf, numbers: [], text: form.get(fieldName(at)) }
+    const numbers = Array.from({ length: sizeOf(leaf) }, (_, element) => numberIn(form, fieldName(at, element)))
+    return { leaf, numbers, text: '' }
+  })
+  return nested(filled)
+}
+
+/** JSON in a field. Throws `request_invalid`, naming it. */
+export function jsonIn(form: FormValues, field: string): Observation {
+  try {
+    return JSON.parse(form.get(field))
+  } catch (error) {
+    throw invalidField(field, `this is no JSON: ${error instanceof Error ? error.message : ''}`)
+  }
+}
+
+function numberIn(form: FormValues, field: string): number {
+  const text = form.get(field).trim()
+  const number = Number(text)
+  if (text === '' || !Number.isFinite(number)) throw invalidField(field, 'a number belongs here')
+  return number
+}
+
+function exampleOf(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null): Filled[] {
+  const { observation = [], texts = [] } = episode?.steps[0] ?? {}
+  let number = 0
+  let text = 0
+  return leaves.map((leaf) => {
+    if (leaf.kind === 'text') return { leaf, numbers: [], text: texts[text++] ?? '' }
+    const numbers = Array.from({ length: sizeOf(leaf) }, (_, element) => {
+      const seen = observation[number++] ?? 0
+      // The example is written to five digits: what is rounded past a bound is the bound.
+      const [low, high] = [leaf.low?.[element] ?? -Infinity, leaf.high?.[element] ?? Infinity]
+      return leaf.kind === 'box' ? Math.min(high, Math.max(low, seen)) : leaf.start + seen
+    })
+    return { leaf, numbers, text: '' }
+  })
+}
+
+/** What the columns of the example are called, where its scenario says. */
+function columnNames(episode: SampleEpisode | null): (string | undefined)[] {
+  const view = episode?.view ?? null
+  if (view?.kind === 'lines') return view.labels ?? []
+  if (view?.kind === 'transcript') return view.facts ?? []
+  const names: (string | undefined)[] = []
+  if (view?.kind === 'cart') {
+    names[view.position] = 'position'
+    if (view.angle !== undefined) names[view.angle] = 'angle'
+  }
+  return names
+}
+
+/** As the scenario's `observe` gives it: dicts within dicts, boxes flat. */
+function nested(filled: readonly Filled[], depth = 0): Observation {
+  const [first] = filled
+  if (first === undefined) return null
+  if (first.leaf.path.length === depth) return sampleOf(first)
+  const keys = new Map<string, Filled[]>()
+  for (const one of filled) {
+    const key = one.leaf.path[depth]
+    keys.set(key, [...(keys.get(key) ?? []), one])
+  }
+  return Object.fromEntries([...keys].map(([key, inner]) => [key, nested(inner, depth + 1)]))
+}
+
+function sampleOf({ leaf, numbers, text }: Filled): Observation {
+  if (leaf.kind === 'text') return text
+  return leaf.kind === 'discrete' ? numbers[0] : numbers
+}
+
+function sizeOf({ kind, shape }: SpaceLeaf): number {
+  return kind === 'box' || kind === 'multiDiscrete' ? shape.reduce((product, size) => product * size, 1) : 1
+}
+
+const pathOf = ({ path }: SpaceLeaf) => (path.length === 0 ? 'observation' : path.join('.'))
+const fieldName = (leaf: number, element = 0) => `observation-${leaf}-${element}`
