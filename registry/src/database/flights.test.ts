@@ -62,4 +62,21 @@ describe.each(await testDatabases())('statements that are sent ahead on $kind', 
     await database.transaction(async (query) => void (await sendAhead(query, add(10))))
     expect(await ids()).toEqual([1, 2, 3, 4, 10])
   })
+
+  it('are followed by statements with lists, objects and bytes, as the job queue sends them, the first ones too', async () => {
+    const given = await database.transaction(async (query) => {
+      const listed = await sql<{ id: number }>`select unnest(${sql.val([1, 2])}::integer[]) as id`.execute(query)
+      await sendAhead(query, add(11))
+      const values = sql<{ bytes: string; object: unknown }>`
+        select encode(${sql.val(new Uint8Array([7]))}::bytea, 'hex') as bytes, ${sql.val({ a: 1 })}::jsonb as object`
+      return [listed.rows, (await values.execute(query)).rows]
+    })
+    expect(given).toEqual([[{ id: 1 }, { id: 2 }], [{ bytes: '07', object: { a: 1 } }]])
+    const failed = database.transaction(async (query) => {
+      await sendAhead(query, add(11))
+      await sql`select ${sql.val([1])}::integer[]`.execute(query)
+    })
+    expect(sqlState(await failed.catch((error: unknown) => error))).toBe('23505')
+    expect(await ids()).toEqual([1, 2, 3, 4, 10, 11])
+  })
 })

@@ -45,15 +45,22 @@ export function sendInFlights(client: pg.PoolClient, types: Types): void {
   const query: (...given: unknown[]) => unknown = client.query.bind(client)
   let held: Statement[] = []
   const send = (text: unknown, values: unknown, ...rest: unknown[]): unknown => {
-    if (typeof text !== 'string' || typeof values === 'function') return query(text, values, ...rest)
+    if (typeof text !== 'string' || typeof values === 'function' || rest.length > 0) {
+      assert(held.length === 0, 'within a transaction statements are text, and give promises')
+      return query(text, values, ...rest)
+    }
     const statement = { text, values: (values ?? []) as unknown[] }
+    const plain = statement.values.every(isPlain)
     if (begins(text) || text.includes(mark)) {
+      assert(plain, 'a parameter that is sent ahead is a plain value')
       held.push(statement)
       return Promise.resolve({ ...nothing('AHEAD'), rows: notYet })
     }
-    if (held.length === 0) return query(text, values, ...rest)
+    if (held.length === 0) return query(text, values)
     const before = held
     held = []
+    // Turning such a value into text may fail, which must not happen halfway through a flight.
+    if (!plain) return fly(query, before, types).then(() => query(text, values))
     // What is undone before it was sent need not be sent, and a transaction of nothing need not be begun.
     if (text === 'rollback') return begins(before[0].text) ? Promise.resolve(nothing('ROLLBACK')) : query(text)
     if (text === 'commit' && before.length === 1 && begins(before[0].text)) return Promise.resolve(nothing('COMMIT'))
@@ -102,7 +109,6 @@ class Flight {
   constructor(statements: Statement[], types: Types, end: (error: Error | null, results: Result[]) => void) {
     this.#end = end
     this.#queries = statements.map(({ text, values }) => {
-      for (const value of values) assert(isPlain(value), 'a parameter that is sent in a flight is a plain value')
       const kept = isPrepared(text) || begins(text) || text === 'commit'
       const config = {
         text,
