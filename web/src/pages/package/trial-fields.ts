@@ -6,7 +6,7 @@ import { invalidField } from '../market/form-amount.ts'
 const mostFields = 24
 /** Choices that a list offers; of more one types the number. */
 const mostOptions = 256
-export const jsonField = 'observation'
+const jsonField = 'observation'
 
 /** One field of the form that asks for an observation. */
 export type TrialField = {
