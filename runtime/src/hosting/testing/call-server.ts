@@ -23,7 +23,7 @@ export type CallDisturbance = 'trouble' | 'lost' | 'forbidden' | 'unknown' | und
 export class CallServer {
   readonly calls: StoredCall[] = []
   readonly leases: { loaded: string[]; worker_id: string }[] = []
-  /** Each request's path, as far as it was answered. */
+  /** What a worker must never do. */
   readonly violations: string[] = []
   disturb: (path: string) => CallDisturbance = () => undefined
   leaseMs = 20_000

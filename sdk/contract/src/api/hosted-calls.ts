@@ -21,7 +21,7 @@ export type HostedCallRequest = z.infer<typeof hostedCallRequestSchema>
 export const hostedActionSchema = z.strictObject({
   /** Number (discrete, start applied), numbers (multiDiscrete, box inside its bounds), object (dict). */
   action: jsonValue,
-  /** Of a discrete action whose space has labels; else null. */
+  /** Of a discrete action whose space has labels, or of the one such choice on top of a dict (the tool of a tool scenario); else null. */
   label: z.string().max(1_000).nullable(),
   /** Of each choice in order, 0 to 1, summing to 1: where the action is one discrete choice; else null. */
   probabilities: z.array(z.number().min(0).max(1)).max(100_000).nullable(),
