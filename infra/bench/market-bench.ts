@@ -73,6 +73,8 @@ type Measured = { rate: number; paced: number; times: number[] }
 
 async function measureOne(database: Database, buy: () => Promise<void>, say: Options['say']): Promise<Measured> {
   await whileUpkeep(database, () => closedLoop(buy, 2))
+  // As PostgreSQL does of its own within a minute: until then it plans for the empty tables that it found.
+  await database.execute('analyze')
   say(`market: as many purchases as there can be, for ${seconds} s …`)
   const rate = await whileUpkeep(database, () => closedLoop(buy, seconds))
   const paced = Math.min(perSecond, Math.floor(rate))
