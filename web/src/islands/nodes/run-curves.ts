@@ -78,7 +78,8 @@ class Curve {
     return {
       width,
       height,
-      padding: [8, 8, 0, 0],
+      // Half of the last label stands beyond the curve's end.
+      padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false } },
       scales: { x: { time: false }, y: { range: (_, low, high) => this.#range(low, high) } },
