@@ -1,8 +1,9 @@
-import assert from 'node:assert'
-import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
 import type { Actor } from '../auth/actor.ts'
 import type { Database, Queries } from '../database/database.ts'
-import type { PackageTable } from '../database/schema.ts'
+import { ahead, sendAhead } from '../database/flights.ts'
+import { prepared } from '../database/prepared-statements.ts'
+import type { PackageTable, Schema } from '../database/schema.ts'
 import type { FacetGroup } from './facet-counts.ts'
 import { filters, matches, type PackageSearch, relevance } from './package-search.ts'
 import type { PageEnd } from './page-cursor.ts'
@@ -101,42 +102,57 @@ async function countAll(query: Queries, actor: Actor | null): Promise<FacetGroup
 const groupColumns = sql`kind, coalesce(category, '') as category, coalesce(difficulty, '') as difficulty,
   coalesce(algorithm, '') as algorithm, case when price_minor > 0 then 'paid' else 'free' end as price`
 
-type Hit = { id: string; key: number }
+/** A row as JSON has it: its times are texts. */
+type Hit = Omit<ListedRow, 'created_at' | 'updated_at'> & { key: number; created_at: string; updated_at: string }
 
 /**
- * Every hit is looked at once, for its place in the order and for the counts; then the page's rows are fetched.
+ * Every hit is looked at once, for its place in the order and for the counts; the page's rows come in the same answer.
  *
  * The planner takes the index only if it may not read the whole table: it does not know that looking into the tsvector
  * of a row costs many times what looking at the row costs. It also tends to more processes and to compiling, which pay
- * for one query alone on a machine and not for many at once.
+ * for one query alone on a machine and not for many at once. All that is said in one flight with the search.
  */
 async function searchByWords(
-  query: Queries,
+  query: Transaction<Schema>,
   actor: Actor | null,
   search: PackageSearch,
   words: SearchQuery,
 ): Promise<FoundPackages> {
-  await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-    set_config('max_parallel_workers_per_gather', '0', true)`.execute(query)
+  await sendAhead(query, plannerSettings.compile(query))
   const { rows } = await sql<{ hits: Hit[] | null; groups: FacetGroup[] | null }>`
     with found as materialized (
       select id, ${hitKey(search.sort, words)} as key, kind, category, difficulty, algorithm, price_minor
       from packages
       where latest_version is not null and ${visiblePackages(actor)} and ${matches(words)}
+    ), page as (
+      select id, key from found
+      where ${filters(search)} and ${hitIsAfter(search.after)}
+      order by key desc, id desc limit ${search.limit + 1}
     )
     select
-      (select json_agg(page) from (
-        select id, key from found
-        where ${filters(search)} and ${hitIsAfter(search.after)}
-        order by key desc, id desc limit ${search.limit + 1}
-      ) page) as hits,
+      (select json_agg(listed order by key desc, id desc) from (
+        select page.key, ${listedOfHit} from page join packages on packages.id = page.id
+      ) listed) as hits,
       (select json_agg(counted) from (
         select ${groupColumns}, count(*) as packages from found group by 1, 2, 3, 4, 5
       ) counted) as groups`.execute(query)
   const [{ hits, groups }] = rows
   const page = (hits ?? []).slice(0, search.limit)
   const last = (hits?.length ?? 0) > search.limit ? page.at(-1) : undefined
-  return { rows: await listedRows(query, page), end: last ?? null, groups: groups ?? [] }
+  return {
+    rows: page.map(rowOfHit),
+    end: last === undefined ? null : { key: last.key, id: last.id },
+    groups: groups ?? [],
+  }
+}
+
+const plannerSettings = sql`${prepared}${ahead} select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+  set_config('max_parallel_workers_per_gather', '0', true)`
+
+const listedOfHit = sql.join(listedColumns.map((column) => sql.ref(`packages.${column}`)))
+
+function rowOfHit({ key, created_at: createdAt, updated_at: updatedAt, ...fields }: Hit): ListedRow {
+  return { ...fields, created_at: new Date(createdAt), updated_at: new Date(updatedAt) }
 }
 
 function hitIsAfter(after: PageEnd | null): RawBuilder<SqlBool> {
@@ -148,23 +164,4 @@ function hitKey(sort: PackageSearch['sort'], words: SearchQuery): RawBuilder<num
   if (sort === 'relevance') return relevance(words)
   if (sort === 'newest') return sql<number>`(1000 * extract(epoch from updated_at))::bigint`
   return sort === 'quality' ? sql<number>`quality::bigint` : sql<number>`downloads`
-}
-
-async function listedRows(query: Queries, hits: Hit[]): Promise<ListedRow[]> {
-  if (hits.length === 0) return []
-  const rows = await query
-    .selectFrom('packages')
-    .select(listedColumns)
-    .where(
-      'id',
-      'in',
-      hits.map(({ id }) => id),
-    )
-    .execute()
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return hits.map(({ id }) => {
-    const row = byId.get(id)
-    assert(row !== undefined, `package ${id} was found and is not there`)
-    return row
-  })
 }

@@ -1,6 +1,7 @@
 import type { BestReturn, LearningCurve } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
+import { prepared } from '../database/prepared-statements.ts'
 
 /** A line in a list is not drawn from more. */
 const mostPoints = 24
@@ -13,7 +14,7 @@ type Row = { id: string; agent: string; return_mean: number; points: LearningCur
  */
 export async function bestReturns(query: Queries, packageIds: string[]): Promise<Map<string, BestReturn>> {
   if (packageIds.length === 0) return new Map()
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<Row>`${prepared}
     select listed.id, best.agent, best.return_mean, learning_curves.points
     from packages listed
     join versions latest on latest.package_id = listed.id and latest.version = listed.latest_version
