@@ -7,9 +7,14 @@ import { searchExpression } from './search-vectors.ts'
 /** A search, checked: its words (null for none) and where the page before it ended. */
 export type PackageSearch = Omit<SearchRequest, 'q' | 'cursor'> & { words: SearchQuery | null; after: PageEnd | null }
 
-/** Packages that hold the searched words. */
+/**
+ * Packages that hold the searched words. Where English leaves them as they are, they are looked up once: beginnings of common
+ * words stand in long lists of the index.
+ */
 export function matches({ tsquery }: SearchQuery): RawBuilder<SqlBool> {
-  return sql<SqlBool>`packages.search @@ ${searchExpression(tsquery)}`
+  const english = sql`to_tsquery('english', ${tsquery})`
+  const simple = sql`to_tsquery('simple', ${tsquery})`
+  return sql<SqlBool>`packages.search @@ (case when ${english} = ${simple} then ${simple} else ${searchExpression(tsquery)} end)`
 }
 
 /** Rows of `packages`, or what else has its columns, that pass the search's filters. */
