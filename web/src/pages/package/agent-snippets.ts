@@ -66,6 +66,7 @@ function nodeText({ model, inputs, output, start }: Reading): string {
       : [
           `const scores = Array.from(output[${quote(output)}].data)`,
           `const action = ${shift(start)}scores.indexOf(Math.max(...scores))`,
+          'console.log(action)',
         ]),
   ].join('\n')
 }
