@@ -1,12 +1,15 @@
 # What the machine itself must have, and what to say when it does not. Sourced by run.sh.
 
-# Sets missing_packages: Debian's names, each after a space. `script` is what is going to run.
+# Sets missing_packages: Debian's names, each after a space. `script` is what is going to run, `long_form` is not empty where
+# its long form is.
 find_requirements() {
   missing_packages=''
   case ${script##*/} in
     test.sh)
       [ -n "${AGENTGYM_TEST_DATABASE_URL:-}" ] || postgresql_installed || missing_packages=' postgresql'
       [ -n "${AGENTGYM_TEST_CHROMIUM:-}" ] || chromium_installed || missing_packages="$missing_packages chromium"
+      # The long form runs the site's snippets in Python, each with its libraries.
+      [ -z "$long_form" ] || python3 -c 'import ensurepip' 2>/dev/null || missing_packages="$missing_packages python3-venv"
       ;;
   esac
   command -v c++ >/dev/null 2>&1 || missing_packages="$missing_packages g++"
@@ -75,6 +78,7 @@ explain_other_system() {
       postgresql)
         say '  - PostgreSQL 14 or later, its server (initdb on the PATH is enough; it need not run), or set'
         say '    AGENTGYM_TEST_DATABASE_URL to a server where databases may be made' ;;
+      python3-venv) say '  - Python 3.11 or later with venv and pip' ;;
       g++) say '  - g++ 12 or later, or clang 15 or later' ;;
       cmake) say '  - cmake 3.18 or later' ;;
       *) say "  - $package" ;;

@@ -85,6 +85,8 @@ set_up() {
 
 # What to be ready for: only some scripts need a PostgreSQL to test on.
 script=$1
+long_form=${AGENTGYM_TEST_LONG:-}
+case " $* " in *' --long '*) long_form=1 ;; esac
 find_requirements
 if ! all_ready; then
   # Two commands in one clone wait for each other. The lock is on this file: it is there before node_modules is.
