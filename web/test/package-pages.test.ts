@@ -112,7 +112,8 @@ describe('an agent', () => {
     expect(text).toMatch(/Mean return, held out<\/dt><dd><span class="figure-value">0\.5<\/span>/)
     expect(text).toContain('b'.repeat(64))
     expect(text).toContain(`npm install @acme/solver --@acme:registry=${site.url}/npm/`)
-    expect(text).toContain('there is no address yet for an OpenAI client')
+    expect(text).toContain(`OpenAI(base_url=&quot;${site.url}/v1&quot;`)
+    expect(text).toContain('href="/packages/@acme/solver/try"')
   })
 
   it('has no leaderboard, and depends on its scenario', async () => {
