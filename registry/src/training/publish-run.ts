@@ -26,6 +26,7 @@ import {
   reservePublication,
 } from './reserve-publication.ts'
 import { requireOwnRun } from './run-access.ts'
+import { agentKeyOf } from './run-data.ts'
 import { changeRun, lockRun, type RunRow } from './run-state.ts'
 import type { RunView } from './runs.store.ts'
 
@@ -61,15 +62,9 @@ export async function publishRun(services: Services, asked: RunPublication): Pro
 }
 
 async function readAgent({ objects }: Services, run: RunView): Promise<Uint8Array> {
-  if (run.state !== 'completed' || run.agent_object_key === null)
-    throw new AgentGymError({
-      code: 'run_has_no_agent',
-      message: `The run is ${run.state} and has no trained agent.`,
-      hint: 'An agent is there once the run has completed.',
-      data: { id: run.id, state: run.state },
-    })
-  const bytes = await objects.get(run.agent_object_key)
-  if (bytes === undefined) throw new Error(`${run.agent_object_key}, the agent of run ${run.id}, is missing`)
+  const key = agentKeyOf(run)
+  const bytes = await objects.get(key)
+  if (bytes === undefined) throw new Error(`${key}, the agent of run ${run.id}, is missing`)
   return bytes
 }
 

@@ -77,11 +77,8 @@ export async function openCheckpoint(
   return object
 }
 
-/** The package of the run's agent. Throws `run_has_no_agent`. */
-export async function openAgent(
-  { objects }: Pick<Services, 'objects'>,
-  run: RunView,
-): Promise<{ body: Readable; size: number }> {
+/** Under which object the agent's package is kept. Throws `run_has_no_agent`. */
+export function agentKeyOf(run: RunView): string {
   if (run.state !== 'completed' || run.agent_object_key === null)
     throw new AgentGymError({
       code: 'run_has_no_agent',
@@ -89,7 +86,16 @@ export async function openAgent(
       hint: 'An agent is there once the run has completed.',
       data: { id: run.id, state: run.state },
     })
-  const object = await objects.stream(run.agent_object_key)
-  if (object === undefined) throw new Error(`${run.agent_object_key} of run ${run.id} is missing from the store`)
+  return run.agent_object_key
+}
+
+/** The package of the run's agent. Throws `run_has_no_agent`. */
+export async function openAgent(
+  { objects }: Pick<Services, 'objects'>,
+  run: RunView,
+): Promise<{ body: Readable; size: number }> {
+  const key = agentKeyOf(run)
+  const object = await objects.stream(key)
+  if (object === undefined) throw new Error(`${key} of run ${run.id} is missing from the store`)
   return object
 }
