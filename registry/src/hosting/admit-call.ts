@@ -4,10 +4,10 @@ import { sql, type Transaction } from 'kysely'
 import type { Actor } from '../auth/actor.ts'
 import { packageNotFound, requireActor } from '../auth/authorise.ts'
 import type { Schema } from '../database/schema.ts'
-import { packageTakenDown, paymentRequired } from '../market/access/refusals.ts'
+import { paymentRequired } from '../market/access/refusals.ts'
 import { majorOf } from '../market/access/require-tarball.ts'
-import { lackOfFunds } from '../market/metering/call-funds.ts'
-import { type CallerStanding, callerStandings, callsPrice, isOnTrial } from '../market/metering/caller-standing.ts'
+import { callTerms } from '../market/metering/call-terms.ts'
+import { type CallerStanding, callerStandings, callsPrice } from '../market/metering/caller-standing.ts'
 import { holdTrial, openTrialCalls } from '../market/metering/trials.store.ts'
 import { heldPrice } from '../market/prices/prices.store.ts'
 import type { VersionRow } from '../packages/packages.store.ts'
@@ -107,34 +107,39 @@ async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wante
   return false
 }
 
-/** For what the call is allowed, and what 1,000 of them cost. The rules are those of `callAllowance`. */
+/** For what the call is allowed, and what 1,000 of them cost. */
 async function termsOf({ config }: Admitting, query: Transaction<Schema>, wanted: Wanted): Promise<Terms> {
   const { actor, name, version } = wanted
+  const { currency } = config.training
   const [standing] = await callerStandings(query, [{ account: actor.username, package: name, version }])
   // It was there a moment ago.
   if ('unknown' in standing) throw packageNotFound(name)
-  const { own, bought, free, takenDown } = standing
-  if (own) return { because: 'own', priceMinor: 0 }
-  if (takenDown !== null && (takenDown.forAll || !bought)) throw packageTakenDown(name, takenDown)
-  if (wanted.row.yanked_at !== null && !bought) throw yanked(wanted)
-  const sale = { ...wanted, major: majorOf(version), publicUrl: config.publicUrl }
-  if (isOnTrial(standing) && standing.trialCalls > 0) {
-    if (await hasTrialLeft(query, standing)) return { because: 'trial', priceMinor: 0 }
-    // What is free has a trial of its calls' price; whoever has used it up pays.
-    const price = await heldPrice(query, standing.packageId)
-    if (!free) throw trialExhausted({ ...sale, trialCalls: standing.trialCalls, price })
+  const tryTrial = () => trialCallsLeft(query, standing)
+  const { because } = await callTerms(query, standing, { tokenId: actor.tokenId, currency, tryTrial })
+  if (wanted.row.yanked_at !== null && !standing.own && !standing.bought) throw yanked(wanted)
+  const priceMinor = because === 'trial' ? 0 : callsPrice(standing)
+  switch (because) {
+    case 'trial_used_up': {
+      const price = await heldPrice(query, standing.packageId)
+      throw trialExhausted({ ...saleOf(wanted, config), trialCalls: standing.trialCalls, price })
+    }
+    case 'not_bought':
+      throw paymentRequired(saleOf(wanted, config), await heldPrice(query, standing.packageId))
+    case 'balance':
+    case 'cap':
+      throw cannotPay(because, { ...wanted, priceMinor, currency })
+    default:
+      return { because, priceMinor }
   }
-  if (!bought && !free) throw paymentRequired(sale, await heldPrice(query, standing.packageId))
-  const { currency } = config.training
-  const priceMinor = callsPrice(standing)
-  const lack = await lackOfFunds(query, { ...actor, priceMinor }, currency)
-  if (lack !== null) throw cannotPay(lack, { ...wanted, priceMinor, currency })
-  return { because: bought ? 'bought' : 'free', priceMinor }
 }
 
-async function hasTrialLeft(query: Transaction<Schema>, standing: CallerStanding): Promise<boolean> {
-  const made = await holdTrial(query, standing)
-  return made + (await openTrialCalls(query, standing)) < standing.trialCalls
+function saleOf(wanted: Wanted, { publicUrl }: Admitting['config']) {
+  return { ...wanted, major: majorOf(wanted.version), publicUrl }
+}
+
+async function trialCallsLeft(query: Transaction<Schema>, standing: CallerStanding): Promise<number | null> {
+  const left = standing.trialCalls - (await holdTrial(query, standing)) - (await openTrialCalls(query, standing))
+  return left > 0 ? left : null
 }
 
 async function requireRoom(query: Transaction<Schema>, accountId: string): Promise<void> {

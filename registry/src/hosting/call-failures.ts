@@ -1,5 +1,5 @@
 import { AgentGymError, type ErrorReport, errorCatalogue, formatAmount } from '@agentgym/contract'
-import { packagePagePath } from '../packages/package-path.ts'
+import { howToBuy } from '../market/access/refusals.ts'
 
 /** The agent's version that a call is of. */
 export type Called = { name: string; version: string }
@@ -42,10 +42,8 @@ type Sale = Called & {
 
 /** Says what it costs to go on, and where. */
 export function trialExhausted({ name, version, major, publicUrl, trialCalls, price }: Sale): AgentGymError {
-  const page = publicUrl + packagePagePath(name)
-  const command = `agentgym buy ${name}@${major}`
+  const { page, command, cost } = howToBuy({ name, major, publicUrl }, price)
   const { amountMinor, currency } = price
-  const cost = currency === null ? '' : ` It costs ${formatAmount(amountMinor, currency)}, once, for all of ${major}.x.`
   return new AgentGymError({
     code: 'trial_exhausted',
     message: `The ${trialCalls} calls of ${name} that its seller gives before a purchase are used up.${cost}`,

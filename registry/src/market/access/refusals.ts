@@ -7,19 +7,29 @@ import type { TakenDown } from './standing.ts'
 export type Wanted = { name: string; version: string; major: number; publicUrl: string; actor: Actor | null }
 
 /** A licence is to be bought first. Says how, and where: npm prints it. */
-export function paymentRequired(
-  { name, version, major, publicUrl, actor }: Wanted,
-  { id, kind, amountMinor, currency }: HeldPrice,
-): AgentGymError {
-  const page = publicUrl + packagePagePath(name)
-  const command = `agentgym buy ${name}@${major}`
-  const cost = currency === null ? '' : ` It costs ${formatAmount(amountMinor, currency)}, once, for all of ${major}.x.`
+export function paymentRequired({ name, version, major, publicUrl, actor }: Wanted, price: HeldPrice): AgentGymError {
+  const { id, kind, amountMinor, currency } = price
+  const { page, command, cost } = howToBuy({ name, major, publicUrl }, price)
   return new AgentGymError({
     code: 'payment_required',
     message: `${name}@${version} has to be bought first.${cost}`,
     hint: `Run \`${command}\`, or buy it at ${page}.${ifBought(actor)}`,
     data: { name, version, price: { id, kind, amount_minor: amountMinor, currency }, command, page },
   })
+}
+
+type Price = Pick<HeldPrice, 'amountMinor' | 'currency'>
+
+/** Where, by which command, and at what cost, as a sentence that may be empty. */
+export function howToBuy(
+  { name, major, publicUrl }: Pick<Wanted, 'name' | 'major' | 'publicUrl'>,
+  { amountMinor, currency }: Price,
+): { page: string; command: string; cost: string } {
+  return {
+    page: publicUrl + packagePagePath(name),
+    command: `agentgym buy ${name}@${major}`,
+    cost: currency === null ? '' : ` It costs ${formatAmount(amountMinor, currency)}, once, for all of ${major}.x.`,
+  }
 }
 
 /** The same whether or not they have bought it: what a token without the scope cannot find out, its holder may know. */
