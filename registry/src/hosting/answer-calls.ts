@@ -1,7 +1,7 @@
 import type { CallAnswer, HostedCall } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../database/schema.ts'
-import { uuidArray } from '../market/ledger/uuid-array.ts'
+import { uuidArray } from '../database/uuid-array.ts'
 import { countServed } from '../market/metering/count-served.ts'
 import type { Services } from '../server/services.ts'
 import { callDesk } from './call-desk.ts'

@@ -20,6 +20,12 @@ export const file = { schema: z.any().openapi({ type: 'string', format: 'binary'
 /** Of every route of one run. */
 export const runCodes = ['unauthenticated', 'forbidden', 'run_not_found'] as const satisfies ErrorCode[]
 
+/** Of every route that publishes an agent, or reserves where it will be published. */
+export const publicationCodes = [
+  ...(['name_invalid', 'name_taken', 'version_invalid', 'version_exists'] as const),
+  ...(['package_kind_changed', 'package_visibility_fixed'] as const),
+] as const satisfies ErrorCode[]
+
 /** Who asks, from where, and in which trace. */
 export function requestOf(c: Context<Env>): { actor: Actor | null; ip: string; traceparent: string | null } {
   return { actor: c.get('actor'), ip: c.get('ip'), traceparent: currentTraceparent(c) }

@@ -19,7 +19,7 @@ import type { Services } from '../server/services.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
 import { listRunsOf } from './list-runs.ts'
 import { publishRun } from './publish-run.ts'
-import { idempotencyHeaders, requestOf, runCodes, runParams } from './route-parts.ts'
+import { idempotencyHeaders, publicationCodes, requestOf, runCodes, runParams } from './route-parts.ts'
 import { requireRun } from './run-access.ts'
 import { runOf } from './runs.store.ts'
 import { serverStatus } from './server-status.ts'
@@ -47,12 +47,7 @@ const startRoute = createRoute({
       'version_not_published',
       'version_yanked',
       'idempotency_key_reused',
-      'name_invalid',
-      'name_taken',
-      'version_invalid',
-      'version_exists',
-      'package_kind_changed',
-      'package_visibility_fixed',
+      ...publicationCodes,
       'package_taken_down',
       'payment_required',
       'price_changed',
@@ -144,18 +139,7 @@ const publishRoute = createRoute({
   request: { params: runParams, body: { required: true, content: json(publishRunRequestSchema) } },
   responses: {
     202: { description: 'Taken; `GET` the version to see what becomes of it.', content: json(publishedVersionSchema) },
-    ...failures(
-      ...runCodes,
-      'run_has_no_agent',
-      'rate_limited',
-      'name_invalid',
-      'name_taken',
-      'version_invalid',
-      'version_exists',
-      'package_kind_changed',
-      'package_visibility_fixed',
-      'agent_invalid',
-    ),
+    ...failures(...runCodes, 'run_has_no_agent', 'rate_limited', ...publicationCodes, 'agent_invalid'),
   },
 })
 

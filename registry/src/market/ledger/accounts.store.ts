@@ -3,10 +3,10 @@ import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../database/database.ts'
 import { prepared } from '../../database/prepared-statements.ts'
 import type { Schema } from '../../database/schema.ts'
+import { uuidArray } from '../../database/uuid-array.ts'
 import { type AccountCode, chartOfAccounts } from '../rules/chart-of-accounts.ts'
 import { isCurrency } from '../rules/money.ts'
 import { type Account, type AccountRow, accountOf } from './account.ts'
-import { uuidArray } from './uuid-array.ts'
 
 /** `owner` null for the platform's accounts. */
 export type AccountKey = { owner: string | null; code: AccountCode; currency: string }

@@ -3,11 +3,12 @@ import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../database/database.ts'
 import { prepared } from '../../database/prepared-statements.ts'
 import type { Schema } from '../../database/schema.ts'
+import { isUuid, uuidArray } from '../../database/uuid-array.ts'
 import { decideTransfers, type LedgerAccount, type LedgerState } from '../rules/decide-transfers.ts'
 import type { RecordedTransfer, Transfer, TransferResult } from '../rules/transfer.ts'
 import { type AccountRow, accountOf } from './account.ts'
+import { askedTransfers } from './asked-transfers.ts'
 import { LedgerConflict } from './ledger-conflict.ts'
-import { isUuid, uuidArray } from './uuid-array.ts'
 
 /**
  * Makes transfers, in their order, each once however often it is asked for: see `decideTransfers` for what becomes of each.
@@ -117,21 +118,12 @@ async function accountsOfPendings(query: Queries, pendingIds: Iterable<string>):
 
 /** A trigger brings the sums of the accounts along. */
 async function insert(query: Queries, created: RecordedTransfer[], at: Date): Promise<void> {
-  const rows = created.map((transfer, index) => ({
-    ...{ ordinal: index, id: transfer.id, kind: transfer.kind },
-    ...{ debit_account_id: transfer.debitAccountId, credit_account_id: transfer.creditAccountId },
-    ...{ amount: String(transfer.amountMinor), currency: transfer.currency },
-    ...{ pending_id: transfer.pendingId, code: transfer.code, reference: transfer.reference },
-    expires_at: transfer.expiresAt,
-  }))
   const { rows: inserted } = await sql`${prepared}
     insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount, currency, pending_id, code,
       reference, expires_at, created_at)
     select id, kind, debit_account_id, credit_account_id, amount, currency, pending_id, code, reference, expires_at,
       ${at.toISOString()}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as asked(ordinal integer, id uuid, kind text,
-      debit_account_id uuid, credit_account_id uuid, amount bigint, currency text, pending_id uuid, code text,
-      reference uuid, expires_at timestamptz)
+    from ${askedTransfers(created)}
     order by ordinal on conflict do nothing returning 1`.execute(query)
   // What was read may be older than the lock that was waited for.
   if (inserted.length < created.length) throw new LedgerConflict()

@@ -2,9 +2,10 @@ import { sql, type Transaction } from 'kysely'
 import { ahead, sendAhead } from '../../database/flights.ts'
 import { prepared } from '../../database/prepared-statements.ts'
 import type { Schema } from '../../database/schema.ts'
+import { uuidArray } from '../../database/uuid-array.ts'
 import { violatedConstraint } from '../../database/violated-constraint.ts'
 import type { Movement } from '../rules/transfer.ts'
-import { uuidArray } from './uuid-array.ts'
+import { askedTransfers } from './asked-transfers.ts'
 
 /**
  * Makes transfers that nobody can have made before, all of them or none, in one flight with the next statement of the
@@ -13,12 +14,6 @@ import { uuidArray } from './uuid-array.ts'
  * the order of their ids, and before the transfers get their positions.
  */
 export async function postAhead(query: Transaction<Schema>, movements: readonly Movement[]): Promise<void> {
-  const rows = movements.map((movement, index) => ({
-    ...{ ordinal: index, id: movement.id, kind: movement.kind },
-    ...{ debit_account_id: movement.debitAccountId, credit_account_id: movement.creditAccountId },
-    ...{ amount: String(movement.amountMinor), currency: movement.currency },
-    ...{ code: movement.code, reference: movement.reference ?? null, expires_at: movement.expiresAt ?? null },
-  }))
   const ids = movements.flatMap(({ debitAccountId, creditAccountId }) => [debitAccountId, creditAccountId])
   const statement = sql`${prepared}${ahead}
     with locked as materialized (
@@ -29,9 +24,7 @@ export async function postAhead(query: Transaction<Schema>, movements: readonly 
     insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount, currency, code, reference, expires_at,
       created_at)
     select id, kind, debit_account_id, credit_account_id, amount, currency, code, reference, expires_at, held.at
-    from held, jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as asked(ordinal integer, id uuid, kind text,
-      debit_account_id uuid, credit_account_id uuid, amount bigint, currency text, code text, reference uuid,
-      expires_at timestamptz)
+    from held, ${askedTransfers(movements)}
     order by ordinal`.compile(query)
   await sendAhead(query, statement)
 }
