@@ -82,10 +82,13 @@ async function takeBatch(
     select id, octet_length(request) as bytes from hosted_calls where ${mayBeLeased} and version_id = ${versionId}
     order by created_at, id limit ${callsABatch} for update skip locked`.execute(query)
   const lease = randomBytes(24).toString('base64url')
-  const { rows: requests } = await sql<{ id: string; request: string; leased_until: Date }>`
+  const ids = fitting(found)
+  const { rows } = await sql<{ id: string; request: string; leased_until: Date }>`
     update hosted_calls set state = 'leased', lease = ${lease}, attempts = attempts + 1,
       leased_until = now() + ${leaseMs} * interval '1 millisecond'
-    where id = any(${uuidArray(fitting(found))}) returning id, request, leased_until`.execute(query)
+    where id = any(${uuidArray(ids)}) returning id, request, leased_until`.execute(query)
+  // An update returns its rows in whatever order it met them.
+  const requests = rows.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
   return { lease, versionId, leasedUntil: requests[0].leased_until, requests }
 }
 
