@@ -4,9 +4,15 @@ import { markdownHtml as renderMarkdown, type ShownPictures } from './markdown-h
 
 const markdownHtml = (markdown: string, pictures?: ShownPictures) => renderMarkdown(markdown, pictures).html
 
-/** Element names and attributes that the HTML has, taken from its tags. */
+/**
+ * Element names and attributes that the HTML has, taken from its tags as a browser takes them: within quotes, `<` and `>`
+ * are text (a link's title may be `<script>`).
+ */
 function elements(html: string): { name: string; attributes: string }[] {
-  return [...html.matchAll(/<([a-z][a-z0-9]*)([^>]*)>/gi)].map(([, name, attributes]) => ({ name, attributes }))
+  return [...html.matchAll(/<([a-z][a-z0-9]*)((?:"[^"]*"|'[^']*'|[^"'>])*)>/gi)].map(([, name, attributes]) => ({
+    name,
+    attributes,
+  }))
 }
 
 const attacks = [
@@ -30,6 +36,8 @@ const attacks = [
   '[x]: javascript:alert(1)\n\n[x]',
   '[x](https://example.org "\\" onmouseover=alert(1)")',
   '```"onload=alert(1)\nx\n```',
+  '```<script>alert(1)</script>\nx\n```',
+  '[x](https://example.org "<script>alert(1)</script>")',
   '# x {#id onclick=alert(1)}',
   '| <script> |\n|-|\n| <img onerror=x> |',
   '[^1]\n\n[^1]: <script>x</script>',
@@ -52,6 +60,13 @@ describe('HTML of Markdown', () => {
       expect(html).toContain(part)
   })
 
+  it('names the language of a block, and nothing else that stands behind its fence', () => {
+    for (const language of ['ts', 'c++', 'c#', 'objective-c', 'x.y'])
+      expect(markdownHtml(`\`\`\`${language} title=x\n\`\`\``)).toContain(`<code class="language-${language}">`)
+    for (const language of ['<script>', '"onload=alert(1)', 'é', 'x'.repeat(41)])
+      expect(markdownHtml(`\`\`\`${language}\n\`\`\``)).toContain('<code class="">')
+  })
+
   it('keeps every script of the world', () => {
     const text = '你好 · crème brûlée · 🚗👩‍🔬 · مرحبا'
     expect(markdownHtml(text)).toBe(`<p dir="auto">${text}</p>`)
@@ -66,7 +81,10 @@ describe('HTML of Markdown', () => {
       fc.constantFrom(...attacks),
       fc.constantFrom('\n', '>', '`', '"', "'", '](', '<!--', '-->', ' '),
     )
-    fc.assert(fc.property(fc.array(parts, { maxLength: 8 }), (list) => expectInert(markdownHtml(list.join('')))))
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 8 }), (list) => expectInert(markdownHtml(list.join('')))),
+      { numRuns: process.env.AGENTGYM_TEST_LONG ? 5_000 : 100 },
+    )
   })
 
   it('links to the web and to mail, for people and not for search engines', () => {

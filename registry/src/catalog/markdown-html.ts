@@ -29,7 +29,12 @@ export type RenderedMarkdown = {
 const schema: SanitizeSchema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['picture', 'source'].includes(name)),
-  attributes: { ...defaultSchema.attributes, img: ['src', 'alt', 'width', 'height'] },
+  attributes: {
+    ...defaultSchema.attributes,
+    img: ['src', 'alt', 'width', 'height'],
+    // What stands behind a fence is the author's text whole: of it, the name of a language and nothing else.
+    code: [['className', /^language-[\w+#.-]{1,40}$/]],
+  },
   protocols: { href: ['http', 'https', 'mailto'] },
   clobberPrefix: 'readme-',
 }
