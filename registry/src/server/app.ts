@@ -3,6 +3,7 @@ import type { Hono } from 'hono'
 import { authenticate } from '../auth/authenticate.ts'
 import { answer, answerError } from './answer-error.ts'
 import type { Env } from './env.ts'
+import { handOverJson } from './hand-over-json.ts'
 import { healthRoutes } from './health.routes.ts'
 import { metricsRoutes } from './metrics.routes.ts'
 import { observeRequests } from './observe-requests.ts'
@@ -10,6 +11,7 @@ import { buildOpenApiDocument } from './openapi-document.ts'
 import { assetRoutes } from './pages/assets.routes.ts'
 import { homePage } from './pages/home-page.ts'
 import { referencePages } from './pages/reference-pages.ts'
+import type { ProcessGroup } from './process-group.ts'
 import { requestContext } from './request-context.ts'
 import { limitBodies, limitTime } from './request-limits.ts'
 import type { RequestTracer } from './request-tracer.ts'
@@ -28,6 +30,8 @@ export type AppOptions = {
   tracer?: RequestTracer
   /** The marketplace's pages; without them there is a plain home page. */
   site?: Site
+  /** Where several processes serve one port. */
+  group?: ProcessGroup
 }
 
 const API_MS = 30_000
@@ -38,7 +42,7 @@ const CALL_MS = 45_000
 
 /** Everything that answers requests, as one application. */
 export function createApp(services: Services, options: AppOptions): OpenAPIHono<Env> {
-  const { rooms, draining = () => false, tracer, site } = options
+  const { rooms, draining = () => false, tracer, site, group } = options
   const { config, log } = services
   const app = new OpenAPIHono<Env>({ getPath: routedPath })
   app.onError(answerError(log))
@@ -55,9 +59,10 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
     securityHeaders(config),
     limitBodies(config),
     limitTime(timeLimit),
+    handOverJson(),
   )
   app.route('/', healthRoutes(services, draining))
-  app.route('/', metricsRoutes(services))
+  app.route('/', metricsRoutes(services, group))
   app.route('/', assetRoutes())
   if (site !== undefined) app.use(mountSite(site, (request, bindings) => app.fetch(request, bindings)))
   app.use(authenticate(services))

@@ -28,6 +28,8 @@ export function securityHeaders({ secure }: Pick<ServerConfig, 'secure'>): Middl
   ]
   return async (c, next) => {
     await next()
+    // Read by the site of this process, which is no browser; the page that it makes of it comes by here itself.
+    if (c.env?.siteCall !== undefined) return
     const { headers } = c.res
     for (const [name, value] of fixed) if (!headers.has(name)) headers.set(name, value)
     const isPage = headers.get('content-type')?.startsWith('text/html') ?? false

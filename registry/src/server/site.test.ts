@@ -27,6 +27,17 @@ function mirrorRoom() {
       secret: c.req.header('x-secret') ?? null,
     }),
   )
+  routes.get('/v1/odd', async (c, next) => {
+    await next()
+    // After the answer, as a session's renewed cookie is.
+    c.header('set-cookie', 'late=1')
+  })
+  routes.get('/v1/odd', (c) =>
+    c.json({ day: new Date('2026-01-02'), none: Number.NaN, left: undefined, list: [undefined], words: 'π "<"' }, 203, {
+      'x-odd': 'yes',
+    }),
+  )
+  routes.get('/v1/odd/page', (c) => c.html('<p>odd</p>'))
   routes.get('/v1/bug', () => {
     throw new Error('of the API')
   })
@@ -121,6 +132,38 @@ describe('the API, as the site calls it', () => {
     // Of a form: what the API would refuse from a browser is the site's to judge.
     const response = await fetch(`${app.url}/signup`, { method: 'POST', body: new URLSearchParams({ a: 'b' }) })
     expect(await response.json()).toMatchObject({ actor: 'ada' })
+  })
+
+  it('gets what the API would have sent as JSON, without a body, and may read it again', async () => {
+    const path = `${app.url}/v1/odd`
+    answer = async (_, visitor) => {
+      const handed = await visitor.callApi(new Request(path))
+      const [text, again, value] = [await handed.text(), await handed.text(), await handed.json()]
+      const { status, body, headers } = handed
+      return Response.json({ text, again, value, status, body, headers: [...headers] })
+    }
+    const sent = await fetch(path)
+    const text = await sent.text()
+    expect(JSON.parse(text)).toEqual({ day: '2026-01-02T00:00:00.000Z', none: null, list: [null], words: 'π "<"' })
+    expect(await (await fetch(`${app.url}/`)).json()).toMatchObject({
+      ...{ text, again: text, value: JSON.parse(text), status: sent.status, body: null },
+      headers: expect.arrayContaining([
+        ['content-type', 'application/json'],
+        ['set-cookie', 'late=1'],
+        ['x-odd', 'yes'],
+      ]),
+    })
+  })
+
+  it('gets what is no JSON as it is, and a failure as the API tells it', async () => {
+    answer = async (_, visitor) => {
+      const page = await visitor.callApi(new Request(`${app.url}/v1/odd/page`))
+      const failure = await visitor.callApi(new Request(`${app.url}/v1/nowhere`))
+      return Response.json([await page.text(), failure.status, await failure.json()])
+    }
+    const [page, status, failure] = (await (await fetch(`${app.url}/`)).json()) as [string, number, object]
+    expect([page, status]).toEqual(['<p>odd</p>', 404])
+    expect(failure).toMatchObject({ error: { code: 'endpoint_not_found' } })
   })
 
   it('a bug of the API is an answer to the site, in the log under the one request', async () => {

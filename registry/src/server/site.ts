@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Env } from './env.ts'
+import { type HandedOver, takeHandedOver } from './hand-over-json.ts'
 import type { Log, Services } from './services.ts'
 import { version } from './version.ts'
 
@@ -36,7 +37,7 @@ export type Site = { fetch(request: Request, visitor: Visitor): Response | Promi
 export type OpenSite = (host: SiteHost) => Site | Promise<Site>
 
 /** What the API hears about a request that the site makes for a visitor; nobody outside can say such a thing. */
-export type SiteCall = { ip: string; requestId: string; traceparent?: string }
+export type SiteCall = { ip: string; requestId: string; traceparent?: string; handedOver: HandedOver }
 
 type CallApp = (request: Request, bindings: Env['Bindings']) => Response | Promise<Response>
 
@@ -76,8 +77,10 @@ function visitorOf(c: Context<Env>, callApp: CallApp): Visitor {
     path: c.req.path,
     requestId: c.get('requestId'),
     callApi: async (request) => {
-      const siteCall = { ip: c.get('ip'), requestId: c.get('requestId'), traceparent: c.get('traceparent') }
-      return callApp(request, { ...c.env, siteCall })
+      const handedOver: HandedOver = {}
+      const [ip, requestId, traceparent] = [c.get('ip'), c.get('requestId'), c.get('traceparent')]
+      const answer = await callApp(request, { ...c.env, siteCall: { ip, requestId, traceparent, handedOver } })
+      return takeHandedOver(answer, handedOver)
     },
     routed: (pattern) => c.set('pageRoute', pattern),
   }

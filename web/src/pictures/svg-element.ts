@@ -46,7 +46,19 @@ export function picture(
   return svg('svg', { ...box, role: 'img' }, ...said, ...children)
 }
 
-/** Corners of a line, for `points`. */
+/** Corners of a line, for `points`: in tenths, for a line has hundreds of them. */
 export function points(corners: readonly (readonly [x: number, y: number])[]): string {
-  return corners.map(([x, y]) => `${hundredths(x)},${hundredths(y)}`).join(' ')
+  let text = ''
+  for (const [x, y] of corners) text += `${text === '' ? '' : ' '}${tenthsText(x)},${tenthsText(y)}`
+  return text
+}
+
+/** Writing a fraction takes longer than finding it, and pictures have the same ones over and over. */
+const written: string[] = []
+
+function tenthsText(value: number): string {
+  const tenths = Math.round(value * 10)
+  if (!(tenths >= 0 && tenths < 10_000)) return String(tenths / 10)
+  written[tenths] ??= String(tenths / 10)
+  return written[tenths]
 }

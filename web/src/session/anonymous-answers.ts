@@ -1,4 +1,4 @@
-type Answer = { status: number; type: string; body: ArrayBuffer }
+type Answer = { status: number; type: string; text: string }
 type Call = (request: Request) => Promise<Response>
 
 export type AnonymousAnswers = {
@@ -9,7 +9,8 @@ export type AnonymousAnswers = {
   fetch(request: Request, call: Call, heldUntil?: (untilMs: number) => void): Promise<Response>
 }
 
-const largestBody = 512 * 1024
+/** Of UTF-16. */
+const mostCharacters = 512 * 1024
 
 /**
  * Keeps the API's answers to strangers for `ttlMs`. They are the same for all strangers; what is asked with a session
@@ -35,7 +36,7 @@ export function keepAnonymousAnswers({ ttlMs, most }: { ttlMs: number; most: num
       if (kept.size > most) for (const oldest of [...kept.keys()].slice(0, kept.size - most)) kept.delete(oldest)
       answer.catch(() => forget(request.url, answer))
       const made = await answer
-      const isKept = made.status === 200 && made.body.byteLength <= largestBody
+      const isKept = made.status === 200 && made.text.length <= mostCharacters
       if (!isKept) forget(request.url, answer)
       heldUntil(isKept ? untilMs : 0)
       return respond(made)
@@ -43,11 +44,15 @@ export function keepAnonymousAnswers({ ttlMs, most }: { ttlMs: number; most: num
   }
 }
 
+/** The API answers reads in texts: what is not one (pictures, archives) the site links to and never reads. */
 async function readAnswer(response: Response): Promise<Answer> {
-  const type = response.headers.get('content-type') ?? ''
-  return { status: response.status, type, body: await response.arrayBuffer() }
+  return { status: response.status, type: response.headers.get('content-type') ?? '', text: await response.text() }
 }
 
-function respond({ status, type, body }: Answer): Response {
-  return new Response(body, { status, headers: { 'content-type': type, 'content-length': String(body.byteLength) } })
+/** As if the text were its body, which would be encoded here and decoded by whoever reads it. */
+function respond({ status, type, text }: Answer): Response {
+  return Object.defineProperties(new Response(null, { status, headers: { 'content-type': type } }), {
+    text: { value: async () => text },
+    json: { value: async () => JSON.parse(text) },
+  })
 }
