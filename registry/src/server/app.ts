@@ -11,7 +11,6 @@ import { buildOpenApiDocument } from './openapi-document.ts'
 import { assetRoutes } from './pages/assets.routes.ts'
 import { homePage } from './pages/home-page.ts'
 import { referencePages } from './pages/reference-pages.ts'
-import type { ProcessGroup } from './process-group.ts'
 import { requestContext } from './request-context.ts'
 import { limitBodies, limitTime } from './request-limits.ts'
 import type { RequestTracer } from './request-tracer.ts'
@@ -30,8 +29,6 @@ export type AppOptions = {
   tracer?: RequestTracer
   /** The marketplace's pages; without them there is a plain home page. */
   site?: Site
-  /** Where several processes serve one port. */
-  group?: ProcessGroup
 }
 
 const API_MS = 30_000
@@ -42,7 +39,7 @@ const CALL_MS = 45_000
 
 /** Everything that answers requests, as one application. */
 export function createApp(services: Services, options: AppOptions): OpenAPIHono<Env> {
-  const { rooms, draining = () => false, tracer, site, group } = options
+  const { rooms, draining = () => false, tracer, site } = options
   const { config, log } = services
   const app = new OpenAPIHono<Env>({ getPath: routedPath })
   app.onError(answerError(log))
@@ -62,7 +59,7 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
     handOverJson(),
   )
   app.route('/', healthRoutes(services, draining))
-  app.route('/', metricsRoutes(services, group))
+  app.route('/', metricsRoutes(services))
   app.route('/', assetRoutes())
   if (site !== undefined) app.use(mountSite(site, (request, bindings) => app.fetch(request, bindings)))
   app.use(authenticate(services))

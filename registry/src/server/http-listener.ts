@@ -6,7 +6,10 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>
 
 export type HttpListener = {
-  port: number
+  /** Takes connections from now on. Throws `config_invalid` where it cannot. */
+  listen(): Promise<void>
+  /** Once it listens. */
+  readonly port: number
   /** From now on requests are answered; those that came before wait until then. */
   answerWith(fetch: Fetch): void
   /** Takes no more connections, lets requests under way end for at most `graceMs`, then breaks them off. */
@@ -15,6 +18,13 @@ export type HttpListener = {
 
 /** Listens before anything can be answered, so that a free port can be part of what answers. */
 export async function listenHttp(host: string, port: number): Promise<HttpListener> {
+  const listener = createHttpListener(host, port)
+  await listener.listen()
+  return listener
+}
+
+/** Does not listen yet. */
+export function createHttpListener(host: string, port: number): HttpListener {
   const { promise: ready, resolve: answerWith } = Promise.withResolvers<Fetch>()
   const server = createAdaptorServer({
     fetch: async (request, bindings) => (await ready)(request, bindings as HttpBindings),
@@ -24,9 +34,11 @@ export async function listenHttp(host: string, port: number): Promise<HttpListen
   server.requestTimeout = 300_000
   // Longer than the balancers in front keep a connection idle, or they send into one that is being closed.
   server.keepAliveTimeout = 75_000
-  await listen(server, host, port)
   return {
-    port: (server.address() as AddressInfo).port,
+    listen: () => listen(server, host, port),
+    get port() {
+      return (server.address() as AddressInfo).port
+    },
     answerWith,
     drain: (graceMs) => drain(server, graceMs),
   }

@@ -10,13 +10,18 @@ const MAX_LINE = 32_000
 
 /**
  * One JSON object a line, whatever is in it: texts of strangers are cut, and what could move a terminal's cursor or turn
- * the direction of writing is escaped. What is given as data must hold no secret: nothing is taken out here.
+ * the direction of writing is escaped. What is given as data must hold no secret: nothing is taken out here. `inEvery` is
+ * in every line.
  */
-export function jsonLog(write: (line: string) => void, lowest: LogLevel = 'info'): Log {
+export function jsonLog(
+  write: (line: string) => void,
+  lowest: LogLevel = 'info',
+  inEvery: Record<string, unknown> = {},
+): Log {
   const at = (level: LogLevel) => {
     if (order.indexOf(level) < order.indexOf(lowest)) return () => {}
     return (message: string, data: Record<string, unknown> = {}) => {
-      const own = { at: new Date().toISOString(), level, message }
+      const own = { at: new Date().toISOString(), level, message, ...inEvery }
       // First in the line, and not to be had by what calls itself so.
       const line = serialised(Object.assign({ ...own }, data, own))
       if (line === undefined) return write(`${serialised({ ...own, data: 'cannot be shown' })}\n`)

@@ -1,16 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Registry } from 'prom-client'
 import { hashSecret } from '../auth/secret.ts'
-import type { Connections } from '../database/database.ts'
 import { describe } from './answer-error.ts'
 import { databaseMetrics } from './database-metrics.ts'
 import type { Env } from './env.ts'
 import { isLocalRequest } from './local-request.ts'
+import { groupRegistries, processRegistries } from './process-figures.ts'
 import { scrapedFigures } from './scraped-figures.ts'
 import type { Services } from './services.ts'
-import { version } from './version.ts'
 
 /** Prometheus itself gives up after 10 s unless told otherwise. */
 const SCRAPE_MS = 8_000
@@ -18,19 +17,22 @@ const SCRAPE_MS = 8_000
 /**
  * `GET /metrics` in Prometheus's text format: of this process (requests, iterations, connections, Node), and what the
  * database knows of runs, queue and workers. Where that does not answer in time, the process's own part still comes.
+ * Of a group whichever process is asked answers for all: which one that is changes from scrape to scrape.
  */
 export function metricsRoutes(services: Services): Hono<Env> {
-  const { log, metrics, database } = services
+  const { log, group } = services
   const figures = scrapedFigures(services)
-  const connections = connectionMetrics(() => database.connections())
+  const own = processRegistries(services)
   return new Hono<Env>().get('/metrics', async (c) => {
     requireReader(c, services.config.metricsToken)
-    const read = await withinTime(figures()).catch((error) => {
-      log.warn('the database gave no figures for /metrics', { error: describe(error) })
-      return undefined
-    })
-    const parts = [metrics.registry, connections, nodeMetrics(), databaseMetrics(read)]
-    const texts = await Promise.all(parts.map((registry) => registry.metrics()))
+    const [read, counted] = await Promise.all([
+      withinTime(figures()).catch((error) => {
+        log.warn('the database gave no figures for /metrics', { error: describe(error) })
+        return undefined
+      }),
+      group === undefined ? own : group.figures().then(groupRegistries),
+    ])
+    const texts = await Promise.all([...counted, databaseMetrics(read)].map((registry) => registry.metrics()))
     // The library writes what is no number as no other reader spells it.
     const text = texts.join('').replaceAll(/ Nan$/gm, ' NaN')
     return c.body(text, 200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE })
@@ -51,45 +53,6 @@ function requireReader(c: Context<Env>, token: string | undefined): void {
 
 function same(given: string, expected: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(given)), Buffer.from(hashSecret(expected)))
-}
-
-function connectionMetrics(read: () => Connections): Registry {
-  const registry = new Registry()
-  const registers = [registry]
-  const help = {
-    active: 'Connections to the database in use by this process.',
-    idle: 'Connections to the database that this process holds unused.',
-    waiting: 'Who waits in this process for a connection to the database.',
-  }
-  for (const state of ['active', 'idle', 'waiting'] as const)
-    new Gauge({
-      name: `db_connections_${state}`,
-      help: help[state],
-      registers,
-      collect() {
-        this.set(read()[state])
-      },
-    })
-  new Gauge({
-    name: 'agentgym_build_info',
-    help: 'Version of the server; always 1.',
-    labelNames: ['version'],
-    registers,
-  })
-    .labels(version)
-    .set(1)
-  return registry
-}
-
-let ofNode: Registry | undefined
-
-/** CPU, memory, event loop, garbage collection: of the process, so once, however many servers run in it. */
-function nodeMetrics(): Registry {
-  if (ofNode === undefined) {
-    ofNode = new Registry()
-    collectDefaultMetrics({ register: ofNode })
-  }
-  return ofNode
 }
 
 async function withinTime<Result>(reading: Promise<Result>): Promise<Result> {

@@ -6,11 +6,13 @@ import { z } from 'zod'
 import { type ObjectStoreAddress, s3AddressFrom } from '../storage/open-object-store.ts'
 import type { LogLevel } from './json-log.ts'
 import { marketSettings, marketVariables } from './market-settings.ts'
+import type { ProcessGroup } from './process-group.ts'
 import type { ServerConfig } from './services.ts'
 import type { OpenSite } from './site.ts'
 import { isTracingWanted, type TracingSettings, tracingSettings, tracingVariables } from './tracing-settings.ts'
 
 const MEBIBYTE = 2 ** 20
+const MOST_PROCESSES = 64
 
 const whole = (low: number, high: number) =>
   z
@@ -39,6 +41,7 @@ function ed25519Key(text: string, context: z.RefinementCtx<string>): KeyObject {
 const variables = {
   AGENTGYM_HOST: z.string(),
   AGENTGYM_PORT: whole(0, 65_535),
+  AGENTGYM_PROCESSES: whole(1, MOST_PROCESSES),
   AGENTGYM_PUBLIC_URL: address('http:', 'https:'),
   AGENTGYM_DATA: z.string(),
   AGENTGYM_HOME: z.string(),
@@ -86,11 +89,15 @@ export type ServeOptions = {
   site?: OpenSite
   /** Read for what the options leave open; the process's own unless told. */
   environment?: NodeJS.ProcessEnv
+  /** Where this process serves its port together with others. */
+  group?: ProcessGroup
 }
 
 export type Settings = {
   host: string
   port: number
+  /** For whoever starts the server's processes; the server itself is one. */
+  processes: number
   /** Null: where it listens is where users reach it. */
   publicUrl: string | null
   database: { url: string } | { folder: string }
@@ -115,6 +122,7 @@ export function readSettings(options: ServeOptions): Settings {
   return {
     host: options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1',
     port: options.port ?? read.AGENTGYM_PORT ?? 4477,
+    processes: read.AGENTGYM_PROCESSES ?? 1,
     publicUrl: (options.publicUrl ?? read.AGENTGYM_PUBLIC_URL)?.replace(/\/+$/, '') ?? null,
     database: url === undefined ? { folder: join(folder, 'database') } : { url },
     objects: bucket ?? { folder: join(folder, 'objects') },

@@ -1,8 +1,9 @@
 import { makeSecret } from '../auth/secret.ts'
 import { createApp } from './app.ts'
-import { type HttpListener, listenHttp } from './http-listener.ts'
+import { createHttpListener, type HttpListener } from './http-listener.ts'
 import { jsonLog } from './json-log.ts'
 import { openServices } from './open-services.ts'
+import { type ProcessFigures, processRegistries, readFigures } from './process-figures.ts'
 import { readSettings, type ServeOptions } from './read-settings.ts'
 import type { RequestTracer } from './request-tracer.ts'
 import { openRooms } from './rooms.ts'
@@ -15,6 +16,8 @@ export type RunningServer = {
   url: string
   /** For a worker beside this process; nobody else can have it, and it ends with the process. */
   workerToken: string
+  /** What this process counts, as `/metrics` has it. */
+  figures(): Promise<ProcessFigures>
   /** Takes no more requests, ends those under way, and closes everything. May be called more than once. */
   close(): Promise<void>
 }
@@ -31,11 +34,14 @@ const GRACE_MS = 20_000
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
   const startedMs = performance.now()
   const settings = readSettings(options)
-  const log = jsonLog((line) => process.stderr.write(line), settings.logLevel)
-  const listener = await listenHttp(settings.host, settings.port)
-  const url = `http://${shownHost(settings.host)}:${listener.port}`
+  const { group } = options
+  const log = jsonLog((line) => process.stderr.write(line), settings.logLevel, group && { process: group.process })
+  const listener = createHttpListener(settings.host, settings.port)
+  const servedPort = group?.servedPort ?? null
+  if (servedPort === null) await listener.listen()
+  const url = `http://${shownHost(settings.host)}:${servedPort ?? listener.port}`
   try {
-    const services = await openServices(settings, settings.publicUrl ?? url, log)
+    const services = { ...(await openServices(settings, settings.publicUrl ?? url, log)), group }
     const workerToken = makeSecret('agt_')
     services.config.embeddedWorkerToken = workerToken
     // Loaded only where it is wanted: it would cost every start a tenth of a second.
@@ -46,11 +52,17 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
         throw error
       },
     )
+    if (servedPort !== null)
+      await joinPort(listener, servedPort).catch(async (error) => {
+        await close()
+        throw error
+      })
     log.info('serving', { url, database: services.database.kind, start_ms: Math.round(performance.now() - startedMs) })
     let closing: Promise<void> | undefined
     return {
       url,
       workerToken,
+      figures: () => readFigures(processRegistries(services)),
       close: () => {
         closing ??= close()
         return closing
@@ -84,6 +96,12 @@ async function start(
     await services.database.close()
     services.log.info('stopped')
   }
+}
+
+/** Takes connections where the group does. Elsewhere nobody would come, and addresses in answers would be wrong. */
+async function joinPort(listener: HttpListener, servedPort: number): Promise<void> {
+  await listener.listen()
+  if (listener.port !== servedPort) throw new Error(`listens on port ${listener.port}, its group on ${servedPort}`)
 }
 
 /** What people type for an address that means this machine. */

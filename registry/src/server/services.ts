@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Database } from '../database/database.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { MarketConfig } from './market-settings.ts'
+import type { ProcessGroup } from './process-group.ts'
 import type { ProcessMetrics } from './process-metrics.ts'
 
 /** What every route and job of the service shares. */
@@ -12,6 +13,8 @@ export type Services = {
   config: ServerConfig
   log: Log
   metrics: ProcessMetrics
+  /** Where this process is one of several that serve one port. */
+  group?: ProcessGroup
 }
 
 export type ServerConfig = {

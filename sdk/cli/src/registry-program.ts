@@ -3,6 +3,7 @@ import { contextOf } from './command-context.ts'
 import { wholeNumber } from './command-line-numbers.ts'
 
 const slotRange = { least: 1, greatest: 250 }
+const processRange = { least: 1, greatest: 64 }
 
 /** The commands that talk to a registry about packages. */
 export function addRegistryCommands(program: Command): void {
@@ -152,6 +153,11 @@ export function addServerCommands(program: Command): void {
     )
     .option('--data <DIR>', 'folder of database and packages (default: server in AGENTGYM_HOME)')
     .option('--no-worker', 'check, train and run nothing here: workers run elsewhere')
+    .option(
+      '--processes <N>',
+      'processes that share the port, on PostgreSQL (default: AGENTGYM_PROCESSES, or 1)',
+      wholeNumber('processes', processRange),
+    )
     .action(async (options, command: Command) => {
       const { serve } = await import('./commands/serve.ts')
       await serve(options, contextOf(command))
