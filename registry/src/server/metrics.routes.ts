@@ -7,7 +7,7 @@ import { describe } from './answer-error.ts'
 import { databaseMetrics } from './database-metrics.ts'
 import type { Env } from './env.ts'
 import { isLocalRequest } from './local-request.ts'
-import { groupRegistries, processRegistries } from './process-figures.ts'
+import { exposition, groupRegistries, processRegistries } from './process-figures.ts'
 import { scrapedFigures } from './scraped-figures.ts'
 import type { Services } from './services.ts'
 
@@ -32,9 +32,7 @@ export function metricsRoutes(services: Services): Hono<Env> {
       }),
       group === undefined ? own : group.figures().then(groupRegistries),
     ])
-    const texts = await Promise.all([...counted, databaseMetrics(read)].map((registry) => registry.metrics()))
-    // The library writes what is no number as no other reader spells it.
-    const text = texts.join('').replaceAll(/ Nan$/gm, ' NaN')
+    const text = await exposition([...counted, databaseMetrics(read)])
     return c.body(text, 200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE })
   })
 }

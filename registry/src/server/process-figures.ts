@@ -31,6 +31,13 @@ export function groupRegistries({ figures, answered }: GroupFigures): Registry[]
   return [AggregatorRegistry.aggregate(figures), scraped]
 }
 
+/** In Prometheus's text format. */
+export async function exposition(registries: Registry[]): Promise<string> {
+  const texts = await Promise.all(registries.map((registry) => registry.metrics()))
+  // The library writes what is no number as no other reader spells it.
+  return texts.join('').replaceAll(/ Nan$/gm, ' NaN')
+}
+
 /** What is left of a process that does not answer: what it has counted stays counted, how things stand there is unknown. */
 export function countsOf(figures: ProcessFigures): ProcessFigures {
   return figures.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
