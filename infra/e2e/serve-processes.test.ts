@@ -149,6 +149,7 @@ it('two processes share a port, outlive each other, tell one story to Prometheus
       )
       if (ok) answered++
       else failed++
+      await delay(20)
     }
   })
   await until(() => answered > 20)
