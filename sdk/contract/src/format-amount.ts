@@ -1,10 +1,12 @@
-const grouped = new Intl.NumberFormat('en-US')
+/** Made when an amount is first asked for: it takes longer than most modules, and every process of ours loads this one. */
+let grouped: Intl.NumberFormat | undefined
 
 /**
  * An amount of so many minor units in its currency: `12.50 EUR`, `1,250 JPY`, `-0.05 EUR`. Digit by digit, for a sum of
  * money passes through no floating-point number. `minor` is a whole number.
  */
 export function formatAmount(minor: number | bigint, currency: string): string {
+  grouped ??= new Intl.NumberFormat('en-US')
   const digits = currencyDigits(currency)
   const units = BigInt(minor)
   const text = (units < 0n ? -units : units).toString().padStart(digits + 1, '0')

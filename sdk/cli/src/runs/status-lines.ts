@@ -1,5 +1,5 @@
 import { formatAmount, type ServerStatus } from '@agentgym/contract'
-import stringWidth from 'string-width'
+import { columnsOf } from '../terminal/columns-of.ts'
 import { fitText } from '../terminal/fit-text.ts'
 import { formatAge } from '../terminal/format-age.ts'
 import { formatCount } from '../terminal/format-figures.ts'
@@ -83,7 +83,7 @@ function machineLines({ state, usage, cores, memory_bytes, gpus }: Worker, termi
   const lines: string[] = []
   for (const part of parts.map((text) => fitText(text, room, terminal.symbols.ellipsis))) {
     const last = lines.at(-1)
-    if (last !== undefined && stringWidth(last + gap + part) <= room) lines[lines.length - 1] = last + gap + part
+    if (last !== undefined && columnsOf(last + gap + part) <= room) lines[lines.length - 1] = last + gap + part
     else lines.push(part)
   }
   return lines.map((line) => `  ${state === 'silent' ? terminal.paint.dim(line) : line}`)

@@ -1,17 +1,18 @@
-import stringWidth from 'string-width'
+import { columnsOf } from './columns-of.ts'
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+let graphemes: Intl.Segmenter | undefined
 
 /** Cuts plain text (no escape sequences) to `width` columns, ending with `ellipsis` when something was cut. */
 export function fitText(text: string, width: number, ellipsis = '…'): string {
   if (width <= 0) return ''
-  if (stringWidth(text) <= width) return text
-  const room = width - stringWidth(ellipsis)
+  if (columnsOf(text) <= width) return text
+  const room = width - columnsOf(ellipsis)
   if (room <= 0) return ellipsis.slice(0, width)
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })
   let used = 0
   let kept = ''
   for (const { segment } of graphemes.segment(text)) {
-    const columns = stringWidth(segment)
+    const columns = columnsOf(segment)
     if (used + columns > room) break
     kept += segment
     used += columns
@@ -21,7 +22,7 @@ export function fitText(text: string, width: number, ellipsis = '…'): string {
 
 /** Pads with spaces to `width` columns on the screen; escape sequences count as nothing. */
 export function padText(text: string, width: number, align: 'left' | 'right' = 'left'): string {
-  const space = ' '.repeat(Math.max(0, width - stringWidth(text)))
+  const space = ' '.repeat(Math.max(0, width - columnsOf(text)))
   return align === 'left' ? text + space : space + text
 }
 
@@ -30,7 +31,7 @@ export function wrapText(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
   for (let word of text.split(' ')) {
-    while (stringWidth(word) > width) {
+    while (columnsOf(word) > width) {
       if (line) lines.push(line)
       line = ''
       const piece = fitText(word, width, '')
@@ -38,7 +39,7 @@ export function wrapText(text: string, width: number): string[] {
       word = word.slice(piece.length)
     }
     const joined = line ? `${line} ${word}` : word
-    if (stringWidth(joined) > width) {
+    if (columnsOf(joined) > width) {
       lines.push(line)
       line = word
     } else line = joined

@@ -1,5 +1,5 @@
 import Table from 'cli-table3'
-import stringWidth from 'string-width'
+import { columnsOf } from './columns-of.ts'
 import { fitText, padText } from './fit-text.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -58,7 +58,7 @@ export function renderTable(
 function fitWidths(columns: readonly Column[], rows: readonly string[][], room: number): number[] {
   const gap = 2
   const widths = columns.map((column, index) =>
-    Math.max(stringWidth(column.title), ...rows.map((row) => stringWidth(row[index])), 1),
+    Math.max(columnsOf(column.title), ...rows.map((row) => columnsOf(row[index])), 1),
   )
   const total = () => widths.reduce((sum, width) => sum + width, 0) + gap * (widths.length - 1)
   for (let index = columns.length - 1; index >= 0 && total() > room; index--) {
