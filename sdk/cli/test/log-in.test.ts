@@ -21,7 +21,9 @@ describe('log-in by password', () => {
   it('stores a token that only its owner can read, and leaves the rest of .npmrc as it was', async () => {
     const before = '; mine\nsave-exact=true\n//other.example/:_authToken=secret\n@ann:registry=https://old.example/\n'
     writeFileSync(ann.npmrc, before)
-    const token = await ann.join()
+    const signUp = await ann.run(['signup', '--username', 'ann', '--email', 'ann@example.com', '--json'])
+    expect(signUp).toMatchObject({ status: 0, lines: [{ username: 'ann' }] })
+    const token = await ann.logIn()
     await bob.join()
     expect(statSync(join(ann.home, 'credentials.json')).mode & 0o777).toBe(0o600)
     const { url } = registry.server

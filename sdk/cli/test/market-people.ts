@@ -1,5 +1,6 @@
-import { balanceSchema, type Order, orderListSchema } from '@agentgym/contract'
+import { type Order, orderListSchema } from '@agentgym/contract'
 import { expect } from 'vitest'
+import { listOrders, readBalance } from '../src/market/market-api.ts'
 import type { Person } from './registry-people.ts'
 
 /** What the command prints last under `--json`; throws where it fails. */
@@ -22,10 +23,16 @@ export async function refusal(person: Person, words: string[], environment?: Rec
   return { status, code: error?.code, hint: error?.hint }
 }
 
-export async function available(person: Person, ...words: string[]): Promise<number> {
-  return balanceSchema.parse(await done(person, ['balance', ...words])).available_minor
+/** Asked of the server: often, so that a command each would be dear. */
+export async function available(person: Person): Promise<number> {
+  return (await readBalance(person.connection())).available_minor
 }
 
-export async function newestOrder(person: Person, ...words: string[]): Promise<Order> {
+export async function newestOrder(person: Person): Promise<Order> {
+  return (await listOrders(person.connection(), { limit: 1 })).orders[0]
+}
+
+/** The same, as the command tells it. */
+export async function listedOrder(person: Person, ...words: string[]): Promise<Order> {
   return orderListSchema.parse(await done(person, ['orders', ...words])).orders[0]
 }

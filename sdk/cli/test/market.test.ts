@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import {
+  balanceSchema,
   earningsSchema,
   evaluationSchema,
   orderListSchema,
@@ -14,7 +15,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callApi } from '../src/registry/registry-api.ts'
-import { available, done, newestOrder, refusal, told } from './market-people.ts'
+import { available, done, listedOrder, newestOrder, refusal, told } from './market-people.ts'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
 import { typeOnTerminal } from './type-on-terminal.ts'
 
@@ -131,7 +132,7 @@ describe('buying', { timeout: 300_000 }, () => {
     expect(human.stdout).toMatch(/evaluation +✓ verified, return .*run it again +agentgym agent verify @ann\/puck-ppo/s)
     expect(human.stdout).toMatch(/terms +One product\./)
     expect(human.stderr.replace(/\s+/g, ' ')).toContain('--yes buys without asking')
-    expect(await available(bob)).toBe(2000)
+    expect(balanceSchema.parse(await done(bob, ['balance']))).toMatchObject({ available_minor: 2000 })
   })
 
   it('asks on a terminal, and takes no for an answer', async () => {
@@ -208,9 +209,8 @@ describe('money that comes in', { timeout: 300_000 }, () => {
 })
 
 async function awaited(person: Person) {
-  const connection = { server: registry.server.url, token: person.storedToken(), tokenSource: 'login' as const }
   const answer = z.object({ payments: z.array(paymentSchema) })
-  const { payments } = await callApi(connection, { path: '/v1/payments', answer })
+  const { payments } = await callApi(person.connection(), { path: '/v1/payments', answer })
   return payments.find(({ state }) => state === 'pending')
 }
 
@@ -247,7 +247,7 @@ describe('what was sold', { timeout: 300_000 }, () => {
   })
 
   it('is given back in part, once for each reason, and whole', async () => {
-    const { id } = await newestOrder(ann, '--sales')
+    const { id } = await listedOrder(ann, '--sales')
     const part = ['orders', 'refund', id.slice(0, 8), '--amount', '2.50', '--reason', 'goodwill']
     expect(orderSchema.parse(await done(ann, part))).toMatchObject({ state: 'paid', refunded_minor: 250 })
     expect(await told(ann, part)).toContain('has that refund already; nothing more was given back')

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dataFolder } from '@agentgym/registry/testing'
+import type { Connection } from '../src/account/connection.ts'
 import { type CliResult, runCli } from './run-cli.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
@@ -24,9 +25,13 @@ export type Person = {
   home: string
   npmrc: string
   run(words: string[], environment?: Record<string, string>): Promise<CliResult>
-  /** Signs up and logs in; resolves to the token. */
+  /** Gets an account, past the command, and logs in; resolves to the token. */
   join(): Promise<string>
+  /** Logs in by the command; resolves to the token. */
+  logIn(): Promise<string>
   storedToken(): string
+  /** To the server itself, past the command. */
+  connection(): Connection
 }
 
 export const password = 'a password for tests'
@@ -73,15 +78,28 @@ function makePerson(registry: Registry, username: string): Person {
       return result
     },
     join: async () => {
-      await succeed(person, ['signup', '--username', username, '--email', `${username}@example.com`])
+      await openAccount(registry, username)
+      return person.logIn()
+    },
+    logIn: async () => {
       await succeed(person, ['login', '--username', username])
       registry.secrets.push(person.storedToken())
       return person.storedToken()
     },
     storedToken: () =>
       JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8')).logins[registry.server.url].token,
+    connection: () => ({ server: registry.server.url, token: person.storedToken(), tokenSource: 'login' }),
   }
   return person
+}
+
+async function openAccount({ server }: Registry, username: string): Promise<void> {
+  const { status } = await fetch(`${server.url}/v1/accounts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username, email: `${username}@example.com`, password }),
+  })
+  if (status !== 201) throw new Error(`${username} got no account: ${status}`)
 }
 
 async function succeed(person: Person, words: string[]): Promise<void> {

@@ -104,9 +104,15 @@ describe('training on shared machines', { timeout: 300_000 }, () => {
     expect(existsSync(join(bob.work, 'later'))).toBe(false)
   })
 
-  it('leaves a curve and trajectories to take away', async () => {
+  it('is nobody else’s to see or to end, goes on after its budget alone, and leaves a curve and trajectories', async () => {
     const run = await startRun(bob, ['--trajectories', '1', '--note', 'to look at', ...short])
+    expect(await refusal(ann, ['runs', 'show', run.id])).toEqual({ status: 1, code: 'run_not_found' })
+    expect(await refusal(ann, ['runs', 'cancel', run.id])).toEqual({ status: 1, code: 'run_not_found' })
     await done(bob, ['runs', 'watch', run.id])
+    expect(await refusal(bob, ['runs', 'resume', run.id, '--budget', '1'])).toEqual({
+      status: 1,
+      code: 'run_state_conflict',
+    })
     const [shown] = (await done(bob, ['runs', 'show', run.id])) as { curve: { steps: number }[]; note: string }[]
     expect(shown.note).toBe('to look at')
     expect(shown.curve.at(-1)?.steps).toBeGreaterThanOrEqual(4096)
@@ -119,17 +125,6 @@ describe('training on shared machines', { timeout: 300_000 }, () => {
     expect(JSON.parse(first)).toMatchObject({ iteration: 1 })
     const human = await bob.run(['runs', 'show', run.id.slice(0, 8)])
     expect(human.stdout).toMatch(/[\u2801-\u28ff]{3}/)
-  })
-
-  it('is nobody else’s to see or to end, and goes on after its budget alone', async () => {
-    const { id } = await startRun(bob, short)
-    expect(await refusal(ann, ['runs', 'show', id])).toEqual({ status: 1, code: 'run_not_found' })
-    expect(await refusal(ann, ['runs', 'cancel', id])).toEqual({ status: 1, code: 'run_not_found' })
-    await done(bob, ['runs', 'watch', id])
-    expect(await refusal(bob, ['runs', 'resume', id, '--budget', '1'])).toEqual({
-      status: 1,
-      code: 'run_state_conflict',
-    })
   })
 
   it.each([
