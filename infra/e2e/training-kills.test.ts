@@ -11,8 +11,8 @@ import { packScenario, signUpAt } from './registry-server.ts'
 
 const long = process.env.AGENTGYM_TEST_LONG === '1'
 /** Kills of each victim, spread over runs of at most `killsARun`. */
-const kills = long ? 30 : 2
-const killsARun = long ? 5 : 2
+const kills = long ? 30 : 1
+const killsARun = long ? 5 : 1
 
 /** Some seconds of training on one core, in a thousand iterations or two, with a checkpoint about every half second. */
 const settings = {
@@ -21,26 +21,29 @@ const settings = {
   epochs: 10,
   evaluate_every: 0,
   evaluation_episodes: 10,
-  checkpoint_every: 30_000,
+  checkpoint_every: long ? 30_000 : 10_000,
   rollout_workers: 1,
   learner_threads: 1,
 }
 const request = {
   scenario: '@acme/cart-pole',
-  steps: long ? 600_000 : 300_000,
+  steps: long ? 600_000 : 120_000,
   seed: 7,
   settings,
   budget_minor: 1_000_000,
 }
 
-/** Seconds from one kill to the next; a resumed run needs some of them to get going. */
-const pauseMs = () => (long ? 2_500 + Math.random() * 3_000 : 1_500 + Math.random() * 1_500)
+/** From one kill to the next, or from the first iteration to the only one; a resumed run needs some of it to get going. */
+const pauseMs = () => (long ? 2_500 + Math.random() * 3_000 : Math.random() * 700)
+
+/** What a run gives that nobody disturbs. Engines have no part in it: the second is held to the first one's. */
+let undisturbed: Observed | undefined
+type Observed = { run: Run; curve: string; modelHash: string; audit: RunAudit | undefined }
 
 describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (engine) => {
   let fleet: Fleet
   let database: Database | undefined
   let builder: Client
-  let undisturbed: Observed
 
   beforeAll(async () => {
     const databaseUrl = engine === 'postgresql' ? await createPostgresqlDatabase() : undefined
@@ -53,14 +56,12 @@ describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (e
     await publishPackage(author.client, packed)
     fleet.startWorker(token)
     await until(async () => (await versionState(builder)) === 'published')
-    undisturbed = await observe(await ended(await start(builder, 'undisturbed')))
+    undisturbed ??= await observe(await ended(await start(builder, 'undisturbed')))
   }, 180_000)
   afterAll(async () => {
     await database?.close()
     await fleet.close()
   })
-
-  type Observed = { run: Run; curve: string; modelHash: string; audit: RunAudit | undefined }
 
   const start = async (client: Client, name: string): Promise<string> => {
     const body = { ...request, publish: { name: `@acme/${name}` } } satisfies StartRunRequest
@@ -100,8 +101,8 @@ describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (e
   }
 
   const holds = ({ run, curve, modelHash, audit }: Observed) => {
-    expect(curve === undisturbed.curve, 'the curve is that of a run that nobody disturbed').toBe(true)
-    expect(modelHash).toBe(undisturbed.modelHash)
+    expect(curve === undisturbed?.curve, 'the curve is that of a run that nobody disturbed').toBe(true)
+    expect(modelHash).toBe(undisturbed?.modelHash)
     expect(run.agent?.package).not.toBeNull()
     if (audit === undefined) return
     expect(audit.sequence).toEqual(audit.sequence.map((_, index) => index + 1))
@@ -118,6 +119,8 @@ describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (e
       let done = 0
       for (let round = 0; done < kills; round++) {
         const id = await start(builder, `killed-${victim}-${round}`)
+        // One kill tells something where it comes amid the training; of many, some may come before.
+        if (!long) await until(async () => (await look(id)).progress !== null)
         let inRound = 0
         while (inRound < killsARun && done < kills) {
           await delay(pauseMs())
