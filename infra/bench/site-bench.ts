@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { syntheticQueries } from '@agentgym/registry/benchmarks'
 import type { Figure } from './figure.ts'
@@ -15,9 +15,7 @@ export async function siteBenchmark({ packages, embedded, say }: Options): Promi
   return withFilledRegistry({ packages, embedded, pictures: true, entry, say }, async ({ url, engine, shown }) => {
     say(`site: pages, ${pageRequestsPerSecond} a second …`)
     const times = await timePages(pageAddresses(shown).map((path) => url + path))
-    // As site-server.process.ts has them.
-    const processes = embedded ? 'one process' : `${availableParallelism()} processes`
-    const context = `${packages.toLocaleString('en-US')} packages, ${engine}, ${processes}`
+    const context = `${packages.toLocaleString('en-US')} packages, ${engine}`
     const rendered = (share: number, name: string, bar: number | null): Figure => ({
       id: `site_page_p${share * 100}_ms_${engine.toLowerCase()}`,
       what: `page of the site at ${pageRequestsPerSecond}/s, ${name}, ${context}`,

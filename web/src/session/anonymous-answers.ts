@@ -4,13 +4,16 @@ type Call = (request: Request) => Promise<Response>
 export type AnonymousAnswers = {
   /**
    * The API's answer to a stranger's GET: one of the last seconds, or a new one, asked for once however many wait.
-   * `heldUntil` hears until when it is shown again, of `performance.now()`: 0 for one that is not kept.
+   * `heldUntil` hears until when pages may show it, of `performance.now()`: 0 for a failure.
    */
   fetch(request: Request, call: Call, heldUntil?: (untilMs: number) => void): Promise<Response>
 }
 
-/** Of UTF-16. */
-const mostCharacters = 512 * 1024
+/**
+ * Longer texts are let go once whoever waits has them. The page that is drawn of one is kept itself, and there is hardly
+ * another that asks for the same; kept, they are most of what the garbage collector has to move.
+ */
+const mostCharacters = 16 * 1024
 
 /**
  * Keeps the API's answers to strangers for `ttlMs`. They are the same for all strangers; what is asked with a session
@@ -36,9 +39,9 @@ export function keepAnonymousAnswers({ ttlMs, most }: { ttlMs: number; most: num
       if (kept.size > most) for (const oldest of [...kept.keys()].slice(0, kept.size - most)) kept.delete(oldest)
       answer.catch(() => forget(request.url, answer))
       const made = await answer
-      const isKept = made.status === 200 && made.text.length <= mostCharacters
-      if (!isKept) forget(request.url, answer)
-      heldUntil(isKept ? untilMs : 0)
+      const holds = made.status === 200
+      if (!holds || made.text.length > mostCharacters) forget(request.url, answer)
+      heldUntil(holds ? untilMs : 0)
       return respond(made)
     },
   }
