@@ -2,19 +2,27 @@ import type { SearchRequest } from '@agentgym/contract'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { PageEnd } from './page-cursor.ts'
 import type { SearchQuery } from './search-text.ts'
-import { searchExpression } from './search-vectors.ts'
 
 /** A search, checked: its words (null for none) and where the page before it ended. */
 export type PackageSearch = Omit<SearchRequest, 'q' | 'cursor'> & { words: SearchQuery | null; after: PageEnd | null }
 
 /**
- * Packages that hold the searched words. Where English leaves them as they are, they are looked up once: beginnings of common
- * words stand in long lists of the index.
+ * The one row of `words`, which `matches` and `relevance` look into: the words as English has them and as they are (English
+ * drops words such as "the", which no text needs to hold), and what to look up. That is looked up once where English leaves it as it is: beginnings of common words stand in long lists of
+ * the index. Made once a search, whoever plans it: a plan for any words would make it anew for every row.
  */
-export function matches({ tsquery }: SearchQuery): RawBuilder<SqlBool> {
-  const english = sql`to_tsquery('english', ${tsquery})`
-  const simple = sql`to_tsquery('simple', ${tsquery})`
-  return sql<SqlBool>`packages.search @@ (case when ${english} = ${simple} then ${simple} else ${searchExpression(tsquery)} end)`
+export function searchedFor({ tsquery }: SearchQuery): RawBuilder<unknown> {
+  return sql`words as materialized (
+    select english || simple as ranked, case when english = simple then simple else english || simple end as matched
+    from (select to_tsquery('english', ${tsquery}) as english, to_tsquery('simple', ${tsquery}) as simple) made)`
+}
+
+/** Packages that hold the searched words. */
+export const matches = sql<SqlBool>`packages.search @@ (select matched from words)`
+
+/** Without filters, and from its beginning. */
+export function isUnfiltered({ kind, category, difficulty, algorithm, price, after }: PackageSearch): boolean {
+  return after === null && [kind, category, difficulty, algorithm, price].every((given) => given === undefined)
 }
 
 /** Rows of `packages`, or what else has its columns, that pass the search's filters. */
@@ -34,8 +42,8 @@ export function filters({ kind, category, difficulty, algorithm, price }: Packag
  * download makes up for words. READMEs find but do not rank: repeating a word there gains nothing. An integer, so that a
  * page's end is exactly what it was.
  */
-export function relevance({ tsquery, name }: SearchQuery): RawBuilder<number> {
-  const words = sql`ts_rank('{0, 0.2, 0.5, 1}', packages.search_rank, ${searchExpression(tsquery)})`
+export function relevance({ name }: SearchQuery): RawBuilder<number> {
+  const words = sql`ts_rank('{0, 0.2, 0.5, 1}', packages.search_rank, (select ranked from words))`
   const named = sql`case when packages.name = ${name} or split_part(packages.name, '/', 2) = ${name} then 1 else 0 end`
   const used = sql`0.05::float8 * least(1, ln(1::float8 + packages.downloads) / 14)`
   const good = sql`0.05::float8 * packages.quality / 100`

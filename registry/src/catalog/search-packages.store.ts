@@ -5,7 +5,7 @@ import { ahead, sendAhead } from '../database/flights.ts'
 import { prepared } from '../database/prepared-statements.ts'
 import type { PackageTable, Schema } from '../database/schema.ts'
 import type { FacetGroup } from './facet-counts.ts'
-import { filters, matches, type PackageSearch, relevance } from './package-search.ts'
+import { filters, isUnfiltered, matches, type PackageSearch, relevance, searchedFor } from './package-search.ts'
 import type { PageEnd } from './page-cursor.ts'
 import type { SearchQuery } from './search-text.ts'
 import { ownPackages, readsPrivate, visiblePackages } from './visible-packages.ts'
@@ -110,7 +110,8 @@ type Hit = Omit<ListedRow, 'created_at' | 'updated_at'> & { key: number; created
  *
  * The planner takes the index only if it may not read the whole table: it does not know that looking into the tsvector
  * of a row costs many times what looking at the row costs. It also tends to more processes and to compiling, which pay
- * for one query alone on a machine and not for many at once. All that is said in one flight with the search.
+ * for one query alone on a machine and not for many at once. All that is said in one flight with the search. It is then one
+ * plan whatever the words, so most searches find theirs made; with filters there are too many texts to keep one of each.
  */
 async function searchByWords(
   query: Transaction<Schema>,
@@ -120,10 +121,11 @@ async function searchByWords(
 ): Promise<FoundPackages> {
   await sendAhead(query, plannerSettings.compile(query))
   const { rows } = await sql<{ hits: Hit[] | null; groups: FacetGroup[] | null }>`
-    with found as materialized (
+    ${isUnfiltered(search) && !readsPrivate(actor) ? prepared : sql``}
+    with ${searchedFor(words)}, found as materialized (
       select id, ${hitKey(search.sort, words)} as key, kind, category, difficulty, algorithm, price_minor
       from packages
-      where latest_version is not null and ${visiblePackages(actor)} and ${matches(words)}
+      where latest_version is not null and ${visiblePackages(actor)} and ${matches}
     ), page as (
       select id, key from found
       where ${filters(search)} and ${hitIsAfter(search.after)}

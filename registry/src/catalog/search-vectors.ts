@@ -49,8 +49,3 @@ export function searchVectors(words: Words): { search: RawBuilder<string>; searc
   const searchRank = sql<string>`(${weighed('english')} || ${weighed('simple')})`
   return { searchRank, search: sql<string>`(${searchRank} || setweight(to_tsvector('english', ${words.readme}), 'D'))` }
 }
-
-/** A tsquery of either configuration: English drops words such as "the", which no text needs to hold. */
-export function searchExpression(tsquery: string): RawBuilder<string> {
-  return sql<string>`(to_tsquery('english', ${tsquery}) || to_tsquery('simple', ${tsquery}))`
-}
