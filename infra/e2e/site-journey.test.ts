@@ -30,7 +30,7 @@ const ways = [
 ]
 
 // One way after another through the same marketplace: a scenario is published, found, trained on; the agent is sold.
-describe.each(ways)('at $width px $how', { timeout: 600_000 }, ({ width, javaScriptEnabled }) => {
+describe.each(ways)('at $width px $how', { timeout: 300_000 }, ({ width, javaScriptEnabled }) => {
   const author = `author-${width}`
   const scenario = `@${author}/cart-pole`
   const agent = `@${author}/balancer`
@@ -69,7 +69,6 @@ describe.each(ways)('at $width px $how', { timeout: 600_000 }, ({ width, javaScr
   it('starts a run, watches it to its end, and has an agent', async () => {
     const { page } = seller
     await page.getByLabel('Steps').fill('4096')
-    await page.getByLabel('Publish the agent as').fill(agent)
     await page.locator('summary', { hasText: 'Algorithm, seed' }).click()
     await page.getByLabel('Settings').fill('environments=8\nrollout_steps=32\nevaluation_episodes=4')
     await page.getByRole('button', { name: 'Start the run' }).click()
@@ -78,6 +77,26 @@ describe.each(ways)('at $width px $how', { timeout: 600_000 }, ({ width, javaScr
     else await watchByReloading(page)
     expect(await page.locator('[data-figure="steps"]').textContent()).toBe('4,096')
     expect(await page.locator('.line-chart path, path.chart-line, canvas').count()).toBeGreaterThan(0)
+  })
+
+  it('evaluates the agent on other episodes', async () => {
+    const { page } = seller
+    await page.locator('summary', { hasText: 'Evaluate it on other episodes' }).click()
+    await page.getByLabel('Episodes', { exact: true }).fill('8')
+    await page.getByRole('button', { name: 'Evaluate', exact: true }).click()
+    await page.waitForURL('**/runs/*?evaluation=*')
+    const outcome = page.getByRole('region', { name: 'The evaluation that was asked for' })
+    await until(async () => {
+      await page.reload()
+      return (await outcome.count()) > 0
+    })
+    expect(await outcome.textContent()).toContain('over 8 episodes, seed 0')
+  })
+
+  it('publishes the agent', async () => {
+    const { page } = seller
+    await page.getByLabel('Name', { exact: true }).fill(agent)
+    await page.getByRole('button', { name: 'Publish the agent' }).click()
     await until(async () => {
       await page.goto(`/packages/${agent}`)
       return (await page.locator('.seal').count()) > 0
@@ -115,6 +134,19 @@ describe.each(ways)('at $width px $how', { timeout: 600_000 }, ({ width, javaScr
     await page.getByText('You have it').waitFor()
   })
 
+  it('asks the agent what it would do', async () => {
+    const { page } = buyer
+    await page.getByRole('link', { name: 'Try it', exact: true }).click()
+    await page.waitForURL(`**/packages/${agent}/try`)
+    await page.getByRole('button', { name: 'Ask the agent' }).click()
+    const answer = page.locator('.trial-answer')
+    await answer.waitFor()
+    // The name of a choice, and the same choice among the bars.
+    const action = await answer.locator('.trial-action').textContent()
+    expect(await answer.locator('.trial-chosen th').textContent()).toBe(`${action} (taken)`)
+    await answer.getByText('Yours by purchase').waitFor()
+  })
+
   it('the seller sees the sale in their earnings', async () => {
     const { page } = seller
     await page.goto('/sales')
@@ -141,7 +173,7 @@ async function signUp(page: Page, username: string): Promise<void> {
 async function watchLive(page: Page): Promise<void> {
   await page.evaluate('window.sameDocument = true')
   await page.locator('.run-state', { hasText: 'completed' }).waitFor({ timeout: 300_000 })
-  await page.locator('[data-part="outcome"] a[href^="/packages/"]').first().waitFor()
+  await page.getByRole('button', { name: 'Publish the agent' }).waitFor()
   expect(await page.evaluate('window.sameDocument')).toBe(true)
 }
 

@@ -131,6 +131,10 @@ describe.each(sizes)('at $width px, $colorScheme', (size) => {
       expect(type).toContain('text/html')
       expect((await response?.body())?.byteLength).toBeLessThan(100_000)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      // What is chosen as a form is drawn, no browser may hold against it.
+      expect(await page.evaluate("[...document.querySelectorAll('select:invalid')].map(({ name }) => name)")).toEqual(
+        [],
+      )
       const name =
         pattern
           .replaceAll(/\{[^}]*\}/g, '')

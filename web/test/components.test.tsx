@@ -92,6 +92,17 @@ describe('a form', () => {
     expect(html).toContain('<label for="field-choice">')
     expect(html.match(/optional/g)).toHaveLength(4)
   })
+
+  it('has no browser keep it back for a choice whose value is empty', () => {
+    const options = [
+      { value: '', label: 'As before' },
+      { value: 'a', label: 'Another' },
+    ]
+    const select = (some: typeof options) =>
+      /<select[^>]*>/.exec(drawn(<Field label="Choice" name="choice" options={some} required />))?.[0]
+    expect(select(options)).not.toContain('required')
+    expect(select(options.slice(1))).toContain('required=""')
+  })
 })
 
 describe('the vocabulary', () => {

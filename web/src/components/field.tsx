@@ -87,9 +87,11 @@ type ChoiceProps = {
   options: { value: string; label: string }[]
 }
 
-function Choice({ options, value, ...attributes }: ChoiceProps) {
+/** One option is always chosen. Where an empty one means something, a browser would take it for none and keep the form back. */
+function Choice({ options, value, required, ...attributes }: ChoiceProps) {
+  const mayBeEmpty = options.some((option) => option.value === '')
   return (
-    <select {...attributes}>
+    <select {...attributes} required={required && !mayBeEmpty}>
       {options.map((option) => (
         <option value={option.value} selected={option.value === value}>
           {option.label}
