@@ -71,9 +71,11 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
 
+/** What has ended may stand in the list of processes for long, where nobody takes orphans in (a container's first process). */
 const lives = (pid: number) => {
   try {
-    return process.kill(pid, 0)
+    const status = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return status[status.lastIndexOf(')') + 2] !== 'Z'
   } catch {
     return false
   }
