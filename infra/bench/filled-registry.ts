@@ -14,11 +14,11 @@ import {
   stopPostgresql,
   syntheticPackages,
 } from '@agentgym/registry/benchmarks'
-import { agent, atFixedRate, request } from './http-load.ts'
+import { agent } from './http-load.ts'
+import type { PageLoad } from './page-load.process.ts'
 
 export const seed = 1
 export const pageRequestsPerSecond = 200
-/** Asked for before the measurement, by so many clients, each of which waits for its answers. */
 const warmUpPages = 1000
 const warmUpClients = 8
 const pageSeconds = 10
@@ -102,16 +102,14 @@ async function renderReadmes(database: Database, names: string[]): Promise<void>
   for (const { id, readme } of rows) await keepReadmeHtml(database.query, id, markdownHtml(readme).html)
 }
 
-/** Requests start when they are due, not when the ones before are answered. */
+/** Milliseconds of each page. Requests start when they are due, not when the ones before are answered. */
 export async function timePages(addresses: string[]): Promise<number[]> {
-  // A server that has just started compiles its code, and opens connections to its database, each of which plans its
-  // statements anew: at a fixed rate those requests would queue and be what is measured.
-  const warmUp = addresses.slice(0, warmUpPages).values()
-  const ask = async () => {
-    for (const address of warmUp) await request(address)
-  }
-  await Promise.all(Array.from({ length: warmUpClients }, ask))
-  return atFixedRate({ perSecond: pageRequestsPerSecond, requests: pageRequestsPerSecond * pageSeconds }, (index) =>
-    request(addresses[warmUpPages + index]),
-  )
+  const load = fork(new URL('./page-load.process.ts', import.meta.url))
+  const order: PageLoad = { addresses, warmUp: warmUpPages, warmUpClients, perSecond: pageRequestsPerSecond }
+  load.send(order)
+  const answered = once(load, 'message').then(([times]) => times as number[])
+  const ended = once(load, 'exit').then(([code]) => {
+    throw new Error(`the process that asks for pages ended (${code})`)
+  })
+  return Promise.race([answered, ended])
 }
