@@ -64,7 +64,11 @@ export async function withFilledRegistry<Result>(
     const shown = pagesToShow(packages)
     say(`registry: HTML of ${new Set(shown).size.toLocaleString('en-US')} READMEs, which publishing makes …`)
     await renderReadmes(database, shown)
-    // As a database that has been up for a while: filling it is not what is measured, nor is tidying up after that.
+    // As a database that has been up for a while: filling it is not what is measured, nor is tidying up after that, nor
+    // what is done once a day and, of a new database, at once.
+    await database.execute(
+      "insert into upkeep (task, next_at) values ('catalog.refresh-quality', now() + interval '1 day') on conflict do nothing",
+    )
     await database.execute('vacuum analyze')
     if (!embedded) await database.execute('checkpoint')
     await database.close()

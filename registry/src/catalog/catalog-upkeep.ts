@@ -13,7 +13,7 @@ export function catalogUpkeep(services: Services): UpkeepTask[] {
   const { query } = services.database
   return [
     { name: 'catalog.renew-documents', everyMs: minuteMs, run: () => renewDocuments(services) },
-    { name: 'catalog.refresh-quality', everyMs: dayMs, run: () => refreshQuality(query, new Date()) },
+    { name: 'catalog.refresh-quality', everyMs: dayMs, run: (signal) => refreshQuality(query, new Date(), signal) },
     { name: 'catalog.delete-old-downloads', everyMs: dayMs, run: () => deleteOldDownloads(query, keptDays) },
   ]
 }

@@ -80,6 +80,8 @@ describe.each(await testDatabases())('the index on $kind', ({ open }) => {
     expect(await row()).toEqual(fresh)
     await refreshQuality(database.query, new Date(Date.now() + 300 * 86_400_000))
     expect(await row()).toEqual({ ...fresh, quality: fresh.quality - 3 })
+    await refreshQuality(database.query, new Date(), AbortSignal.abort())
+    expect((await row()).quality).toBe(fresh.quality - 3)
     const change = { actor: ada, name, ip: null }
     await deprecateVersions(services, change, new Map([['4.0.0', 'Use another']]))
     expect(await row()).toEqual({ ...fresh, quality: fresh.quality - 10 })

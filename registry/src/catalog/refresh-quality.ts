@@ -1,17 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Queries } from '../database/database.ts'
 import { qualityInput } from './index-package.ts'
 import { manifestFacts } from './manifest-facts.ts'
 import { packageQuality } from './package-quality.ts'
 
-const batchSize = 200
+/** What is computed without a pause: requests wait for that long, some milliseconds. */
+const batchSize = 10
+/** Pauses take so many times as long as the work between them. */
+const pauses = 4
 
 /**
  * Scores every package again, for its maintenance fades with time and the rules change with the program. In batches by
- * id; bears being cut off and done twice, and publishing in between.
+ * id, and slowly, for requests come first; bears being cut off and done twice, and publishing in between. Stops
+ * where it is once the signal has aborted.
  */
-export async function refreshQuality(query: Queries, now: Date): Promise<void> {
+export async function refreshQuality(query: Queries, now: Date, signal?: AbortSignal): Promise<void> {
   let after = '00000000-0000-0000-0000-000000000000'
-  for (;;) {
+  while (signal?.aborted !== true) {
+    const startedMs = performance.now()
     const batch = await query
       .selectFrom('packages')
       .innerJoin('versions', (join) =>
@@ -42,5 +48,6 @@ export async function refreshQuality(query: Queries, now: Date): Promise<void> {
     }
     if (batch.length < batchSize) return
     after = batch[batch.length - 1].id
+    await delay(pauses * (performance.now() - startedMs), undefined, { signal }).catch(() => {})
   }
 }

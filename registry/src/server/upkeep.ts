@@ -9,7 +9,8 @@ export type UpkeepTask = {
   /** Stable: replicas of different versions agree by it. */
   name: string
   everyMs: number
-  run(): Promise<void>
+  /** What takes long stops soon once the signal has aborted: the server waits for it. */
+  run(signal?: AbortSignal): Promise<void>
 }
 
 /**
@@ -24,7 +25,7 @@ export function startUpkeep({ database, log }: Services, tasks: UpkeepTask[], si
 async function repeat(database: Database, log: Services['log'], task: UpkeepTask, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      if (await claim(database, task)) await task.run()
+      if (await claim(database, task)) await task.run(signal)
     } catch (error) {
       log.error('upkeep failed', { task: task.name, error: describe(error) })
     }
