@@ -21,10 +21,16 @@ export async function lighthouseScores(url: string, folder: string): Promise<Lig
     `--output-path=${report}`,
     '--quiet',
   ]
-  await promisify(execFile)('npx', ['-y', lighthouse, url, ...flags], {
-    cwd: folder,
-    env: { ...process.env, CHROME_PATH: findChromium(), npm_config_ignore_scripts: 'true' },
-    maxBuffer: 64 << 20,
+  const look = () =>
+    promisify(execFile)('npx', ['-y', lighthouse, url, ...flags], {
+      cwd: folder,
+      env: { ...process.env, CHROME_PATH: findChromium(), npm_config_ignore_scripts: 'true' },
+      maxBuffer: 64 << 20,
+    })
+  // Now and then Chromium's trace lacks its beginning; Lighthouse then asks to be run again.
+  await look().catch((error: Error) => {
+    if (!error.message.includes('run Lighthouse again')) throw error
+    return look()
   })
   const { categories } = JSON.parse(await readFile(report, 'utf8')) as { categories: Record<string, { score: number }> }
   const score = (category: keyof LighthouseScores) => Math.round(categories[category].score * 100)
