@@ -1,7 +1,8 @@
 import type { Facets } from '@agentgym/contract'
 import type { PackageSearch } from './package-search.ts'
 
-const dimensions = ['kind', 'category', 'difficulty', 'algorithm', 'price'] as const
+/** What a search is narrowed by. */
+export const dimensions = ['kind', 'category', 'difficulty', 'algorithm', 'price'] as const
 type Dimension = (typeof dimensions)[number]
 
 /** How many packages share these values; '' where they have none. */

@@ -7,9 +7,10 @@ import type { SearchQuery } from './search-text.ts'
 export type PackageSearch = Omit<SearchRequest, 'q' | 'cursor'> & { words: SearchQuery | null; after: PageEnd | null }
 
 /**
- * The one row of `words`, which `matches` and `relevance` look into: the words as English has them and as they are (English
- * drops words such as "the", which no text needs to hold), and what to look up. That is looked up once where English leaves it as it is: beginnings of common words stand in long lists of
- * the index. Made once a search, whoever plans it: a plan for any words would make it anew for every row.
+ * The one row of `words`, which `matches` and `relevance` look into: the words as English has them (without such as "the",
+ * which no text needs to hold) and as they are, and what to look up. That is looked up once where English leaves it as it
+ * is: beginnings of common words stand in long lists of the index. Made once a search, whoever plans it: a plan for any
+ * words would make it anew for every row.
  */
 export function searchedFor({ tsquery }: SearchQuery): RawBuilder<unknown> {
   return sql`words as materialized (
@@ -19,11 +20,6 @@ export function searchedFor({ tsquery }: SearchQuery): RawBuilder<unknown> {
 
 /** Packages that hold the searched words. */
 export const matches = sql<SqlBool>`packages.search @@ (select matched from words)`
-
-/** Without filters, and from its beginning. */
-export function isUnfiltered({ kind, category, difficulty, algorithm, price, after }: PackageSearch): boolean {
-  return after === null && [kind, category, difficulty, algorithm, price].every((given) => given === undefined)
-}
 
 /** Rows of `packages`, or what else has its columns, that pass the search's filters. */
 export function filters({ kind, category, difficulty, algorithm, price }: PackageSearch): RawBuilder<SqlBool> {

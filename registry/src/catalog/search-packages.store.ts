@@ -4,8 +4,8 @@ import type { Database, Queries } from '../database/database.ts'
 import { ahead, sendAhead } from '../database/flights.ts'
 import { prepared } from '../database/prepared-statements.ts'
 import type { PackageTable, Schema } from '../database/schema.ts'
-import type { FacetGroup } from './facet-counts.ts'
-import { filters, isUnfiltered, matches, type PackageSearch, relevance, searchedFor } from './package-search.ts'
+import { dimensions, type FacetGroup } from './facet-counts.ts'
+import { filters, matches, type PackageSearch, relevance, searchedFor } from './package-search.ts'
 import type { PageEnd } from './page-cursor.ts'
 import type { SearchQuery } from './search-text.ts'
 import { ownPackages, readsPrivate, visiblePackages } from './visible-packages.ts'
@@ -119,9 +119,10 @@ async function searchByWords(
   search: PackageSearch,
   words: SearchQuery,
 ): Promise<FoundPackages> {
+  const isPlain = search.after === null && dimensions.every((dimension) => search[dimension] === undefined)
   await sendAhead(query, plannerSettings.compile(query))
   const { rows } = await sql<{ hits: Hit[] | null; groups: FacetGroup[] | null }>`
-    ${isUnfiltered(search) && !readsPrivate(actor) ? prepared : sql``}
+    ${isPlain && !readsPrivate(actor) ? prepared : sql``}
     with ${searchedFor(words)}, found as materialized (
       select id, ${hitKey(search.sort, words)} as key, kind, category, difficulty, algorithm, price_minor
       from packages

@@ -58,11 +58,12 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
         throw error
       })
     log.info('serving', { url, database: services.database.kind, start_ms: Math.round(performance.now() - startedMs) })
+    const counted = processRegistries(services)
     let closing: Promise<void> | undefined
     return {
       url,
       workerToken,
-      figures: () => readFigures(processRegistries(services)),
+      figures: () => readFigures(counted),
       close: () => {
         closing ??= close()
         return closing

@@ -38,7 +38,7 @@ export function forkServer(groupFigures: () => Promise<GroupFigures>): ServerPro
     if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => {})
   }
   const serving = Promise.withResolvers<{ url: string; hasSite: boolean }>()
-  const figures = new Awaited()
+  const figures = new AwaitedFigures()
   const ended = endOf(worker).then((end) => {
     figures.giveUp()
     serving.reject(new Error(`A process of the server ended before it served (${end.signal ?? end.code}).`))
@@ -78,7 +78,7 @@ function failureOf({ report, stack }: Extract<FromProcess, { kind: 'failed' }>):
 }
 
 /** Figures that a process was asked for. */
-class Awaited {
+class AwaitedFigures {
   readonly #waiting = new Map<number, PromiseWithResolvers<ProcessFigures>>()
   #requests = 0
   #over = false
