@@ -16,8 +16,6 @@ using at::Tensor;
 
 constexpr double kHalfLogTwoPi = 0.91893853320467274178;
 
-at::TensorOptions Float(at::Device device) { return at::TensorOptions().dtype(at::kFloat).device(device); }
-
 Tensor Wrap(const float* data, at::IntArrayRef sizes) {
   return at::from_blob(const_cast<float*>(data), sizes, at::kFloat);
 }
@@ -30,26 +28,27 @@ struct ActionScore {
 
 class AutogradEngine final : public Engine {
  public:
-  AutogradEngine(const Policy& policy, TrainingState& state, bool cuda)
-      : policy_(policy), state_(state), device_(cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)) {
+  AutogradEngine(const Policy& policy, TrainingState& state, bool cuda, at::ScalarType precision)
+      : policy_(policy),
+        options_(at::TensorOptions().dtype(precision).device(cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU))) {
     host_weights_ = Wrap(state.weights.data(), {policy.total_size});
     host_first_ = Wrap(state.first_moment.data(), {policy.trainable_size});
     host_second_ = Wrap(state.second_moment.data(), {policy.trainable_size});
-    weights_ = host_weights_.to(device_);  // on the CPU these share the state's memory
-    first_ = host_first_.to(device_);
-    second_ = host_second_.to(device_);
-    gradient_ = at::zeros({policy.trainable_size}, Float(device_));
+    weights_ = host_weights_.to(options_);  // float32 on the CPU shares the state's memory
+    first_ = host_first_.to(options_);
+    second_ = host_second_.to(options_);
+    gradient_ = at::zeros({policy.trainable_size}, options_);
   }
 
   void Upload() override {
-    if (device_.is_cpu()) return;
+    if (weights_.is_alias_of(host_weights_)) return;
     weights_.copy_(host_weights_);
     first_.copy_(host_first_);
     second_.copy_(host_second_);
   }
 
   void Download() override {
-    if (device_.is_cpu()) return;
+    if (weights_.is_alias_of(host_weights_)) return;
     // Only what Step changes: statistics at the end of the buffer are the host's.
     host_weights_.narrow(0, 0, policy_.trainable_size).copy_(weights_.narrow(0, 0, policy_.trainable_size));
     host_first_.copy_(first_);
@@ -60,7 +59,7 @@ class AutogradEngine final : public Engine {
     c10::NoGradGuard no_gradient;
     for (int64_t first = 0; first < count; first += kForwardRows) {
       const int64_t rows = std::min(kForwardRows, count - first);
-      const Tensor raw = Wrap(observations + first * policy_.observation_size, {rows, policy_.observation_size}).to(device_);
+      const Tensor raw = Wrap(observations + first * policy_.observation_size, {rows, policy_.observation_size}).to(options_);
       const Tensor critic = Run(policy_.critic, raw, weights_).reshape({rows});
       Wrap(values + first, {rows}).copy_(critic);
       if (distribution == nullptr) continue;
@@ -71,18 +70,18 @@ class AutogradEngine final : public Engine {
 
   void SetBatch(const Batch& batch) override {
     const int64_t size = batch.size;
-    observations_ = Wrap(batch.observations.data(), {size, policy_.observation_size}).to(device_);
-    actions_ = Wrap(batch.actions.data(), {size, policy_.action_size}).to(device_);
-    log_probabilities_ = Wrap(batch.log_probabilities.data(), {size}).to(device_);
-    advantages_ = Wrap(batch.advantages.data(), {size}).to(device_);
-    returns_ = Wrap(batch.returns.data(), {size}).to(device_);
-    values_ = Wrap(batch.values.data(), {size}).to(device_);
+    observations_ = Wrap(batch.observations.data(), {size, policy_.observation_size}).to(options_);
+    actions_ = Wrap(batch.actions.data(), {size, policy_.action_size}).to(options_);
+    log_probabilities_ = Wrap(batch.log_probabilities.data(), {size}).to(options_);
+    advantages_ = Wrap(batch.advantages.data(), {size}).to(options_);
+    returns_ = Wrap(batch.returns.data(), {size}).to(options_);
+    values_ = Wrap(batch.values.data(), {size}).to(options_);
     const auto& scores = batch.reference_log_probabilities;
-    reference_ = scores.empty() ? Tensor() : Wrap(scores.data(), {size}).to(device_);
+    reference_ = scores.empty() ? Tensor() : Wrap(scores.data(), {size}).to(options_);
     masks_ = Tensor();
     if (!batch.masks.empty()) {
       auto* bytes = const_cast<uint8_t*>(batch.masks.data());
-      masks_ = at::from_blob(bytes, {size, policy_.mask_size}, at::kByte).to(device_).to(at::kBool);
+      masks_ = at::from_blob(bytes, {size, policy_.mask_size}, at::kByte).to(options_.device()).to(at::kBool);
     }
   }
 
@@ -101,7 +100,7 @@ class AutogradEngine final : public Engine {
 
   /// CleanRL's ppo.py, from `newlogprob` to `loss.backward()`.
   MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) override {
-    const Tensor index = at::from_blob(const_cast<int32_t*>(rows), {count}, at::kInt).to(device_).to(at::kLong);
+    const Tensor index = at::from_blob(const_cast<int32_t*>(rows), {count}, at::kInt).to(options_.device()).to(at::kLong);
     const auto pick = [&](const Tensor& all) { return all.index_select(0, index); };
     Tensor weights = weights_.detach();
     weights.set_requires_grad(true);
@@ -122,7 +121,7 @@ class AutogradEngine final : public Engine {
     const Tensor policy_loss = at::max(unclipped, clipped).mean();
     const Tensor entropy = score.entropy.mean();
     Tensor loss = policy_loss - settings.entropy_coefficient * entropy;
-    Tensor value_loss = at::zeros({}, Float(device_)), reference_kl = value_loss;
+    Tensor value_loss = at::zeros({}, options_), reference_kl = value_loss;
     if (settings.critic) {
       const Tensor new_values = Run(policy_.critic, raw, weights).reshape({count});
       value_loss = ValueLoss(new_values, pick(returns_), pick(values_), settings.clip_range_value);
@@ -137,7 +136,7 @@ class AutogradEngine final : public Engine {
 
     c10::NoGradGuard no_gradient;
     const Tensor kl = ((ratio - 1) - log_ratio).mean();
-    const Tensor clip_fraction = ((ratio - 1).abs() > settings.clip_range).to(at::kFloat).mean();
+    const Tensor clip_fraction = ((ratio - 1).abs() > settings.clip_range).to(options_).mean();
     const Tensor means = at::stack({policy_loss, value_loss, entropy, kl, clip_fraction, reference_kl});
     const Tensor numbers = means.to(at::kCPU, at::kDouble);
     const double* number = numbers.data_ptr<double>();
@@ -190,7 +189,7 @@ class AutogradEngine final : public Engine {
         parts.push_back(policy_.normalize_observation ? Standardize(leaf, columns, weights) : columns);
       } else if (leaf.kind == ObservationKind::kCategorical) {
         for (int64_t i = 0; i < leaf.size; ++i) {
-          parts.push_back(at::one_hot(columns.select(1, i).to(at::kLong), leaf.counts[i]).to(at::kFloat));
+          parts.push_back(at::one_hot(columns.select(1, i).to(at::kLong), leaf.counts[i]).to(options_));
         }
       } else {
         parts.push_back(MeanEmbedding(network.embeddings[leaf.text_index], leaf, columns, weights));
@@ -209,7 +208,7 @@ class AutogradEngine final : public Engine {
   Tensor MeanEmbedding(int64_t table, const ObservationLeaf& leaf, const Tensor& columns, const Tensor& weights) const {
     const Tensor ids = columns.to(at::kLong);
     const Tensor rows = at::embedding(View(weights, table, {leaf.counts[0], policy_.embedding}), ids);
-    const Tensor present = (ids != 0).to(at::kFloat).unsqueeze(-1);
+    const Tensor present = (ids != 0).to(options_).unsqueeze(-1);
     return (rows * present).sum(1) / present.sum(1).clamp_min(1);
   }
 
@@ -240,13 +239,13 @@ class AutogradEngine final : public Engine {
   }
 
   Tensor Constant(const std::vector<float>& values) const {
-    return Wrap(values.data(), {static_cast<int64_t>(values.size())}).to(device_);
+    return Wrap(values.data(), {static_cast<int64_t>(values.size())}).to(options_);
   }
 
   ActionScore ScoreActions(const Tensor& distribution, const Tensor& actions, const Tensor& masks,
                            const Tensor& weights) const {
     const int64_t rows = actions.size(0);
-    ActionScore sum{at::zeros({rows}, Float(device_)), at::zeros({rows}, Float(device_))};
+    ActionScore sum{at::zeros({rows}, options_), at::zeros({rows}, options_)};
     for (const ActionLeaf& leaf : policy_.action) {
       if (leaf.gaussian) {
         AddGaussian(leaf, distribution, actions, weights, sum);
@@ -284,8 +283,7 @@ class AutogradEngine final : public Engine {
   }
 
   const Policy& policy_;
-  TrainingState& state_;
-  at::Device device_;
+  at::TensorOptions options_;
   Tensor host_weights_, host_first_, host_second_;
   Tensor weights_, first_, second_, gradient_;
   Tensor observations_, actions_, log_probabilities_, advantages_, returns_, values_, reference_, masks_;
@@ -294,7 +292,11 @@ class AutogradEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda) {
-  return std::make_unique<AutogradEngine>(policy, state, cuda);
+  return std::make_unique<AutogradEngine>(policy, state, cuda, at::kFloat);
+}
+
+std::unique_ptr<Engine> MakeFloat64Engine(const Policy& policy, TrainingState& state) {
+  return std::make_unique<AutogradEngine>(policy, state, false, at::kDouble);
 }
 
 }  // namespace agentgym

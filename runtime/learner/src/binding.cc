@@ -40,6 +40,14 @@ auto Guard(Napi::Env env, Body body) -> decltype(body()) {
   }
 }
 
+EnginePath ReadPath(const Napi::Value& value) {
+  const std::string path = value.As<Napi::String>().Utf8Value();
+  if (path == "fused") return EnginePath::kFused;
+  if (path == "float64") return EnginePath::kFloat64;
+  Require(path == "autograd", "path");
+  return EnginePath::kAutograd;
+}
+
 /// Runs one update on libuv's pool, so that the main thread's heartbeat goes on. Holds the rollout's arrays meanwhile.
 class UpdateWorker final : public Napi::AsyncWorker {
  public:
@@ -114,10 +122,9 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
         throw LearnerFailure("execution_provider_unavailable",
                              "the learner was asked for CUDA, which libtorch " + LibtorchVersion() + " does not find here");
       }
-      const bool fused = options.Get("path").As<Napi::String>().Utf8Value() == "fused";
       learner_ = std::make_shared<PolicyLearner>(ReadPolicy(info[0].As<Napi::Object>(), info[1].As<Napi::Object>()),
                                               static_cast<uint64_t>(options.Get("seed").As<Napi::Number>().Int64Value()),
-                                              fused ? EnginePath::kFused : EnginePath::kAutograd, cuda,
+                                              ReadPath(options.Get("path")), cuda,
                                               options.Get("threads").As<Napi::Number>().Int32Value());
     });
   }
@@ -196,9 +203,8 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
       const agentgym::Update update = ReadUpdate(info[1].As<Napi::Object>());
       const LossSettings& loss = LossOf(update);
       Require(loss.kl_coefficient == 0 || !batch.reference_log_probabilities.empty(), "referenceLogProbabilities");
-      const bool fused = info[2].As<Napi::String>().Utf8Value() == "fused";
       Napi::Float32Array gradient = Napi::Float32Array::New(info.Env(), learner.policy().trainable_size);
-      learner.Gradient(batch, loss, fused ? EnginePath::kFused : EnginePath::kAutograd, gradient.Data());
+      learner.Gradient(batch, loss, ReadPath(info[2]), gradient.Data());
       return gradient;
     });
   }

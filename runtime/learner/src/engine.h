@@ -70,6 +70,9 @@ class Engine {
 /// Libtorch's autograd: the reference, for every policy, on the CPU or on CUDA.
 std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda);
 
+/// The same computations in float64 on the CPU: what tests measure the rounding errors of the others against.
+std::unique_ptr<Engine> MakeFloat64Engine(const Policy& policy, TrainingState& state);
+
 /// Hand-written forward and backward passes on the CPU.
 std::unique_ptr<Engine> MakeFusedEngine(const Policy& policy, TrainingState& state, int threads);
 

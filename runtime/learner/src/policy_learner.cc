@@ -24,8 +24,12 @@ PolicyLearner::PolicyLearner(Policy policy, uint64_t seed, EnginePath path, bool
 }
 
 std::unique_ptr<Engine> PolicyLearner::MakeEngine(TrainingState& state, EnginePath path, bool cuda) const {
-  std::unique_ptr<Engine> engine = path == EnginePath::kFused ? MakeFusedEngine(policy_, state, threads_)
-                                                              : MakeAutogradEngine(policy_, state, cuda);
+  std::unique_ptr<Engine> engine;
+  switch (path) {
+    case EnginePath::kAutograd: engine = MakeAutogradEngine(policy_, state, cuda); break;
+    case EnginePath::kFused: engine = MakeFusedEngine(policy_, state, threads_); break;
+    case EnginePath::kFloat64: engine = MakeFloat64Engine(policy_, state); break;
+  }
   engine->Upload();
   return engine;
 }

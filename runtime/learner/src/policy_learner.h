@@ -12,7 +12,7 @@
 
 namespace agentgym {
 
-enum class EnginePath { kAutograd, kFused };
+enum class EnginePath { kAutograd, kFused, kFloat64 };
 
 /// A policy that learns. PPO (Schulman et al., 2017) in the details of CleanRL's ppo.py; GRPO (Shao et al., 2024) with the
 /// same clipped objective and optimiser, but advantages from groups of episodes and no critic.
@@ -43,7 +43,7 @@ class PolicyLearner {
   /// Values, advantages and returns that an update would learn from; PPO's in units of the normalised return.
   const Batch& Advantages(const std::vector<Segment>& rollout, const Update& update);
 
-  /// Gradient over a whole batch as one minibatch, by either engine.
+  /// Gradient over a whole batch as one minibatch, by any engine.
   void Gradient(const Batch& batch, const LossSettings& settings, EnginePath path, float* gradient);
 
  private:

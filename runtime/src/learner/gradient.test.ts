@@ -4,9 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { policyCases, randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
+import { kinkDistance } from '../policy/testing/reference-forward.ts'
 import { createLearner } from './learner.ts'
+import type { Minibatch } from './learner-types.ts'
 import { grpoUpdate } from './testing/grpo-cases.ts'
-import { ppoUpdate, randomMinibatch, relativeDistance } from './testing/ppo-cases.ts'
+import { distance, ppoUpdate, randomMinibatch } from './testing/ppo-cases.ts'
 import { nearPolicy, referenceLoss } from './testing/reference-loss.ts'
 
 const SEED = 20261128
@@ -69,7 +71,6 @@ const dict = (leaf: fc.Arbitrary<SpaceDescription>) =>
   )
 const policy = fc.record({
   observation: dict(fc.oneof(box(40), categorical, text)),
-  // A few Gaussians only: the log-probability of many is so large a number that float32 has no 1e-5 left for its ratio.
   action: dict(fc.oneof(box(4), categorical)),
   network: fc.record({
     hidden: fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constantFrom(16, 64, 100)), { maxLength: 3 }),
@@ -79,8 +80,33 @@ const policy = fc.record({
   }),
 })
 
-describe('the fused path agrees with autograd within 1e-5', () => {
-  test('for any spaces, network, settings, masks and minibatch size', () => {
+/** The float32 values moved by one unit in the last place, each up or down at random. */
+function moved(values: Float32Array, random: () => number): Float32Array {
+  const result = values.slice()
+  const bits = new Int32Array(result.buffer)
+  for (let i = 0; i < bits.length; i++) if (result[i] !== 0) bits[i] += random() < 0.5 ? 1 : -1
+  return result
+}
+
+function movedMinibatch(minibatch: Minibatch, random: () => number): Minibatch {
+  const { logProbabilities, advantages, returns, values, referenceLogProbabilities } = minibatch
+  return {
+    ...minibatch,
+    logProbabilities: moved(logProbabilities, random),
+    advantages: moved(advantages, random),
+    returns: moved(returns, random),
+    values: moved(values, random),
+    referenceLogProbabilities: referenceLogProbabilities && moved(referenceLogProbabilities, random),
+  }
+}
+
+describe('the fused path', () => {
+  // A float32 gradient has two errors that no implementation avoids. Its inputs are rounded: moving them by one unit in
+  // the last place and computing in float64 shows what that alone does, however ill-conditioned the case. And each
+  // operation rounds its result: autograd's own distance from float64 shows how much. Both grow with the same terms in
+  // both implementations, whatever the processor's registers and order of addition. The fused kernels may have four times
+  // as much, because their tanh is the one operation that is less exact than libtorch's: 2e-7, or 3.4 roundings of 2^-24.
+  test('is as near to float64 as float32 autograd, for any spaces, network, settings, masks and minibatch size', () => {
     const cases = fc.record({
       policy,
       size: fc.integer({ min: 1, max: 300 }),
@@ -97,22 +123,30 @@ describe('the fused path agrees with autograd within 1e-5', () => {
         const spec = buildPolicySpec(policy, policy.network)
         const random = testRandom(seed)
         const weights = randomWeights(spec, random)
+        const any = randomMinibatch(spec, size, random, masked)
+        // Rounding moves a sum by some 2^-22 of its terms. A unit that it can switch on or off has no gradient to compare.
+        fc.pre(kinkDistance(spec, weights, any.observations, size) > 2 ** -18)
         const learner = learnerOf(spec, threads)
         learner.setWeights(weights)
-        const any = randomMinibatch(spec, size, random, masked)
         const minibatch = nearPolicy(spec, weights, any, random, learner.forward(any.observations, size))
         const { entropyCoefficient } = settings
         const update = klCoefficient === null ? ppoUpdate(settings) : grpoUpdate({ entropyCoefficient, klCoefficient })
-        const fused = learner.gradient(minibatch, update, 'fused')
-        const autograd = learner.gradient(minibatch, update, 'autograd')
+
+        const exact = learner.gradient(minibatch, update, 'float64')
+        const fusedError = distance(learner.gradient(minibatch, update, 'fused'), exact)
+        const autogradError = distance(learner.gradient(minibatch, update, 'autograd'), exact)
+        const inputErrors = [1, 2, 3, 4].map(() => {
+          learner.setWeights(moved(weights, random))
+          return distance(learner.gradient(movedMinibatch(minibatch, random), update, 'float64'), exact)
+        })
         learner.dispose()
-        expect(relativeDistance(fused, autograd)).toBeLessThan(1e-5)
+        expect(fusedError).toBeLessThanOrEqual(4 * (autogradError + Math.max(...inputErrors)))
       }),
       { numRuns: 300, seed: SEED },
     )
   })
 
-  test('to the last bit the same for any number of threads', () => {
+  test('gives the same bits for any number of threads', () => {
     const { spec } = policyCases()[0]
     const random = testRandom(SEED)
     const minibatch = randomMinibatch(spec, 3000, random, false)

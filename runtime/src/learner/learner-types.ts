@@ -92,6 +92,9 @@ export type Minibatch = {
   referenceLogProbabilities: Float32Array | null
 }
 
+/** Who computes a gradient: libtorch's autograd in float32 or, to measure rounding errors against, in float64; or the fused kernels. */
+export type GradientPath = 'autograd' | 'float64' | 'fused'
+
 export interface Learner {
   readonly parameterCount: number
   /** The flat weight buffer, a copy: trainable parameters, then normaliser statistics and value scale. */
@@ -115,8 +118,8 @@ export interface Learner {
     rollout: RolloutSegment[],
     update: Update,
   ): { values: Float32Array; advantages: Float32Array; returns: Float32Array }
-  /** Gradient of the loss over one minibatch, before clipping; by libtorch's autograd or by the fused path. */
-  gradient(minibatch: Minibatch, update: Update, path: 'autograd' | 'fused'): Float32Array
+  /** Gradient of the loss over one minibatch, before clipping. */
+  gradient(minibatch: Minibatch, update: Update, path: GradientPath): Float32Array
   /** Whether the fused path covers this policy. */
   readonly fused: boolean
   /** Everything besides the weights that a resumed run needs: Adam's moments and step, counts of the statistics. */

@@ -1,7 +1,15 @@
 import { ok } from 'node:assert/strict'
 import type { PolicySpec } from '@agentgym/contract'
 import { parameterLayout } from '../policy/parameter-layout.ts'
-import type { Learner, LearnerOptions, Minibatch, RolloutSegment, Update, UpdateMetrics } from './learner-types.ts'
+import type {
+  GradientPath,
+  Learner,
+  LearnerOptions,
+  Minibatch,
+  RolloutSegment,
+  Update,
+  UpdateMetrics,
+} from './learner-types.ts'
 import { loadAddon, type NativeLearner, translateError } from './native-learner.ts'
 
 export { loadAddon }
@@ -66,7 +74,7 @@ class AddonLearner implements Learner {
     return translated(() => this.#native.advantages(rollout, update))
   }
 
-  gradient(minibatch: Minibatch, update: Update, path: 'autograd' | 'fused'): Float32Array {
+  gradient(minibatch: Minibatch, update: Update, path: GradientPath): Float32Array {
     return translated(() => this.#native.gradient(minibatch, update, path))
   }
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorCode, errorCatalogue, type PolicySpec } from '@agentgym/contract'
 import type { ParameterLayout } from '../policy/parameter-layout.ts'
-import type { Minibatch, RolloutSegment, Update, UpdateMetrics } from './learner-types.ts'
+import type { GradientPath, Minibatch, RolloutSegment, Update, UpdateMetrics } from './learner-types.ts'
 
 /** The class that the C++ addon exports; runtime/learner/src/binding.cc is its other side. */
 export interface NativeLearner {
@@ -15,7 +15,7 @@ export interface NativeLearner {
     rollout: RolloutSegment[],
     update: Update,
   ): { values: Float32Array; advantages: Float32Array; returns: Float32Array }
-  gradient(minibatch: Minibatch, update: Update, path: 'autograd' | 'fused'): Float32Array
+  gradient(minibatch: Minibatch, update: Update, path: GradientPath): Float32Array
   state(): Uint8Array
   setState(state: Uint8Array): void
   dispose(): void

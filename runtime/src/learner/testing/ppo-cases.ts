@@ -110,8 +110,14 @@ export function expectSameMetrics(metrics: UpdateMetrics, reference: UpdateMetri
   }
 }
 
+/** ‖a - b‖. */
+export function distance(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += (a[i] - b[i]) ** 2
+  return Math.sqrt(sum)
+}
+
 /** ‖a - b‖ / ‖b‖. */
 export function relativeDistance(a: Float32Array, b: Float32Array): number {
-  const norm = (values: Iterable<number>) => Math.hypot(...Array.from(values))
-  return norm(a.map((value, i) => value - b[i])) / Math.max(norm(b), 1e-12)
+  return distance(a, b) / Math.max(distance(b, new Float32Array(b.length)), 1e-12)
 }

@@ -89,7 +89,7 @@ function squaredError(value: number, minibatch: Minibatch, i: number, { clipRang
   return Math.max(square, (near - minibatch.returns[i]) ** 2)
 }
 
-/** Within ±0.4, but not on an edge of the clip range 0.2: there the gradient jumps, and rounding would decide. */
+/** Within ±0.4, but not on an edge of the clip range 0.2, where the gradient jumps: rounding would pick the side. */
 function logRatio(random: () => number): number {
   for (;;) {
     const drawn = (random() * 2 - 1) * 0.4
@@ -97,8 +97,18 @@ function logRatio(random: () => number): number {
   }
 }
 
+/** An old value within ±2, but not where a value loss clipped to ±0.2 has a kink. */
+function oldValue(value: number, target: number, random: () => number): number {
+  for (;;) {
+    const old = random() * 4 - 2
+    const near = old + Math.min(Math.max(value - old, -0.2), 0.2)
+    const tie = Math.abs(value - old) > 0.2 && Math.abs(Math.abs(near - target) - Math.abs(value - target)) < 1e-3
+    if (!tie && Math.abs(Math.abs(value - old) - 0.2) > 1e-3) return old
+  }
+}
+
 /**
- * The minibatch with old log-probabilities that put its ratios on both sides of the clip, and a reference policy's on
+ * The minibatch with old values away from the kinks of a clipped value loss, with old log-probabilities that put its ratios on both sides of the clip, and a reference policy's on
  * both sides of this policy's own: within ±0.4 and ±1 of it. `forward`, where given, is the policy's output for it.
  */
 export function nearPolicy(
@@ -111,5 +121,6 @@ export function nearPolicy(
   const scores = referenceScores(spec, weights, minibatch, forward)
   const logProbabilities = Float32Array.from(scores, ({ logProbability }) => logProbability - logRatio(random))
   const reference = Float32Array.from(scores, ({ logProbability }) => logProbability + (random() * 2 - 1))
-  return { ...minibatch, logProbabilities, referenceLogProbabilities: reference }
+  const values = Float32Array.from(scores, ({ value }, i) => oldValue(value, minibatch.returns[i], random))
+  return { ...minibatch, logProbabilities, referenceLogProbabilities: reference, values }
 }

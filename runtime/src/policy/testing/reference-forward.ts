@@ -32,6 +32,40 @@ export function referenceForward(
   return { distribution, values }
 }
 
+/**
+ * How close any unit of a ReLU policy comes to its kink at 0, as a share of the absolute values that its sum adds up. Where
+ * rounding may carry a sum across 0, a gradient has two right values.
+ */
+export function kinkDistance(spec: PolicySpec, flat: Float32Array, observations: Float32Array, batch: number): number {
+  if (spec.activation !== 'relu') return Number.POSITIVE_INFINITY
+  const parameters = new Map(
+    parameterLayout(spec).parameters.map((p) => [p.name, flat.subarray(p.offset, p.offset + p.size)]),
+  )
+  const get = (name: string): Float32Array => parameters.get(name) ?? new Float32Array(0)
+  const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
+  let nearest = Number.POSITIVE_INFINITY
+  for (let b = 0; b < batch; b++) {
+    for (const network of ['actor', 'critic']) {
+      let x = features(spec, get, network, observations.subarray(b * row, (b + 1) * row))
+      for (let layer = 0; layer < spec.hidden.length; layer++) {
+        const weight = get(`${network}.${layer}.weight`)
+        x = Array.from(get(`${network}.${layer}.bias`), (bias, o) => {
+          let sum = bias
+          let size = Math.abs(bias)
+          for (let i = 0; i < x.length; i++) {
+            const term = x[i] * weight[o * x.length + i]
+            sum += term
+            size += Math.abs(term)
+          }
+          nearest = Math.min(nearest, Math.abs(sum) / size)
+          return Math.max(0, sum)
+        })
+      }
+    }
+  }
+  return nearest
+}
+
 function features(spec: PolicySpec, get: (name: string) => Float32Array, network: string, x: Float32Array): number[] {
   let normalized = 0
   return spec.observation.flatMap((leaf) => {
