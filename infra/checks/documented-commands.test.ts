@@ -18,13 +18,14 @@ function typedCommands(): Typed[] {
 /** What `--help` of every command says, by its words. One process tells them all: a start a command takes its time. */
 const helpTexts: Record<string, string> = (() => {
   const script = `
+    import { processIo } from './sdk/cli/src/command-io.ts'
     import { makeProgram } from './sdk/cli/src/program.ts'
     const texts = {}
     const tell = (command, words) => {
       texts[words.join(' ')] = command.helpInformation()
       for (const inner of command.commands) tell(inner, [...words, inner.name()])
     }
-    tell(makeProgram(), [])
+    tell(makeProgram(processIo(), { json: false, verbose: false, color: false }), [])
     console.log(JSON.stringify(texts))`
   const words = ['--input-type=module', '--eval', script]
   const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: repositoryRoot, encoding: 'utf8' })

@@ -11,7 +11,7 @@ import { scenarioCode } from '../sandbox/scenario-code.ts'
 import { superviseJob } from '../sandbox/supervisor.ts'
 import type { EvaluationJob, EvaluationMessage } from './evaluation.process.ts'
 import { readAgentWithModel } from './read-agent.ts'
-import { recallScenario } from './scenario-store.ts'
+import { agentGymHome, recallScenario } from './scenario-store.ts'
 import { threadEnvironment } from './thread-environment.ts'
 
 export type EvaluateOptions = {
@@ -23,6 +23,8 @@ export type EvaluateOptions = {
   episodes?: number
   /** Unsigned 32-bit; 0 if absent, which is what training's final evaluation uses. */
   seed?: number
+  /** Folder of the bundles that this machine keeps; by default `AGENTGYM_HOME`. */
+  home?: string
   signal?: AbortSignal
   limits?: Partial<JobLimits>
   onProgress?(done: number, total: number): void
@@ -33,7 +35,7 @@ export type EvaluateOptions = {
 /** Plays held-out episodes with a trained agent in a supervised process. The same arguments give the same hash. */
 export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluation> {
   const { manifest, model } = await readAgentWithModel(options.agent)
-  const scenario = await scenarioOf(manifest, options.scenario)
+  const scenario = await scenarioOf(manifest, options)
   const episodes = options.episodes ?? 100
   const job: EvaluationJob = {
     scenario: await scenarioCode(scenario),
@@ -60,9 +62,12 @@ export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluatio
   })) as Evaluation
 }
 
-async function scenarioOf(manifest: AgentManifest, given: BuiltScenario | undefined): Promise<BuiltScenario> {
+async function scenarioOf(
+  manifest: AgentManifest,
+  { scenario: given, home = agentGymHome() }: EvaluateOptions,
+): Promise<BuiltScenario> {
   const { name, version, hash } = manifest.scenario
-  const scenario = given ?? (await recallScenario(hash))
+  const scenario = given ?? (await recallScenario(hash, home))
   if (scenario === null) {
     throw new AgentGymError({
       code: 'scenario_mismatch',

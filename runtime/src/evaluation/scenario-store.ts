@@ -5,8 +5,8 @@ import { scenarioPackageSchema } from '@agentgym/contract'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { sha256 } from '../sandbox/sha256.ts'
 
-/** `AGENTGYM_HOME`, or `.agentgym` in the user's home. */
-function agentGymHome(): string {
+/** The default folder for kept bundles: `AGENTGYM_HOME`, or `.agentgym` in the user's home. */
+export function agentGymHome(): string {
   return process.env.AGENTGYM_HOME ?? join(homedir(), '.agentgym')
 }
 
@@ -14,8 +14,8 @@ function agentGymHome(): string {
  * Keeps the bundle that an agent was trained on, by its hash, on this machine. An agent package names its scenario by
  * hash but must not contain it: a premium scenario's source is never handed out.
  */
-export async function rememberScenario(scenario: BuiltScenario): Promise<void> {
-  const folder = join(agentGymHome(), 'scenarios', scenario.hash)
+export async function rememberScenario(scenario: BuiltScenario, home: string): Promise<void> {
+  const folder = join(home, 'scenarios', scenario.hash)
   const temporary = `${folder}.${process.pid}.tmp`
   await mkdir(temporary, { recursive: true, mode: 0o700 })
   await writeFile(join(temporary, 'scenario.js'), scenario.source)
@@ -29,8 +29,8 @@ export async function rememberScenario(scenario: BuiltScenario): Promise<void> {
 }
 
 /** Null where this machine has no intact bundle of that hash. */
-export async function recallScenario(hash: string): Promise<BuiltScenario | null> {
-  const folder = join(agentGymHome(), 'scenarios', hash)
+export async function recallScenario(hash: string, home: string): Promise<BuiltScenario | null> {
+  const folder = join(home, 'scenarios', hash)
   try {
     const source = await readFile(join(folder, 'scenario.js'), 'utf8')
     if (sha256(source) !== hash) return null

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { AgentGymError, type ResultEvent, type TrainingEvent, type TrainingPlan } from '@agentgym/contract'
-import { rememberScenario } from '../evaluation/scenario-store.ts'
+import { agentGymHome, rememberScenario } from '../evaluation/scenario-store.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
@@ -22,6 +22,8 @@ export type TrainOptions = {
   seed: number
   /** Folder of the agent package; the checkpoint lies in `.agentgym/` below it. */
   out: string
+  /** Folder of the bundles that this machine keeps; by default `AGENTGYM_HOME`. */
+  home?: string
   /** Go on from the checkpoint in `out`; its settings and seed must be the same. */
   resume?: boolean
   /** Abort ends the run after the iteration under way, with a checkpoint; a second reason is not needed. */
@@ -47,7 +49,7 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
   try {
     const checkpoint = options.resume ? await readCheckpoint(path, options) : null
     if (!options.resume) await rm(path, { force: true })
-    await rememberScenario(scenario)
+    await rememberScenario(scenario, options.home ?? agentGymHome())
     const outcome = await runTrainer(options, checkpoint, path)
     await packageAgent(out, { outcome, scenario })
     const { steps, seconds, evaluation } = outcome

@@ -1,41 +1,56 @@
+import { isAbsolute, relative, resolve } from 'node:path'
 import type { Command } from 'commander'
+import type { CommandIo } from './command-io.ts'
 import { describeTerminal, type Terminal } from './terminal/terminal.ts'
 
 export type Runtime = typeof import('@agentgym/runtime')
 
 export type GlobalFlags = { json: boolean; verbose: boolean; color: boolean }
 
-/** What every command gets: where it writes, how, and the runtime when it needs it. */
+/** What every command gets: where it reads and writes, how, and the runtime when it needs it. */
 export type CommandContext = GlobalFlags & {
-  /** Results and progress. */
-  stdout: NodeJS.WriteStream
+  io: CommandIo
+  /** What stdout can show. */
   terminal: Terminal
+  /** Exit status once the command returns: 1 where its work failed without an error. */
+  exitCode: 0 | 1
   /** A line for people; nothing under `--json`. */
   say(line: string): void
   /** A JSON value on its own line; nothing without `--json`. */
   sayJson(value: unknown): void
+  /** A path as the user typed it, made absolute. */
+  resolve(path: string): string
+  /** A path as the user would type it: relative inside the working folder, absolute otherwise. */
+  displayPath(path: string): string
   /** Loaded on first use: `list` or `--help` need neither esbuild nor the learner. */
   runtime(): Promise<Runtime>
 }
 
-function makeContext(flags: GlobalFlags): CommandContext {
-  const { stdout } = process
+/** The context of a command as it was typed. */
+export type ContextOf = (command: Command) => CommandContext
+
+export function makeContext(flags: GlobalFlags, io: CommandIo): CommandContext {
+  const { stdout, environment, cwd } = io
   return {
     ...flags,
-    stdout,
-    terminal: describeTerminal(stdout, process.env, flags),
+    io,
+    terminal: describeTerminal(stdout, environment, flags),
+    exitCode: 0,
     say: (line) => {
       if (!flags.json) stdout.write(`${line}\n`)
     },
     sayJson: (value) => {
       if (flags.json) stdout.write(`${JSON.stringify(value)}\n`)
     },
+    resolve: (path) => resolve(cwd, path),
+    displayPath: (path) => displayPath(path, cwd),
     runtime: () => import('@agentgym/runtime'),
   }
 }
 
-/** The context of a command as it was typed. */
-export function contextOf(command: Command): CommandContext {
-  const flags = command.optsWithGlobals<Partial<GlobalFlags>>()
-  return makeContext({ json: flags.json ?? false, verbose: flags.verbose ?? false, color: flags.color ?? true })
+function displayPath(path: string, cwd: string): string {
+  const absolute = resolve(cwd, path)
+  const short = relative(cwd, absolute)
+  if (short === '') return '.'
+  return short.startsWith('..') || isAbsolute(short) ? absolute : short
 }

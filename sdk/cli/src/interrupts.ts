@@ -1,3 +1,5 @@
+import type { CommandIo } from './command-io.ts'
+
 export type Interrupt = {
   signal: AbortSignal
   /** What Ctrl-C does, for a view that reads keys in raw mode. */
@@ -5,7 +7,6 @@ export type Interrupt = {
   release(): void
 }
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 // npm and other launchers pass on an interrupt that the terminal has already sent to the whole process group.
 const echoMs = 200
 
@@ -13,7 +14,7 @@ const echoMs = 200
  * The first interrupt aborts `signal`, so that the work ends cleanly; a second one ends the process at once with the
  * shell's status for it, 130. SIGTERM and SIGHUP count as interrupts.
  */
-export function cancelOnInterrupt(onFirst: () => void): Interrupt {
+export function cancelOnInterrupt({ io }: { io: CommandIo }, onFirst: () => void = () => {}): Interrupt {
   const controller = new AbortController()
   let firstAt = 0
   const interrupt = () => {
@@ -22,15 +23,8 @@ export function cancelOnInterrupt(onFirst: () => void): Interrupt {
       onFirst()
       controller.abort()
     } else if (performance.now() - firstAt > echoMs) {
-      process.exit(130)
+      io.exit(130)
     }
   }
-  for (const signal of signals) process.on(signal, interrupt)
-  return {
-    signal: controller.signal,
-    interrupt,
-    release: () => {
-      for (const signal of signals) process.off(signal, interrupt)
-    },
-  }
+  return { signal: controller.signal, interrupt, release: io.onInterrupt(interrupt) }
 }

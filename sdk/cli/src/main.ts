@@ -6,5 +6,21 @@ import { fileURLToPath } from 'node:url'
 // as the system's temporary one, would be theirs to choose.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)))
 
-const { runCommandLine } = await import('./run-command-line.ts')
-process.exitCode = await runCommandLine(process.argv.slice(2))
+const [{ processIo }, { runCommandLine }] = await Promise.all([
+  import('./command-io.ts'),
+  import('./run-command-line.ts'),
+])
+surviveClosedPipes()
+process.exitCode = await runCommandLine(process.argv.slice(2), processIo())
+
+// A closed pipe (`agentgym list | head -1`) is not an error. A closed terminal (EIO) comes with SIGHUP: a run in progress
+// still ends gracefully.
+function surviveClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EIO') return
+      if (error.code !== 'EPIPE') throw error
+      process.exit(0)
+    })
+  }
+}

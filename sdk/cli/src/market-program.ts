@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { contextOf } from './command-context.ts'
+import type { ContextOf } from './command-context.ts'
 import { percent, wholeNumber } from './command-line-numbers.ts'
 
 const orgOption = ['--org <NAME>', 'organisation that it is about (by default you)'] as const
@@ -14,14 +14,14 @@ export const defaultCommands: Record<string, string | undefined> = {
 }
 
 /** The commands that buy and sell. */
-export function addMarketCommands(program: Command): void {
-  addBuying(program)
-  addOrders(program)
-  addSelling(program)
-  addSpendCaps(program)
+export function addMarketCommands(program: Command, contextOf: ContextOf): void {
+  addBuying(program, contextOf)
+  addOrders(program, contextOf)
+  addSelling(program, contextOf)
+  addSpendCaps(program, contextOf)
 }
 
-function addBuying(program: Command): void {
+function addBuying(program: Command, contextOf: ContextOf): void {
   program
     .command('buy')
     .argument('<NAME>', '@scope/name[@range, tag or version]')
@@ -62,7 +62,7 @@ function addBuying(program: Command): void {
     })
 }
 
-function addOrders(program: Command): void {
+function addOrders(program: Command, contextOf: ContextOf): void {
   const orders = program
     .command('orders')
     .usage('[COMMAND] [options]')
@@ -108,7 +108,7 @@ function addOrders(program: Command): void {
     })
 }
 
-function addSelling(program: Command): void {
+function addSelling(program: Command, contextOf: ContextOf): void {
   program
     .command('price')
     .argument('<NAME>', '@scope/name')
@@ -159,7 +159,7 @@ function addSelling(program: Command): void {
     })
 }
 
-function addSpendCaps(program: Command): void {
+function addSpendCaps(program: Command, contextOf: ContextOf): void {
   const caps = program
     .command('spend-cap')
     .usage('[COMMAND] [options]')

@@ -1,17 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { Command, Help, Option } from 'commander'
-import { contextOf } from './command-context.ts'
+import type { ContextOf, GlobalFlags } from './command-context.ts'
+import type { CommandIo, OutputStream } from './command-io.ts'
 import { collectSetting, countRange, seedRange, wholeNumber } from './command-line-numbers.ts'
 import { addMarketCommands, defaultCommands } from './market-program.ts'
 import { addAccountCommands, addRegistryCommands, addServerCommands } from './registry-program.ts'
-import { describeTerminal } from './terminal/terminal.ts'
+import { describeTerminal, type Terminal } from './terminal/terminal.ts'
 import { addTrainingCommands } from './training-program.ts'
 
 /**
  * The command line as a tree. Commands are loaded when they run, so that help and errors come at once. Errors are thrown,
  * never printed here.
  */
-export function makeProgram(): Command {
+export function makeProgram(io: CommandIo, flags: GlobalFlags, contextOf: ContextOf): Command {
+  const terminal = describeTerminal(io.stdout, io.environment, flags)
   const program = new Command('agentgym')
     .description('Write, publish, train and evaluate reinforcement-learning scenarios.')
     .usage('COMMAND [options]')
@@ -21,16 +23,16 @@ export function makeProgram(): Command {
     .option('--verbose', 'say more: settings, error details, stacks')
     .option('--no-color', 'no colours (NO_COLOR does the same)')
     .addHelpText('after', helpFooter)
-  addScenarioCommands(program)
-  addTrain(program)
-  addEval(program)
-  addInspection(program)
-  addTrainingCommands(program)
-  addRegistryCommands(program)
-  addMarketCommands(program)
-  addAccountCommands(program)
-  addServerCommands(program)
-  for (const command of everyCommand(program)) configure(command)
+  addScenarioCommands(program, contextOf)
+  addTrain(program, contextOf)
+  addEval(program, contextOf)
+  addInspection(program, contextOf)
+  addTrainingCommands(program, contextOf)
+  addRegistryCommands(program, contextOf)
+  addMarketCommands(program, contextOf)
+  addAccountCommands(program, contextOf)
+  addServerCommands(program, contextOf)
+  for (const command of everyCommand(program)) configure(command, io.stdout, terminal)
   return program
 }
 
@@ -42,7 +44,7 @@ Start here:
   agentgym search                    what others have published
 `
 
-function addScenarioCommands(program: Command): void {
+function addScenarioCommands(program: Command, contextOf: ContextOf): void {
   const scenario = program
     .command('scenario')
     .usage('COMMAND [options]')
@@ -89,7 +91,7 @@ function addScenarioCommands(program: Command): void {
     })
 }
 
-function addTrain(program: Command): void {
+function addTrain(program: Command, contextOf: ContextOf): void {
   program
     .command('train')
     .argument('<TARGET>', 'scenario folder, built-in name, or @scope/name[@range] from the registry')
@@ -124,7 +126,7 @@ function addTrain(program: Command): void {
     })
 }
 
-function addEval(program: Command): void {
+function addEval(program: Command, contextOf: ContextOf): void {
   program
     .command('eval')
     .argument('<AGENT>', 'agent folder, or the name of one in ./agents')
@@ -138,7 +140,7 @@ function addEval(program: Command): void {
     })
 }
 
-function addInspection(program: Command): void {
+function addInspection(program: Command, contextOf: ContextOf): void {
   program
     .command('list')
     .description('list built-in scenarios, installed packages and the agents in ./agents')
@@ -156,7 +158,7 @@ function addInspection(program: Command): void {
     })
 }
 
-function configure(command: Command): void {
+function configure(command: Command, stdout: OutputStream, terminal: Terminal): void {
   command
     .exitOverride()
     .showSuggestionAfterError()
@@ -165,11 +167,11 @@ function configure(command: Command): void {
       // Errors are thrown and printed in one place, in the form that was asked for.
       outputError: () => {},
       writeErr: () => {},
-      getOutHelpWidth: () => describeTerminal(process.stdout, process.env, { color: true }).columns(),
-      getOutHasColors: () =>
-        describeTerminal(process.stdout, process.env, { color: !process.argv.includes('--no-color') }).color,
+      writeOut: (text) => stdout.write(text),
+      getOutHelpWidth: () => terminal.columns(),
+      getOutHasColors: () => terminal.color,
     })
-    .configureHelp({ showGlobalOptions: true, ...helpStyle(), visibleOptions })
+    .configureHelp({ showGlobalOptions: true, ...helpStyle(terminal), visibleOptions })
 }
 
 function visibleOptions(this: Help, command: Command): Option[] {
@@ -180,8 +182,7 @@ function visibleOptions(this: Help, command: Command): Option[] {
   return [...(inner?.options ?? []), ...own]
 }
 
-function helpStyle(): Partial<Help> {
-  const { paint } = describeTerminal(process.stdout, process.env, { color: !process.argv.includes('--no-color') })
+function helpStyle({ paint }: Terminal): Partial<Help> {
   return { styleTitle: paint.bold, styleCommandText: paint.accent, styleDescriptionText: (text) => text }
 }
 

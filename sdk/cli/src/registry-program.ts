@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
-import { contextOf } from './command-context.ts'
+import type { ContextOf } from './command-context.ts'
 import { wholeNumber } from './command-line-numbers.ts'
 
 const slotRange = { least: 1, greatest: 250 }
 const processRange = { least: 1, greatest: 64 }
 
 /** The commands that talk to a registry about packages. */
-export function addRegistryCommands(program: Command): void {
-  addReading(program)
-  addManaging(program)
+export function addRegistryCommands(program: Command, contextOf: ContextOf): void {
+  addReading(program, contextOf)
+  addManaging(program, contextOf)
 }
 
-function addReading(program: Command): void {
+function addReading(program: Command, contextOf: ContextOf): void {
   program
     .command('search')
     .argument('[QUERY...]', 'words; without them, everything')
@@ -53,7 +53,7 @@ function addReading(program: Command): void {
     })
 }
 
-function addManaging(program: Command): void {
+function addManaging(program: Command, contextOf: ContextOf): void {
   program
     .command('tag')
     .argument('<VERSION>', '@scope/name@1.0.0; with --remove, @scope/name')
@@ -84,7 +84,7 @@ function addManaging(program: Command): void {
     })
 }
 
-export function addAccountCommands(program: Command): void {
+export function addAccountCommands(program: Command, contextOf: ContextOf): void {
   program
     .command('signup')
     .description('make an account; the password comes from a prompt or AGENTGYM_PASSWORD')
@@ -120,10 +120,10 @@ export function addAccountCommands(program: Command): void {
       const { whoami } = await import('./commands/whoami.ts')
       await whoami(contextOf(command))
     })
-  addToken(program)
+  addToken(program, contextOf)
 }
 
-function addToken(program: Command): void {
+function addToken(program: Command, contextOf: ContextOf): void {
   program
     .command('token')
     .usage('COMMAND [options]')
@@ -140,7 +140,7 @@ function addToken(program: Command): void {
     })
 }
 
-export function addServerCommands(program: Command): void {
+export function addServerCommands(program: Command, contextOf: ContextOf): void {
   program
     .command('serve')
     .description(

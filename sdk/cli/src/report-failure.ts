@@ -1,5 +1,6 @@
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import type { GlobalFlags } from './command-context.ts'
+import type { CommandIo } from './command-io.ts'
 import { wrapText } from './terminal/fit-text.ts'
 import { safeText } from './terminal/safe-text.ts'
 import { describeTerminal, type Terminal } from './terminal/terminal.ts'
@@ -11,17 +12,17 @@ const messageLines = 20
  * Prints a failure and returns the exit status: for people on stderr, under `--json` as one line on stdout. A training
  * command's error is an event among its events; every other command's is `{error}`.
  */
-export function reportFailure(failure: unknown, flags: GlobalFlags, form: 'event' | 'value'): 1 | 2 {
+export function reportFailure(failure: unknown, flags: GlobalFlags, form: 'event' | 'value', io: CommandIo): 1 | 2 {
   const error = failure instanceof AgentGymError ? failure : internalError(failure)
   if (flags.json) {
     const report = { error: error.toReport() }
-    process.stdout.write(`${JSON.stringify(form === 'event' ? { event: 'error', ...report } : report)}\n`)
+    io.stdout.write(`${JSON.stringify(form === 'event' ? { event: 'error', ...report } : report)}\n`)
     return error.exit
   }
-  const terminal = describeTerminal(process.stderr, process.env, flags)
+  const terminal = describeTerminal(io.stderr, io.environment, flags)
   const lines = failureLines(error.toReport(), terminal)
   if (flags.verbose) lines.push(...detailLines(error, terminal))
-  process.stderr.write(`${lines.join('\n')}\n`)
+  io.stderr.write(`${lines.join('\n')}\n`)
   return error.exit
 }
 

@@ -1,33 +1,44 @@
 import { AgentGymError } from '@agentgym/contract'
 import { type Command, CommanderError } from 'commander'
-import type { GlobalFlags } from './command-context.ts'
+import { type CommandContext, type GlobalFlags, makeContext } from './command-context.ts'
+import type { CommandIo } from './command-io.ts'
 import { makeProgram, version } from './program.ts'
 import { reportFailure } from './report-failure.ts'
 
 const globalFlags = ['--json', '--verbose', '--no-color']
 
-/** Runs one command line and returns the exit status: 0 done, 1 the work failed, 2 wrong use or invalid input. */
-export async function runCommandLine(words: readonly string[]): Promise<number> {
-  survivePipes()
+/**
+ * Runs one command line and resolves to its exit status: 0 done, 1 the work failed, 2 wrong use or invalid input. Reads and
+ * writes nothing of this process but what `io` gives it, and never rejects.
+ */
+export async function runCommandLine(words: readonly string[], io: CommandIo): Promise<number> {
   const flags = scanFlags(words)
   const form = printsEvents(words) ? 'event' : 'value'
+  let context: CommandContext | undefined
+  const contextOf = (command: Command) => {
+    const given = command.optsWithGlobals<Partial<GlobalFlags>>()
+    const { json = false, verbose = false, color = true } = given
+    context = makeContext({ json, verbose, color }, io)
+    return context
+  }
+  const program = makeProgram(io, flags, contextOf)
   try {
     if (words.every((word) => globalFlags.includes(word)) && !flags.json) {
-      makeProgram().outputHelp()
+      program.outputHelp()
       return 0
     }
     if (asksVersion(words)) {
-      process.stdout.write(`${version()}\n`)
+      io.stdout.write(`${version()}\n`)
       return 0
     }
-    await makeProgram().parseAsync(words, { from: 'user' })
-    return Number(process.exitCode ?? 0)
+    await program.parseAsync(words, { from: 'user' })
+    return context?.exitCode ?? 0
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0
-      return reportFailure(usageError(error, words), flags, form)
+      return reportFailure(usageError(error, words, program), flags, form, io)
     }
-    return reportFailure(error, flags, form)
+    return reportFailure(error, flags, form, io)
   }
 }
 
@@ -56,11 +67,11 @@ function scanFlags(words: readonly string[]): GlobalFlags {
   }
 }
 
-function usageError(error: CommanderError, words: readonly string[]): AgentGymError {
+function usageError(error: CommanderError, words: readonly string[], program: Command): AgentGymError {
   const [parserMessage, ...rest] = error.message.replace(/^error: /, '').split('\n')
   const suggestion = /Did you mean (.*?)\?\)$/.exec(rest.join(' '))?.[1]
   const command = words.find((word) => !word.startsWith('-'))
-  const known = makeProgram().commands.find((candidate) => candidate.name() === command)
+  const known = program.commands.find((candidate) => candidate.name() === command)
   const help = `agentgym ${known ? `${command} ` : ''}--help shows what there is.`
   // The parser asks for help to be shown where a command is left out.
   const message = error.code === 'commander.help' ? missingCommand(known, words) : parserMessage
@@ -76,16 +87,4 @@ function missingCommand(group: Command | undefined, words: readonly string[]): s
   const at = words.indexOf('help')
   if (!group) return at >= 0 && at + 1 < words.length ? `unknown command '${words[at + 1]}'` : 'no command was given'
   return `${group.name()} needs one of its commands: ${group.commands.map((command) => command.name()).join(', ')}`
-}
-
-// A reader that went away (`agentgym list | head -1`) is no fault: what is left has nobody to be said to. A terminal that
-// went away (EIO) comes with SIGHUP: the run under way ends in order, unheard.
-function survivePipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EIO') return
-      if (error.code !== 'EPIPE') throw error
-      process.exit(Number(process.exitCode ?? 0))
-    })
-  }
 }

@@ -1,19 +1,20 @@
 import type { Command } from 'commander'
-import { contextOf } from './command-context.ts'
+import type { ContextOf } from './command-context.ts'
 import { wholeNumber } from './command-line-numbers.ts'
 
 const runArgument = 'id of a run, or its first 4 or more characters'
 
 /** The commands about runs on shared machines, and about what comes of them. */
-export function addTrainingCommands(program: Command): void {
+export function addTrainingCommands(program: Command, contextOf: ContextOf): void {
   const runs = program
     .command('runs')
     .usage('COMMAND [options]')
     .description("follow and end runs on the server's machines")
-  addRuns(runs)
-  addRunFiles(runs)
+  addRuns(runs, contextOf)
+  addRunFiles(runs, contextOf)
   addAgents(
     program.command('agent').usage('COMMAND [options]').description('publish, install and verify trained agents'),
+    contextOf,
   )
   program
     .command('status')
@@ -34,7 +35,7 @@ export function addTrainingCommands(program: Command): void {
     })
 }
 
-function addAgents(agent: Command): void {
+function addAgents(agent: Command, contextOf: ContextOf): void {
   agent
     .command('publish')
     .argument('<AGENT>', "agent folder, the name of one in ./agents, or a run's id")
@@ -69,7 +70,7 @@ function addAgents(agent: Command): void {
     })
 }
 
-function addRuns(runs: Command): void {
+function addRuns(runs: Command, contextOf: ContextOf): void {
   runs
     .command('list')
     .description('list your runs, newest first')
@@ -117,7 +118,7 @@ function addRuns(runs: Command): void {
     })
 }
 
-function addRunFiles(runs: Command): void {
+function addRunFiles(runs: Command, contextOf: ContextOf): void {
   runs
     .command('download')
     .argument('<RUN>', runArgument)

@@ -10,7 +10,7 @@ import {
   trainingEventSchema,
 } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCli } from './run-cli.ts'
+import { runCli, runCliProcess } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'agentgym-journey-'))
 const options = { cwd: folder, environment: { AGENTGYM_HOME: join(folder, 'home') } }
@@ -152,16 +152,20 @@ describe('an interrupted run', { timeout: 300_000 }, () => {
     if (!existsSync(join(folder, 'puck'))) await runCli(['scenario', 'init', 'puck', '--yes'], options)
   })
 
-  it.each(['ppo', 'grpo'])(
-    'keeps a checkpoint, says how to go on, and then ends as if it had never stopped (%s)',
-    async (algorithm) => {
+  it.each([
+    // A real signal to a real process, and an interrupt in this one.
+    { algorithm: 'ppo', run: runCliProcess },
+    { algorithm: 'grpo', run: runCli },
+  ])(
+    'keeps a checkpoint, says how to go on, and then ends as if it had never stopped ($algorithm)',
+    async ({ algorithm, run }) => {
       const [out, whole] = [`agents/${algorithm}-stopped`, `agents/${algorithm}-whole`]
       const request = ['--algorithm', algorithm, ...longer]
       let interrupted = false
-      const stopped = await runCli(['train', 'puck', '--out', out, '--json', ...request], {
+      const stopped = await run(['train', 'puck', '--out', out, '--json', ...request], {
         ...options,
-        onLine: (_, kill) => {
-          if (!interrupted) kill('SIGINT')
+        onLine: (_, interrupt) => {
+          if (!interrupted) interrupt()
           interrupted = true
         },
       })

@@ -29,7 +29,7 @@ process.on('SIGINT', onInterrupt)
 
 const view =
   kind === 'watch' || kind === 'fault'
-    ? dashboardView({ ...shared, onInterrupt })
+    ? dashboardView({ ...shared, input: process.stdin, onInterrupt })
     : kind === 'plain'
       ? plainView({ terminal, verbose: false, write: console.log, now: () => performance.now() })
       : liveView(shared)
@@ -44,7 +44,7 @@ for (const event of events) {
 if (interrupted) view.stopping()
 await sleep(interrupted ? 1000 : 0)
 await view.close()
-if (!interrupted) view.finish(result)
+if (!interrupted) view.finish(result, { out: recordedPlan.out })
 
 /** Queued for a while, then trained; serves until it is stopped. */
 async function serveRun(msPerEvent: number): Promise<never> {

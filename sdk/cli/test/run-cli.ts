@@ -1,5 +1,11 @@
 import { spawn } from 'node:child_process'
+import { EventEmitter } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { fileURLToPath } from 'node:url'
+import { runCommandLine } from '../src/run-command-line.ts'
 
 const command = fileURLToPath(new URL('../../../agentgym', import.meta.url))
 
@@ -8,35 +14,79 @@ export type CliResult = { status: number | null; stdout: string; stderr: string;
 export type CliOptions = {
   cwd?: string
   environment?: Record<string, string>
-  /** Called with each whole line of stdout; `kill` sends a signal. */
-  onLine?(line: string, kill: (signal: NodeJS.Signals) => void): void
+  /** Called with each whole line of stdout; `interrupt` does what Ctrl-C does. */
+  onLine?(line: string, interrupt: () => void): void
 }
 
-/** Runs the real command as a user's shell would, without a terminal. `lines` is stdout parsed as JSON lines. */
-export function runCli(words: string[], { cwd, environment, onLine }: CliOptions = {}): Promise<CliResult> {
+/** Runs a command line in this process, without a terminal. `lines` is stdout parsed as JSON lines. */
+export async function runCli(
+  words: string[],
+  { cwd = tmpdir(), environment, onLine }: CliOptions = {},
+): Promise<CliResult> {
+  const interrupts = new EventEmitter()
+  const exited = Promise.withResolvers<number>()
+  const stdout = new CapturedStream(onLine && ((line) => onLine(line, () => interrupts.emit('interrupt'))))
+  const stderr = new CapturedStream()
+  const { PATH, HOME } = process.env
+  const status = await Promise.race([
+    exited.promise,
+    runCommandLine(words, {
+      stdin: new PassThrough().end(),
+      stdout,
+      stderr,
+      environment: { PATH, HOME, AGENTGYM_HOME: join(cwd, 'home'), LC_ALL: 'C.UTF-8', ...environment },
+      cwd,
+      onInterrupt: (listener) => {
+        interrupts.on('interrupt', listener)
+        return () => interrupts.off('interrupt', listener)
+      },
+      exit: exited.resolve,
+    }),
+  ])
+  return { status, stdout: stdout.text, stderr: stderr.text, lines: jsonLines(words, stdout.text) }
+}
+
+/** As `runCli`, in a process of its own, as a user's shell would: for what only a process does, such as real signals. */
+export function runCliProcess(words: string[], { cwd, environment, onLine }: CliOptions = {}): Promise<CliResult> {
   return new Promise((resolve, reject) => {
     const { NO_COLOR, FORCE_COLOR, ...inherited } = process.env
     const env = { ...inherited, LC_ALL: 'C.UTF-8', ...environment }
     const child = spawn(command, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let stdout = ''
-    let stderr = ''
-    let seen = 0
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      stdout += chunk
-      for (let end = stdout.indexOf('\n', seen); end >= 0; end = stdout.indexOf('\n', seen)) {
-        onLine?.(stdout.slice(seen, end), (signal) => child.kill(signal))
-        seen = end + 1
-      }
-    })
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      stderr += chunk
-    })
+    const stdout = new CapturedStream(onLine && ((line) => onLine(line, () => child.kill('SIGINT'))))
+    const stderr = new CapturedStream()
+    child.stdout.pipe(stdout)
+    child.stderr.pipe(stderr)
     child.on('error', reject)
-    child.on('close', (status) => {
-      const lines = words.includes('--json') ? stdout.split('\n').filter(Boolean).map(parseLine) : []
-      resolve({ status, stdout, stderr, lines })
-    })
+    child.on('close', (status) =>
+      resolve({ status, stdout: stdout.text, stderr: stderr.text, lines: jsonLines(words, stdout.text) }),
+    )
   })
+}
+
+class CapturedStream extends Writable {
+  text = ''
+  readonly #decoder = new StringDecoder('utf8')
+  readonly #onLine: ((line: string) => void) | undefined
+  #lineStart = 0
+
+  constructor(onLine?: (line: string) => void) {
+    super()
+    this.#onLine = onLine
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.text += this.#decoder.write(chunk)
+    for (let end = this.text.indexOf('\n', this.#lineStart); end >= 0; end = this.text.indexOf('\n', this.#lineStart)) {
+      const line = this.text.slice(this.#lineStart, end)
+      this.#lineStart = end + 1
+      this.#onLine?.(line)
+    }
+    done()
+  }
+}
+
+function jsonLines(words: string[], stdout: string): unknown[] {
+  return words.includes('--json') ? stdout.split('\n').filter(Boolean).map(parseLine) : []
 }
 
 function parseLine(line: string): unknown {

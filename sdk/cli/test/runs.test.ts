@@ -76,8 +76,8 @@ describe('watching a run', () => {
     await tellRecordedRun(running, { share: 0.2 })
     for (const json of [[], ['--json']]) {
       const { status, stdout, lines } = await agentgym(['runs', 'watch', '4f0c', ...json], {
-        onLine: (line, kill) => {
-          if (line.includes(json.length > 0 ? '"iteration":10,' : 'steps/s')) kill('SIGINT')
+        onLine: (line, interrupt) => {
+          if (line.includes(json.length > 0 ? '"iteration":10,' : 'steps/s')) interrupt()
         },
       })
       expect(status).toBe(0)

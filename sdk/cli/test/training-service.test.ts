@@ -53,7 +53,7 @@ async function refusal(person: Person, words: string[]): Promise<{ status: numbe
 /** Runs the command as `person` and interrupts it at the first line that fits. */
 function interruptAt(person: Person, words: string[], fits: (line: string) => boolean) {
   const environment = { AGENTGYM_HOME: person.home, AGENTGYM_SERVER: registry.server.url }
-  return runCli(words, { cwd: person.work, environment, onLine: (line, kill) => void (fits(line) && kill('SIGINT')) })
+  return runCli(words, { cwd: person.work, environment, onLine: (line, interrupt) => void (fits(line) && interrupt()) })
 }
 
 describe('training on shared machines', { timeout: 300_000 }, () => {

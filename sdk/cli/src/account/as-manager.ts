@@ -1,3 +1,4 @@
+import type { CommandContext } from '../command-context.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { askPassword } from './ask-password.ts'
 import type { Connection } from './connection.ts'
@@ -10,10 +11,11 @@ import { account, withSession } from './log-in.ts'
 export async function asManager<Value>(
   connection: Connection,
   work: (connection: Connection, headers: Record<string, string>) => Promise<Value>,
+  context: CommandContext,
 ): Promise<Value> {
   const { username, scopes } = await account(connection)
   if (scopes.includes('account:manage')) return work(connection, {})
   const { server } = connection
-  const password = await askPassword(`Password of ${safeText(username, 60)} at ${server}`, { repeat: false })
+  const password = await askPassword(`Password of ${safeText(username, 60)} at ${server}`, { repeat: false }, context)
   return withSession(server, { username, password }, work)
 }

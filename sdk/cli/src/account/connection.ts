@@ -1,4 +1,5 @@
 import { AgentGymError } from '@agentgym/contract'
+import type { CommandContext } from '../command-context.ts'
 import { readCredentials } from './credentials.ts'
 
 export const defaultServer = 'http://localhost:4477'
@@ -15,10 +16,10 @@ export type Connection = {
  * The server to talk to and who talks: `AGENTGYM_SERVER` and `AGENTGYM_TOKEN` override what is stored. A stored token is
  * used for its own server only.
  */
-export async function findConnection(server?: string): Promise<Connection> {
-  const credentials = await readCredentials()
-  const address = serverAddress(server || process.env.AGENTGYM_SERVER || credentials.server || defaultServer)
-  const fromEnvironment = process.env.AGENTGYM_TOKEN?.trim()
+export async function findConnection({ io }: CommandContext, server?: string): Promise<Connection> {
+  const credentials = await readCredentials(io)
+  const address = serverAddress(server || io.environment.AGENTGYM_SERVER || credentials.server || defaultServer)
+  const fromEnvironment = io.environment.AGENTGYM_TOKEN?.trim()
   if (fromEnvironment) return { server: address, token: fromEnvironment, tokenSource: 'environment' }
   const stored = Object.hasOwn(credentials.logins, address) ? credentials.logins[address] : undefined
   return { server: address, token: stored?.token ?? null, tokenSource: stored ? 'login' : null }

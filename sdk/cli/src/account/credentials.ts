@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
+import type { CommandIo } from '../command-io.ts'
 import { agentGymHome } from './agentgym-home.ts'
 import { writePrivateFile } from './write-private-file.ts'
 
@@ -23,13 +24,13 @@ const credentialsSchema = z.object({
 })
 export type Credentials = z.infer<typeof credentialsSchema>
 
-function credentialsPath(): string {
-  return join(agentGymHome(), 'credentials.json')
+function credentialsPath(io: CommandIo): string {
+  return join(agentGymHome(io), 'credentials.json')
 }
 
 /** What `login` stored; nothing where nobody has logged in. */
-export async function readCredentials(): Promise<Credentials> {
-  const path = credentialsPath()
+export async function readCredentials(io: CommandIo): Promise<Credentials> {
+  const path = credentialsPath(io)
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -47,8 +48,8 @@ export async function readCredentials(): Promise<Credentials> {
   })
 }
 
-export async function writeCredentials(credentials: Credentials): Promise<void> {
-  await writePrivateFile(credentialsPath(), `${JSON.stringify(credentials, null, 2)}\n`, 0o600)
+export async function writeCredentials(credentials: Credentials, io: CommandIo): Promise<void> {
+  await writePrivateFile(credentialsPath(io), `${JSON.stringify(credentials, null, 2)}\n`, 0o600)
 }
 
 function parseJson(text: string): unknown {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentGymError, deviceCodeSchema, deviceTokenSchema } from '@agentgym/contract'
 import type { z } from 'zod'
+import type { CommandIo } from '../command-io.ts'
 import { callApi } from '../registry/registry-api.ts'
 import type { Connection } from './connection.ts'
 import { cliScopes, type NewToken, tokenName } from './log-in.ts'
@@ -47,8 +48,8 @@ export async function tokenByBrowser(
 }
 
 /** Opens the page where there is a desktop to open it on; the address has been printed anyway. */
-export function openBrowser(url: string): void {
-  const desktop = process.platform === 'darwin' || Boolean(process.env.DISPLAY || process.env.WAYLAND_DISPLAY)
+export function openBrowser(url: string, { environment }: CommandIo): void {
+  const desktop = process.platform === 'darwin' || Boolean(environment.DISPLAY || environment.WAYLAND_DISPLAY)
   if (!desktop) return
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
   spawn(opener, [url], { stdio: 'ignore', detached: true })

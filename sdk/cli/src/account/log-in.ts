@@ -8,6 +8,7 @@ import {
   type TokenScope,
 } from '@agentgym/contract'
 import { z } from 'zod'
+import type { CommandIo } from '../command-io.ts'
 import { callApi, callApiWithHeaders } from '../registry/registry-api.ts'
 import type { Connection } from './connection.ts'
 import { readCredentials, writeCredentials } from './credentials.ts'
@@ -99,12 +100,13 @@ export async function storeLogin(
   server: string,
   token: NewToken,
   options: { npmrc: string | null; scopes: readonly string[] },
+  io: CommandIo,
 ): Promise<StoredLogin> {
   const own = await account({ server, token: token.token, tokenSource: 'login' })
   const organisations = own.organisations.map(({ username }) => username)
   const scopes = [...new Set([own.username, ...organisations, ...options.scopes])]
   if (options.npmrc !== null) await addToNpmrc(options.npmrc, { server, token: token.token, scopes })
-  const credentials = await readCredentials()
+  const credentials = await readCredentials(io)
   credentials.server = server
   credentials.logins[server] = {
     username: own.username,
@@ -113,6 +115,6 @@ export async function storeLogin(
     expires_at: token.expiresAt,
     npmrc: options.npmrc,
   }
-  await writeCredentials(credentials)
+  await writeCredentials(credentials, io)
   return { account: own, npmrc: options.npmrc, scopes }
 }

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { CommandIo } from '../command-io.ts'
 import { writePrivateFile } from './write-private-file.ts'
 
 /** The .npmrc of the user, where npm looks for it. */
-export function userNpmrc(environment: NodeJS.ProcessEnv = process.env): string {
+export function userNpmrc({ environment, cwd }: CommandIo): string {
   const named = environment.npm_config_userconfig || environment.NPM_CONFIG_USERCONFIG
-  return named ? resolve(named) : join(homedir(), '.npmrc')
+  return named ? resolve(cwd, named) : join(environment.HOME || homedir(), '.npmrc')
 }
 
 /** Points npm, pnpm and yarn at the server for these scopes. Every other line of the file stays as it is. */

@@ -21,7 +21,8 @@ function put(...names: string[]): void {
   }
 }
 
-const claim = (force: boolean) => claimAgentFolder(folder, { force, checkpoint })
+const paths = { displayPath: (path: string) => path }
+const claim = (force: boolean) => claimAgentFolder(folder, { force, checkpoint }, paths)
 const request = { seed: 7, steps: 1000, algorithm: undefined, set: { gamma: '0.9' } }
 
 describe('claiming a folder', () => {
@@ -62,8 +63,8 @@ describe('claiming a folder', () => {
 describe('the record of a run', () => {
   it('gives back what was asked for, and what is given now wins', async () => {
     await writeRunRequest(folder, request)
-    expect(await resumedRequest(folder, {})).toEqual(request)
-    expect(await resumedRequest(folder, { seed: 8, set: { gamma: '1', epochs: '2' } })).toEqual({
+    expect(await resumedRequest(folder, {}, paths)).toEqual(request)
+    expect(await resumedRequest(folder, { seed: 8, set: { gamma: '1', epochs: '2' } }, paths)).toEqual({
       ...request,
       seed: 8,
       set: { gamma: '1', epochs: '2' },
@@ -71,20 +72,20 @@ describe('the record of a run', () => {
   })
 
   it('says that there is nothing to resume', async () => {
-    await expect(resumedRequest(folder, {})).rejects.toMatchObject({ code: 'file_not_found' })
+    await expect(resumedRequest(folder, {}, paths)).rejects.toMatchObject({ code: 'file_not_found' })
   })
 
   it('refuses a record that is not one', async () => {
     put('run.json')
-    await expect(resumedRequest(folder, {})).rejects.toMatchObject({ code: 'checkpoint_invalid' })
+    await expect(resumedRequest(folder, {}, paths)).rejects.toMatchObject({ code: 'checkpoint_invalid' })
   })
 
   it('disappears with a run that wrote nothing, and with nothing else', async () => {
     await writeRunRequest(folder, request)
-    await dropEmptyRun(folder)
+    await dropEmptyRun(folder, paths)
     expect(existsSync(folder)).toBe(false)
     put('run.json', 'notes.txt')
-    await dropEmptyRun(folder)
+    await dropEmptyRun(folder, paths)
     expect(readdirSync(folder)).toHaveLength(2)
   })
 })

@@ -3,8 +3,11 @@ import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
-import { displayPath } from '../terminal/display-path.ts'
+import type { CommandContext } from '../command-context.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
+
+/** Errors name folders as the user would. */
+type PathContext = Pick<CommandContext, 'displayPath'>
 
 /** The file in an agent's folder that remembers what was asked for, so that `--resume` needs no options again. */
 const requestFile = 'run.json'
@@ -28,11 +31,12 @@ export type RunRequest = Omit<z.infer<typeof runRequestSchema>, 'format'>
 export async function claimAgentFolder(
   folder: string,
   options: { force: boolean; checkpoint: string },
+  context: PathContext,
 ): Promise<{ movedTo: string | null }> {
-  const contents = await listFolder(folder)
+  const contents = await listFolder(folder, context)
   if (contents.every((name) => name === requestFile)) return { movedTo: null }
   const ours = contents.includes('agent.json') || contents.includes(requestFile) || existsSync(options.checkpoint)
-  const shown = shellQuote(displayPath(folder))
+  const shown = shellQuote(context.displayPath(folder))
   if (!ours) {
     throw new AgentGymError({
       code: 'usage_invalid',
@@ -63,16 +67,20 @@ export async function writeRunRequest(folder: string, request: RunRequest): Prom
 }
 
 /** The options of the run to resume: those of `run.json`, replaced by what was given now. */
-export async function resumedRequest(folder: string, given: Partial<RunRequest>): Promise<RunRequest> {
-  if ((await listFolder(folder)).length === 0) {
+export async function resumedRequest(
+  folder: string,
+  given: Partial<RunRequest>,
+  context: PathContext,
+): Promise<RunRequest> {
+  if ((await listFolder(folder, context)).length === 0) {
     throw new AgentGymError({
       code: 'file_not_found',
-      message: `there is no run to resume in ${shellQuote(displayPath(folder))}`,
+      message: `there is no run to resume in ${shellQuote(context.displayPath(folder))}`,
       hint: 'Leave --resume out to start one, or name its folder with --out.',
       data: { path: folder },
     })
   }
-  const stored = await readRunRequest(folder)
+  const stored = await readRunRequest(folder, context)
   return {
     algorithm: given.algorithm ?? stored?.algorithm,
     steps: given.steps ?? stored?.steps,
@@ -87,14 +95,14 @@ export async function forgetRunRequest(folder: string): Promise<void> {
 }
 
 /** After a run that failed before it wrote anything: leaves no trace that would be taken for a run. */
-export async function dropEmptyRun(folder: string): Promise<void> {
-  const contents = await listFolder(folder)
+export async function dropEmptyRun(folder: string, context: PathContext): Promise<void> {
+  const contents = await listFolder(folder, context)
   if (contents.length !== 1 || contents[0] !== requestFile) return
   await rm(join(folder, requestFile))
   await rmdir(folder)
 }
 
-async function readRunRequest(folder: string): Promise<RunRequest | undefined> {
+async function readRunRequest(folder: string, context: PathContext): Promise<RunRequest | undefined> {
   const path = join(folder, requestFile)
   if (!existsSync(path)) return undefined
   try {
@@ -103,7 +111,7 @@ async function readRunRequest(folder: string): Promise<RunRequest | undefined> {
     throw new AgentGymError(
       {
         code: 'checkpoint_invalid',
-        message: `${shellQuote(displayPath(path))} cannot be read as the record of a run`,
+        message: `${shellQuote(context.displayPath(path))} cannot be read as the record of a run`,
         hint: 'Delete the file and repeat the options of the run beside --resume.',
         data: { path },
       },
@@ -112,7 +120,7 @@ async function readRunRequest(folder: string): Promise<RunRequest | undefined> {
   }
 }
 
-async function listFolder(folder: string): Promise<string[]> {
+async function listFolder(folder: string, context: PathContext): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
@@ -120,7 +128,7 @@ async function listFolder(folder: string): Promise<string[]> {
     if (isCode(error, 'ENOTDIR')) {
       throw new AgentGymError({
         code: 'usage_invalid',
-        message: `${shellQuote(displayPath(folder))} is a file, not a folder`,
+        message: `${shellQuote(context.displayPath(folder))} is a file, not a folder`,
         hint: 'Give an empty or new folder with --out.',
         data: { path: folder },
       })

@@ -30,7 +30,7 @@ export type AgentPublishFlags = {
  * it takes it; a worker plays it in the sandbox, and the server signs what came out where it is what agent.json claims.
  */
 export async function agentPublish(target: string, flags: AgentPublishFlags, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const files = await agentFiles(target, connection, context)
   const identity = { name: flags.name, version: flags.version }
   const packed = await packAgent(files, { ...identity, account: (await account(connection)).username })
@@ -47,7 +47,7 @@ export async function agentPublish(target: string, flags: AgentPublishFlags, con
 /** A folder, or the name of one in ./agents; else a run of the user's. */
 async function agentFiles(target: string, connection: Connection, context: CommandContext): Promise<AgentFiles> {
   try {
-    const folder = await resolveAgentFolder(target)
+    const folder = await resolveAgentFolder(target, context)
     const { readAgent } = await context.runtime()
     await readAgent(folder)
     return await readAgentFiles(folder)
@@ -81,7 +81,7 @@ function sayOutcome(packed: PackedPackage, { answer, upload }: Outcome, context:
   const { state, checks, verification } = answer
   const ok = state === 'published' && verification?.state !== 'mismatch' && verification?.state !== 'failed'
   context.sayJson({ ok, name, version, state, url: upload.url, integrity, checks, verification })
-  if (!ok) process.exitCode = 1
+  if (!ok) context.exitCode = 1
   const { terminal } = context
   const { paint, symbols } = terminal
   for (const check of checks) for (const line of checkLines(check, terminal)) context.say(line)

@@ -3,7 +3,6 @@ import type { CommandContext } from '../command-context.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
 import { resolveAgentFolder } from '../targets/resolve-agent.ts'
 import { checkLines } from '../terminal/check-lines.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { fieldLines } from '../terminal/field-lines.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { type VerificationReport, verifyFolder, verifyPublished } from '../verification/verify-agent.ts'
@@ -20,21 +19,22 @@ export async function agentVerify(target: string, flags: AgentVerifyFlags, conte
     },
   }
   // What carries a scope is a package of the registry, unless there is a folder of that very name.
-  const published = existsSync(target) ? undefined : parsePackageTarget(target)
+  const published = existsSync(context.resolve(target)) ? undefined : parsePackageTarget(target)
   const report =
     published === undefined
-      ? await verifyFolder(await resolveAgentFolder(target), options, context)
+      ? await verifyFolder(await resolveAgentFolder(target, context), options, context)
       : await verifyPublished(published, options, context)
   context.sayJson(report)
-  if (!report.ok) process.exitCode = 1
+  if (!report.ok) context.exitCode = 1
   if (context.json) return
   for (const line of verdictLines(report, context)) context.say(line)
 }
 
-function verdictLines(report: VerificationReport, { terminal, verbose }: CommandContext): string[] {
+function verdictLines(report: VerificationReport, context: CommandContext): string[] {
+  const { terminal, verbose } = context
   const { paint, symbols } = terminal
   const { name, version, folder } = report.agent
-  const label = paint.bold(safeText(name === null ? displayPath(folder) : `${name}@${version}`, 240))
+  const label = paint.bold(safeText(name === null ? context.displayPath(folder) : `${name}@${version}`, 240))
   const versions = verbose ? ['Run here with', ...fieldLines(Object.entries(report.runtime), terminal)] : []
   if (!report.ok) {
     const failed = report.checks.filter(({ ok }) => !ok).map(({ id }) => id.replace('_', ' '))

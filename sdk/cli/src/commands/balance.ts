@@ -11,7 +11,7 @@ import { titleLine } from '../terminal/title-line.ts'
 
 /** `agentgym balance`: what an account can spend. */
 export async function balance({ org }: { org?: string }, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const found = await readBalance(connection, org)
   context.sayJson(found)
   const { paint, symbols } = context.terminal
@@ -39,7 +39,7 @@ export type TopUpFlags = {
 
 /** `agentgym balance top-up`: money from the payment provider to a balance; waits for it where a person has to pay. */
 export async function balanceTopUp(text: string, flags: TopUpFlags, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const { currency } = await readBalance(connection, flags.org)
   const amount = readAmount(text, currency, { name: 'AMOUNT', meaning: 'what is to be added to the balance' })
   const request = { amount_minor: amount, account: flags.org, test_outcome: flags.testOutcome }

@@ -17,7 +17,7 @@ export type BuyFlags = { org?: string; max?: string; yes?: boolean; checkout?: b
 /** `agentgym buy`: shows what it costs and what it gives, asks, and buys at that price or not at all. */
 export async function buy(name: string, flags: BuyFlags, context: CommandContext): Promise<void> {
   const target = requirePackageTarget(name)
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   if (connection.token === null) throw nobody(connection, target)
   const offer = await readOffer(connection, target, flags.org)
   if (offer.entitled) return sayHeld(offer, context)

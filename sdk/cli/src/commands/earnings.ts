@@ -17,7 +17,7 @@ export type EarningsFlags = { org?: string; csv?: string }
 
 /** `agentgym earnings`: what sales and royalties came to, and what became of it; `--csv` writes every entry to a file. */
 export async function earnings({ org, csv }: EarningsFlags, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   if (csv !== undefined) {
     const query = org === undefined ? '' : `?account=${encodeURIComponent(org)}`
     const fetchCsv = () => explained(connection, () => clientOf(connection).send(`/v1/earnings.csv${query}`))
@@ -47,7 +47,7 @@ export async function earningsPayout(
   { org }: { org?: string },
   context: CommandContext,
 ): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const { currency } = await readEarnings(connection, org)
   const word = { name: 'AMOUNT', meaning: 'what is to be paid out' }
   const amount = text === undefined ? undefined : readAmount(text, currency, word)
@@ -67,12 +67,12 @@ export async function earningsPayout(
   }
   const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`
   context.say(`${symbols.next} What is left: ${paint.accent(`agentgym earnings${whose}`)}`)
-  if (payout.state === 'failed') process.exitCode = 1
+  if (payout.state === 'failed') context.exitCode = 1
 }
 
 /** `agentgym earnings set-up`: where payouts go to, which the payment provider asks the seller for. */
 export async function earningsSetUp({ org }: { org?: string }, context: CommandContext): Promise<void> {
-  const destination = await putDestination(await findConnection(), org)
+  const destination = await putDestination(await findConnection(context), org)
   context.sayJson(destination)
   const { paint, symbols } = context.terminal
   const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`

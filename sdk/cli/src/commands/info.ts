@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { AgentManifest, ScenarioPackage, SpaceDescription } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
@@ -7,7 +7,6 @@ import { findBuiltIn, unscopedName } from '../targets/built-in-scenarios.ts'
 import { packageKind, readScenarioPackage } from '../targets/read-scenario-package.ts'
 import { resolveAgentFolder } from '../targets/resolve-agent.ts'
 import { findLocalScenario, resolveScenarioFolder } from '../targets/resolve-scenario.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { fieldLines } from '../terminal/field-lines.ts'
 import { fitText, wrapText } from '../terminal/fit-text.ts'
 import { formatCount, formatValue } from '../terminal/format-figures.ts'
@@ -20,10 +19,10 @@ import { packageInfo } from './package-info.ts'
 
 /** `agentgym info`: the manifest of a scenario (a folder or a built-in name) or of an agent's folder; else the registry's page. */
 export async function info(target: string, context: CommandContext): Promise<void> {
-  if (await isAgent(target)) return agentInfo(await resolveAgentFolder(target), context)
+  if (await isAgent(context.resolve(target))) return agentInfo(await resolveAgentFolder(target, context), context)
   const published = parsePackageTarget(target)
-  if (published && (await findLocalScenario(target)) === undefined) return packageInfo(published, context)
-  const folder = await resolveScenarioFolder(target)
+  if (published && (await findLocalScenario(target, context)) === undefined) return packageInfo(published, context)
+  const folder = await resolveScenarioFolder(target, context)
   const manifest = await readScenarioPackage(folder)
   context.sayJson({
     kind: 'scenario',
@@ -33,12 +32,13 @@ export async function info(target: string, context: CommandContext): Promise<voi
     manifest: scenarioFields(manifest),
   })
   const builtIn = (await findBuiltIn(manifest.name))?.folder === folder
-  const trainTarget = builtIn ? unscopedName(manifest.name) : shellQuote(displayPath(folder))
-  for (const line of scenarioLines(manifest, folder, trainTarget, context.terminal)) context.say(line)
+  const trainTarget = builtIn ? unscopedName(manifest.name) : shellQuote(context.displayPath(folder))
+  for (const line of scenarioLines(manifest, context.displayPath(folder), trainTarget, context.terminal))
+    context.say(line)
 }
 
-async function isAgent(target: string): Promise<boolean> {
-  return existsSync(join(target, 'agent.json')) || (await packageKind(target)) === 'agent'
+async function isAgent(folder: string): Promise<boolean> {
+  return existsSync(join(folder, 'agent.json')) || (await packageKind(folder)) === 'agent'
 }
 
 // The author's own fields of package.json (scripts, keywords, …) are not part of the manifest.
@@ -49,8 +49,8 @@ function scenarioFields({ name, version, license, agentgym }: ScenarioPackage): 
 async function agentInfo(folder: string, context: CommandContext): Promise<void> {
   const runtime = await context.runtime()
   const manifest = await runtime.readAgent(folder)
-  context.sayJson({ kind: 'agent', folder: resolve(folder), manifest })
-  for (const line of agentLines(manifest, folder, context.terminal)) context.say(line)
+  context.sayJson({ kind: 'agent', folder, manifest })
+  for (const line of agentLines(manifest, context.displayPath(folder), context.terminal)) context.say(line)
 }
 
 function scenarioLines(manifest: ScenarioPackage, folder: string, trainTarget: string, terminal: Terminal): string[] {
@@ -63,7 +63,7 @@ function scenarioLines(manifest: ScenarioPackage, folder: string, trainTarget: s
     ...fieldLines(
       [
         ['kind', 'scenario'],
-        ['folder', displayPath(folder)],
+        ['folder', folder],
         ['entry', agentgym.entry],
         ['category', agentgym.category],
         ['difficulty', agentgym.difficulty],
@@ -85,7 +85,7 @@ function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal)
   const { scenario, policy } = manifest
   const normalised = policy.normalizeObservation ? ', observations normalised' : ''
   return [
-    paint.bold(safeText(displayPath(folder), 240)),
+    paint.bold(safeText(folder, 240)),
     ...evaluationLines(manifest.evaluation, terminal),
     // Names short enough for a hash to stand unbroken on 80 columns.
     ...fieldLines(
@@ -111,7 +111,7 @@ function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal)
     ),
     'Made with',
     ...fieldLines(Object.entries(manifest.runtime), terminal),
-    `${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(displayPath(folder))}`)}`,
+    `${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`,
   ]
 }
 

@@ -12,14 +12,14 @@ import { transferProgress } from '../terminal/transfer-progress.ts'
 /** `agentgym install`: the packages that are named, or without a name those of agentgym.lock, exactly. */
 export async function install(names: readonly string[], context: CommandContext): Promise<void> {
   const wanted =
-    names.length > 0 ? names.map((name) => ({ target: requirePackageTarget(name) })) : await lockedTargets()
-  const connection = await findConnection()
+    names.length > 0 ? names.map((name) => ({ target: requirePackageTarget(name) })) : await lockedTargets(context)
+  const connection = await findConnection(context)
   const installed: InstalledPackage[] = []
   for (const { target, ...locked } of wanted) {
     const progress = transferProgress(safeText(target.name, 60), context)
     let one: InstalledPackage
     try {
-      one = await installPackage(connection, target, { ...locked, onProgress: progress.update })
+      one = await installPackage(connection, target, { ...locked, onProgress: progress.update }, context)
     } finally {
       progress.close()
     }
@@ -43,8 +43,8 @@ export function sayInstalled(one: InstalledPackage, context: CommandContext): vo
   if (one.yanked) context.say(`${symbols.warning} Yanked: its publisher advises against this version`)
 }
 
-async function lockedTargets() {
-  const locked = await readLock()
+async function lockedTargets(context: CommandContext) {
+  const locked = await readLock(context.io.cwd)
   if (locked.size === 0) {
     throw new AgentGymError({
       code: 'usage_invalid',

@@ -12,7 +12,7 @@ export type LeaderboardFlags = { limit?: number; cursor?: string }
 
 /** `agentgym leaderboard`: the verified agents of a scenario version, best held-out return first. */
 export async function leaderboard(text: string, flags: LeaderboardFlags, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const target = requirePackageTarget(text)
   const { version } = await resolvePackage(connection, target)
   const board = await readLeaderboard(connection, { name: target.name, version }, flags)

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { AgentGymError, type AgentManifest, type SuccessCriteria } from '@agentgym/contract'
 import type { CommandContext, Runtime } from '../command-context.ts'
 import { installedPackages, type LockedFolder } from '../packages/installed-packages.ts'
@@ -18,12 +17,12 @@ type FoundAgent =
 /** `agentgym list`: the built-in scenarios, what agentgym.lock names and the agents in ./agents. A broken agent is a row, not a failure. */
 export async function list(context: CommandContext): Promise<void> {
   const scenarios = await builtInScenarios()
-  const folders = await findAgents(agentsFolder)
+  const folders = await findAgents(context.resolve(agentsFolder))
   const runtime = folders.length > 0 ? await context.runtime() : undefined
   const agents: FoundAgent[] = []
   if (runtime) for (const { name, folder } of folders) agents.push(await readFound(name, folder, runtime))
 
-  const installed = await installedPackages()
+  const installed = await installedPackages(context)
 
   context.sayJson({
     scenarios: scenarios.map(({ folder, package: { name, version, agentgym } }) => {
@@ -45,10 +44,10 @@ export async function list(context: CommandContext): Promise<void> {
 
 async function readFound(name: string, folder: string, runtime: Runtime): Promise<FoundAgent> {
   try {
-    return { name, folder: resolve(folder), manifest: await runtime.readAgent(folder) }
+    return { name, folder, manifest: await runtime.readAgent(folder) }
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
-    return { name, folder: resolve(folder), error: { code: error.code, message: error.message } }
+    return { name, folder, error: { code: error.code, message: error.message } }
   }
 }
 

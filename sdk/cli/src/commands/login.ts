@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { askPassword } from '../account/ask-password.ts'
 import { findConnection } from '../account/connection.ts'
@@ -7,7 +6,6 @@ import { type NewToken, type StoredLogin, storeLogin, tokenByPassword } from '..
 import { userNpmrc } from '../account/npmrc.ts'
 import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { safeText } from '../terminal/safe-text.ts'
 
 export type LoginFlags = {
@@ -20,15 +18,20 @@ export type LoginFlags = {
 
 /** `agentgym login`: in the browser, or with `--username` and a password, or with `--token` from AGENTGYM_TOKEN. */
 export async function login(flags: LoginFlags, context: CommandContext): Promise<void> {
-  const { server } = await findConnection()
+  const { server } = await findConnection(context)
   const token = await newToken(server, flags, context)
-  const stored = await storeLogin(server, token, { npmrc: npmrcPath(flags.npmrc), scopes: scopeNames(flags.scope) })
+  const stored = await storeLogin(
+    server,
+    token,
+    { npmrc: npmrcPath(flags.npmrc, context), scopes: scopeNames(flags.scope) },
+    context.io,
+  )
   sayLogin(server, token, stored, context)
 }
 
-function npmrcPath(flag: LoginFlags['npmrc']): string | null {
+function npmrcPath(flag: LoginFlags['npmrc'], context: CommandContext): string | null {
   if (flag === false) return null
-  return typeof flag === 'string' ? resolve(flag) : userNpmrc()
+  return typeof flag === 'string' ? context.resolve(flag) : userNpmrc(context.io)
 }
 
 function sayLogin(server: string, token: NewToken, stored: StoredLogin, context: CommandContext): void {
@@ -46,7 +49,7 @@ function sayLogin(server: string, token: NewToken, stored: StoredLogin, context:
   context.say(`${paint.accent(symbols.ok)} Logged in at ${server} as ${paint.bold(safeText(username))}${until}`)
   if (stored.npmrc !== null) {
     const names = stored.scopes.map((scope) => `@${scope}`).join(', ')
-    context.say(`  npm and pnpm know ${safeText(names)} too: ${safeText(displayPath(stored.npmrc))}`)
+    context.say(`  npm and pnpm know ${safeText(names)} too: ${safeText(context.displayPath(stored.npmrc))}`)
   }
   context.say(`${symbols.next} Publish a scenario: ${paint.accent('agentgym scenario publish DIR')}`)
 }
@@ -59,16 +62,20 @@ async function newToken(server: string, flags: LoginFlags, context: CommandConte
       hint: 'Leave one of the two out.',
     })
   }
-  if (flags.token) return { token: tokenFromEnvironment(), id: null, expiresAt: null }
+  if (flags.token) return { token: tokenFromEnvironment(context), id: null, expiresAt: null }
   if (flags.username !== undefined) {
-    const password = await askPassword(`Password of ${safeText(flags.username, 60)} at ${server}`, { repeat: false })
+    const password = await askPassword(
+      `Password of ${safeText(flags.username, 60)} at ${server}`,
+      { repeat: false },
+      context,
+    )
     return tokenByPassword(server, { username: flags.username, password })
   }
   return inBrowser(server, context)
 }
 
 async function inBrowser(server: string, context: CommandContext): Promise<NewToken> {
-  const interrupt = cancelOnInterrupt(() => {})
+  const interrupt = cancelOnInterrupt(context)
   const { paint, symbols } = context.terminal
   try {
     return await tokenByBrowser(server, {
@@ -79,7 +86,7 @@ async function inBrowser(server: string, context: CommandContext): Promise<NewTo
         context.say(`${symbols.next} Open ${paint.accent(safeText(verification_uri_complete))}`)
         context.say(`  and compare the code: ${paint.bold(safeText(user_code))}`)
         context.say(`  ${paint.dim(`Waiting for you, ${Math.round(expires_in / 60)} min at most. Ctrl-C stops.`)}`)
-        if (context.terminal.live && !context.json) openBrowser(verification_uri_complete)
+        if (context.terminal.live && !context.json) openBrowser(verification_uri_complete, context.io)
       },
     })
   } catch (error) {
@@ -94,8 +101,8 @@ async function inBrowser(server: string, context: CommandContext): Promise<NewTo
   }
 }
 
-function tokenFromEnvironment(): string {
-  const token = process.env.AGENTGYM_TOKEN?.trim()
+function tokenFromEnvironment({ io }: CommandContext): string {
+  const token = io.environment.AGENTGYM_TOKEN?.trim()
   if (token) return token
   throw new AgentGymError({
     code: 'usage_invalid',

@@ -8,8 +8,8 @@ import { callApi } from '../registry/registry-api.ts'
 
 /** `agentgym logout`: forgets the token of the server here and in .npmrc, and revokes it there. */
 export async function logout(context: CommandContext): Promise<void> {
-  const { server } = await findConnection()
-  const credentials = await readCredentials()
+  const { server } = await findConnection(context)
+  const credentials = await readCredentials(context.io)
   const stored = Object.hasOwn(credentials.logins, server) ? credentials.logins[server] : undefined
   const { paint, symbols } = context.terminal
   if (stored === undefined) {
@@ -20,7 +20,7 @@ export async function logout(context: CommandContext): Promise<void> {
   // Here first: whatever the server says, the token is gone from this machine.
   if (stored.npmrc !== null) await removeFromNpmrc(stored.npmrc, { server, token: stored.token })
   delete credentials.logins[server]
-  await writeCredentials(credentials)
+  await writeCredentials(credentials, context.io)
   const revoked = stored.token_id !== null && (await revoke(server, stored.token, stored.token_id))
   context.sayJson({ server, username: stored.username, revoked })
   context.say(`${paint.accent(symbols.ok)} Logged out at ${server}`)

@@ -11,7 +11,7 @@ import { renderTable } from '../terminal/table.ts'
 /** `agentgym versions`: every version of a package, newest first, with its tags. */
 export async function versions(name: string, context: CommandContext): Promise<void> {
   const target = requirePackageTarget(name)
-  const found = await callApi(await findConnection(), {
+  const found = await callApi(await findConnection(context), {
     path: `${packagePath(target.name)}/versions`,
     answer: versionListSchema,
   })
@@ -48,7 +48,7 @@ export async function tag(
   const parsed = requirePackageTarget(target)
   const path = `${packagePath(parsed.name)}/tags/${encodeURIComponent(name)}`
   const version = remove ? null : exactVersion(target)
-  await callApi(await findConnection(), {
+  await callApi(await findConnection(context), {
     method: remove ? 'DELETE' : 'PUT',
     path,
     ...(remove ? {} : { json: { version } }),
@@ -63,7 +63,7 @@ export async function tag(
 export async function deprecate(target: string, message: string, context: CommandContext): Promise<void> {
   const { name } = requirePackageTarget(target)
   const version = exactVersion(target)
-  await callApi(await findConnection(), {
+  await callApi(await findConnection(context), {
     method: 'PUT',
     path: `${versionPath(name, version)}/deprecation`,
     json: { message },
@@ -77,7 +77,7 @@ export async function deprecate(target: string, message: string, context: Comman
 export async function yank(target: string, { undo }: { undo?: boolean }, context: CommandContext): Promise<void> {
   const { name } = requirePackageTarget(target)
   const version = exactVersion(target)
-  await callApi(await findConnection(), {
+  await callApi(await findConnection(context), {
     method: undo ? 'DELETE' : 'PUT',
     path: `${versionPath(name, version)}/yank`,
     answer: z.any(),

@@ -27,7 +27,7 @@ export async function orders(flags: OrdersFlags, context: CommandContext): Promi
   if (flags.state !== undefined) oneOf('state', flags.state, orderStateSchema.options)
   const { sales = false, org, ...filter } = flags
   const role = sales ? 'sales' : 'purchases'
-  const found = await listOrders(await findConnection(), { ...filter, role, account: org })
+  const found = await listOrders(await findConnection(context), { ...filter, role, account: org })
   context.sayJson(found)
   if (context.json) return
   const { terminal, say } = context
@@ -50,7 +50,7 @@ export async function orders(flags: OrdersFlags, context: CommandContext): Promi
 
 /** `agentgym orders show`: all of an order: what it gives, what was paid and given back. */
 export async function ordersShow(text: string, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const order = await findOrder(connection, text)
   context.sayJson(order)
   if (context.json) return
@@ -82,7 +82,7 @@ export type RefundFlags = { reason: string; amount?: string }
 
 /** `agentgym orders refund`: all that is left of an order, or a part of it; fee and royalty go back with it. */
 export async function ordersRefund(text: string, flags: RefundFlags, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const found = await findOrder(connection, text)
   const { currency } = found
   const word = { name: '--amount', meaning: 'the part that is given back' }
@@ -108,7 +108,7 @@ export async function ordersRefund(text: string, flags: RefundFlags, context: Co
 
 /** `agentgym orders cancel`: an order that awaits its payment is given up. */
 export async function ordersCancel(text: string, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const order = await cancelOrder(connection, (await findOrder(connection, text)).id)
   context.sayJson(order)
   const { paint, symbols } = context.terminal

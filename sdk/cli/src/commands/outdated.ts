@@ -18,9 +18,9 @@ type Outlook = {
 
 /** `agentgym outdated`: what agentgym.lock names and the registry has something newer for, or advises against. */
 export async function outdated(context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const found: Outlook[] = []
-  for (const [name, locked] of await readLock()) found.push(await lookAhead(connection, name, locked))
+  for (const [name, locked] of await readLock(context.io.cwd)) found.push(await lookAhead(connection, name, locked))
   const behind = found.filter((one) => one.installed !== one.latest || one.deprecated !== null || one.yanked)
   context.sayJson({ packages: behind })
   const { terminal } = context

@@ -29,7 +29,7 @@ const bestShown = 5
 
 /** `agentgym info @scope/name[@version]`: what the registry says of a package, or of one of its versions. */
 export async function packageInfo(target: PackageTarget, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   if (target.range !== undefined) return versionInfo(connection, target.name, target.range, context)
   const page = await callApi(connection, { path: packagePath(target.name), answer: packagePageSchema })
   const standing = page.latest_version === null ? {} : await standingOf(connection, page, page.latest_version)

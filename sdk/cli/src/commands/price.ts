@@ -30,7 +30,7 @@ export async function price(
 ): Promise<void> {
   const target = requirePackageTarget(name)
   if (target.range !== undefined) throw wholePackage(target.name)
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const page = await readPrices(connection, target.name)
   const { yes, ...terms } = flags
   if (text === undefined && Object.values(terms).every((value) => value === undefined)) return show(page, context)
@@ -62,7 +62,7 @@ function show(page: PricePage, context: CommandContext): void {
 type Wanted = { text: string | undefined; flags: PriceFlags }
 
 async function change(connection: Connection, page: PricePage, wanted: Wanted, context: CommandContext): Promise<void> {
-  const request = await requestOf(page, wanted)
+  const request = await requestOf(page, wanted, context)
   const { currency } = page.current
   const next = { kind: request.kind, amount_minor: request.amount_minor ?? 0, currency }
   // An announced raise that is said again is none.
@@ -113,7 +113,11 @@ function costsMore(now: Pick<Price, 'kind' | 'amount_minor'>, next: Pick<Price, 
 }
 
 /** Where only terms are given, the price stays what it is, or what it is announced to be. */
-async function requestOf({ current, upcoming }: PricePage, { text, flags }: Wanted): Promise<SetPriceRequest> {
+async function requestOf(
+  { current, upcoming }: PricePage,
+  { text, flags }: Wanted,
+  context: CommandContext,
+): Promise<SetPriceRequest> {
   const { royalty, trial, calls, terms } = flags
   const stays = upcoming ?? current
   const price =
@@ -125,7 +129,7 @@ async function requestOf({ current, upcoming }: PricePage, { text, flags }: Want
     royalty_basis_points: royalty,
     trial_calls: trial,
     calls_price_minor: calls === undefined ? undefined : readCalls(calls, current.currency),
-    terms: terms === undefined ? undefined : await readTerms(terms),
+    terms: terms === undefined ? undefined : await readTerms(terms, context),
   }
 }
 
@@ -143,9 +147,9 @@ function readCalls(text: string, currency: string): number {
   return readAmount(text, currency, { name: '--calls', meaning: 'the price of 1,000 hosted calls, or free' })
 }
 
-async function readTerms(path: string): Promise<string> {
+async function readTerms(path: string, context: CommandContext): Promise<string> {
   try {
-    return (await readFile(path, 'utf8')).trim()
+    return (await readFile(context.resolve(path), 'utf8')).trim()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
     throw new AgentGymError(

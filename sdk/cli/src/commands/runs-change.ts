@@ -9,7 +9,7 @@ import { howToFollow } from '../runs/watch-run-here.ts'
 
 /** `agentgym runs cancel`: a queued run ends at once; a worker that has it saves a checkpoint first. */
 export async function runsCancel(text: string, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const run = await cancelRun(connection, (await findRun(connection, text)).id)
   context.sayJson(run)
   const { paint, symbols } = context.terminal
@@ -24,7 +24,7 @@ export async function runsCancel(text: string, context: CommandContext): Promise
 
 /** `agentgym runs resume`: a run that used up its budget goes on from its last checkpoint with a higher one. */
 export async function runsResume(text: string, flags: { budget: string }, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const found = await findRun(connection, text)
   const budget = readAmount(flags.budget, found.cost.currency, budgetWord)
   const run = await resumeRun(connection, found.id, budget)

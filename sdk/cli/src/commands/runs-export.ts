@@ -20,7 +20,7 @@ type Format = keyof typeof formats
 /** `agentgym runs export`: a run's learning curve or sampled trajectories as a file; `--out -` writes to stdout. */
 export async function runsExport(text: string, flags: RunsExportFlags, context: CommandContext): Promise<void> {
   const format = formatOf(flags)
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const run = await findRun(connection, text)
   const { path, file } = formats[format]
   const fetch = () => explained(connection, () => clientOf(connection).send(`${runPath(run.id)}/${path}`))

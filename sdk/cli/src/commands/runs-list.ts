@@ -18,7 +18,7 @@ export type RunsListFlags = { state?: string; scenario?: string; account?: strin
 /** `agentgym runs list`: the user's runs on the server, newest first. */
 export async function runsList(flags: RunsListFlags, context: CommandContext): Promise<void> {
   if (flags.state !== undefined) oneOf('state', flags.state, runSchema.shape.state.options)
-  const found = await listRuns(await findConnection(), flags)
+  const found = await listRuns(await findConnection(context), flags)
   context.sayJson(found)
   if (context.json) return
   const { terminal, say } = context

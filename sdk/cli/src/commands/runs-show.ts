@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 
 /** `agentgym runs show`: all of a run: its curve, its result, what it cost and what befell it. */
 export async function runsShow(text: string, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const run = await findRun(connection, text)
   const history = await readHistory(connection, run)
   context.sayJson({ ...run, ...history })

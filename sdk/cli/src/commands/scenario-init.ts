@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
 import { closestName } from '../targets/closest-name.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import {
@@ -23,27 +22,27 @@ export type InitFlags = { template?: string; name?: string; title?: string; yes?
 
 /** `agentgym scenario init`: writes a small scenario that works. Existing files are never overwritten. */
 export async function scenarioInit(directory: string, flags: InitFlags, context: CommandContext): Promise<void> {
-  const folder = resolve(directory)
-  await refuseConflicts(folder)
+  const folder = context.resolve(directory)
+  await refuseConflicts(folder, context)
   const answers = await answer(folder, flags, context)
   if (!answers) {
     context.say('Nothing was written.')
-    process.exitCode = 1
+    context.exitCode = 1
     return
   }
   const files = await writeTemplate(folder, answers)
   context.sayJson({ ...answers, folder, files })
   const { paint, symbols } = context.terminal
-  const path = displayPath(folder)
+  const path = context.displayPath(folder)
   context.say(
     `${paint.accent(symbols.ok)} Wrote the scenario ${paint.bold(safeText(answers.name))} to ${safeText(path)}: ${files.join(', ')}`,
   )
   context.say(`${symbols.next} Check it in the sandbox: ${paint.accent(`agentgym scenario check ${shellQuote(path)}`)}`)
 }
 
-async function refuseConflicts(folder: string): Promise<void> {
+async function refuseConflicts(folder: string, context: CommandContext): Promise<void> {
   const entry = await stat(folder).catch(() => undefined)
-  const shown = shellQuote(displayPath(folder))
+  const shown = shellQuote(context.displayPath(folder))
   if (entry && !entry.isDirectory()) {
     throw new AgentGymError({
       code: 'usage_invalid',
@@ -68,10 +67,10 @@ async function answer(folder: string, flags: InitFlags, context: CommandContext)
   const given = { name: flags.name, title: flags.title, template }
   if (flags.name !== undefined) requireValid('name', checkName(flags.name), flags.name)
   if (flags.title !== undefined) requireValid('title', checkTitle(flags.title), flags.title)
-  const mayAsk = !flags.yes && !context.json && context.terminal.live && process.stdin.isTTY
+  const mayAsk = !flags.yes && !context.json && context.terminal.live && context.io.stdin.isTTY
   if (mayAsk) {
     const { askForScenario } = await import('./scenario-init-prompts.ts')
-    return askForScenario(given, name)
+    return askForScenario(given, name, context.io)
   }
   requireValid('name', checkName(name), name)
   return { name, title: flags.title ?? titleFromName(name), template: template ?? 'control' }

@@ -7,7 +7,6 @@ import { sayDryRun, uploadHere, waitHere } from '../packages/publish-here.ts'
 import type { Upload } from '../packages/upload-package.ts'
 import { resolveScenarioFolder } from '../targets/resolve-scenario.ts'
 import { checkLines } from '../terminal/check-lines.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 
@@ -21,8 +20,8 @@ export type PublishFlags = {
 
 /** `agentgym scenario publish`: checks, bundles, packs, uploads, and waits for the server's own checks. */
 export async function scenarioPublish(target: string, flags: PublishFlags, context: CommandContext): Promise<void> {
-  const folder = await resolveScenarioFolder(target)
-  const connection = await findConnection()
+  const folder = await resolveScenarioFolder(target, context)
+  const connection = await findConnection(context)
   // Known before the checks have cost their time.
   if (!flags.dryRun) await account(connection)
   const checks = await checkHere(folder, context)
@@ -48,7 +47,7 @@ function leftOut({ bundledDependencies }: PackedScenario, { terminal }: CommandC
 
 async function checkHere(folder: string, context: CommandContext): Promise<CheckReport> {
   const runtime = await context.runtime()
-  context.say(`${context.terminal.symbols.next} Check the scenario in ${safeText(displayPath(folder))}`)
+  context.say(`${context.terminal.symbols.next} Check the scenario in ${safeText(context.displayPath(folder))}`)
   return runtime.checkScenario(folder, {
     onCheck: (check) => {
       if (check.ok && !context.verbose) return
@@ -62,9 +61,9 @@ function refuseFailing(report: CheckReport, folder: string, context: CommandCont
   context.sayJson({ ...report, state: 'not_uploaded' })
   const failed = report.checks.filter((check) => !check.ok).length
   context.say(`${paint.fail(symbols.failed)} Nothing was uploaded: ${failed} of ${report.checks.length} checks fail`)
-  const command = `agentgym scenario check ${shellQuote(displayPath(folder))}`
+  const command = `agentgym scenario check ${shellQuote(context.displayPath(folder))}`
   context.say(`${symbols.next} Mend what is marked ${symbols.failed} and check again: ${paint.accent(command)}`)
-  process.exitCode = 1
+  context.exitCode = 1
 }
 
 function sayUploaded(packed: PackedScenario, { url }: Upload, context: CommandContext): void {
@@ -94,5 +93,5 @@ function sayOutcome(packed: PackedScenario, answer: VersionDetails, upload: Uplo
   context.say(
     `${symbols.next} Mend what is marked ${symbols.failed}, raise the version, for ${safeText(version)} is spent, and publish again.`,
   )
-  process.exitCode = 1
+  context.exitCode = 1
 }

@@ -25,7 +25,7 @@ export type SearchFlags = {
 export async function search(words: readonly string[], flags: SearchFlags, context: CommandContext): Promise<void> {
   const { terminal } = context
   const q = words.join(' ')
-  const found = await callApi(await findConnection(), {
+  const found = await callApi(await findConnection(context), {
     path: '/v1/packages',
     query: { q: q || undefined, ...flags },
     answer: packageListSchema,

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { ServeOptions } from '@agentgym/registry'
 import { agentGymHome } from '../account/agentgym-home.ts'
 import { defaultServer } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
 import { openBuiltSite } from '../processes/open-built-site.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { type SupervisedWorker, superviseWorker } from './supervise-worker.ts'
 
@@ -27,11 +26,14 @@ type Options = Pick<ServeOptions, 'port' | 'data'> & { environment: NodeJS.Proce
  */
 export async function serve(flags: ServeFlags, context: CommandContext): Promise<void> {
   const { symbols } = context.terminal
-  const interrupt = cancelOnInterrupt(() => context.say(`${symbols.next} Stop, once what is under way has ended`))
-  const embedded = !process.env.DATABASE_URL
-  const data = resolve(flags.data ?? (process.env.AGENTGYM_DATA || join(agentGymHome(), 'server')))
+  const given = context.io.environment
+  const interrupt = cancelOnInterrupt(context, () =>
+    context.say(`${symbols.next} Stop, once what is under way has ended`),
+  )
+  const embedded = !given.DATABASE_URL
+  const data = context.resolve(flags.data ?? (given.AGENTGYM_DATA || join(agentGymHome(context.io), 'server')))
   const fresh = embedded && !existsSync(data)
-  const environment = { ...process.env, AGENTGYM_LOG_LEVEL: process.env.AGENTGYM_LOG_LEVEL || logLevel(context) }
+  const environment = { ...given, AGENTGYM_LOG_LEVEL: given.AGENTGYM_LOG_LEVEL || logLevel(context) }
   const options = { port: flags.port, data, environment }
   const { readSettings } = await import('@agentgym/registry/processes')
   const processes = flags.processes ?? readSettings(options).processes
@@ -96,7 +98,7 @@ function sayServing({ url, hasSite }: Served, serving: Serving, context: Command
   row('site', `${url}/`)
   row('API', `${url}/docs`)
   row('npm', `${url}/npm/`)
-  if (data !== null) row('data', displayPath(data))
+  if (data !== null) row('data', context.displayPath(data))
   const jobs = 'checks, evaluations and training'
   row('jobs', worker ? `${jobs} by a worker beside this server` : `by workers elsewhere: agentgym worker --server URL`)
   if (processes > 1) row('processes', String(processes))

@@ -10,9 +10,13 @@ export type SignupFlags = { username: string; email: string }
 
 /** `agentgym signup`: makes an account. Logging in is a step of its own, for it writes to this machine. */
 export async function signup(flags: SignupFlags, context: CommandContext): Promise<void> {
-  const { server } = await findConnection()
+  const { server } = await findConnection(context)
   const { username, email } = flags
-  const password = await askPassword(`New password for ${safeText(username, 60)} at ${server}`, { repeat: true })
+  const password = await askPassword(
+    `New password for ${safeText(username, 60)} at ${server}`,
+    { repeat: true },
+    context,
+  )
   const account = await callApi(
     { server, token: null, tokenSource: null },
     { method: 'POST', path: '/v1/accounts', json: { username, email, password }, answer: accountSchema },

@@ -17,7 +17,7 @@ const periodWords = { day: 'a day', month: 'a month', total: 'in all' }
 
 /** `agentgym spend-cap`: what an account, and each token of it, may spend, and what of it is left. */
 export async function spendCaps({ org }: { org?: string }, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const caps = await listCaps(connection, org)
   context.sayJson({ caps })
   if (context.json) return
@@ -55,15 +55,19 @@ export type SpendCapFlags = { org?: string; period: string; token?: string }
 /** `agentgym spend-cap set`: the most that the account, or a token, may spend in a period. Asks for the password. */
 export async function spendCapSet(text: string, flags: SpendCapFlags, context: CommandContext): Promise<void> {
   const period = oneOf('period', flags.period, periods)
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const { currency } = await readBalance(connection, flags.org)
   const word = { name: 'AMOUNT', meaning: 'the most that may be spent' }
   const nothing = /^0+(\.0+)?$/.test(text.trim())
   const amount_minor = nothing ? 0 : readAmount(text, currency, word)
-  const cap = await asManager(connection, async (manager, headers) => {
-    const token_id = flags.token === undefined ? undefined : await tokenId(manager, flags.token, headers)
-    return putCap(manager, { period, amount_minor, account: flags.org, token_id }, headers)
-  })
+  const cap = await asManager(
+    connection,
+    async (manager, headers) => {
+      const token_id = flags.token === undefined ? undefined : await tokenId(manager, flags.token, headers)
+      return putCap(manager, { period, amount_minor, account: flags.org, token_id }, headers)
+    },
+    context,
+  )
   context.sayJson(cap)
   const { paint, symbols } = context.terminal
   const who = safeText(cap.token === null ? cap.account : `The token ${cap.token.name}`, 100)
@@ -93,7 +97,7 @@ async function tokenId(connection: Connection, text: string, headers: Record<str
 
 /** `agentgym spend-cap remove`: takes a cap off. */
 export async function spendCapRemove(text: string, { org }: { org?: string }, context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const caps = await listCaps(connection, org)
   const cap = await findById(text, {
     noun: 'cap',
@@ -102,7 +106,7 @@ export async function spendCapRemove(text: string, { org }: { org?: string }, co
     read: async (id) => ({ id }),
     page: async () => ({ found: caps.map(({ id }) => ({ id })), next: null }),
   })
-  await asManager(connection, (manager, headers) => removeCap(manager, cap.id, headers))
+  await asManager(connection, (manager, headers) => removeCap(manager, cap.id, headers), context)
   context.sayJson({ ok: true, id: cap.id })
   const { paint, symbols } = context.terminal
   context.say(`${paint.accent(symbols.ok)} Took the cap ${paint.bold(shortId(cap.id))} off`)

@@ -6,7 +6,7 @@ import { statusLines } from '../runs/status-lines.ts'
 
 /** `agentgym status`: the server's queue, its workers, and the user's runs. */
 export async function status(context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const answer: ServerStatus = await readStatus(connection)
   context.sayJson({ server: connection.server, ...answer })
   if (context.json) return

@@ -49,8 +49,8 @@ export function superviseWorker(server: string, token: string, context: CommandC
   }
 }
 
-function startWorker(server: string, token: string, { json, verbose, color }: CommandContext): ChildProcess {
-  const kept = Object.entries(process.env).filter(([name]) => inherited.test(name))
+function startWorker(server: string, token: string, { json, verbose, color, io }: CommandContext): ChildProcess {
+  const kept = Object.entries(io.environment).filter(([name]) => inherited.test(name))
   const flags = [...(json ? ['--json'] : []), ...(verbose ? ['--verbose'] : []), ...(color ? [] : ['--no-color'])]
   return spawn(process.execPath, ['--no-node-snapshot', entry, 'worker', '--server', server, ...flags], {
     env: { ...Object.fromEntries(kept), AGENTGYM_TOKEN: token },

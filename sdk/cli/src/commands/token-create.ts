@@ -10,10 +10,10 @@ export type TokenFlags = { username: string; scope: string[]; days?: number }
 
 /** `agentgym token create`: a token for a worker or a program. Nothing is stored here; it is printed once. */
 export async function tokenCreate(name: string, flags: TokenFlags, context: CommandContext): Promise<void> {
-  const { server } = await findConnection()
+  const { server } = await findConnection(context)
   const { username } = flags
   const scopes = flags.scope.map((text) => oneOf('scope', text, tokenScopeSchema.options))
-  const password = await askPassword(`Password of ${safeText(username, 60)} at ${server}`, { repeat: false })
+  const password = await askPassword(`Password of ${safeText(username, 60)} at ${server}`, { repeat: false }, context)
   const request = { name, scopes, ...(flags.days === undefined ? {} : { expires_in_days: flags.days }) }
   const { token, id, expiresAt } = await tokenByPassword(server, { username, password }, request)
   context.sayJson({ server, id, name, scopes, expires_at: expiresAt, token })

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { AgentGymError, formatAmount, type Run, type StartRunRequest } from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
@@ -36,10 +36,10 @@ export type RemoteFlags = {
 
 /** `agentgym train --remote`: queues a run on the server's workers, and with `--watch` follows it and fetches the agent. */
 export async function trainRemote(target: string, flags: RemoteFlags, context: CommandContext): Promise<void> {
-  const scenario = await publishedTarget(target)
-  const out = resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.name)))
+  const scenario = await publishedTarget(target, context)
+  const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.name)))
   if (flags.watch) await refuseTakenFolder(out, flags, context)
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const request = await requestOf(
     connection,
     `${scenario.name}${scenario.range ? `@${scenario.range}` : ''}`,
@@ -55,13 +55,16 @@ export async function trainRemote(target: string, flags: RemoteFlags, context: C
 }
 
 /** A scenario of the registry, in the version of the lock file where that is what was asked for. */
-async function publishedTarget(target: string): Promise<{ name: string; range: string | undefined }> {
+async function publishedTarget(
+  target: string,
+  context: CommandContext,
+): Promise<{ name: string; range: string | undefined }> {
   const published = parsePackageTarget(target)
-  if (published !== undefined && !existsSync(target)) {
-    const locked = await findLocked(published)
+  const here = existsSync(context.resolve(target))
+  if (published !== undefined && !here) {
+    const locked = await findLocked(published, context)
     return { name: published.name, range: locked?.version ?? published.range }
   }
-  const here = existsSync(target)
   const shown = shellQuote(target)
   throw new AgentGymError({
     code: 'usage_invalid',
@@ -80,7 +83,7 @@ async function refuseTakenFolder(out: string, flags: RemoteFlags, context: Comma
   if (flags.force) return
   const runtime = await context.runtime()
   try {
-    await claimAgentFolder(out, { force: false, checkpoint: runtime.checkpointPath(out) })
+    await claimAgentFolder(out, { force: false, checkpoint: runtime.checkpointPath(out) }, context)
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
     const { code, message, data } = error

@@ -1,11 +1,11 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { AgentGymError, type ResultEvent } from '@agentgym/contract'
+import { agentGymHome } from '../account/agentgym-home.ts'
 import type { CommandContext, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
 import { unscopedName } from '../targets/built-in-scenarios.ts'
 import { obtainScenarioFolder } from '../targets/obtain-scenario.ts'
 import { agentsFolder } from '../targets/resolve-agent.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import { chooseView } from '../training-view/choose-view.ts'
@@ -30,15 +30,15 @@ const remoteOptions = ['budget', 'publish', 'private', 'note', 'account', 'traje
 export async function train(target: string, flags: TrainFlags, context: CommandContext): Promise<void> {
   refuseContradictions(flags, context)
   if (flags.remote) return trainRemote(target, flags, context)
-  if (flags.watch && !(context.terminal.live && process.stdin.isTTY)) {
+  if (flags.watch && !(context.terminal.live && context.io.stdin.isTTY)) {
     context.say(`${context.terminal.symbols.warning} --watch needs a terminal; plain progress follows`)
   }
   const runtime = await context.runtime()
   const scenario = await runtime.loadScenario(await obtainScenarioFolder(target, context))
   const { name, version, agentgym } = scenario.package
-  const out = resolve(flags.out ?? join(agentsFolder, unscopedName(name)))
+  const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(name)))
   const request: RunRequest = flags.resume
-    ? await resumedRequest(out, flags)
+    ? await resumedRequest(out, flags, context)
     : { algorithm: flags.algorithm, steps: flags.steps, seed: flags.seed ?? defaultSeed, set: flags.set ?? {} }
   const plan = runtime.resolvePlan(scenario, request)
   const { algorithm, settings } = plan
@@ -48,7 +48,7 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
     algorithm,
     steps: settings.steps,
     seed: request.seed,
-    out: displayPath(out),
+    out: context.displayPath(out),
     resume: flags.resume ?? false,
     success: agentgym.success,
     settings,
@@ -56,7 +56,7 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
   if (!flags.resume) await startFolder(out, request, flags, context, runtime)
 
   let view: TrainingView | undefined
-  const interrupt = cancelOnInterrupt(() => view?.stopping())
+  const interrupt = cancelOnInterrupt(context, () => view?.stopping())
   let closed: Promise<void> | undefined
   let result: ResultEvent
   try {
@@ -67,6 +67,7 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
       plan,
       seed: request.seed,
       out,
+      home: agentGymHome(context.io),
       resume: flags.resume,
       signal: interrupt.signal,
       onEvent: (event) => view?.event(event),
@@ -74,15 +75,15 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
   } catch (error) {
     closed = view?.close()
     await closed
-    await dropEmptyRun(out)
-    throw explainCheckpoint(error, target, flags, out)
+    await dropEmptyRun(out, context)
+    throw explainCheckpoint(error, { target, flags, out }, context)
   } finally {
     interrupt.release()
     if (!closed) await view?.close()
   }
   await forgetRunRequest(out)
-  view.finish(result)
-  if (!result.ok) process.exitCode = 1
+  view.finish(result, { out: context.displayPath(result.agent) })
+  if (!result.ok) context.exitCode = 1
 }
 
 function refuseContradictions(flags: TrainFlags, context: CommandContext): void {
@@ -119,22 +120,32 @@ async function startFolder(
   context: CommandContext,
   runtime: Runtime,
 ): Promise<void> {
-  const { movedTo } = await claimAgentFolder(out, {
-    force: flags.force ?? false,
-    checkpoint: runtime.checkpointPath(out),
-  })
+  const { movedTo } = await claimAgentFolder(
+    out,
+    {
+      force: flags.force ?? false,
+      checkpoint: runtime.checkpointPath(out),
+    },
+    context,
+  )
   if (movedTo)
-    context.say(`${context.terminal.symbols.next} The agent that was there moved to ${safeText(displayPath(movedTo))}`)
+    context.say(
+      `${context.terminal.symbols.next} The agent that was there moved to ${safeText(context.displayPath(movedTo))}`,
+    )
   await writeRunRequest(out, request)
 }
 
 /** A failure that left a checkpoint, with where it lies and the command that goes on from it. */
-function explainCheckpoint(error: unknown, target: string, flags: TrainFlags, out: string): unknown {
+function explainCheckpoint(
+  error: unknown,
+  { target, flags, out }: { target: string; flags: TrainFlags; out: string },
+  context: CommandContext,
+): unknown {
   if (!(error instanceof AgentGymError) || typeof error.data.checkpoint !== 'string') return error
-  const place = flags.out === undefined ? '' : ` --out ${shellQuote(displayPath(out))}`
+  const place = flags.out === undefined ? '' : ` --out ${shellQuote(context.displayPath(out))}`
   const command = `agentgym train ${shellQuote(target)}${place} --resume`
   const cancelled = error.code === 'training_cancelled'
-  const hint = `The checkpoint lies in ${displayPath(error.data.checkpoint)}. Go on from it: ${command}`
+  const hint = `The checkpoint lies in ${context.displayPath(error.data.checkpoint)}. Go on from it: ${command}`
   return new AgentGymError(
     {
       code: error.code,

@@ -5,7 +5,7 @@ import { safeText } from '../terminal/safe-text.ts'
 
 /** `agentgym whoami`: who the server takes us for, and what the token may do. */
 export async function whoami(context: CommandContext): Promise<void> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const own = await account(connection)
   context.sayJson({ server: connection.server, ...own })
   const { paint } = context.terminal

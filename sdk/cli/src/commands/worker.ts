@@ -16,8 +16,8 @@ export type WorkerFlags = { server?: string; kinds?: string; slots?: number; nam
 /** `agentgym worker`: checks scenarios, evaluates agents, trains them and answers calls of them for a server, until Ctrl-C. */
 export async function worker(flags: WorkerFlags, context: CommandContext): Promise<void> {
   const kinds = kindsOf(flags.kinds)
-  const priceMinorPerHour = flags.price ?? priceOf(process.env.AGENTGYM_WORKER_PRICE_MINOR)
-  const connection = await findConnection(flags.server)
+  const priceMinorPerHour = flags.price ?? priceOf(context.io.environment.AGENTGYM_WORKER_PRICE_MINOR)
+  const connection = await findConnection(context, flags.server)
   const { server, token } = connection
   if (token === null) {
     throw new AgentGymError({
@@ -30,8 +30,9 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
   const runtime = await context.runtime()
   const { symbols } = context.terminal
   // Under `serve`, which says where it serves and that it stops, only what happens is worth a line.
-  const beside = process.channel !== undefined
-  const interrupt = cancelOnInterrupt(() => {
+  const { parent } = context.io
+  const beside = parent !== undefined
+  const interrupt = cancelOnInterrupt(context, () => {
     if (!beside)
       context.say(`${symbols.next} Stop: what is under way is saved and given back. Ctrl-C again ends at once`)
   })
@@ -41,7 +42,7 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
     interrupt.interrupt()
     setTimeout(() => abandoned.abort(), orphanMs).unref()
   }
-  process.on('disconnect', orphaned)
+  const removeListener = parent?.onGone(orphaned)
   if (!beside) context.say(`${symbols.next} Work for ${server}: ${kinds.join(', ')}. Ctrl-C stops.`)
   try {
     await explained(connection, () =>
@@ -61,9 +62,9 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
       }),
     )
   } finally {
-    process.off('disconnect', orphaned)
+    removeListener?.()
     interrupt.release()
-    if (process.connected) process.disconnect()
+    parent?.disconnect()
   }
 }
 

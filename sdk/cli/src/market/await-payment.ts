@@ -26,8 +26,9 @@ export async function awaitPayment<State>(
   context: CommandContext,
 ): Promise<State | undefined> {
   sayWhere(awaited.checkoutUrl, context)
-  if (awaited.checkoutUrl !== null && context.terminal.live && !context.json) openBrowser(awaited.checkoutUrl)
-  const interrupt = cancelOnInterrupt(() => {})
+  if (awaited.checkoutUrl !== null && context.terminal.live && !context.json)
+    openBrowser(awaited.checkoutUrl, context.io)
+  const interrupt = cancelOnInterrupt(context)
   const clock = waitingLine(context)
   try {
     for (;;) {
@@ -62,9 +63,9 @@ async function readAgain<State>({ read }: AwaitedPayment<State>, signal: AbortSi
 }
 
 /** How long it has taken; nothing where nobody watches. */
-function waitingLine({ terminal, json, stdout }: CommandContext) {
+function waitingLine({ terminal, json, io }: CommandContext) {
   if (json || !terminal.live) return { update: () => {}, close: () => {} }
-  const draw = createLogUpdate(stdout)
+  const draw = createLogUpdate(io.stdout)
   const started = performance.now()
   return {
     update: () => {

@@ -1,6 +1,8 @@
 import { downloadPackage } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
+import { agentGymHome } from '../account/agentgym-home.ts'
 import type { Connection } from '../account/connection.ts'
+import type { CommandContext } from '../command-context.ts'
 import type { PackageTarget } from '../registry/package-target.ts'
 import { clientOf, explained } from '../registry/registry-api.ts'
 import { lockPackage } from './lock-file.ts'
@@ -43,8 +45,10 @@ export type InstallOptions = {
 export async function installPackage(
   connection: Connection,
   target: PackageTarget,
-  options: InstallOptions = {},
+  options: InstallOptions,
+  { io }: CommandContext,
 ): Promise<InstalledPackage> {
+  const home = agentGymHome(io)
   const resolved = await resolvePackage(connection, target)
   const label = `${target.name}@${resolved.version}`
   if (options.locked !== undefined && options.locked !== resolved.integrity) {
@@ -52,11 +56,12 @@ export async function installPackage(
   }
   const { version, integrity } = resolved
   const url = tarballUrl(connection, resolved.tarball)
-  const present = await findStored(integrity)
+  const present = await findStored(integrity, home)
   const folder =
-    present ?? (await download(connection, { what: label, tarball: url, integrity, onProgress: options.onProgress }))
+    present ??
+    (await download(connection, { what: label, tarball: url, integrity, onProgress: options.onProgress, home }))
   const range = options.lockedRange ?? target.range ?? 'latest'
-  if (options.lock !== false) await lockPackage(target.name, { version, range, resolved: url, integrity })
+  if (options.lock !== false) await lockPackage(target.name, { version, range, resolved: url, integrity }, io.cwd)
   return {
     name: target.name,
     version,
@@ -79,12 +84,12 @@ function tarballUrl({ server }: Connection, tarball: string): string {
 
 async function download(
   connection: Connection,
-  request: { what: string; tarball: string; integrity: string; onProgress?: DownloadProgress },
+  request: { what: string; tarball: string; integrity: string; onProgress?: DownloadProgress; home: string },
 ): Promise<string> {
   const bytes = await explained(connection, () => downloadPackage(clientOf(connection), request)).catch((error) => {
     throw withCommand(error, request.what)
   })
-  return storePackage(bytes, request.integrity)
+  return storePackage(bytes, request.integrity, request.home)
 }
 
 /** The refusal says in words what to type; programs find it in the data. */

@@ -1,4 +1,6 @@
 import semver from 'semver'
+import { agentGymHome } from '../account/agentgym-home.ts'
+import type { CommandContext } from '../command-context.ts'
 import type { PackageTarget } from '../registry/package-target.ts'
 import { type LockedPackage, readLock } from './lock-file.ts'
 import { findStored } from './package-store.ts'
@@ -6,10 +8,10 @@ import { findStored } from './package-store.ts'
 export type LockedFolder = LockedPackage & { name: string; folder: string | null }
 
 /** What agentgym.lock names, and where it lies on this machine (null: not yet). */
-export async function installedPackages(): Promise<LockedFolder[]> {
+export async function installedPackages({ io }: CommandContext): Promise<LockedFolder[]> {
   const found: LockedFolder[] = []
-  for (const [name, locked] of await readLock()) {
-    found.push({ name, ...locked, folder: await findStored(locked.integrity) })
+  for (const [name, locked] of await readLock(io.cwd)) {
+    found.push({ name, ...locked, folder: await findStored(locked.integrity, agentGymHome(io)) })
   }
   return found
 }
@@ -21,7 +23,7 @@ function satisfies(locked: LockedPackage, range: string | undefined): boolean {
 }
 
 /** The lock's entry for a package, where it answers what was asked for. */
-export async function findLocked(target: PackageTarget): Promise<LockedFolder | undefined> {
-  const found = (await installedPackages()).find((one) => one.name === target.name)
+export async function findLocked(target: PackageTarget, context: CommandContext): Promise<LockedFolder | undefined> {
+  const found = (await installedPackages(context)).find((one) => one.name === target.name)
   return found && satisfies(found, target.range) ? found : undefined
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
@@ -19,7 +20,7 @@ export type LockedPackage = z.infer<typeof lockedPackageSchema>
 const lockSchema = z.object({ lock_version: z.literal(1), packages: z.record(z.string(), lockedPackageSchema) })
 
 /** The locked packages by name; none where there is no file. Throws `config_invalid` for a damaged one. */
-export async function readLock(folder = process.cwd()): Promise<Map<string, LockedPackage>> {
+export async function readLock(folder: string): Promise<Map<string, LockedPackage>> {
   const path = join(folder, lockFileName)
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -36,12 +37,12 @@ export async function readLock(folder = process.cwd()): Promise<Map<string, Lock
   })
 }
 
-export async function lockPackage(name: string, locked: LockedPackage, folder = process.cwd()): Promise<void> {
+export async function lockPackage(name: string, locked: LockedPackage, folder: string): Promise<void> {
   const packages = await readLock(folder)
   packages.set(name, locked)
   const sorted = [...packages].sort(([a], [b]) => (a < b ? -1 : 1))
   const path = join(folder, lockFileName)
-  const temporary = `${path}.${process.pid}.tmp`
+  const temporary = `${path}.${randomUUID()}.tmp`
   await writeFile(temporary, `${JSON.stringify({ lock_version: 1, packages: Object.fromEntries(sorted) }, null, 2)}\n`)
   await rename(temporary, path)
 }

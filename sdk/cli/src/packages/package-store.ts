@@ -3,20 +3,19 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { integrityOf } from '@agentgym/client'
-import { agentGymHome } from '../account/agentgym-home.ts'
 import { readPackage } from './read-package.ts'
 
 const tarballName = 'package.tgz'
 
 /** Where a package of that integrity lies on this machine; every project shares it. */
-function storedFolder(integrity: string): string {
+function storedFolder(integrity: string, home: string): string {
   const hex = Buffer.from(integrity.replace(/^sha512-/, ''), 'base64').toString('hex')
-  return join(agentGymHome(), 'packages', hex)
+  return join(home, 'packages', hex)
 }
 
 /** The folder of a package that lies here whole and unchanged, file by file; null otherwise. */
-export async function findStored(integrity: string): Promise<string | null> {
-  const folder = storedFolder(integrity)
+export async function findStored(integrity: string, home: string): Promise<string | null> {
+  const folder = storedFolder(integrity, home)
   const tarball = await readFile(join(folder, tarballName)).catch(() => undefined)
   if (tarball === undefined || (await integrityOf(tarball)) !== integrity) return null
   for (const [path, bytes] of await readPackage(tarball)) {
@@ -27,8 +26,8 @@ export async function findStored(integrity: string): Promise<string | null> {
 }
 
 /** Puts a package whose integrity has been checked into the store, whole or not at all. */
-export async function storePackage(tarball: Uint8Array, integrity: string): Promise<string> {
-  const folder = storedFolder(integrity)
+export async function storePackage(tarball: Uint8Array, integrity: string, home: string): Promise<string> {
+  const folder = storedFolder(integrity, home)
   const temporary = `${folder}.${randomUUID()}.tmp`
   const files = await readPackage(tarball)
   await mkdir(temporary, { recursive: true, mode: 0o700 })
@@ -38,7 +37,7 @@ export async function storePackage(tarball: Uint8Array, integrity: string): Prom
       await writeFile(join(temporary, path), bytes)
     }
     await writeFile(join(temporary, tarballName), tarball)
-    await putInPlace(temporary, folder, integrity)
+    await putInPlace(temporary, folder, () => findStored(integrity, home))
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
@@ -46,14 +45,14 @@ export async function storePackage(tarball: Uint8Array, integrity: string): Prom
 }
 
 /** By renaming alone, which is whole or not at all: other installs do the same at the same time. */
-async function putInPlace(temporary: string, folder: string, integrity: string): Promise<void> {
+async function putInPlace(temporary: string, folder: string, findIntact: () => Promise<string | null>): Promise<void> {
   const moved = async () => {
     try {
       await rename(temporary, folder)
       return true
     } catch (error) {
       // Another install was first; the name is the content, so theirs is ours, unless it was damaged since.
-      if ((await findStored(integrity)) !== null) return true
+      if ((await findIntact()) !== null) return true
       if (!existsSync(folder)) throw error
       return false
     }

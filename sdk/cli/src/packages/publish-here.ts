@@ -82,10 +82,10 @@ export async function waitHere(
   upload: Upload,
   context: CommandContext,
 ): Promise<VersionDetails> {
-  const { terminal, json, stdout } = context
-  const draw = !json && terminal.live ? createLogUpdate(stdout) : undefined
+  const { terminal, json, io } = context
+  const draw = !json && terminal.live ? createLogUpdate(io.stdout) : undefined
   if (!draw) context.say(`${terminal.symbols.next} The server checks it in its own sandbox`)
-  const interrupt = cancelOnInterrupt(() => {})
+  const interrupt = cancelOnInterrupt(context)
   try {
     return await waitForChecks(connection, packed, {
       signal: interrupt.signal,

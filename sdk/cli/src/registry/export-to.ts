@@ -1,11 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AgentGymError } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { formatBytes } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { transferProgress } from '../terminal/transfer-progress.ts'
@@ -37,21 +36,21 @@ export async function exportTo(
   const response = await fetch()
   const body = Readable.from(response.body ?? [])
   if (file === '-') {
-    await pipeline(body, process.stdout, { end: false })
+    await pipeline(body, context.io.stdout, { end: false })
     return undefined
   }
-  const out = resolve(file)
+  const out = context.resolve(file)
   const bytes = await writeWhole(body, out, option, context)
   context.sayJson({ ok: true, ...about, path: out, bytes })
   const { paint, symbols } = context.terminal
-  const shown = paint.bold(safeText(displayPath(out)))
+  const shown = paint.bold(safeText(context.displayPath(out)))
   context.say(`${paint.accent(symbols.ok)} Wrote ${shown} ${paint.dim(`(${formatBytes(bytes)})`)}`)
   return bytes
 }
 
 /** Whole or not at all: what is there stays until the last byte has come. */
 async function writeWhole(body: Readable, out: string, option: string, context: CommandContext): Promise<number> {
-  const temporary = `${out}.${process.pid}.tmp`
+  const temporary = `${out}.${randomUUID()}.tmp`
   const progress = transferProgress('exported', context)
   let bytes = 0
   try {
@@ -62,7 +61,7 @@ async function writeWhole(body: Readable, out: string, option: string, context: 
     await pipeline(body, createWriteStream(temporary))
     await rename(temporary, out)
   } catch (error) {
-    throw explainFailure(error, out, option)
+    throw explainFailure(error, out, option, context)
   } finally {
     progress.close()
     await rm(temporary, { force: true })
@@ -70,10 +69,10 @@ async function writeWhole(body: Readable, out: string, option: string, context: 
   return bytes
 }
 
-function explainFailure(error: unknown, out: string, option: string): unknown {
+function explainFailure(error: unknown, out: string, option: string, context: CommandContext): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR'].includes(code)) {
-    const message = `${displayPath(out)} cannot be written (${code})`
+    const message = `${context.displayPath(out)} cannot be written (${code})`
     const hint = `Name a file in a folder that is there, with ${option} FILE.`
     return new AgentGymError({ code: 'file_not_found', message, hint, data: { path: out } }, { cause: error })
   }

@@ -59,7 +59,11 @@ export async function downloadAgent(
       await writeFile(join(temporary, path), bytes)
     }
     await runtime.readAgent(temporary)
-    const claimed = await claimAgentFolder(folder, { force: options.force, checkpoint: runtime.checkpointPath(folder) })
+    const claimed = await claimAgentFolder(
+      folder,
+      { force: options.force, checkpoint: runtime.checkpointPath(folder) },
+      options.context,
+    )
     // The folder is not there, or empty but for the request of a run that never came to anything.
     await forgetRunRequest(folder)
     await rename(temporary, folder)

@@ -4,7 +4,6 @@ import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
 import { readVersion } from '../packages/upload-package.ts'
 import { shortId } from '../registry/find-by-id.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
 import { runLine } from '../training-view/json-view.ts'
@@ -30,12 +29,12 @@ export async function watchRunHere(
   options: WatchOptions,
   context: CommandContext,
 ): Promise<void> {
-  const interrupt = cancelOnInterrupt(() => {})
+  const interrupt = cancelOnInterrupt(context)
   let view: TrainingView | undefined
   let ended: EndedRun
   try {
     view = await chooseView({ watch: true }, context, interrupt)
-    view.start(await planOf(connection, run, options))
+    view.start(await planOf(connection, run, options, context))
     ended = await followRun(connection, run, { view, signal: interrupt.signal })
   } catch (error) {
     await view?.close()
@@ -48,7 +47,12 @@ export async function watchRunHere(
   await finish(connection, ended, { ...options, view }, context)
 }
 
-async function planOf(connection: Connection, run: Run, { out }: WatchOptions): Promise<TrainingPlan> {
+async function planOf(
+  connection: Connection,
+  run: Run,
+  { out }: WatchOptions,
+  context: CommandContext,
+): Promise<TrainingPlan> {
   const { name, version } = run.scenario
   const manifest = await scenarioManifest(connection, run)
   return {
@@ -57,7 +61,7 @@ async function planOf(connection: Connection, run: Run, { out }: WatchOptions): 
     algorithm: safeText(run.algorithm, 20),
     steps: Number(run.settings.steps ?? run.progress?.steps_total ?? 0),
     seed: run.seed,
-    out: out === null ? null : displayPath(out),
+    out: out === null ? null : context.displayPath(out),
     resume: false,
     success: manifest?.success ?? {},
     settings: run.settings,
@@ -95,7 +99,7 @@ async function finish(
     seconds: completed?.seconds ?? run.progress?.seconds ?? 0,
     evaluation,
   }
-  view.finish(result, run)
+  view.finish(result, { out: out === null ? null : context.displayPath(out), run })
 }
 
 async function fetchTo(
@@ -108,7 +112,7 @@ async function fetchTo(
   try {
     const { movedTo } = await downloadAgent(connection, run, out, options)
     if (movedTo === null) return
-    const shown = safeText(displayPath(movedTo))
+    const shown = safeText(context.displayPath(movedTo))
     context.say(`${context.terminal.symbols.next} The agent that was there moved to ${shown}`)
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error

@@ -14,11 +14,11 @@ import { findLocalScenario, resolveScenarioFolder } from './resolve-scenario.ts'
  * last the registry, from which it is installed first. A range asks the registry unless the lock's version lies in it.
  */
 export async function obtainScenarioFolder(target: string, context: CommandContext): Promise<string> {
-  const local = await findLocalScenario(target)
+  const local = await findLocalScenario(target, context)
   if (local !== undefined) return local
   const wanted = parsePackageTarget(target)
-  if (wanted === undefined) return resolveScenarioFolder(target)
-  const locked = await findLocked(wanted)
+  if (wanted === undefined) return resolveScenarioFolder(target, context)
+  const locked = await findLocked(wanted, context)
   if (locked === undefined) return install(wanted, {}, context)
   if (locked.folder !== null) return locked.folder
   const exact = { name: locked.name, range: locked.version }
@@ -45,10 +45,10 @@ export async function installExact(
 }
 
 async function install(target: PackageTarget, options: InstallOptions, context: CommandContext): Promise<string> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const progress = transferProgress(safeText(target.name, 60), context)
   try {
-    const installed = await installPackage(connection, target, { ...options, onProgress: progress.update })
+    const installed = await installPackage(connection, target, { ...options, onProgress: progress.update }, context)
     progress.close()
     sayInstalled(installed, context)
     return installed.folder

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
+import type { CommandContext } from '../command-context.ts'
 import { findLocked } from '../packages/installed-packages.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
 import { unscopedName } from './built-in-scenarios.ts'
@@ -14,13 +15,15 @@ export const agentsFolder = 'agents'
  * The folder of the agent that a user named: a folder that holds an agent.json, else what agentgym.lock names, else the
  * name of one in ./agents. Throws `file_not_found`.
  */
-export async function resolveAgentFolder(target: string): Promise<string> {
+export async function resolveAgentFolder(target: string, context: CommandContext): Promise<string> {
   const wanted = parsePackageTarget(target)
-  const installed = wanted && (await findLocked(wanted))?.folder
+  const installed = wanted && (await findLocked(wanted, context))?.folder
   const candidates = [target, ...(installed ? [installed] : []), join(agentsFolder, unscopedName(target))]
-  const found = candidates.find((folder) => existsSync(join(folder, 'agent.json')))
-  if (found) return resolve(found)
-  const names = (await findAgents(agentsFolder)).map((agent) => agent.name)
+  const found = candidates
+    .map((folder) => context.resolve(folder))
+    .find((folder) => existsSync(join(folder, 'agent.json')))
+  if (found) return found
+  const names = (await findAgents(context.resolve(agentsFolder))).map((agent) => agent.name)
   const nearest = closestName(target, names)
   throw new AgentGymError({
     code: 'file_not_found',

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
+import type { CommandContext } from '../command-context.ts'
 import { builtInScenarios, findBuiltIn, unscopedName } from './built-in-scenarios.ts'
 import { closestName } from './closest-name.ts'
 
@@ -8,8 +8,8 @@ import { closestName } from './closest-name.ts'
  * The folder of the scenario that a user named: a folder, else the name of a built-in scenario. A folder wins over a
  * built-in of the same name, as `./cart-pole` is what its author sees. Throws `file_not_found`.
  */
-export async function resolveScenarioFolder(target: string): Promise<string> {
-  const local = await findLocalScenario(target)
+export async function resolveScenarioFolder(target: string, context: CommandContext): Promise<string> {
+  const local = await findLocalScenario(target, context)
   if (local !== undefined) return local
   const names = (await builtInScenarios()).map((scenario) => unscopedName(scenario.package.name))
   const nearest = closestName(unscopedName(target), names)
@@ -24,8 +24,9 @@ export async function resolveScenarioFolder(target: string): Promise<string> {
 }
 
 /** As `resolveScenarioFolder`; undefined where the name is neither. */
-export async function findLocalScenario(target: string): Promise<string | undefined> {
-  if (await isFolder(target)) return resolve(target)
+export async function findLocalScenario(target: string, context: CommandContext): Promise<string | undefined> {
+  const folder = context.resolve(target)
+  if (await isFolder(folder)) return folder
   return looksLikePath(target) ? undefined : (await findBuiltIn(target))?.folder
 }
 

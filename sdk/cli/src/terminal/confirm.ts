@@ -17,7 +17,7 @@ export type Consent = {
  */
 export async function confirm({ given, question, otherwise }: Consent, context: CommandContext): Promise<boolean> {
   if (given) return true
-  if (context.json || !process.stdin.isTTY || !context.terminal.live) {
+  if (context.json || !context.io.stdin.isTTY || !context.terminal.live) {
     throw new AgentGymError({
       code: 'usage_invalid',
       message: `there is nobody to ask: ${question}`,
@@ -25,6 +25,11 @@ export async function confirm({ given, question, otherwise }: Consent, context: 
       data: { question },
     })
   }
-  const answer = await ask({ message: question, initialValue: false })
+  const answer = await ask({
+    message: question,
+    initialValue: false,
+    input: context.io.stdin,
+    output: context.io.stdout,
+  })
   return !isCancel(answer) && answer
 }

@@ -7,9 +7,9 @@ import { progressBar } from './progress-bar.ts'
 export type EpisodeProgress = { update(done: number, total: number): void; close(): void }
 
 /** A bar for held-out episodes, with the time left; nothing where nobody watches. */
-export function episodeProgress({ terminal, json, stdout }: CommandContext): EpisodeProgress {
+export function episodeProgress({ terminal, json, io }: CommandContext): EpisodeProgress {
   if (json || !terminal.live) return { update: () => {}, close: () => {} }
-  const draw = createLogUpdate(stdout)
+  const draw = createLogUpdate(io.stdout)
   const started = performance.now()
   let last = 0
   return {

@@ -9,9 +9,9 @@ export type TransferProgress = { update(bytes: number, total: number | null): vo
 const redrawMs = 100
 
 /** A bar with rate and time left for an upload or a download; nothing where nobody watches. */
-export function transferProgress(label: string, { terminal, json, stdout }: CommandContext): TransferProgress {
+export function transferProgress(label: string, { terminal, json, io }: CommandContext): TransferProgress {
   if (json || !terminal.live) return { update: () => {}, close: () => {} }
-  const draw = createLogUpdate(stdout)
+  const draw = createLogUpdate(io.stdout)
   const started = performance.now()
   let last = 0
   return {

@@ -8,14 +8,15 @@ import type { TrainingView } from './training-view.ts'
 /** How a run is shown here: as JSON lines, on the whole screen where `watch` asks for it, as a live block, or as lines. */
 export async function chooseView(
   { watch }: { watch: boolean },
-  { terminal, verbose, stdout, say, json }: CommandContext,
+  { terminal, verbose, io, say, json }: CommandContext,
   interrupt: Interrupt,
 ): Promise<TrainingView> {
+  const { stdin, stdout } = io
   if (json) return jsonView((line) => stdout.write(`${line}\n`))
-  if (terminal.live && watch && process.stdin.isTTY) {
+  if (terminal.live && watch && stdin.isTTY) {
     // Ink and React are loaded for those who watch only.
     const { dashboardView } = await import('./dashboard-view.ts')
-    return dashboardView({ terminal, verbose, stream: stdout, onInterrupt: interrupt.interrupt })
+    return dashboardView({ terminal, verbose, stream: stdout, input: stdin, onInterrupt: interrupt.interrupt })
   }
   if (terminal.live) return liveView({ terminal, verbose, stream: stdout })
   return plainView({ terminal, verbose, write: say, now: () => performance.now() })

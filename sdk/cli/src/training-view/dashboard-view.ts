@@ -1,6 +1,7 @@
 import type { TrainingEvent } from '@agentgym/contract'
 import { type Instance, render, useInput, useWindowSize } from 'ink'
 import { createElement, type ReactElement, useEffect, useState } from 'react'
+import type { InputStream } from '../command-io.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { Dashboard } from './dashboard.ts'
 import { liveBlock } from './live-block.ts'
@@ -14,6 +15,7 @@ import type { TrainingView } from './training-view.ts'
 const redrawEveryMs = 100
 
 export type DashboardViewOptions = Omit<LiveViewOptions, 'initial'> & {
+  input: InputStream
   /** Ctrl-C was pressed; in raw mode the terminal sends no signal. */
   onInterrupt: () => void
 }
@@ -60,11 +62,11 @@ export function dashboardView(options: DashboardViewOptions): TrainingView {
       await screen?.close()
       await after?.close()
     },
-    finish(result, run) {
+    finish(result, end) {
       const { stream, terminal } = options
       // The dashboard is gone with its screen; the live block left its last lines here already.
       const last = state && !after ? liveBlock(state, terminal, terminal.columns() - 1, false).slice(0, -1) : []
-      stream.write(`${[...last, ...resultLines(result, terminal, run)].join('\n')}\n`)
+      stream.write(`${[...last, ...resultLines(result, terminal, end)].join('\n')}\n`)
     },
   }
 }
@@ -73,9 +75,11 @@ type Screen = { close: () => Promise<void> }
 type Snapshot = { state: RunState; stopping: boolean }
 
 function openScreen(options: DashboardViewOptions, read: () => Snapshot | undefined, leave: () => void): Screen {
-  const { terminal, stream, onInterrupt } = options
+  const { terminal, stream, input, onInterrupt } = options
   const instance: Instance = render(createElement(Live, { terminal, read, leave, onInterrupt }), {
-    stdout: stream,
+    // Ink asks for a terminal's streams, which these are: the dashboard opens on nothing else.
+    stdout: stream as NodeJS.WriteStream,
+    stdin: input as NodeJS.ReadStream,
     exitOnCtrlC: false,
     alternateScreen: true,
     incrementalRendering: true,

@@ -1,4 +1,5 @@
 import { createLogUpdate } from 'log-update'
+import type { OutputStream } from '../command-io.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { liveBlock } from './live-block.ts'
 import { planLines } from './plan-lines.ts'
@@ -8,7 +9,7 @@ import type { TrainingView } from './training-view.ts'
 
 const redrawEveryMs = 100
 
-export type LiveViewOptions = { terminal: Terminal; verbose: boolean; stream: NodeJS.WriteStream; initial?: RunState }
+export type LiveViewOptions = { terminal: Terminal; verbose: boolean; stream: OutputStream; initial?: RunState }
 
 /** A block of a few lines at the end of the screen, drawn over as the run goes on. */
 export function liveView({ terminal, verbose, stream, initial }: LiveViewOptions): TrainingView {
@@ -58,8 +59,8 @@ export function liveView({ terminal, verbose, stream, initial }: LiveViewOptions
         )
       update.done()
     },
-    finish(result, run) {
-      stream.write(`${resultLines(result, terminal, run).join('\n')}\n`)
+    finish(result, end) {
+      stream.write(`${resultLines(result, terminal, end).join('\n')}\n`)
     },
   }
 }

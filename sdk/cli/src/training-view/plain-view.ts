@@ -52,8 +52,8 @@ export function plainView({ terminal, verbose, write, now }: PlainViewOptions): 
       write(`${terminal.symbols.warning} Stopping; writing the checkpoint`)
     },
     async close() {},
-    finish(result, run) {
-      for (const line of resultLines(result, terminal, run)) write(line)
+    finish(result, end) {
+      for (const line of resultLines(result, terminal, end)) write(line)
     },
   }
 }

@@ -1,26 +1,26 @@
 import type { Evaluation, ResultEvent, Run } from '@agentgym/contract'
 import { shortId } from '../registry/find-by-id.ts'
-import { displayPath } from '../terminal/display-path.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-figures.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { costText } from './remote-run.ts'
+import type { RunEnd } from './training-view.ts'
 
 /**
  * What a finished run came to: one line of result, one a criterion, and one of what to do next. Of a run on shared machines
  * also what it cost and what became of its agent.
  */
-export function resultLines(result: ResultEvent, terminal: Terminal, run?: Run): string[] {
+export function resultLines(result: ResultEvent, terminal: Terminal, { out, run }: RunEnd): string[] {
   const { paint, symbols } = terminal
   const verdict = [verdictLine(result.evaluation, terminal), ...criterionLines(result.evaluation, terminal)]
   const remote = run === undefined ? [] : remoteResultLines(run, terminal)
-  if (run !== undefined && result.agent === run.agent?.tarball) {
+  if (run !== undefined && out === null) {
     const took = `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}`
     const fetch = `agentgym runs download ${shortId(run.id)}`
     return [...verdict, took, ...remote, `${symbols.next} Fetch the agent: ${paint.accent(fetch)}`]
   }
-  const folder = displayPath(result.agent)
+  const folder = out ?? result.agent
   return [
     ...verdict,
     `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}; the agent lies in ${paint.bold(safeText(folder))}`,

@@ -11,6 +11,13 @@ export type TrainingView = {
   /** The run was asked to stop and is writing its last checkpoint. */
   stopping(): void
   close(): Promise<void>
-  /** After `close`: what the run came to; `run` is the one on shared machines. */
-  finish(result: ResultEvent, run?: Run): void
+  /** After `close`: what the run came to. */
+  finish(result: ResultEvent, end: RunEnd): void
+}
+
+export type RunEnd = {
+  /** The agent's folder, as the user would type it; null where the agent is on the server only. */
+  out: string | null
+  /** The run on shared machines. */
+  run?: Run
 }

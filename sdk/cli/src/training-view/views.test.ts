@@ -113,7 +113,7 @@ describe('plain lines', () => {
       now += msPerEvent
       view.event(event)
     }
-    view.finish(result)
+    view.finish(result, { out: 'agents/cart-pole' })
     return written
   }
 
@@ -139,7 +139,7 @@ describe('JSON lines', () => {
     const view = jsonView((line) => written.push(line))
     view.start(recordedPlan)
     for (const event of events) view.event(event)
-    view.finish(result)
+    view.finish(result, { out: 'agents/cart-pole' })
     const parsed: TrainingEvent[] = written.map((line) => trainingEventSchema.parse(JSON.parse(line)))
     expect(parsed).toEqual(events)
   })
@@ -161,6 +161,7 @@ describe('the result', () => {
         { metric: 'cost_reduction', target: 0.3, value: null, ok: false },
       ]),
       terminalOf(80),
+      { out: 'agents/cart-pole' },
     )
     expect(lines[0]).toBe('! 1 of 2 targets missed on 100 held-out episodes: mean return 311.3 (sd 20)')
     expect(lines[1]).toBe('  ✓ tool_reliability 0.9700, target 0.95, reached')
@@ -168,6 +169,8 @@ describe('the result', () => {
   })
 
   it('claims no success where the scenario sets no target', () => {
-    expect(resultLines(withSuccess(null, []), terminalOf(80))[0]).toContain('the scenario sets no target')
+    expect(resultLines(withSuccess(null, []), terminalOf(80), { out: 'agents/cart-pole' })[0]).toContain(
+      'the scenario sets no target',
+    )
   })
 })

@@ -1,5 +1,6 @@
 import { AgentGymError, type AgentManifest, type Evaluation } from '@agentgym/contract'
 import type { BuiltScenario } from '@agentgym/runtime'
+import { agentGymHome } from '../account/agentgym-home.ts'
 import type { CommandContext, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../interrupts.ts'
 import { findBuiltIn, unscopedName } from '../targets/built-in-scenarios.ts'
@@ -23,13 +24,14 @@ export async function playAgent(
   const runtime = await context.runtime()
   const scenario = await scenarioOf(manifest.scenario, options.scenario, runtime, context)
   const progress = episodeProgress(context)
-  const interrupt = cancelOnInterrupt(() => {})
+  const interrupt = cancelOnInterrupt(context)
   const play = (played: BuiltScenario | undefined) =>
     runtime.evaluateAgent({
       agent: folder,
       scenario: played,
       episodes: options.episodes,
       seed: options.seed,
+      home: agentGymHome(context.io),
       signal: interrupt.signal,
       onProgress: progress.update,
     })

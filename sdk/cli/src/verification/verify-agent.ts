@@ -55,7 +55,7 @@ export async function verifyPublished(
   options: VerifyOptions,
   context: CommandContext,
 ): Promise<VerificationReport> {
-  const connection = await findConnection()
+  const connection = await findConnection(context)
   const { version, integrity } = await resolvePackage(connection, target)
   const statement = await signedStatement(connection, { name: target.name, version })
   const folder = await install(connection, { name: target.name, range: version }, context)
@@ -96,7 +96,7 @@ async function signedStatement(
 async function install(connection: Connection, target: PackageTarget, context: CommandContext): Promise<string> {
   const progress = transferProgress(safeText(target.name, 60), context)
   try {
-    return (await installPackage(connection, target, { lock: false, onProgress: progress.update })).folder
+    return (await installPackage(connection, target, { lock: false, onProgress: progress.update }, context)).folder
   } finally {
     progress.close()
   }

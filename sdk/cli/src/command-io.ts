@@ -1,0 +1,64 @@
+import type { Readable, Writable } from 'node:stream'
+
+export type InputStream = Readable & { isTTY?: boolean }
+export type OutputStream = Writable & { isTTY?: boolean; columns?: number; rows?: number }
+
+/**
+ * Everything that a command line takes from its surroundings. `processIo` takes it from this process; a test makes its own,
+ * so that commands run in process and side by side.
+ */
+export type CommandIo = {
+  stdin: InputStream
+  stdout: OutputStream
+  stderr: OutputStream
+  environment: Readonly<Record<string, string | undefined>>
+  /** Absolute; relative paths are resolved against it. */
+  cwd: string
+  /** Calls `listener` at every Ctrl-C, SIGTERM and SIGHUP. Returns a function that removes it. */
+  onInterrupt(listener: () => void): () => void
+  /** Ends the process without waiting for work in progress: a second interrupt, or a closed pipe. */
+  exit(status: number): void
+  /** The `agentgym serve` that started this command as its worker. */
+  parent?: ParentProcess
+}
+
+export type ParentProcess = {
+  /** Calls `listener` when the parent process is gone. Returns a function that removes it. */
+  onGone(listener: () => void): () => void
+  /** Closes the channel to the parent, which would keep this process alive. */
+  disconnect(): void
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** The streams, environment, folder and signals of this process. */
+export function processIo(): CommandIo {
+  const { stdin, stdout, stderr, env: environment } = process
+  return {
+    stdin,
+    stdout,
+    stderr,
+    environment,
+    cwd: process.cwd(),
+    onInterrupt: (listener) => {
+      for (const signal of signals) process.on(signal, listener)
+      return () => {
+        for (const signal of signals) process.off(signal, listener)
+      }
+    },
+    exit: (status) => process.exit(status),
+    ...(process.channel === undefined ? {} : { parent: parentProcess() }),
+  }
+}
+
+function parentProcess(): ParentProcess {
+  return {
+    onGone: (listener) => {
+      process.on('disconnect', listener)
+      return () => process.off('disconnect', listener)
+    },
+    disconnect: () => {
+      if (process.connected) process.disconnect()
+    },
+  }
+}
