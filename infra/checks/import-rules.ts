@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser'
 
-const tests = '[.]test[.]tsx?$|/test/|/testdata/'
+const tests = '[.]test[.]tsx?$|/test/|/testing/|/testdata/'
 const packages = '^(sdk/[^/]+|plugins/[^/]+|runtime|registry|web)/'
 
 /** The files that a package's `exports` name, as one regular expression: the only doors into another package. */
@@ -113,17 +113,16 @@ const serviceRules: IForbiddenRuleType[] = [
     to: { path: packages, pathNot: ['^registry/', '^sdk/(client|contract)/'] },
   },
   {
-    name: 'rooms-do-not-know-the-server',
-    comment: 'The server puts the rooms together. They take from it what a route is made of, and nothing that runs it.',
-    from: {
-      path: '^registry/src/',
-      pathNot: ['^registry/src/(server|testing)/', '^registry/src/(index|testing)[.]ts$', tests],
-    },
-    to: {
-      path: '^registry/src/server/',
-      pathNot:
-        '^registry/src/server/((env|services|create-routes|failures|answer-error|upkeep|current-traceparent)|pages/page)[.]ts$',
-    },
+    name: 'core-imports-no-module',
+    comment: 'Modules stand on core. What core needs of one, app/ passes to it.',
+    from: { path: '^registry/src/core/', pathNot: tests },
+    to: { path: '^registry/src/(modules|app)/' },
+  },
+  {
+    name: 'modules-do-not-know-the-app',
+    comment: 'app/ makes the modules and mounts them; a module that knew it would know all of them.',
+    from: { path: '^registry/src/modules/', pathNot: tests },
+    to: { path: '^registry/src/app/' },
   },
 ]
 
@@ -131,11 +130,11 @@ const serviceRules: IForbiddenRuleType[] = [
 const confined: [rule: string, room: string, library: string][] = [
   ['only-sandbox-imports-isolated-vm', '^runtime/src/sandbox/', npm('isolated-vm')],
   ['only-learner-loads-the-addon', '^runtime/src/learner/', '^runtime/learner/|[.]node$'],
-  ['only-packages-imports-verdaccio', '^registry/src/packages/', npm('verdaccio')],
-  ['only-storage-knows-s3', '^registry/src/storage/', npm('@aws-sdk/[^/]+')],
-  ['only-database-opens-databases', '^registry/src/(database|testing)/', npm('(pg|@electric-sql/pglite)')],
-  ['only-one-file-imports-lucia', '^registry/src/auth/lucia-sessions[.]ts$', npm('lucia')],
-  ['only-auth-hashes-passwords', '^registry/src/auth/', npm('@node-rs/argon2')],
+  ['only-npm-imports-verdaccio', '^registry/src/modules/npm/', npm('verdaccio')],
+  ['only-storage-knows-s3', '^registry/src/core/storage/', npm('@aws-sdk/[^/]+')],
+  ['only-database-opens-databases', '^registry/src/(core/database|testing)/', npm('(pg|@electric-sql/pglite)')],
+  ['only-one-file-imports-lucia', '^registry/src/modules/accounts/lucia-sessions[.]ts$', npm('lucia')],
+  ['only-accounts-hashes-passwords', '^registry/src/modules/accounts/', npm('@node-rs/argon2')],
 ]
 
 function confinedTo([name, room, library]: (typeof confined)[number]): IForbiddenRuleType {

@@ -1,5 +1,5 @@
 import type { Run } from '@agentgym/contract'
-import type { Database } from '../../registry/src/database/database.ts'
+import type { Database } from '../../registry/src/core/database/database.ts'
 
 export type RunAudit = {
   state: Run['state']

@@ -6,8 +6,8 @@ import { type Client, leaseJob, publishPackage, sendHeartbeat, sendResult, versi
 import type { LeasedCheck } from '@agentgym/contract'
 import { runWorker, type WorkerEvent } from '@agentgym/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Database } from '../../registry/src/database/database.ts'
-import { openDatabase } from '../../registry/src/database/open-database.ts'
+import type { Database } from '../../registry/src/core/database/database.ts'
+import { openDatabase } from '../../registry/src/core/database/open-database.ts'
 import { createPostgresqlDatabase } from '../../registry/src/testing/test-postgresql.ts'
 import { type PackedScenario, packScenario, startServer, type TestServer } from './registry-server.ts'
 

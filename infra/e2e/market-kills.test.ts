@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Actor, Scope } from '../../registry/src/auth/actor.ts'
-import { createToken } from '../../registry/src/auth/tokens.store.ts'
-import type { Database } from '../../registry/src/database/database.ts'
-import { openDatabase } from '../../registry/src/database/open-database.ts'
-import { auditLedger } from '../../registry/src/market/ledger/audit-ledger.ts'
-import { auditMarket } from '../../registry/src/market/orders/audit-market.ts'
+import type { Actor, Scope } from '../../registry/src/core/access/actor.ts'
+import type { Database } from '../../registry/src/core/database/database.ts'
+import { openDatabase } from '../../registry/src/core/database/open-database.ts'
+import { createToken } from '../../registry/src/modules/accounts/tokens.store.ts'
+import { auditLedger } from '../../registry/src/modules/ledger/audit-ledger.ts'
+import { auditMarket } from '../../registry/src/modules/orders/audit-market.ts'
 import {
   createTrader,
   fund,
   holdings,
   type Listed,
   listPackage,
-} from '../../registry/src/market/orders/testing/marketplace.ts'
+} from '../../registry/src/modules/orders/testing/marketplace.ts'
 import { createPostgresqlDatabase } from '../../registry/src/testing/test-postgresql.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 

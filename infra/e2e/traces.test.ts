@@ -3,7 +3,7 @@ import { publishPackage, versionPath } from '@agentgym/client'
 import type { Run } from '@agentgym/contract'
 import { runWorker } from '@agentgym/runtime'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type OtlpCollector, startCollector } from '../../registry/src/server/testing/otlp-collector.ts'
+import { type OtlpCollector, startCollector } from '../../registry/src/app/testing/otlp-collector.ts'
 import { packScenario, startServer, type TestServer } from './registry-server.ts'
 
 let collector: OtlpCollector

@@ -1,18 +1,22 @@
 /** What the benchmarks of the catalogue and the market need of this package's inside: databases to fill, and what with. */
 
-export { markdownHtml } from './catalog/markdown-html.ts'
-export { loadPackages } from './catalog/testing/load-packages.ts'
-export { loadPictures } from './catalog/testing/load-pictures.ts'
-export { type SyntheticPackage, syntheticPackages, syntheticQueries } from './catalog/testing/synthetic-packages.ts'
-export { keepReadmeHtml } from './catalog/version-documents.store.ts'
-export type { Database } from './database/database.ts'
-export { openDatabase } from './database/open-database.ts'
-export { openAccounts } from './market/ledger/accounts.store.ts'
-export { applyTransfers } from './market/ledger/apply-transfers.ts'
-export { auditLedger } from './market/ledger/audit-ledger.ts'
-export { foldHotAccounts } from './market/ledger/fold-hot-accounts.ts'
-export { insertOwners } from './market/ledger/testing/insert-owners.ts'
-export { auditMarket } from './market/orders/audit-market.ts'
-export { splitSale } from './market/rules/split-sale.ts'
+export type { Database } from './core/database/database.ts'
+export { openDatabase } from './core/database/open-database.ts'
+export { loadPackages } from './modules/catalog/testing/load-packages.ts'
+export { loadPictures } from './modules/catalog/testing/load-pictures.ts'
+export {
+  type SyntheticPackage,
+  syntheticPackages,
+  syntheticQueries,
+} from './modules/catalog/testing/synthetic-packages.ts'
+export { openAccounts } from './modules/ledger/accounts.store.ts'
+export { applyTransfers } from './modules/ledger/apply-transfers.ts'
+export { auditLedger } from './modules/ledger/audit-ledger.ts'
+export { foldHotAccounts } from './modules/ledger/fold-hot-accounts.ts'
+export { splitSale } from './modules/ledger/rules/split-sale.ts'
+export { insertOwners } from './modules/ledger/testing/insert-owners.ts'
+export { auditMarket } from './modules/orders/audit-market.ts'
+export { markdownHtml } from './modules/packages/documents/markdown-html.ts'
+export { keepReadmeHtml } from './modules/packages/documents/version-documents.store.ts'
 export { openBenchMarket } from './testing/bench-market.ts'
 export { startPostgresql, stopPostgresql } from './testing/postgresql-server.ts'

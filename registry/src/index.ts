@@ -1,2 +1,2 @@
-export type { ServeOptions } from './server/read-settings.ts'
-export { type RunningServer, serve } from './server/serve.ts'
+export { type RunningServer, serve } from './app/serve.ts'
+export type { ServeOptions } from './app/settings/read-settings.ts'

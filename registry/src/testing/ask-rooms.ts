@@ -1,10 +1,10 @@
 import type { Hono } from 'hono'
-import type { Actor, Scope } from '../auth/actor.ts'
-import { createToken } from '../auth/tokens.store.ts'
-import type { Database } from '../database/database.ts'
-import { createApp } from '../server/app.ts'
-import type { Env } from '../server/env.ts'
-import { type HttpListener, listenHttp } from '../server/http-listener.ts'
+import { createApp } from '../app/app.ts'
+import { type HttpListener, listenHttp } from '../app/http-listener.ts'
+import type { Actor, Scope } from '../core/access/actor.ts'
+import type { Database } from '../core/database/database.ts'
+import type { Env } from '../core/http/env.ts'
+import { createToken } from '../modules/accounts/tokens.store.ts'
 import { type TestServices, testServices } from './test-services.ts'
 
 export type Asking = Awaited<ReturnType<typeof askRooms>>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Mail } from '../server/services.ts'
+import type { Mail } from '../core/services.ts'
 
 export type SentMail = Parameters<Mail['send']>[0]
 

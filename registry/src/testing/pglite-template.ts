@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { migrations } from '../database/migrations/migrations.ts'
-import { openDatabase } from '../database/open-database.ts'
+import { migrations } from '../core/database/migrations/migrations.ts'
+import { openDatabase } from '../core/database/open-database.ts'
 
 const require = createRequire(import.meta.url)
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/agentgym')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/core/database/open-database.ts'
 import { createPgliteFolder } from '../../src/testing/test-databases.ts'
 
 const writer = fileURLToPath(new URL('./folder-writer.ts', import.meta.url))

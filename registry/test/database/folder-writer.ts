@@ -1,7 +1,7 @@
 // node folder-writer.ts FOLDER ACKNOWLEDGED: opens the embedded database in FOLDER and writes numbered audit entries,
 // one a transaction and each noted in ACKNOWLEDGED once it is committed, until it is killed.
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/core/database/open-database.ts'
 
 const [folder, acknowledged] = process.argv.slice(2)
 const database = await openDatabase({ folder })

@@ -1,4 +1,4 @@
-import type { Transfer } from '../../src/market/rules/transfer.ts'
+import type { Transfer } from '../../src/modules/ledger/rules/transfer.ts'
 
 /** Accounts that the purchases of the kill test are between; shared with the process that makes them. */
 export type Accounts = { buyers: string[]; sellers: string[]; fees: string; provider: string; currency: string }

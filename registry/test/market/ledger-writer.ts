@@ -2,10 +2,10 @@
 // and expires meanwhile. Each is noted in INTENDED before it is asked for, and in ACKNOWLEDGED once it is committed.
 import { randomUUID } from 'node:crypto'
 import { openSync, writeSync } from 'node:fs'
-import { openDatabase } from '../../src/database/open-database.ts'
-import { applyTransfers } from '../../src/market/ledger/apply-transfers.ts'
-import { expireTransfers } from '../../src/market/ledger/expire-transfers.ts'
-import { foldHotAccounts } from '../../src/market/ledger/fold-hot-accounts.ts'
+import { openDatabase } from '../../src/core/database/open-database.ts'
+import { applyTransfers } from '../../src/modules/ledger/apply-transfers.ts'
+import { expireTransfers } from '../../src/modules/ledger/expire-transfers.ts'
+import { foldHotAccounts } from '../../src/modules/ledger/fold-hot-accounts.ts'
 import { purchase } from './ledger-purchase.ts'
 
 const [address, accounts] = process.argv.slice(2, 4).map((text) => JSON.parse(text))

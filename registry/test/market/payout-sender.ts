@@ -1,7 +1,7 @@
 // Asks for a payout in a process of its own, to be killed: `node payout-sender.ts ADDRESS SETTINGS`.
-import { openDatabase } from '../../src/database/open-database.ts'
-import { requestPayout } from '../../src/market/payments/request-payout.ts'
-import type { Services } from '../../src/server/services.ts'
+import { openDatabase } from '../../src/core/database/open-database.ts'
+import type { Services } from '../../src/core/services.ts'
+import { requestPayout } from '../../src/modules/payments/request-payout.ts'
 import type { PayoutSender } from './payout-kill.test.ts'
 
 const [address, settings] = process.argv.slice(2)

@@ -1,8 +1,8 @@
 // Tells usage and posts it in a process of its own, to be killed: `node usage-teller.ts ADDRESS`, the settings as a message.
 import { once } from 'node:events'
-import { openDatabase } from '../../src/database/open-database.ts'
-import { countUsage } from '../../src/market/metering/count-usage.ts'
-import { postUsage } from '../../src/market/metering/post-usage.ts'
+import { openDatabase } from '../../src/core/database/open-database.ts'
+import { countUsage } from '../../src/modules/metering/count-usage.ts'
+import { postUsage } from '../../src/modules/metering/post-usage.ts'
 import type { UsageTeller } from './usage-kill.test.ts'
 
 const [address] = process.argv.slice(2)

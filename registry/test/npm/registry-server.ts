@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { serve } from '@hono/node-server'
-import { openDatabase } from '../../src/database/open-database.ts'
-import { npmRoutes } from '../../src/packages/npm/npm.routes.ts'
-import { createApp } from '../../src/server/app.ts'
-import { createProcessMetrics } from '../../src/server/process-metrics.ts'
-import type { Services } from '../../src/server/services.ts'
-import { openDiskObjectStore } from '../../src/storage/disk/disk-object-store.ts'
+import { createApp } from '../../src/app/app.ts'
+import { openDatabase } from '../../src/core/database/open-database.ts'
+import { createProcessMetrics } from '../../src/core/observability/process-metrics.ts'
+import type { Services } from '../../src/core/services.ts'
+import { openDiskObjectStore } from '../../src/core/storage/disk/disk-object-store.ts'
+import { npmRoutes } from '../../src/modules/npm/npm.routes.ts'
 
 export type RegistryServerOptions = {
   database: { url: string } | { folder: string }

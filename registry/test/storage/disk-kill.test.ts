@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { openDiskObjectStore } from '../../src/storage/disk/disk-object-store.ts'
+import { openDiskObjectStore } from '../../src/core/storage/disk/disk-object-store.ts'
 import { runFolder } from '../../src/testing/run-folder.ts'
 
 const writer = fileURLToPath(new URL('./object-writer.ts', import.meta.url))

@@ -1,0 +1,70 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { sql } from 'kysely'
+import { describe } from '../core/http/answer-error.ts'
+import { createRoutes } from '../core/http/create-routes.ts'
+import type { Services } from '../core/services.ts'
+
+const healthSchema = z.object({ ok: z.boolean() }).meta({ id: 'Health' })
+const readinessSchema = z
+  .object({ ok: z.boolean(), database: z.boolean(), objects: z.boolean(), draining: z.boolean() })
+  .meta({ id: 'Readiness' })
+
+/** Nothing has this hash: asking for it costs a store one look-up. */
+const NO_OBJECT = `sha256/${'0'.repeat(64)}`
+const PROBE_MS = 3_000
+
+const healthRoute = createRoute({
+  method: 'get',
+  path: '/healthz',
+  operationId: 'health',
+  summary: 'Does the process live?',
+  responses: { 200: { description: 'It does.', content: { 'application/json': { schema: healthSchema } } } },
+})
+
+const readinessRoute = createRoute({
+  method: 'get',
+  path: '/readyz',
+  operationId: 'readiness',
+  summary: 'Can it serve?',
+  description: 'Asks database and object store. A balancer sends requests only where this answers 200.',
+  responses: {
+    200: { description: 'It can.', content: { 'application/json': { schema: readinessSchema } } },
+    503: {
+      description: 'A part does not answer, or it is closing.',
+      content: { 'application/json': { schema: readinessSchema } },
+    },
+  },
+})
+
+/** `draining()` is true from when the server was asked to stop: balancers then send no more. */
+export function healthRoutes({ database, objects, log }: Services, draining: () => boolean) {
+  const works = async (part: string, probe: Promise<unknown>): Promise<boolean> => {
+    try {
+      await withinTime(probe)
+      return true
+    } catch (error) {
+      log.warn('a part does not answer', { part, error: describe(error) })
+      return false
+    }
+  }
+  return createRoutes()
+    .openapi(healthRoute, (c) => c.json({ ok: true }, 200))
+    .openapi(readinessRoute, async (c) => {
+      const [databaseWorks, objectsWork] = await Promise.all([
+        works('database', sql`select 1`.execute(database.query)),
+        works('objects', objects.has(NO_OBJECT)),
+      ])
+      const ok = databaseWorks && objectsWork && !draining()
+      return c.json({ ok, database: databaseWorks, objects: objectsWork, draining: draining() }, ok ? 200 : 503)
+    })
+}
+
+async function withinTime(probe: Promise<unknown>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${PROBE_MS} ms`)), PROBE_MS)
+  try {
+    await Promise.race([probe, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,119 @@
+import type { Hono } from 'hono'
+import type { Env } from '../core/http/env.ts'
+import { idempotencyUpkeep } from '../core/idempotency/idempotency-upkeep.ts'
+import { closeJobQueue, jobQueue } from '../core/queue/job-queue.ts'
+import { backgroundSettled } from '../core/scheduled-tasks/in-background.ts'
+import type { UpkeepTask } from '../core/scheduled-tasks/upkeep.ts'
+import type { Services } from '../core/services.ts'
+import { accountRoutes } from '../modules/accounts/account-routes.ts'
+import { accountUpkeep } from '../modules/accounts/account-upkeep.ts'
+import { capRoutes } from '../modules/caps/caps.routes.ts'
+import { catalogRoutes } from '../modules/catalog/catalog.routes.ts'
+import { catalogUpkeep } from '../modules/catalog/catalog-upkeep.ts'
+import { flushDownloads } from '../modules/catalog/record-download.ts'
+import { earningsRoutes } from '../modules/earnings/earnings.routes.ts'
+import { callDesk } from '../modules/hosting/call-desk.ts'
+import { chatRoutes } from '../modules/hosting/chat.routes.ts'
+import { hostedCallRoutes } from '../modules/hosting/hosted-calls.routes.ts'
+import { hostingUpkeep } from '../modules/hosting/hosting-upkeep.ts'
+import { jobRoutes } from '../modules/jobs/jobs.routes.ts'
+import { jobUpkeep } from '../modules/jobs/upkeep.ts'
+import { ledgerUpkeep } from '../modules/ledger/ledger-upkeep.ts'
+import { meteringRoutes } from '../modules/metering/metering.routes.ts'
+import { meteringUpkeep } from '../modules/metering/metering-upkeep.ts'
+import { moderationRoutes } from '../modules/moderation/moderation.routes.ts'
+import { moderationUpkeep } from '../modules/moderation/moderation-upkeep.ts'
+import { npmRoutes } from '../modules/npm/npm.routes.ts'
+import { orderRoutes } from '../modules/orders/orders.routes.ts'
+import { ordersUpkeep } from '../modules/orders/orders-upkeep.ts'
+import { checkJobRoutes } from '../modules/packages/check-jobs.routes.ts'
+import { checkJobs } from '../modules/packages/check-jobs.ts'
+import { packageRoutes } from '../modules/packages/packages.routes.ts'
+import { packageUpkeep } from '../modules/packages/upkeep.ts'
+import { judgeMoneyPlace } from '../modules/payments/judge-money-place.ts'
+import { paymentRoutes } from '../modules/payments/payments.routes.ts'
+import { paymentsUpkeep } from '../modules/payments/payments-upkeep.ts'
+import { priceUpkeep } from '../modules/prices/price-upkeep.ts'
+import { priceRoutes } from '../modules/prices/prices.routes.ts'
+import { reviewRoutes } from '../modules/reviews/reviews.routes.ts'
+import { reviewsUpkeep } from '../modules/reviews/reviews-upkeep.ts'
+import { rpcRoutes } from '../modules/runs/rpc.routes.ts'
+import { runDataRoutes } from '../modules/runs/run-data.routes.ts'
+import { runFeeds } from '../modules/runs/run-feed.ts'
+import { runRoutes } from '../modules/runs/runs.routes.ts'
+import { trainJobs } from '../modules/runs/train-jobs.ts'
+import { trainingJobRoutes } from '../modules/runs/training-jobs.routes.ts'
+import { trainingUpkeep } from '../modules/runs/training-upkeep.ts'
+import { evaluateJobRoutes } from '../modules/verification/evaluate-jobs.routes.ts'
+import { evaluateJobs } from '../modules/verification/evaluate-jobs.ts'
+import { ensureSigningKey } from '../modules/verification/signing-keys.ts'
+import { verificationUpkeep } from '../modules/verification/upkeep.ts'
+import { verificationRoutes } from '../modules/verification/verification.routes.ts'
+
+/** What the rooms of the service bring: routes, upkeep, and what they hold open. */
+export type Rooms = {
+  routes: Hono<Env>[]
+  upkeep: UpkeepTask[]
+  /** Ends the answers that would go on for hours: whoever has them asks again, elsewhere. */
+  drain(): void
+  close(): Promise<void>
+}
+
+export async function openRooms(services: Services): Promise<Rooms> {
+  await judgeMoneyPlace(services)
+  await jobQueue(services)
+  await ensureSigningKey(services)
+  const jobs = [checkJobs(services), evaluateJobs(services), await trainJobs(services)]
+  return {
+    routes: [
+      accountRoutes(services),
+      catalogRoutes(services),
+      packageRoutes(services),
+      jobRoutes(services, jobs),
+      checkJobRoutes(services),
+      runRoutes(services),
+      runDataRoutes(services),
+      rpcRoutes(services),
+      trainingJobRoutes(services),
+      evaluateJobRoutes(services),
+      verificationRoutes(services),
+      reviewRoutes(services),
+      moderationRoutes(services),
+      meteringRoutes(services),
+      hostedCallRoutes(services),
+      chatRoutes(services),
+      npmRoutes(services),
+      priceRoutes(services),
+      orderRoutes(services),
+      paymentRoutes(services),
+      earningsRoutes(services),
+      capRoutes(services),
+    ],
+    upkeep: [
+      ...accountUpkeep(services),
+      ...catalogUpkeep(services),
+      ...packageUpkeep(services),
+      ...jobUpkeep(services, jobs),
+      ...trainingUpkeep(services),
+      ...verificationUpkeep(services),
+      ...reviewsUpkeep(services),
+      ...moderationUpkeep(services),
+      ...meteringUpkeep(services),
+      ...hostingUpkeep(services),
+      ...idempotencyUpkeep(services),
+      ...ledgerUpkeep(services),
+      ...ordersUpkeep(services),
+      ...paymentsUpkeep(services),
+      ...priceUpkeep(services),
+    ],
+    drain: () => {
+      runFeeds(services).close()
+      callDesk(services).close()
+    },
+    close: async () => {
+      await backgroundSettled()
+      await flushDownloads(services)
+      await closeJobQueue(services.database)
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { makeSecret } from '../core/access/secret.ts'
+import { type OpenSite, siteHost } from '../core/http/site.ts'
+import { jsonLog } from '../core/observability/json-log.ts'
+import { type ProcessFigures, processRegistries, readFigures } from '../core/observability/process-figures.ts'
+import type { RequestTracer } from '../core/observability/request-tracer.ts'
+import { startUpkeep } from '../core/scheduled-tasks/upkeep.ts'
+import type { Services } from '../core/services.ts'
+import { createApp } from './app.ts'
+import { createHttpListener, type HttpListener } from './http-listener.ts'
+import { openServices } from './open-services.ts'
+import { openRooms } from './rooms.ts'
+import { readSettings, type ServeOptions } from './settings/read-settings.ts'
+
+export type RunningServer = {
+  /** Where it listens: `http://localhost:4477`. */
+  url: string
+  /** For a worker beside this process; nobody else can have it, and it ends with the process. */
+  workerToken: string
+  /** What this process counts, as `/metrics` has it. */
+  figures(): Promise<ProcessFigures>
+  /** Takes no more requests, ends those under way, and closes everything. May be called more than once. */
+  close(): Promise<void>
+}
+
+/** How long requests under way may go on after the server was asked to stop. */
+const GRACE_MS = 20_000
+
+/**
+ * Starts the service in this process: API, npm registry, catalogue, on what options and environment name. Several may
+ * run side by side on one PostgreSQL and one bucket.
+ *
+ * Throws `config_invalid`, naming the setting; `database_in_use`, `database_unavailable`, `storage_unavailable`.
+ */
+export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
+  const startedMs = performance.now()
+  const settings = readSettings(options)
+  const { group } = options
+  const log = jsonLog((line) => process.stderr.write(line), settings.logLevel, group && { process: group.process })
+  const listener = createHttpListener(settings.host, settings.port)
+  const servedPort = group?.servedPort ?? null
+  if (servedPort === null) await listener.listen()
+  const url = `http://${shownHost(settings.host)}:${servedPort ?? listener.port}`
+  try {
+    const services = { ...(await openServices(settings, settings.publicUrl ?? url, log)), group }
+    const workerToken = makeSecret('agt_')
+    services.config.embeddedWorkerToken = workerToken
+    // Loaded only where it is wanted: it would cost every start a tenth of a second.
+    const tracer =
+      settings.tracing && (await import('../core/observability/open-tracing.ts')).openTracing(settings.tracing, log)
+    const close = await start(services, listener, { tracer: tracer ?? undefined, openSite: options.site }).catch(
+      async (error) => {
+        await services.database.close()
+        throw error
+      },
+    )
+    if (servedPort !== null)
+      await joinPort(listener, servedPort).catch(async (error) => {
+        await close()
+        throw error
+      })
+    log.info('serving', { url, database: services.database.kind, start_ms: Math.round(performance.now() - startedMs) })
+    const counted = processRegistries(services)
+    let closing: Promise<void> | undefined
+    return {
+      url,
+      workerToken,
+      figures: () => readFigures(counted),
+      close: () => {
+        closing ??= close()
+        return closing
+      },
+    }
+  } catch (error) {
+    await listener.drain(0)
+    throw error
+  }
+}
+
+/** Puts the rooms behind the listener; gives what ends all of it in order. */
+async function start(
+  services: Services,
+  listener: HttpListener,
+  { tracer, openSite }: { tracer: RequestTracer | undefined; openSite: OpenSite | undefined },
+): Promise<() => Promise<void>> {
+  const rooms = await openRooms(services)
+  const stopping = new AbortController()
+  const site = await openSite?.(siteHost(services))
+  const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted, tracer, site })
+  listener.answerWith(app.fetch)
+  const upkeep = startUpkeep(services, rooms.upkeep, stopping.signal)
+  return async () => {
+    stopping.abort()
+    rooms.drain()
+    await listener.drain(GRACE_MS)
+    await upkeep
+    await rooms.close()
+    await tracer?.close()
+    await services.database.close()
+    services.log.info('stopped')
+  }
+}
+
+/** Takes connections where the group does. Elsewhere nobody would come, and addresses in answers would be wrong. */
+async function joinPort(listener: HttpListener, servedPort: number): Promise<void> {
+  await listener.listen()
+  if (listener.port !== servedPort) throw new Error(`listens on port ${listener.port}, its group on ${servedPort}`)
+}
+
+/** What people type for an address that means this machine. */
+function shownHost(host: string): string {
+  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}

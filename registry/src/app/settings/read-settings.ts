@@ -1,0 +1,202 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { AgentGymError } from '@agentgym/contract'
+import { z } from 'zod'
+import type { OpenSite } from '../../core/http/site.ts'
+import type { LogLevel } from '../../core/observability/json-log.ts'
+import type { ProcessGroup } from '../../core/observability/process-group.ts'
+import {
+  isTracingWanted,
+  type TracingSettings,
+  tracingSettings,
+  tracingVariables,
+} from '../../core/observability/tracing-settings.ts'
+import type { ServerConfig } from '../../core/services.ts'
+import { type ObjectStoreAddress, s3AddressFrom } from '../../core/storage/open-object-store.ts'
+import { marketSettings, marketVariables } from './market-settings.ts'
+
+const MEBIBYTE = 2 ** 20
+const MOST_PROCESSES = 64
+
+const whole = (low: number, high: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'a whole number')
+    .transform(Number)
+    .refine((value) => value >= low && value <= high, `a number from ${low} to ${high}`)
+const address = (...protocols: string[]) =>
+  z
+    .string()
+    .refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `an address with ${protocols.join(' or ')}`)
+
+/** PEM, as `openssl genpkey -algorithm ed25519` prints it; line breaks may be written as \\n. */
+function ed25519Key(text: string, context: z.RefinementCtx<string>): KeyObject {
+  try {
+    const key = createPrivateKey(text.replaceAll('\\n', '\n'))
+    if (key.asymmetricKeyType === 'ed25519') return key
+  } catch {
+    // Said below, without a word of what was given.
+  }
+  context.addIssue({ code: 'custom', message: 'an Ed25519 private key in PEM', input: '' })
+  return z.NEVER
+}
+
+/** What each variable of the environment may be; README.md says what it does. */
+const variables = {
+  AGENTGYM_HOST: z.string(),
+  AGENTGYM_PORT: whole(0, 65_535),
+  AGENTGYM_PROCESSES: whole(1, MOST_PROCESSES),
+  AGENTGYM_PUBLIC_URL: address('http:', 'https:'),
+  AGENTGYM_DATA: z.string(),
+  AGENTGYM_HOME: z.string(),
+  AGENTGYM_TRUSTED_PROXIES: whole(0, 10),
+  AGENTGYM_SECRET: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, '32 bytes in hexadecimal, as `openssl rand -hex 32` prints them'),
+  AGENTGYM_SIGNING_KEY: z.string().transform(ed25519Key),
+  AGENTGYM_OPERATOR: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'a username'),
+  AGENTGYM_LOG_LEVEL: z.enum(['info', 'warn', 'error'], 'info, warn or error'),
+  AGENTGYM_MAX_TARBALL_BYTES: whole(1_024, 2 ** 31),
+  AGENTGYM_MAX_UNPACKED_BYTES: whole(1_024, 2 ** 33),
+  AGENTGYM_MAX_CHECKPOINT_BYTES: whole(1_024, 2 ** 31),
+  AGENTGYM_RETAIN_CHECKPOINT_DAYS: whole(1, 36_500),
+  AGENTGYM_RETAIN_TRAJECTORY_DAYS: whole(1, 36_500),
+  AGENTGYM_RETAIN_METRIC_DAYS: whole(1, 36_500),
+  AGENTGYM_MAX_FILES: whole(1, 1_000_000),
+  AGENTGYM_CURRENCY: z.string().regex(/^[A-Z]{3}$/, 'the three letters of a currency, such as USD'),
+  AGENTGYM_MAX_OPEN_RUNS: whole(1, 10_000_000),
+  AGENTGYM_MAX_STARTS_PER_MINUTE: whole(1, 10_000_000),
+  AGENTGYM_MAIL: z
+    .string()
+    .regex(/^(file|console|smtps?:\/\/.+)$/, '"file", "console" or an address that begins with smtp:// or smtps://'),
+  AGENTGYM_MAIL_FROM: z.string().regex(/@/, 'a sender such as gym@example.com'),
+  AGENTGYM_GITHUB_CLIENT_ID: z.string(),
+  AGENTGYM_GITHUB_CLIENT_SECRET: z.string(),
+  AGENTGYM_GOOGLE_CLIENT_ID: z.string(),
+  AGENTGYM_GOOGLE_CLIENT_SECRET: z.string(),
+  AGENTGYM_METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,}$/, 'at least 16 printable characters without a space'),
+  DATABASE_URL: address('postgres:', 'postgresql:'),
+  ...marketVariables,
+  ...tracingVariables,
+}
+const schema = z.object(variables).partial()
+
+export type ServeOptions = {
+  /** Port to listen on; 0 takes a free one. */
+  port?: number
+  /** Address to listen on; 127.0.0.1 unless told. */
+  host?: string
+  /** Folder of the embedded database, objects and mail. */
+  data?: string
+  publicUrl?: string
+  /** Opens the marketplace's site; without one the server has its API and reference pages alone. */
+  site?: OpenSite
+  /** Read for what the options leave open; the process's own unless told. */
+  environment?: NodeJS.ProcessEnv
+  /** Where this process serves its port together with others. */
+  group?: ProcessGroup
+}
+
+export type Settings = {
+  host: string
+  port: number
+  /** For whoever starts the server's processes; the server itself is one. */
+  processes: number
+  /** Null: where it listens is where users reach it. */
+  publicUrl: string | null
+  database: { url: string } | { folder: string }
+  objects: ObjectStoreAddress
+  mail: { transport: string; from: string; folder: string }
+  logLevel: LogLevel
+  secret: Uint8Array | null
+  tracing: TracingSettings | null
+  config: Omit<ServerConfig, 'publicUrl' | 'secure' | 'secret'>
+}
+
+/** Options first, then the environment, then defaults. Throws `config_invalid`, naming the variable that is wrong. */
+export function readSettings(options: ServeOptions): Settings {
+  const { environment = process.env } = options
+  const read = parse(environment)
+  const bucket = s3AddressFrom(environment)
+  const folder = resolve(
+    options.data ?? read.AGENTGYM_DATA ?? join(read.AGENTGYM_HOME ?? join(homedir(), '.agentgym'), 'server'),
+  )
+  const url = read.DATABASE_URL
+  const needsFolder = url === undefined || bucket === undefined
+  return {
+    host: options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1',
+    port: options.port ?? read.AGENTGYM_PORT ?? 4477,
+    processes: read.AGENTGYM_PROCESSES ?? 1,
+    publicUrl: (options.publicUrl ?? read.AGENTGYM_PUBLIC_URL)?.replace(/\/+$/, '') ?? null,
+    database: url === undefined ? { folder: join(folder, 'database') } : { url },
+    objects: bucket ?? { folder: join(folder, 'objects') },
+    mail: {
+      transport: read.AGENTGYM_MAIL ?? (needsFolder ? 'file' : 'console'),
+      from: read.AGENTGYM_MAIL_FROM ?? 'AgentGym <no-reply@localhost>',
+      folder: join(folder, 'mail'),
+    },
+    logLevel: read.AGENTGYM_LOG_LEVEL ?? 'info',
+    secret: read.AGENTGYM_SECRET === undefined ? null : Buffer.from(read.AGENTGYM_SECRET, 'hex'),
+    tracing: tracingSettings(read),
+    config: {
+      data: needsFolder ? folder : null,
+      trustedProxies: read.AGENTGYM_TRUSTED_PROXIES ?? 0,
+      limits: {
+        tarballBytes: read.AGENTGYM_MAX_TARBALL_BYTES ?? 32 * MEBIBYTE,
+        unpackedBytes: read.AGENTGYM_MAX_UNPACKED_BYTES ?? 256 * MEBIBYTE,
+        files: read.AGENTGYM_MAX_FILES ?? 5_000,
+        ratio: 100,
+      },
+      training: {
+        currency: read.AGENTGYM_CURRENCY ?? 'USD',
+        openRuns: read.AGENTGYM_MAX_OPEN_RUNS ?? 10_000,
+        startsPerMinute: read.AGENTGYM_MAX_STARTS_PER_MINUTE ?? 12_000,
+        checkpointBytes: read.AGENTGYM_MAX_CHECKPOINT_BYTES ?? 512 * MEBIBYTE,
+        retainCheckpointDays: read.AGENTGYM_RETAIN_CHECKPOINT_DAYS ?? 30,
+        retainTrajectoryDays: read.AGENTGYM_RETAIN_TRAJECTORY_DAYS ?? 30,
+        retainMetricDays: read.AGENTGYM_RETAIN_METRIC_DAYS ?? 365,
+      },
+      market: marketSettings(read, invalid),
+      signingKey: read.AGENTGYM_SIGNING_KEY,
+      operator: read.AGENTGYM_OPERATOR,
+      metricsToken: read.AGENTGYM_METRICS_TOKEN,
+      oauth: { github: pair(environment, 'GITHUB'), google: pair(environment, 'GOOGLE') },
+    },
+  }
+}
+
+function parse(environment: NodeJS.ProcessEnv): z.infer<typeof schema> {
+  // OpenTelemetry's may be there for other programs on the machine: they are ours where we are to trace.
+  const ours = isTracingWanted(environment)
+    ? Object.keys(variables)
+    : Object.keys(variables).filter((name) => !Object.hasOwn(tracingVariables, name))
+  // A variable that is set to nothing is not set.
+  const given = ours.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : []))
+  const parsed = schema.safeParse(Object.fromEntries(given))
+  if (parsed.success) return parsed.data
+  const { path, message } = parsed.error.issues[0]
+  throw invalid(String(path[0]), `is not ${message}`)
+}
+
+function pair(
+  environment: NodeJS.ProcessEnv,
+  provider: string,
+): { clientId: string; clientSecret: string } | undefined {
+  const clientId = environment[`AGENTGYM_${provider}_CLIENT_ID`]
+  const clientSecret = environment[`AGENTGYM_${provider}_CLIENT_SECRET`]
+  if (clientId && clientSecret) return { clientId, clientSecret }
+  if (clientId) throw invalid(`AGENTGYM_${provider}_CLIENT_SECRET`, 'is missing beside the client id')
+  if (clientSecret) throw invalid(`AGENTGYM_${provider}_CLIENT_ID`, 'is missing beside the client secret')
+  return undefined
+}
+
+/** Never shows the value: it may hold a password. */
+function invalid(variable: string, what: string): AgentGymError {
+  return new AgentGymError({
+    code: 'config_invalid',
+    message: `The setting ${variable} ${what}.`,
+    hint: 'registry/README.md lists the settings.',
+    data: { field: variable },
+  })
+}

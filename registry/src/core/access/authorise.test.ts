@@ -1,0 +1,131 @@
+import { setTimeout } from 'node:timers/promises'
+import { AgentGymError } from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { insertAccount } from '../../modules/accounts/accounts.store.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import type { Database } from '../database/database.ts'
+import type { Role } from '../database/schema.ts'
+import type { Actor, Permission, Scope } from './actor.ts'
+import { recordAudit } from './audit.ts'
+import { authorise, requireActor, requireOperator } from './authorise.ts'
+import { putMember, removeMember } from './memberships.store.ts'
+
+const roles: Role[] = ['viewer', 'member', 'admin', 'owner']
+const permissions: Permission[] = ['read', 'publish', 'manage', 'own']
+
+const codeOf = async (work: Promise<unknown> | (() => unknown)): Promise<string> => {
+  try {
+    await (typeof work === 'function' ? work() : work)
+    return 'allowed'
+  } catch (error) {
+    if (error instanceof AgentGymError) return error.code
+    throw error
+  }
+}
+
+describe.each(await testDatabases())('authorise on $kind', ({ open }) => {
+  let database: Database
+  let organisationId: string
+  const users = new Map<Role | 'stranger' | 'operator', Actor>()
+  beforeAll(async () => {
+    database = await open()
+    await database.transaction(async (query) => {
+      organisationId = (await insertAccount(query, { kind: 'organisation', username: 'acme' })).id
+      for (const role of [...roles, 'stranger', 'operator'] as const) {
+        const { id } = await insertAccount(query, { kind: 'user', username: `a-${role}` })
+        if (role !== 'stranger' && role !== 'operator') await putMember(query, organisationId, id, role)
+        users.set(role, actor(id, `a-${role}`, { operator: role === 'operator' }))
+      }
+    })
+  })
+  afterAll(() => database.close())
+
+  const actor = (accountId: string, username: string, rest: Partial<Actor> = {}): Actor => ({
+    accountId,
+    username,
+    emailVerified: true,
+    operator: false,
+    tokenId: null,
+    scopes: new Set<Scope>(['packages:read', 'packages:publish', 'packages:manage', 'account:manage']),
+    ...rest,
+  })
+  const user = (role: Role | 'stranger' | 'operator') => users.get(role) as Actor
+  const ask = (who: Actor | null, permission: Permission, options: { scope?: Scope; hidden?: string } = {}) =>
+    codeOf(authorise(database.query, who, permission, organisationId, { scope: 'packages:read', ...options }))
+
+  it.each(permissions)('%s: each role that suffices and none below', async (permission) => {
+    const answers = await Promise.all(roles.map((role) => ask(user(role), permission)))
+    const weakest = permissions.indexOf(permission)
+    expect(answers).toEqual(roles.map((_, rank) => (rank >= weakest ? 'allowed' : 'forbidden')))
+  })
+
+  it.each(permissions)('%s: not for strangers, nor for operators, nor for nobody', async (permission) => {
+    expect(await ask(user('stranger'), permission)).toBe('forbidden')
+    expect(await ask(user('operator'), permission)).toBe('forbidden')
+    expect(await ask(null, permission)).toBe('unauthenticated')
+  })
+
+  it('lets users do everything with what is theirs, and no one else', async () => {
+    const options = { scope: 'packages:read' } as const
+    for (const permission of permissions) {
+      const owner = user('stranger')
+      expect(await authorise(database.query, owner, permission, owner.accountId, options)).toBe(owner)
+      expect(await codeOf(authorise(database.query, user('owner'), permission, owner.accountId, options))).toBe(
+        'forbidden',
+      )
+    }
+  })
+
+  it('asks for the scope of the token as well', async () => {
+    const owner = { ...user('owner'), scopes: new Set<Scope>(['packages:read']) }
+    expect(await ask(owner, 'read')).toBe('allowed')
+    expect(await ask(owner, 'publish', { scope: 'packages:publish' })).toBe('forbidden')
+    expect(await ask(owner, 'own', { scope: 'account:manage' })).toBe('forbidden')
+  })
+
+  it('hides what is private from whoever may not read it', async () => {
+    const hidden = '@acme/secret'
+    const blind = { ...user('owner'), scopes: new Set<Scope>(['account:manage']) }
+    for (const who of [null, user('stranger'), user('operator'), blind])
+      for (const permission of permissions) expect(await ask(who, permission, { hidden })).toBe('package_not_found')
+    expect(await ask(user('viewer'), 'read', { hidden })).toBe('allowed')
+    expect(await ask(user('viewer'), 'publish', { hidden })).toBe('forbidden')
+  })
+
+  it('counts a membership that was taken away meanwhile', async () => {
+    const { id } = await database.transaction((query) => insertAccount(query, { kind: 'user', username: 'leaver' }))
+    const leaver = actor(id, 'leaver')
+    await putMember(database.query, organisationId, id, 'admin')
+    expect(await ask(leaver, 'manage')).toBe('allowed')
+    await putMember(database.query, organisationId, id, 'viewer')
+    expect(await ask(leaver, 'manage')).toBe('forbidden')
+  })
+
+  it('holds the membership until the write that it permits is done', async () => {
+    const { id } = await database.transaction((query) => insertAccount(query, { kind: 'user', username: 'writer' }))
+    await putMember(database.query, organisationId, id, 'member')
+    const order: string[] = []
+    const held = Promise.withResolvers<void>()
+    const write = database.transaction(async (query) => {
+      await authorise(query, actor(id, 'writer'), 'publish', organisationId, { scope: 'packages:publish' })
+      held.resolve()
+      // Long enough for the removal to come in between if nothing kept it.
+      await setTimeout(100)
+      await recordAudit(query, { actor: null, action: 'test.write', subject: 'x', ip: null })
+      order.push('written')
+    })
+    await held.promise
+    await removeMember(database.query, organisationId, id)
+    order.push('removed')
+    await write
+    expect(order).toEqual(['written', 'removed'])
+  })
+
+  it('knows what concerns nobody but the actor', async () => {
+    expect(await codeOf(() => requireActor(null, 'account:manage'))).toBe('unauthenticated')
+    expect(await codeOf(() => requireActor(user('stranger'), 'worker'))).toBe('forbidden')
+    expect(requireActor(user('stranger'), 'account:manage')).toBe(user('stranger'))
+    expect(await codeOf(() => requireOperator(user('owner'), 'account:manage'))).toBe('forbidden')
+    expect(requireOperator(user('operator'), 'account:manage')).toBe(user('operator'))
+  })
+})

@@ -1,0 +1,71 @@
+import { AgentGymError } from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { createPostgresqlDatabase } from '../../testing/test-postgresql.ts'
+import type { Database } from '../database/database.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { limitRate, refundRate } from './rate-limit.ts'
+
+// A window that does not end during the test.
+const windowSeconds = 60 * 365 * 86_400
+
+describe.each(await testDatabases())('limitRate on $kind', ({ open }) => {
+  let database: Database
+  beforeAll(async () => {
+    database = await open()
+  })
+  afterAll(() => database.close())
+
+  const tryOften = async (key: string, times: number, limit: number) => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: times }, () => limitRate(database, key, { limit, windowSeconds })),
+    )
+    return outcomes.filter((outcome) => outcome.status === 'fulfilled').length
+  }
+
+  it('lets exactly as many through, however many come at once', async () => {
+    expect(await tryOften('a', 30, 7)).toBe(7)
+    expect(await tryOften('a', 5, 7)).toBe(0)
+    expect(await tryOften('b', 5, 7)).toBe(5)
+  })
+
+  it('says how long to wait', async () => {
+    await limitRate(database, 'c', { limit: 1, windowSeconds })
+    const error = await limitRate(database, 'c', { limit: 1, windowSeconds }).catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(AgentGymError)
+    const { code, data } = error as AgentGymError
+    expect(code).toBe('rate_limited')
+    expect(data.retry_after_seconds).toBeGreaterThan(0)
+    expect(data.retry_after_seconds).toBeLessThanOrEqual(windowSeconds)
+  })
+
+  it('starts anew with the next window', async () => {
+    await limitRate(database, 'd', { limit: 1, windowSeconds })
+    await database.query
+      .updateTable('rate_limits')
+      .set({ window_start: new Date('1950-01-01') })
+      .where('key', '=', 'd')
+      .execute()
+    await limitRate(database, 'd', { limit: 1, windowSeconds })
+  })
+
+  it('takes counts back, never below nothing', async () => {
+    const limit = { limit: 1, windowSeconds }
+    await limitRate(database, 'e', limit)
+    await refundRate(database, 'e', limit)
+    await refundRate(database, 'e', limit)
+    await limitRate(database, 'e', limit)
+    await expect(limitRate(database, 'e', limit)).rejects.toThrow()
+    await refundRate(database, 'nobody', limit)
+  })
+})
+
+it('counts for all replicas on one PostgreSQL together', async () => {
+  const address = await createPostgresqlDatabase()
+  const replicas = await Promise.all([openDatabase({ url: address }), openDatabase({ url: address })])
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, index) => limitRate(replicas[index % 2], 'f', { limit: 7, windowSeconds })),
+  )
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(7)
+  await Promise.all(replicas.map((replica) => replica.close()))
+})

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { createEmptyPostgresqlDatabase } from '../../testing/test-postgresql.ts'
+import type { Database } from './database.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations/migrations.ts'
+import { openDatabase } from './open-database.ts'
+
+describe.each(await testDatabases())('migrate on $kind', ({ open }) => {
+  let database: Database
+  beforeAll(async () => {
+    database = await open()
+  })
+  afterAll(() => database.close())
+
+  const applied = async () => (await database.execute('select name from migrations order by number')).rows
+  const tables = async () =>
+    (await database.execute(`select relname from pg_class where relname like 'later%'`)).rows.length
+
+  it('has applied every migration, and applies none twice', async () => {
+    await migrate(database)
+    expect(await applied()).toEqual(migrations.map(({ name }) => ({ name })))
+  })
+
+  it('leaves nothing of a migration that fails', async () => {
+    const failing = { name: 'failing', statements: ['create table later (id integer)', 'select nonsense'] }
+    await expect(migrate(database, [...migrations, failing])).rejects.toThrow('nonsense')
+    expect(await tables()).toBe(0)
+    expect(await applied()).toHaveLength(migrations.length)
+  })
+
+  it('refuses a database whose migrations were others', async () => {
+    const [first, ...rest] = migrations
+    const edited = [{ ...first, statements: [...first.statements, 'select 1'] }, ...rest]
+    await expect(migrate(database, edited)).rejects.toMatchObject({
+      code: 'database_incompatible',
+      data: { number: 1, name: first.name },
+    })
+  })
+
+  it('goes forward, and refuses a database that is newer than the program', async () => {
+    const next = { name: 'next', statements: ['create table later (id integer)'] }
+    await migrate(database, [...migrations, next])
+    expect(await tables()).toBe(1)
+    await expect(migrate(database)).rejects.toMatchObject({
+      code: 'database_incompatible',
+      data: { applied: migrations.length + 1, known: migrations.length },
+    })
+  })
+})
+
+it('replicas that start together on an empty database migrate it once', async () => {
+  const url = await createEmptyPostgresqlDatabase()
+  const replicas = await Promise.all(Array.from({ length: 5 }, () => openDatabase({ url })))
+  const { rows } = await replicas[0].execute('select number, name from migrations order by number')
+  expect(rows).toEqual(migrations.map(({ name }, index) => ({ number: index + 1, name })))
+  await Promise.all(replicas.map((replica) => replica.close()))
+})
+
+it('has its migrations numbered in order', () => {
+  for (const [index, { name }] of migrations.entries())
+    expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, '0')}-[a-z-]+$`))
+})

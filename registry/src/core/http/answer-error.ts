@@ -1,0 +1,56 @@
+import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contract'
+import type { Context, ErrorHandler } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Log } from '../services.ts'
+import { currentTraceId } from './current-traceparent.ts'
+import type { Env, FailureFormat } from './env.ts'
+
+/**
+ * Every failure as an answer: `{ error: { code, message, hint?, data? } }` under the status of the catalog, or in the
+ * format that the path's clients read (`failureFormat`). What is not an AgentGymError is a bug: the log gets all of it, the
+ * client `internal_error` with the request's id.
+ */
+export function answerError(log: Log): ErrorHandler<Env> {
+  return (error, c) => {
+    if (error instanceof AgentGymError) return answer(c, error.toReport())
+    if (error instanceof HTTPException && error.status < 500) return answerException(c, error)
+    return answer(c, bugReport(log, c, error))
+  }
+}
+
+/** A bug towards the client, once the log has it. */
+export function bugReport(log: Log, c: Context<Env>, error: unknown): ErrorReport {
+  const requestId = c.get('requestId')
+  log.error('a request failed', { request_id: requestId, trace_id: currentTraceId(c), error: describe(error) })
+  return {
+    code: 'internal_error',
+    message: 'The server failed at this request.',
+    hint: 'Try again; if it fails again, tell the operator of the server the id of the request.',
+    data: { request_id: requestId },
+  }
+}
+
+export function answer(c: Context<Env>, report: ErrorReport, status?: ContentfulStatusCode): Response {
+  const retryAfter = report.data?.retry_after_seconds
+  if (typeof retryAfter === 'number') c.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
+  const { body, challenge } = c.get('failureFormat') ?? ownFormat
+  if (report.code === 'unauthenticated' && challenge) c.header('www-authenticate', 'Bearer')
+  return c.json(body(report), status ?? (errorCatalogue[report.code].status as ContentfulStatusCode))
+}
+
+const ownFormat: FailureFormat = { body: (report) => ({ error: report }), challenge: true }
+
+/** What Hono itself throws: a body that is no JSON, mostly. Its status is more exact than ours. */
+function answerException(c: Context<Env>, { status, message }: HTTPException): Response {
+  const code = status === 404 ? 'endpoint_not_found' : status === 413 ? 'request_too_large' : 'request_invalid'
+  const sentence = message === '' ? errorCatalogue[code].summary : message.replace(/\.?$/, '.')
+  return answer(c, { code, message: sentence }, status)
+}
+
+/** A bug as the log has it: with its stack and its causes. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const text = error.stack ?? `${error.name}: ${error.message}`
+  return error.cause === undefined ? text : `${text}\ncaused by ${describe(error.cause)}`
+}

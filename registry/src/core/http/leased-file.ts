@@ -1,0 +1,19 @@
+import type { Readable } from 'node:stream'
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { webStream } from '../storage/web-stream.ts'
+import type { Env } from './env.ts'
+
+/** Content of the answer of a route that `sendLeased` answers. */
+export const leasedFile = {
+  'application/octet-stream': { schema: z.any().openapi({ type: 'string', format: 'binary' }) },
+}
+
+/** Sends a stored object to the worker whose lease lets it read it: kept by nobody in between. */
+export function sendLeased(c: Context<Env>, { body, size }: { body: Readable; size: number }) {
+  return c.body(webStream(body), 200, {
+    'content-type': 'application/octet-stream',
+    'content-length': String(size),
+    'cache-control': 'no-store',
+  })
+}

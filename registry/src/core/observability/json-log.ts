@@ -1,0 +1,58 @@
+import type { Log } from '../services.ts'
+
+export type LogLevel = 'info' | 'warn' | 'error'
+
+const order: LogLevel[] = ['info', 'warn', 'error']
+
+/** More than any stack of ours has. */
+const MAX_TEXT = 8_000
+const MAX_LINE = 32_000
+
+/**
+ * One JSON object a line, whatever is in it: texts of strangers are cut, and what could move a terminal's cursor or turn
+ * the direction of writing is escaped. What is given as data must hold no secret: nothing is taken out here. `inEvery` is
+ * in every line.
+ */
+export function jsonLog(
+  write: (line: string) => void,
+  lowest: LogLevel = 'info',
+  inEvery: Record<string, unknown> = {},
+): Log {
+  const at = (level: LogLevel) => {
+    if (order.indexOf(level) < order.indexOf(lowest)) return () => {}
+    return (message: string, data: Record<string, unknown> = {}) => {
+      const own = { at: new Date().toISOString(), level, message, ...inEvery }
+      // First in the line, and not to be had by what calls itself so.
+      const line = serialised(Object.assign({ ...own }, data, own))
+      if (line === undefined) return write(`${serialised({ ...own, data: 'cannot be shown' })}\n`)
+      write(`${line.length > MAX_LINE ? serialised({ ...own, data: line }) : line}\n`)
+    }
+  }
+  return { info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** Undefined for what has no JSON, such as a circle. A log never fails. */
+function serialised(entry: Record<string, unknown>): string | undefined {
+  try {
+    return escaped(JSON.stringify(entry, (_, value: unknown) => shown(value)))
+  } catch {
+    return undefined
+  }
+}
+
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return cut(value)
+  if (typeof value === 'bigint') return String(value)
+  return value
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length - MAX_TEXT} more)`
+}
+
+/** JSON escapes the controls below U+0020 itself. */
+const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+function escaped(json: string): string {
+  return json.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,83 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { describe, expect, it } from 'vitest'
+import { parseExposition } from '../../app/testing/parse-exposition.ts'
+import {
+  addCounts,
+  countsOf,
+  exposition,
+  groupRegistries,
+  type ProcessFigures,
+  processRegistries,
+  readFigures,
+} from './process-figures.ts'
+import { createProcessMetrics } from './process-metrics.ts'
+
+const connections = { active: 1, idle: 2, waiting: 0 }
+type Database = Parameters<typeof processRegistries>[0]['database']
+
+/** Registries of a process of its own, but for Node's figures, which are this process's. */
+function startCounting() {
+  const metrics = createProcessMetrics()
+  const registries = processRegistries({ metrics, database: { connections: () => connections } as Database })
+  return { metrics, read: async () => structuredClone(await readFigures(registries)) }
+}
+
+async function exposed(figures: ProcessFigures[], answered = figures.length) {
+  const families = parseExposition(await exposition(groupRegistries({ figures, answered })))
+  return (name: string, labels: Record<string, string> = {}) =>
+    [...families.values()]
+      .flatMap(({ samples }) => samples)
+      .find((one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value))
+      ?.value
+}
+
+describe('several processes as one', () => {
+  it('counts are added up, also of series that only one of them has; histograms stay whole', async () => {
+    const [one, two] = [startCounting(), startCounting()]
+    one.metrics.request({ method: 'GET', route: '/a', status: 200 }, 0.02)
+    two.metrics.request({ method: 'GET', route: '/a', status: 200 }, 0.2)
+    two.metrics.request({ method: 'GET', route: '/b', status: 404 }, 3)
+    two.metrics.hostedCall('answered', 0.3)
+    // The reader holds every histogram to its own rules.
+    const value = await exposed([await one.read(), await two.read()])
+    expect(value('http_requests_total', { route: '/a' })).toBe(2)
+    expect(value('http_requests_total', { route: '/b' })).toBe(1)
+    expect(value('http_request_duration_seconds_bucket', { route: '/a', le: '0.025' })).toBe(1)
+    expect(value('http_request_duration_seconds_count', { route: '/a' })).toBe(2)
+    expect(value('hosted_call_duration_seconds_count', { outcome: 'answered' })).toBe(1)
+    expect(value('db_connections_idle')).toBe(4)
+    expect(value('agentgym_processes_scraped')).toBe(2)
+  })
+
+  it('what is the same of all is not added up', async () => {
+    const value = await exposed([await startCounting().read(), await startCounting().read()], 2)
+    expect(value('agentgym_build_info')).toBe(1)
+    expect(value('nodejs_version_info')).toBe(1)
+  })
+})
+
+describe('counts of a process that is gone', () => {
+  it('have no gauge among them', async () => {
+    const registry = new Registry()
+    const registers = [registry]
+    new Counter({ name: 'counted', help: '-', registers }).inc(2)
+    new Gauge({ name: 'level', help: '-', registers }).set(3)
+    new Histogram({ name: 'times', help: '-', buckets: [1], registers }).observe(0.5)
+    expect(countsOf(await readFigures(registers)).map(({ name }) => name)).toEqual(['counted', 'times'])
+  })
+
+  it('are added as the library adds living ones', async () => {
+    const [one, two, three] = [startCounting(), startCounting(), startCounting()]
+    one.metrics.request({ method: 'GET', route: '/a', status: 200 }, 0.02)
+    two.metrics.request({ status: 200, route: '/a', method: 'GET' }, 0.4)
+    two.metrics.iterations([1, 2, 1_000])
+    three.metrics.request({ method: 'PUT', route: '/a', status: 200 }, 12)
+    const own = new Set(['http_requests_total', 'http_request_duration_seconds', 'training_iteration_duration_seconds'])
+    const counts = async ({ read }: typeof one) => (await read()).filter(({ name }) => own.has(name))
+    const [a, b, c] = [await counts(one), await counts(two), await counts(three)]
+    const text = async (figures: ProcessFigures[]) =>
+      (await groupRegistries({ figures, answered: 0 })[0].metrics()).split('\n').toSorted()
+    expect(await text([addCounts(addCounts([], a), addCounts(b, c))])).toEqual(await text([a, b, c]))
+    expect((await text([a, b, c])).length).toBeGreaterThan(40)
+  })
+})

@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto'
+import type { JobKind, WorkerDescription } from '@agentgym/contract'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { leaseJob } from '../../modules/jobs/lease-job.ts'
+import { releaseJob } from '../../modules/jobs/release-job.ts'
+import { settleExhausted } from '../../modules/jobs/upkeep.ts'
+import { forgetWorkers } from '../../modules/jobs/workers.store.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../testing/test-services.ts'
+import type { Database } from '../database/database.ts'
+import type { JobHandler, LeasedAttempt } from './job-handler.ts'
+import { closeJobQueue, type JobQueue, jobQueue, maxAttempts } from './job-queue.ts'
+
+const lost = { code: 'lease_lost' }
+const tarball = { name: '@a/b', version: '1.0.0', integrity: 'sha512-', tarball_url: 'http://localhost/' }
+
+describe.each(await testDatabases())('the queue of jobs on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let queue: JobQueue
+  /** What the handlers were told, in order. */
+  let told: string[]
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+    queue = await jobQueue(services)
+  })
+  beforeEach(async () => {
+    told = []
+    await sql`delete from jobs.job`.execute(database.query)
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    await database.close()
+    await services.remove()
+  })
+
+  /** A room that keeps no books: every job of its kind is a check of the same package. */
+  const handler = (kind: JobKind, changes: Partial<JobHandler> = {}): JobHandler => ({
+    kind,
+    describe: async () => ({ kind: 'check', traceparent: null, package: tarball }),
+    exhausted: async (id) => void told.push(`exhausted ${id}`),
+    released: async (_query, { id }, { reason, meteredMs }) => void told.push(`released ${id} ${reason} ${meteredMs}`),
+    changed: (id) => void told.push(`changed ${id}`),
+    ...changes,
+  })
+  const enqueue = async (
+    kind: JobKind,
+    options: Parameters<JobQueue['enqueue']>[3] = {},
+    id: string = randomUUID(),
+  ) => {
+    await database.transaction((query) => queue.enqueue(query, kind, id, options))
+    return id
+  }
+  const next = async (kind: JobKind): Promise<LeasedAttempt> => {
+    const attempt = await queue.next(kind, null)
+    if (attempt === undefined) throw new Error('no job')
+    return attempt
+  }
+  const hold = (attempt: LeasedAttempt) => database.transaction((query) => queue.hold(query, attempt))
+  const silence = async () => {
+    await sql`update jobs.job set heartbeat_on = now() - interval '2 minutes' where state = 'active'`.execute(
+      database.query,
+    )
+    await sql`update jobs.queue set monitor_on = null, monitor_claim_on = null`.execute(database.query)
+    await queue.expireLeases()
+  }
+
+  it('what takes seconds goes before what takes hours, in whatever order a worker asks', async () => {
+    for (const kind of ['train', 'evaluate', 'check'] as const) await enqueue(kind)
+    const handlers = (['check', 'evaluate', 'train'] as const).map((kind) =>
+      handler(kind, { changed: () => void told.push(kind) }),
+    )
+    for (let count = 0; count < 3; count++)
+      await leaseJob(services, handlers, { kinds: ['train', 'check', 'evaluate'] })
+    expect(told).toEqual(['check', 'evaluate', 'train'])
+    expect(await leaseJob(services, handlers, { kinds: ['train', 'check', 'evaluate'] })).toBeUndefined()
+    await enqueue('train')
+    expect(await leaseJob(services, handlers, { kinds: ['check', 'evaluate'] })).toBeUndefined()
+    expect(await queue.waiting(['check', 'train'])).toEqual(['train'])
+  })
+
+  it('a higher priority goes first, then the older job', async () => {
+    const last = await enqueue('train', { priority: -3 })
+    const second = await enqueue('train')
+    const third = await enqueue('train')
+    const first = await enqueue('train', { priority: 1 })
+    // PGlite's clock is coarse: two that follow on each other may be of one time.
+    const older = sql`update jobs.job set created_on = created_on - interval '1 minute' where id = ${second}`
+    await older.execute(database.query)
+    const order = [await next('train'), await next('train'), await next('train'), await next('train')]
+    expect(order.map(({ id }) => id)).toEqual([first, second, third, last])
+  })
+
+  it('a job whose subject is over is completed, and the next one leased', async () => {
+    const over = await enqueue('check')
+    const open = await enqueue('check')
+    const describing = handler('check', {
+      describe: async (_query, { id }) =>
+        id === over ? undefined : { kind: 'check', traceparent: null, package: tarball },
+    })
+    expect((await leaseJob(services, [describing], { kinds: ['check'] }))?.id).toBe(open)
+    expect(await database.transaction((query) => queue.lock(query, 'check', over))).toBe('over')
+  })
+
+  it('a room that fails to describe its job costs an attempt, and blocks nobody for good', async () => {
+    await enqueue('check')
+    const broken = handler('check', {
+      describe: async () => {
+        throw new Error('a bug')
+      },
+    })
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      await expect(leaseJob(services, [broken], { kinds: ['check'] })).rejects.toThrow('a bug')
+      await silence()
+    }
+    expect(await leaseJob(services, [broken], { kinds: ['check'] })).toBeUndefined()
+    await settleExhausted(services, [broken])
+    expect(told).toHaveLength(1)
+  })
+
+  it('given back, a job waits at once, and uses up no attempt', async () => {
+    const id = await enqueue('evaluate')
+    const handlers = [handler('evaluate')]
+    const leases = new Set<string>()
+    for (let count = 0; count < maxAttempts + 2; count++) {
+      const job = await leaseJob(services, handlers, { kinds: ['evaluate'] })
+      if (job === undefined) throw new Error('no job')
+      leases.add(job.lease)
+      await releaseJob(services, handlers, { id, lease: job.lease, reason: 'SIGTERM', meteredMs: count })
+      await expect(releaseJob(services, handlers, { id, lease: job.lease, reason: '' })).rejects.toMatchObject(lost)
+    }
+    expect(leases.size).toBe(maxAttempts + 2)
+    expect(told.slice(0, 3)).toEqual([`changed ${id}`, `released ${id} SIGTERM 0`, `changed ${id}`])
+    // And still there are three.
+    for (let count = 0; count < maxAttempts; count++) {
+      await next('evaluate')
+      await silence()
+    }
+    expect(await queue.next('evaluate', null)).toBeUndefined()
+    told = []
+    await settleExhausted(services, handlers)
+    expect(told).toEqual([`exhausted ${id}`])
+  })
+
+  it('training has as many attempts as it takes, and weeks for each', async () => {
+    await enqueue('train')
+    const attempts = new Set<number>()
+    for (let count = 0; count < maxAttempts + 3; count++) {
+      attempts.add((await next('train')).attempt)
+      await silence()
+    }
+    expect(attempts.size).toBe(maxAttempts + 3)
+    const attempt = await next('train')
+    await sql`update jobs.job set started_on = now() - interval '30 days' where state = 'active'`.execute(
+      database.query,
+    )
+    await sql`update jobs.queue set monitor_on = null, monitor_claim_on = null`.execute(database.query)
+    await queue.expireLeases()
+    expect((await hold(attempt)).leasedMs).toBeGreaterThan(29 * 86_400_000)
+    await enqueue('check')
+    const check = await next('check')
+    await sql`update jobs.job set started_on = now() - interval '31 minutes' where state = 'active'`.execute(
+      database.query,
+    )
+    await sql`update jobs.queue set monitor_on = null, monitor_claim_on = null`.execute(database.query)
+    await queue.expireLeases()
+    await expect(hold(check)).rejects.toMatchObject(lost)
+    await hold(attempt)
+  })
+
+  it('a subject has one job, and another one after that is over, whose leases are others', async () => {
+    const id = await enqueue('train')
+    await expect(enqueue('train', {}, id)).rejects.toThrow(/has a job already/)
+    await expect(enqueue('train', { attempt: 1 }, id)).rejects.toThrow(/has a job already/)
+    const first = await next('train')
+    await database.transaction((query) => queue.complete(query, first))
+    await enqueue('train', { attempt: first.attempt + 1 }, id)
+    await expect(hold(first)).rejects.toMatchObject(lost)
+    const second = await next('train')
+    expect(second).toMatchObject({ id, attempt: first.attempt + 1 })
+    expect(second.lease).not.toBe(first.lease)
+    await expect(hold(first)).rejects.toMatchObject(lost)
+    await hold(second)
+    await silence()
+    expect(await next('train')).toMatchObject({ id, attempt: first.attempt + 2 })
+  })
+
+  it('a job that was lost is made anew, with its attempts, and with other leases', async () => {
+    const id = await enqueue('check')
+    const first = await next('check')
+    expect(await queue.recover('check', id)).toBe(false)
+    await sql`delete from jobs.job`.execute(database.query)
+    expect(await queue.recover('check', id)).toBe(true)
+    expect(await queue.recover('check', id)).toBe(false)
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      expect((await next('check')).id).toBe(id)
+      await expect(hold(first)).rejects.toMatchObject(lost)
+      await silence()
+    }
+    expect(await queue.next('check', null)).toBeUndefined()
+    // Its end is on its way.
+    expect(await queue.recover('check', id)).toBe(false)
+    await settleExhausted(services, [handler('check')])
+    expect(told).toEqual([`exhausted ${id}`])
+  })
+
+  it('what is written under a lease that was lost is undone', async () => {
+    await enqueue('check')
+    const attempt = await next('check')
+    await silence()
+    const write = database.transaction(async (query) => {
+      await sql`insert into upkeep (task, next_at) values ('zombie', now())`.execute(query)
+      await queue.hold(query, attempt)
+    })
+    await expect(write).rejects.toMatchObject(lost)
+    await expect(queue.requireActive(attempt)).rejects.toMatchObject(lost)
+    const { rows } = await sql`select from upkeep where task = 'zombie'`.execute(database.query)
+    expect(rows).toHaveLength(0)
+    await queue.requireActive(await next('check'))
+  })
+
+  it('an end takes the job from whoever has it', async () => {
+    const id = await enqueue('train')
+    const attempt = await next('train')
+    const lock = () => database.transaction((query) => queue.lock(query, 'train', id))
+    expect(await lock()).toBe('active')
+    await silence()
+    expect(await lock()).toBe('waiting')
+    await next('train')
+    await database.transaction((query) => queue.end(query, 'train', id))
+    expect(await lock()).toBe('over')
+    await expect(hold(attempt)).rejects.toMatchObject(lost)
+    expect(await queue.next('train', null)).toBeUndefined()
+    expect(await database.transaction((query) => queue.lock(query, 'train', randomUUID()))).toBeUndefined()
+  })
+
+  it('counts what waits and what each worker has, and forgets workers that are long gone', async () => {
+    const worker: WorkerDescription = {
+      id: randomUUID(),
+      name: 'box',
+      cores: 2,
+      memory_bytes: 1,
+      gpus: [],
+      slots: 2,
+      price_minor_per_hour: 0,
+      usage: { cpu: null, memory: null, gpu: null },
+    }
+    for (let count = 0; count < 3; count++) await enqueue('check')
+    const handlers = [handler('check')]
+    await leaseJob(services, handlers, { kinds: ['check'], worker })
+    await leaseJob(services, handlers, { kinds: ['check'] })
+    const counts = await queue.counts()
+    expect(counts).toHaveLength(3)
+    for (const [state, of] of [
+      ['waiting', null],
+      ['active', worker.id],
+      ['active', null],
+    ])
+      expect(counts).toContainEqual({ kind: 'check', state, worker: of, jobs: 1 })
+    const known = () => database.query.selectFrom('workers').select('name').where('id', '=', worker.id).execute()
+    await forgetWorkers(database.query)
+    expect(await known()).toEqual([{ name: 'box' }])
+    await sql`update workers set seen_at = now() - interval '2 days'`.execute(database.query)
+    await forgetWorkers(database.query)
+    expect(await known()).toEqual([])
+  })
+})

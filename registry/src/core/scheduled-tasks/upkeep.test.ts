@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { installationSecret } from '../../app/settings/installation-secret.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../testing/test-services.ts'
+import type { Database } from '../database/database.ts'
+import { startUpkeep } from './upkeep.ts'
+
+describe.each(await testDatabases())('upkeep on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+  })
+  afterAll(async () => {
+    await services.remove()
+    await database.close()
+  })
+
+  /** Replicas that run the task until it ran `times`; a second between two runs, for a claim may be slow to arrive. */
+  async function replicate(
+    name: string,
+    times: number,
+    run: () => Promise<void>,
+  ): Promise<{ runs: number; atOnce: number }> {
+    const stop = new AbortController()
+    let [runs, running, atOnce] = [0, 0, 0]
+    const task = {
+      name,
+      everyMs: 1_000,
+      run: async () => {
+        atOnce = Math.max(atOnce, ++running)
+        runs++
+        if (runs === times) stop.abort()
+        await run().finally(() => running--)
+      },
+    }
+    await Promise.all([1, 2, 3].map(() => startUpkeep(services, [task], stop.signal)))
+    return { runs, atOnce }
+  }
+
+  it('of three replicas one does a task, each time it is due', async () => {
+    expect(await replicate('counted', 3, async () => {})).toEqual({ runs: 3, atOnce: 1 })
+  })
+
+  it('goes on after a failure, which stands in the log', async () => {
+    const { runs } = await replicate('failing', 2, async () => {
+      throw new Error('disk full')
+    })
+    expect(runs).toBe(2)
+    const failures = services.logged.filter(({ message }) => message === 'upkeep failed')
+    expect(failures[0].data).toMatchObject({ task: 'failing', error: expect.stringContaining('disk full') })
+  })
+
+  it('a task that is not due is not done: another replica did it', async () => {
+    let runs = 0
+    const task = { name: 'daily', everyMs: 24 * 3_600_000, run: async () => void runs++ }
+    const stop = new AbortController()
+    const first = startUpkeep(services, [task], stop.signal)
+    const second = startUpkeep(services, [task], stop.signal)
+    while (runs === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    stop.abort()
+    await Promise.all([first, second])
+    expect(runs).toBe(1)
+  })
+
+  it('ends at once where it is told to while a task runs, or before any has', async () => {
+    const stop = new AbortController()
+    const task = { name: 'last', everyMs: 24 * 3_600_000, run: async () => stop.abort() }
+    await startUpkeep(services, [task], stop.signal)
+    await startUpkeep(services, [task], stop.signal)
+  })
+
+  it('replicas that start together share one secret', async () => {
+    const secrets = await Promise.all([1, 2, 3].map(() => installationSecret(database)))
+    expect(secrets[0]).toHaveLength(32)
+    expect(secrets.map((secret) => Buffer.from(secret).toString('hex'))).toEqual(
+      Array(3).fill(Buffer.from(secrets[0]).toString('hex')),
+    )
+  })
+})

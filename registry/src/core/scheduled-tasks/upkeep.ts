@@ -1,0 +1,53 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { describe } from '../http/answer-error.ts'
+import type { Services } from '../services.ts'
+
+/** Work that nobody asks for: by one replica at a time, however many run. Must bear being cut off and done twice. */
+export type UpkeepTask = {
+  /** Stable: replicas of different versions agree by it. */
+  name: string
+  everyMs: number
+  /** What takes long stops soon once the signal has aborted: the server waits for it. */
+  run(signal?: AbortSignal): Promise<void>
+}
+
+/**
+ * Does each task when it is due, until the signal aborts; resolves when nothing runs any more. The database says when
+ * that is and who does it: whoever moves the task's row on has it, so a task is neither done by two replicas at once
+ * nor more often for there being many, and one that died holds nothing up.
+ */
+export function startUpkeep({ database, log }: Services, tasks: UpkeepTask[], signal: AbortSignal): Promise<void> {
+  return Promise.all(tasks.map((task) => repeat(database, log, task, signal))).then(() => {})
+}
+
+async function repeat(database: Database, log: Services['log'], task: UpkeepTask, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      if (await claim(database, task)) await task.run(signal)
+    } catch (error) {
+      log.error('upkeep failed', { task: task.name, error: describe(error) })
+    }
+    await pause(task.everyMs / 4, signal)
+  }
+}
+
+/** Is the task due, and ours? */
+async function claim({ query }: Database, { name, everyMs }: UpkeepTask): Promise<boolean> {
+  const nextAt = sql<Date>`now() + ${everyMs / 1000} * interval '1 second'`
+  const claimed = await query
+    .insertInto('upkeep')
+    .values({ task: name, next_at: nextAt })
+    .onConflict((conflict) =>
+      conflict.column('task').doUpdateSet({ next_at: nextAt }).where('upkeep.next_at', '<=', sql<Date>`now()`),
+    )
+    .returning('task')
+    .executeTakeFirst()
+  return claimed !== undefined
+}
+
+/** Some time, a little more or less each time so that replicas do not march in step; none once the signal has aborted. */
+async function pause(aboutMs: number, signal: AbortSignal): Promise<void> {
+  await delay(aboutMs * (0.9 + Math.random() * 0.2), undefined, { signal }).catch(() => {})
+}

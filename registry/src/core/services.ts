@@ -1,0 +1,80 @@
+import type { KeyObject } from 'node:crypto'
+import type { Database } from './database/database.ts'
+import type { ProcessGroup } from './observability/process-group.ts'
+import type { ProcessMetrics } from './observability/process-metrics.ts'
+import type { ObjectStore } from './storage/object-store.ts'
+
+/** What every route and job of the service shares. */
+export type Services = {
+  database: Database
+  objects: ObjectStore
+  mail: Mail
+  config: ServerConfig
+  log: Log
+  metrics: ProcessMetrics
+  /** Where this process is one of several that serve one port. */
+  group?: ProcessGroup
+}
+
+export type ServerConfig = {
+  /** As users reach it, without a trailing slash: `http://localhost:4477`. */
+  publicUrl: string
+  /** Folder of the embedded database, objects and mail; null where all of them lie elsewhere. */
+  data: string | null
+  /** Behind TLS: cookies are Secure and named `__Host-`. */
+  secure: boolean
+  /** Proxies in front whose X-Forwarded-For is believed. */
+  trustedProxies: number
+  /** Secret of this installation (32 bytes, made at first start, shared by replicas through the database or AGENTGYM_SECRET). */
+  secret: Uint8Array
+  /** The operator's own Ed25519 key (AGENTGYM_SIGNING_KEY); without it the installation makes one. */
+  signingKey?: KeyObject
+  /** Token of the worker that runs beside this process; random, and good for as long as the process lives. */
+  embeddedWorkerToken?: string
+  /** Limits of an uploaded package. */
+  limits: { tarballBytes: number; unpackedBytes: number; files: number; ratio: number }
+  /** Username of the operator (AGENTGYM_OPERATOR); without it whoever signs up first is. */
+  operator?: string
+  training: {
+    /** ISO 4217, of budgets, prices and charges. */
+    currency: string
+    /** Runs that an account may have queued and running at once. */
+    openRuns: number
+    /** Runs that an account may start in a minute. */
+    startsPerMinute: number
+    /** Most bytes of a checkpoint. */
+    checkpointBytes: number
+    /** Days after its end for which a run keeps its last checkpoint, its trajectories and its curve. */
+    retainCheckpointDays: number
+    retainTrajectoryDays: number
+    retainMetricDays: number
+  }
+  market: MarketConfig
+  /** Bearer token for `/metrics` (AGENTGYM_METRICS_TOKEN); without it only this machine reads them. */
+  metricsToken?: string
+  oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
+}
+
+/** What the market takes, holds back and is paid through. */
+export type MarketConfig = {
+  /** The platform's part of every sale, in hundredths of a per cent. */
+  feeBasisPoints: number
+  /** Most that the author of a scenario may ask of a sale of an agent trained on it, in hundredths of a per cent. */
+  royaltyCapBasisPoints: number
+  /** Days between the announcement of a raise and its taking effect. */
+  priceNoticeDays: number
+  /** Days for which earnings are held before they can be paid out. */
+  payoutHoldDays: number
+  /** Null: the provider `test`, whose money is play money. */
+  stripe: { secretKey: string; webhookSecret: string; apiAddress: string | null } | null
+  /** Real money may lie in PGlite, which does not wait for the disk. */
+  moneyOnPglite: boolean
+}
+
+export type Mail = { send(message: { to: string; subject: string; text: string }): Promise<void> }
+
+export type Log = {
+  info(message: string, data?: Record<string, unknown>): void
+  warn(message: string, data?: Record<string, unknown>): void
+  error(message: string, data?: Record<string, unknown>): void
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashSecret, makeSecret } from '../../core/access/secret.ts'
+import type { Database } from '../../core/database/database.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { accountRoutes } from './account-routes.ts'
+import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './test/auth-server.ts'
+
+/**
+ * Whoever may ask, by what they bring. A status by caller, in this order; the callers' ranks are those in `acme`.
+ * Every row is refused or granted without changing what a later row needs.
+ */
+const callers = ['nobody', 'expired', 'revoked', 'wrong-scope', 'other', 'viewer', 'member', 'admin', 'owner'] as const
+type Caller = (typeof callers)[number]
+
+const publicRoute = (status: number): number[] => [status, 401, 401, status, status, status, status, status, status]
+const someRoute = (status: number): number[] => [401, 401, 401, 403, status, status, status, status, status]
+
+const agm = makeSecret('agm_')
+const member = '/v1/organisations/acme/members'
+const rows: { route: string; path: string; json?: unknown; statuses: number[] }[] = [
+  { route: 'POST /v1/accounts', path: '/v1/accounts', json: {}, statuses: publicRoute(422) },
+  { route: 'GET /v1/account', path: '/v1/account', statuses: [401, 401, 401, 200, 200, 200, 200, 200, 200] },
+  { route: 'PUT /v1/account/password', path: '/v1/account/password', json: {}, statuses: publicRoute(422) },
+  {
+    route: 'PUT /v1/account/password',
+    path: '/v1/account/password',
+    json: { current_password: 'wrong', password: 'long enough for it' },
+    statuses: someRoute(401),
+  },
+  { route: 'POST /v1/account/verification-mail', path: '/v1/account/verification-mail', statuses: someRoute(202) },
+  { route: 'POST /v1/sessions', path: '/v1/sessions', json: {}, statuses: publicRoute(422) },
+  {
+    route: 'DELETE /v1/sessions/current',
+    path: '/v1/sessions/current',
+    // All of them bring tokens: no session to end.
+    statuses: [401, 401, 401, 401, 401, 401, 401, 401, 401],
+  },
+  {
+    route: 'POST /v1/tokens',
+    path: '/v1/tokens',
+    json: { name: 'x', scopes: ['account:manage'] },
+    statuses: someRoute(201),
+  },
+  { route: 'GET /v1/tokens', path: '/v1/tokens', statuses: someRoute(200) },
+  { route: 'DELETE /v1/tokens/{id}', path: `/v1/tokens/${crypto.randomUUID()}`, statuses: someRoute(404) },
+  { route: 'GET /v1/sessions', path: '/v1/sessions', statuses: someRoute(200) },
+  // Whether it is somebody else's or nobody's is not told.
+  { route: 'DELETE /v1/sessions/{id}', path: `/v1/sessions/${'0'.repeat(32)}`, statuses: someRoute(204) },
+  // The owner came first and operates the server; with another scope that is not enough.
+  { route: 'GET /v1/audit', path: '/v1/audit', statuses: [401, 401, 401, 403, 403, 403, 403, 403, 200] },
+  { route: 'POST /v1/organisations', path: '/v1/organisations', json: { username: 'api' }, statuses: someRoute(422) },
+  { route: 'GET /v1/organisations/{organisation}', path: '/v1/organisations/acme', statuses: publicRoute(200) },
+  {
+    route: 'PUT /v1/organisations/{organisation}/members/{username}',
+    path: `${member}/guest`,
+    json: { role: 'viewer' },
+    statuses: [401, 401, 401, 403, 403, 403, 403, 200, 200],
+  },
+  {
+    route: 'PUT /v1/organisations/{organisation}/members/{username}',
+    path: `${member}/guest`,
+    json: { role: 'owner' },
+    statuses: [401, 401, 401, 403, 403, 403, 403, 403, 200],
+  },
+  {
+    route: 'DELETE /v1/organisations/{organisation}/members/{username}',
+    path: `${member}/guest`,
+    statuses: [401, 401, 401, 403, 403, 403, 403, 403, 204],
+  },
+  {
+    route: 'POST /v1/email-verifications',
+    path: '/v1/email-verifications',
+    json: { token: agm },
+    statuses: publicRoute(400),
+  },
+  { route: 'POST /v1/password-resets', path: '/v1/password-resets', json: {}, statuses: publicRoute(422) },
+  {
+    route: 'PUT /v1/password-resets/{token}',
+    path: `/v1/password-resets/${agm}`,
+    json: { password: 'long enough for it' },
+    statuses: publicRoute(400),
+  },
+  {
+    route: 'POST /v1/device-codes',
+    path: '/v1/device-codes',
+    json: { name: 'x', scopes: ['packages:read'] },
+    statuses: publicRoute(200),
+  },
+  {
+    route: 'POST /v1/device-codes/token',
+    path: '/v1/device-codes/token',
+    json: { device_code: 'x' },
+    statuses: publicRoute(400),
+  },
+  { route: 'GET /v1/oauth/{provider}', path: '/v1/oauth/github', statuses: publicRoute(404) },
+  { route: 'GET /v1/oauth/{provider}/callback', path: '/v1/oauth/github/callback', statuses: publicRoute(404) },
+]
+
+describe.each(await testDatabases())('every route of accounts on $kind', ({ open }) => {
+  let database: Database
+  let server: AuthServer
+  const bring = new Map<Caller, Call>([['nobody', {}]])
+  beforeAll(async () => {
+    database = await open()
+    server = await startAuthServer(database)
+    const owner = await newUser(server, 'acme-owner')
+    await newUser(server, 'guest')
+    await server.call('POST', '/v1/organisations', { cookie: owner.cookie, json: { username: 'acme' } })
+    for (const role of ['viewer', 'member', 'admin']) {
+      const { cookie } = await newUser(server, `acme-${role}`)
+      await server.call('PUT', `${member}/acme-${role}`, { cookie: owner.cookie, json: { role } })
+      bring.set(role as Caller, { token: await newToken(server, cookie, ['account:manage']) })
+    }
+    const other = await newUser(server, 'other')
+    bring.set('other', { token: await newToken(server, other.cookie, ['account:manage']) })
+    const ownToken = () => newToken(server, owner.cookie, ['account:manage'])
+    bring.set('owner', { token: await ownToken() })
+    bring.set('wrong-scope', { token: await newToken(server, owner.cookie, ['packages:manage']) })
+    for (const [caller, field] of [
+      ['expired', 'expires_at'],
+      ['revoked', 'revoked_at'],
+    ] as const) {
+      const token = await ownToken()
+      const past = new Date(Date.now() - 60_000)
+      await database.query
+        .updateTable('tokens')
+        .set({ [field]: past })
+        .where('hash', '=', hashSecret(token))
+        .execute()
+      bring.set(caller, { token })
+    }
+  })
+  afterAll(async () => {
+    await server.close()
+    await database.close()
+  })
+
+  it.each(rows)('$route', async ({ route, path, json, statuses }) => {
+    const got: number[] = []
+    for (const [index, caller] of callers.entries()) {
+      const call = { ...bring.get(caller), json, ip: `192.0.2.${index}` }
+      got.push((await server.call(route.split(' ')[0], path, call)).status)
+    }
+    expect(Object.fromEntries(callers.map((caller, index) => [caller, got[index]]))).toEqual(
+      Object.fromEntries(callers.map((caller, index) => [caller, statuses[index]])),
+    )
+  })
+
+  it('leaves no route of the API out', () => {
+    const document = accountRoutes(server.services).getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: { title: '', version: '' },
+    })
+    const routes = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect([...new Set(rows.map(({ route }) => route))].sort()).toEqual(routes.sort())
+  })
+})

@@ -1,0 +1,104 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Selectable, Transaction } from 'kysely'
+import type { Database, Queries } from '../../core/database/database.ts'
+import type { AccountTable, Schema } from '../../core/database/schema.ts'
+import { findableUsername } from './account-name.ts'
+import { canonicalName } from './canonical-name.ts'
+
+export type Account = Selectable<AccountTable>
+type NewAccount = {
+  kind: 'user' | 'organisation'
+  username: string
+  displayName?: string | null
+  email?: string | null
+  emailVerified?: boolean
+  passwordHash?: string | null
+  operator?: boolean
+}
+
+/** Throws `name_taken` for a name or a look-alike that somebody has, `email_taken` for an address. */
+export async function insertAccount(query: Transaction<Schema>, account: NewAccount): Promise<Account> {
+  const email = account.email?.toLowerCase() ?? null
+  const canonical = canonicalName(account.username)
+  const row = await query
+    .insertInto('accounts')
+    .values({
+      kind: account.kind,
+      username: account.username,
+      username_canonical: canonical,
+      display_name: account.displayName ?? null,
+      email,
+      email_verified_at: account.emailVerified ? new Date() : null,
+      password_hash: account.passwordHash ?? null,
+      operator: account.operator ?? false,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (row !== undefined) return row
+  if (await findBy(query, 'username_canonical', canonical))
+    throw new AgentGymError({
+      code: 'name_taken',
+      message: `The name ${account.username} is taken, or looks too much like one that is.`,
+      hint: 'Choose another one.',
+      data: { field: 'username' },
+    })
+  throw new AgentGymError({
+    code: 'email_taken',
+    message: 'Another account has this e-mail address.',
+    hint: 'Log in, or ask for a new password.',
+    data: { field: 'email' },
+  })
+}
+
+/** By its name, in any casing. */
+export async function findAccount(query: Queries, username: string): Promise<Account | undefined> {
+  const findable = findableUsername(username)
+  return findable === null ? undefined : findBy(query, 'username', findable)
+}
+
+export function findAccountById(query: Queries, id: string): Promise<Account | undefined> {
+  return findBy(query, 'id', id)
+}
+
+export function findAccountByEmail(query: Queries, email: string): Promise<Account | undefined> {
+  return findBy(query, 'email', email.toLowerCase())
+}
+
+function findBy(query: Queries, column: 'id' | 'username' | 'username_canonical' | 'email', value: string) {
+  return query.selectFrom('accounts').selectAll().where(column, '=', value).executeTakeFirst()
+}
+
+export async function updateAccount(
+  query: Queries,
+  id: string,
+  change: Partial<Pick<Account, 'password_hash' | 'email' | 'email_verified_at'>>,
+): Promise<void> {
+  await query.updateTable('accounts').set(change).where('id', '=', id).execute()
+}
+
+/**
+ * Whether the account about to be made is the installation's first. Holds a lock until the transaction ends where it may
+ * be, so that of two at once one is.
+ */
+export async function isFirstAccount(database: Database, query: Transaction<Schema>): Promise<boolean> {
+  const anybody = () => query.selectFrom('accounts').select('id').limit(1).executeTakeFirst()
+  if ((await anybody()) !== undefined) return false
+  await database.lock(query, 'first-account')
+  return (await anybody()) === undefined
+}
+
+/** The account of that name. Throws `account_not_found`. */
+export async function requireAccount(
+  query: Queries,
+  username: string,
+  kind: 'user' | 'organisation',
+): Promise<Account> {
+  const account = await findAccount(query, username)
+  if (account?.kind === kind) return account
+  throw new AgentGymError({
+    code: 'account_not_found',
+    message: `There is no ${kind} ${JSON.stringify(username.slice(0, 100))}.`,
+    data: { username: username.slice(0, 100) },
+  })
+}

@@ -1,0 +1,97 @@
+import type { MiddlewareHandler } from 'hono'
+import { type Actor, scopes as allScopes, type Scope } from '../../core/access/actor.ts'
+import { unauthenticated } from '../../core/access/authorise.ts'
+import { hashSecret, isSecret } from '../../core/access/secret.ts'
+import { refuseCrossSiteWrite } from '../../core/http/cross-site.ts'
+import type { Env } from '../../core/http/env.ts'
+import type { ServerConfig, Services } from '../../core/services.ts'
+import { luciaSessions } from './lucia-sessions.ts'
+import { findToken, touchToken } from './tokens.store.ts'
+
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** The worker that a server runs beside itself: no account stands behind it, and jobs are all that it may touch. */
+const embeddedWorker: Actor = {
+  accountId: nobody,
+  username: '(embedded worker)',
+  emailVerified: false,
+  operator: true,
+  // Not null: it is no session.
+  tokenId: nobody,
+  scopes: new Set<Scope>(['worker']),
+}
+
+/**
+ * Finds out who makes a request: `Authorization: Bearer agt_…`, or else the session cookie. Sets `actor`, null for
+ * nobody. A token that does not hold is an error (`unauthenticated`), also where nobody needs to be known: silently
+ * answering as to a stranger would hide why. A cookie that does not hold is nobody.
+ */
+export function authenticate({ database, config }: Services): MiddlewareHandler<Env> {
+  const sessions = luciaSessions(database.query, config)
+  return async (c, next) => {
+    c.set('actor', null)
+    const authorization = c.req.header('authorization')
+    if (authorization !== undefined) {
+      c.set('actor', await actorOfToken(database.query, authorization, config))
+      return next()
+    }
+    const cookieHeader = c.req.header('cookie') ?? ''
+    const request = { method: c.req.method, path: c.req.path, header: (name: string) => c.req.header(name) }
+    refuseCrossSiteWrite(request, config.publicUrl, { cookie: sessions.names(cookieHeader) })
+    const session = sessions.names(cookieHeader) ? await sessions.read(cookieHeader) : null
+    if (session === null || session.user.disabled) return next()
+    const { id, username, emailVerified } = session.user
+    const operator = session.user.operator || isOperatorByConfig(config, username)
+    const scopes = holdable(allScopes, { operator })
+    c.set('actor', { accountId: id, username, emailVerified, operator, tokenId: null, scopes })
+    await next()
+    if (session.cookie !== null) c.header('set-cookie', session.cookie, { append: true })
+  }
+}
+
+async function actorOfToken(
+  query: Services['database']['query'],
+  authorization: string,
+  config: ServerConfig,
+): Promise<Actor> {
+  const [scheme, secret = ''] = authorization.split(' ')
+  if (scheme.toLowerCase() !== 'bearer')
+    throw unauthenticated(`The server takes "Authorization: Bearer" with a token, not "${scheme.slice(0, 20)}".`)
+  const { embeddedWorkerToken } = config
+  if (embeddedWorkerToken !== undefined && hashSecret(secret) === hashSecret(embeddedWorkerToken)) return embeddedWorker
+  const token = isSecret('agt_', secret) ? await findToken(query, secret) : undefined
+  if (token === undefined) throw unauthenticated('The token is unknown.')
+  if (token.revoked_at !== null) throw unauthenticated('The token was revoked.')
+  if (token.expires_at !== null && token.expires_at.getTime() <= Date.now())
+    throw unauthenticated(`The token expired on ${token.expires_at.toISOString().slice(0, 10)}.`)
+  if (token.disabled_at !== null) throw unauthenticated('The account of the token is disabled.')
+  await touchToken(query, token)
+  const operator = token.operator || isOperatorByConfig(config, token.username)
+  return {
+    accountId: token.account_id,
+    username: token.username,
+    emailVerified: token.email_verified_at !== null,
+    operator,
+    tokenId: token.id,
+    scopes: holdable(token.scopes, { operator }),
+  }
+}
+
+function isOperatorByConfig({ operator }: ServerConfig, username: string): boolean {
+  return operator !== undefined && operator === username
+}
+
+const impliesView: readonly Scope[] = ['training:start', 'training:cancel', 'training:evaluate', 'data:export']
+
+/**
+ * What these scopes let somebody do: who may manage packages may publish them, and who may publish may read; who may do
+ * anything with runs may see them. Workers are the operators' own; who is no longer one leaves no worker behind.
+ */
+function holdable(granted: readonly Scope[], { operator }: { operator: boolean }): ReadonlySet<Scope> {
+  const all = new Set(granted)
+  if (all.has('packages:manage')) all.add('packages:publish')
+  if (all.has('packages:publish')) all.add('packages:read')
+  if (impliesView.some((scope) => all.has(scope))) all.add('training:view')
+  if (!operator) all.delete('worker')
+  return all
+}

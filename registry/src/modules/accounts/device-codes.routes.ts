@@ -1,0 +1,83 @@
+import {
+  AgentGymError,
+  createDeviceCodeRequestSchema,
+  deviceCodeSchema,
+  deviceTokenRequestSchema,
+  deviceTokenSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { clientNetwork } from '../../core/access/client-network.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import { createRoutes } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { createDeviceCode, deviceCodeSeconds, pollSeconds } from './device-codes.store.ts'
+import { redeemDeviceCode } from './device-log-in.ts'
+import { shownToken } from './tokens.routes.ts'
+
+const createDeviceCodeRoute = createRoute({
+  method: 'post',
+  path: '/v1/device-codes',
+  summary: 'Start a log-in that is approved in a browser',
+  description: 'RFC 8628 in JSON: show `user_code` and `verification_uri`, then ask for the token every `interval` s.',
+  request: { body: { required: true, content: { 'application/json': { schema: createDeviceCodeRequestSchema } } } },
+  responses: {
+    200: { description: 'The codes.', content: { 'application/json': { schema: deviceCodeSchema } } },
+    ...failures('rate_limited'),
+  },
+})
+
+const redeemRoute = createRoute({
+  method: 'post',
+  path: '/v1/device-codes/token',
+  summary: 'Ask whether the log-in was approved',
+  request: { body: { required: true, content: { 'application/json': { schema: deviceTokenRequestSchema } } } },
+  responses: {
+    200: { description: 'The token, once.', content: { 'application/json': { schema: deviceTokenSchema } } },
+    ...failures('authorization_pending', 'slow_down', 'access_denied', 'expired_token'),
+  },
+})
+
+const messages = {
+  authorization_pending: 'The log-in has not been approved yet.',
+  slow_down: `Wait ${pollSeconds} s longer between two questions.`,
+  access_denied: 'The log-in was denied.',
+  expired_token: 'The log-in is unknown, over, or took too long.',
+} as const
+
+export function deviceCodeRoutes(services: Services): OpenAPIHono<Env> {
+  const { database, config } = services
+  const routes = createRoutes()
+
+  routes.openapi(createDeviceCodeRoute, async (c) => {
+    await limitRate(database, `device-code:${clientNetwork(c.get('ip'))}`, { limit: 60, windowSeconds: 600 })
+    const { deviceCode, userCode } = await createDeviceCode(database.query, c.req.valid('json'))
+    const page = `${config.publicUrl}/device`
+    return c.json(
+      {
+        device_code: deviceCode,
+        user_code: userCode,
+        verification_uri: page,
+        verification_uri_complete: `${page}?user_code=${userCode}`,
+        interval: pollSeconds,
+        expires_in: deviceCodeSeconds,
+      },
+      200,
+    )
+  })
+
+  routes.openapi(redeemRoute, async (c) => {
+    const answer = await redeemDeviceCode(services, c.req.valid('json').device_code, c.get('ip'))
+    if ('failure' in answer)
+      throw new AgentGymError({
+        code: answer.failure,
+        message: messages[answer.failure],
+        data: answer.failure === 'slow_down' ? { interval: pollSeconds } : {},
+      })
+    const { token, username } = answer
+    return c.json({ ...shownToken(token), token: token.token, username }, 200)
+  })
+
+  return routes
+}

@@ -1,0 +1,171 @@
+import { type Adapter, type DatabaseSession, type DatabaseUser, Lucia, TimeSpan } from 'lucia'
+import { hashSecret } from '../../core/access/secret.ts'
+import type { Queries } from '../../core/database/database.ts'
+
+type UserAttributes = { username: string; emailVerified: boolean; operator: boolean; disabled: boolean }
+
+declare module 'lucia' {
+  interface Register {
+    Lucia: Lucia<Record<never, never>, UserAttributes>
+    DatabaseUserAttributes: UserAttributes
+  }
+}
+
+export type SessionUser = UserAttributes & { id: string }
+
+/** Sessions of browsers. Every `cookie` is the value of a Set-Cookie header. */
+export type Sessions = {
+  /** A new session under a new id: never the one that the browser came with, which somebody may have planted. */
+  create(userId: string): Promise<{ cookie: string }>
+  /** Whose session the Cookie header names, or null; `cookie` is set once its expiry has been put off. */
+  read(cookieHeader: string): Promise<{ user: SessionUser; cookie: string | null } | null>
+  /** Whether a Cookie header holds what may be a session. */
+  names(cookieHeader: string): boolean
+  /** Ends the session that the Cookie header names; the cookie that forgets it. */
+  end(cookieHeader: string): Promise<{ cookie: string }>
+  endAllOf(userId: string): Promise<void>
+  /** Those of a user that go on, newest first; `current` is the one that the Cookie header names. */
+  list(userId: string, cookieHeader: string): Promise<ListedSession[]>
+  /** Ends the one that `list` calls so; false where there is none. */
+  endListed(userId: string, id: string): Promise<boolean>
+  deleteExpired(): Promise<void>
+}
+
+export type ListedSession = { id: string; current: boolean; createdAt: Date; expiresAt: Date }
+
+/**
+ * The only place that knows lucia. Version 3 stores session ids as they are; this adapter stores their SHA-256, so that
+ * who reads the database cannot become anybody. A session lasts 30 days, put off once half of them are over.
+ */
+export function luciaSessions(query: Queries, { secure }: { secure: boolean }): Sessions {
+  // Browsers take a cookie of this prefix only over TLS, for this very host and for all paths.
+  const name = secure ? '__Host-agentgym_session' : 'agentgym_session'
+  const lucia = new Lucia(sessionAdapter(query), {
+    sessionExpiresIn: new TimeSpan(30, 'd'),
+    sessionCookie: {
+      name,
+      attributes: { secure, sameSite: 'lax', path: '/' },
+    },
+    getUserAttributes: (attributes) => attributes,
+  })
+  return {
+    create: async (userId) => {
+      const session = await lucia.createSession(userId, {})
+      return { cookie: lucia.createSessionCookie(session.id).serialize() }
+    },
+    read: async (cookieHeader) => {
+      const id = sessionIdIn(cookieHeader, name)
+      if (id === null) return null
+      const { session, user } = await lucia.validateSession(id)
+      if (session === null) return null
+      return { user, cookie: session.fresh ? lucia.createSessionCookie(session.id).serialize() : null }
+    },
+    names: (cookieHeader) => sessionIdIn(cookieHeader, name) !== null,
+    end: async (cookieHeader) => {
+      const id = sessionIdIn(cookieHeader, name)
+      if (id !== null) await lucia.invalidateSession(id)
+      return { cookie: lucia.createBlankSessionCookie().serialize() }
+    },
+    endAllOf: (userId) => lucia.invalidateUserSessions(userId),
+    list: async (userId, cookieHeader) => {
+      const id = sessionIdIn(cookieHeader, name)
+      const own = id === null ? null : hashSecret(id)
+      const rows = await sessionsOf(query, userId)
+      return rows.map((row) => ({
+        id: listedId(row.id),
+        current: row.id === own,
+        createdAt: row.created_at,
+        expiresAt: row.expires_at,
+      }))
+    },
+    endListed: async (userId, id) => {
+      const rows = await sessionsOf(query, userId)
+      const row = rows.find((one) => listedId(one.id) === id)
+      if (row === undefined) return false
+      const { numDeletedRows } = await query.deleteFrom('sessions').where('id', '=', row.id).executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+    deleteExpired: () => lucia.deleteExpiredSessions(),
+  }
+}
+
+function sessionsOf(query: Queries, userId: string) {
+  return query
+    .selectFrom('sessions')
+    .select(['id', 'created_at', 'expires_at'])
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', new Date())
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** What is stored is told to nobody, not even as the hash that it is. */
+function listedId(storedId: string): string {
+  return hashSecret(`listed ${storedId}`).slice(0, 32)
+}
+
+/** Lucia's own reading of the header fails at any cookie, of whomever, that is encoded wrongly. */
+function sessionIdIn(cookieHeader: string, name: string): string | null {
+  for (const cookie of cookieHeader.split(';')) {
+    const [key, value = ''] = cookie.trim().split('=')
+    if (key === name && /^[a-z2-7]{40}$/.test(value)) return value
+  }
+  return null
+}
+
+function sessionAdapter(query: Queries): Adapter {
+  return {
+    getSessionAndUser: async (sessionId) => sessionAndUser(query, sessionId),
+    getUserSessions: async (userId) => {
+      const rows = await query.selectFrom('sessions').selectAll().where('user_id', '=', userId).execute()
+      return rows.map((row) => ({ id: row.id, userId, expiresAt: row.expires_at, attributes: {} }))
+    },
+    setSession: async (session) => {
+      await query
+        .insertInto('sessions')
+        .values({ id: hashSecret(session.id), user_id: session.userId, expires_at: session.expiresAt })
+        .execute()
+    },
+    updateSessionExpiration: async (sessionId, expiresAt) => {
+      await query
+        .updateTable('sessions')
+        .set({ expires_at: expiresAt })
+        .where('id', '=', hashSecret(sessionId))
+        .execute()
+    },
+    deleteSession: async (sessionId) => {
+      await query.deleteFrom('sessions').where('id', '=', hashSecret(sessionId)).execute()
+    },
+    deleteUserSessions: async (userId) => {
+      await query.deleteFrom('sessions').where('user_id', '=', userId).execute()
+    },
+    deleteExpiredSessions: async () => {
+      await query.deleteFrom('sessions').where('expires_at', '<=', new Date()).execute()
+    },
+  }
+}
+
+async function sessionAndUser(
+  query: Queries,
+  sessionId: string,
+): Promise<[DatabaseSession, DatabaseUser] | [null, null]> {
+  const row = await query
+    .selectFrom('sessions')
+    .innerJoin('accounts', 'accounts.id', 'sessions.user_id')
+    .select(['sessions.user_id', 'sessions.expires_at'])
+    .select(['accounts.username', 'accounts.email_verified_at', 'accounts.operator', 'accounts.disabled_at'])
+    .where('sessions.id', '=', hashSecret(sessionId))
+    .executeTakeFirst()
+  if (row === undefined) return [null, null]
+  const attributes = {
+    username: row.username,
+    emailVerified: row.email_verified_at !== null,
+    operator: row.operator,
+    disabled: row.disabled_at !== null,
+  }
+  return [
+    { id: sessionId, userId: row.user_id, expiresAt: row.expires_at, attributes: {} },
+    { id: row.user_id, attributes },
+  ]
+}

@@ -1,0 +1,70 @@
+import { AgentGymError } from '@agentgym/contract'
+import { sql } from 'kysely'
+import { hashSecret, isSecret, makeSecret } from '../../core/access/secret.ts'
+import type { Queries } from '../../core/database/database.ts'
+
+export type MailPurpose = 'verify' | 'reset'
+
+/** Long enough for a mail that is read the next day; short where it opens the account. */
+const hoursFor: Record<MailPurpose, number> = { verify: 72, reset: 1 }
+
+/** Makes what a link in a mail holds. */
+export async function createMailToken(
+  query: Queries,
+  purpose: MailPurpose,
+  account: { id: string; email: string },
+): Promise<string> {
+  const secret = makeSecret('agm_')
+  await query
+    .insertInto('mail_tokens')
+    .values({
+      hash: hashSecret(secret),
+      account_id: account.id,
+      purpose,
+      email: account.email,
+      expires_at: new Date(Date.now() + hoursFor[purpose] * 3_600_000),
+    })
+    .execute()
+  return secret
+}
+
+/**
+ * Uses a link up, and with it all others of its purpose that the account was sent. Throws `link_invalid` where it is
+ * unknown, used or expired, all three in the same words.
+ */
+export async function useMailToken(
+  query: Queries,
+  purpose: MailPurpose,
+  secret: string,
+): Promise<{ accountId: string; email: string }> {
+  const row = isSecret('agm_', secret)
+    ? await query
+        .updateTable('mail_tokens')
+        .set({ used_at: sql<Date>`now()` })
+        .where('hash', '=', hashSecret(secret))
+        .where('purpose', '=', purpose)
+        .where('used_at', 'is', null)
+        .where('expires_at', '>', sql<Date>`now()`)
+        .returning(['account_id', 'email'])
+        .executeTakeFirst()
+    : undefined
+  if (row === undefined)
+    throw new AgentGymError({
+      code: 'link_invalid',
+      message: 'This link is unknown, was used before, or has expired.',
+      hint: 'Ask for a new one.',
+    })
+  await voidMailTokens(query, purpose, row.account_id)
+  return { accountId: row.account_id, email: row.email }
+}
+
+/** Makes every link of that purpose useless that the account was sent. */
+export async function voidMailTokens(query: Queries, purpose: MailPurpose, accountId: string): Promise<void> {
+  await query
+    .updateTable('mail_tokens')
+    .set({ used_at: sql<Date>`now()` })
+    .where('account_id', '=', accountId)
+    .where('purpose', '=', purpose)
+    .where('used_at', 'is', null)
+    .execute()
+}

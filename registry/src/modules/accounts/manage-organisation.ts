@@ -1,0 +1,100 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { authorise, requireActor } from '../../core/access/authorise.ts'
+import { countOwners, putMember, removeMember, roleIn } from '../../core/access/memberships.store.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Role, Schema } from '../../core/database/schema.ts'
+import type { Services } from '../../core/services.ts'
+import { checkUsername } from './account-name.ts'
+import { type Account, insertAccount, requireAccount } from './accounts.store.ts'
+
+const scope = 'account:manage'
+
+/** Throws `name_invalid`, `name_taken`, `rate_limited`. */
+export async function createOrganisation(
+  { database }: Services,
+  actor: Actor,
+  { username, displayName, ip }: { username: string; displayName: string | null; ip: string },
+): Promise<Account> {
+  checkUsername(username, actor)
+  await limitRate(database, `create-organisation:${actor.accountId}`, { limit: 50, windowSeconds: 86_400 })
+  return database.transaction(async (query) => {
+    const made = await insertAccount(query, { kind: 'organisation', username, displayName })
+    await putMember(query, made.id, actor.accountId, 'owner')
+    await recordAudit(query, { actor, action: 'organisation.create', subject: `account:${username}`, ip })
+    return made
+  })
+}
+
+type MemberChange = { organisation: string; username: string; ip: string }
+
+/** Adds a member or changes a role. Throws as `authorise`, `account_not_found`, `last_owner`. */
+export async function setMember(
+  { database }: Services,
+  actor: Actor | null,
+  { role, ip, ...names }: MemberChange & { role: Role },
+): Promise<{ username: string; role: Role }> {
+  requireActor(actor, scope)
+  return database.transaction(async (query) => {
+    const organisation = await requireAccount(query, names.organisation, 'organisation')
+    // Two owners who demote each other at once must not both succeed.
+    await database.lock(query, `organisation:${organisation.id}`)
+    await authorise(query, actor, 'manage', organisation.id, { scope })
+    const user = await requireAccount(query, names.username, 'user')
+    const current = await roleIn(query, organisation.id, user.id)
+    if (role === 'owner' || current === 'owner') await authorise(query, actor, 'own', organisation.id, { scope })
+    if (current === 'owner' && role !== 'owner') await keepAnOwner(query, organisation)
+    await putMember(query, organisation.id, user.id, role)
+    await recordAudit(query, {
+      actor,
+      action: 'member.put',
+      subject: `account:${organisation.username}`,
+      ip,
+      data: { member: user.username, role, before: current },
+    })
+    return { username: user.username, role }
+  })
+}
+
+/** Removes a member; anybody may remove themselves. Throws as `setMember`. */
+export async function dropMember(
+  { database }: Services,
+  actor: Actor | null,
+  { organisation: organisationName, username, ip }: MemberChange,
+): Promise<void> {
+  const { accountId } = requireActor(actor, scope)
+  await database.transaction(async (query) => {
+    const organisation = await requireAccount(query, organisationName, 'organisation')
+    await database.lock(query, `organisation:${organisation.id}`)
+    const user = await requireAccount(query, username, 'user')
+    const current = await roleIn(query, organisation.id, user.id)
+    if (user.id !== accountId || current === null)
+      await authorise(query, actor, current === 'owner' ? 'own' : 'manage', organisation.id, { scope })
+    if (current === null)
+      throw new AgentGymError({
+        code: 'account_not_found',
+        message: `${user.username} is not a member of ${organisation.username}.`,
+      })
+    if (current === 'owner') await keepAnOwner(query, organisation)
+    await removeMember(query, organisation.id, user.id)
+    await recordAudit(query, {
+      actor,
+      action: 'member.remove',
+      subject: `account:${organisation.username}`,
+      ip,
+      data: { member: user.username, before: current },
+    })
+  })
+}
+
+/** For changes that take an owner away. */
+async function keepAnOwner(query: Transaction<Schema>, organisation: Account): Promise<void> {
+  if ((await countOwners(query, organisation.id)) > 1) return
+  throw new AgentGymError({
+    code: 'last_owner',
+    message: `This is the last owner of ${organisation.username}.`,
+    hint: 'Make somebody else an owner first.',
+  })
+}

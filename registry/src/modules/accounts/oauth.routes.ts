@@ -1,0 +1,131 @@
+import { AgentGymError } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { generateCodeVerifier, generateState } from 'arctic'
+import type { Context } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { z } from 'zod'
+import { createRoutes } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { ServerConfig, Services } from '../../core/services.ts'
+import { type ProviderName, providerNames } from './oauth-identities.store.ts'
+import { logInByOauth } from './oauth-log-in.ts'
+import type { Identity, OauthProvider, Providers } from './oauth-providers.ts'
+
+const providerParam = z.object({ provider: z.string().max(40) })
+/** A path of this site and nothing else: `//evil.example` and `/\evil.example` are addresses to a browser. */
+const returnTo = z
+  .string()
+  .max(300)
+  .regex(/^\/(?![/\\])[^\\]*$/)
+
+const startRoute = createRoute({
+  method: 'get',
+  path: '/v1/oauth/{provider}',
+  summary: 'Log in through GitHub or Google',
+  description: 'For browsers. `return_to` is a path of this site to come back to.',
+  request: { params: providerParam, query: z.object({ return_to: returnTo.default('/') }) },
+  responses: {
+    302: { description: 'To the provider.' },
+    ...failures('oauth_not_configured'),
+  },
+})
+
+const callbackRoute = createRoute({
+  method: 'get',
+  path: '/v1/oauth/{provider}/callback',
+  summary: 'Where the provider sends the browser back to',
+  request: {
+    params: providerParam,
+    query: z.object({ code: z.string().max(2_000).optional(), state: z.string().max(200).optional() }),
+  },
+  responses: {
+    302: { description: 'Logged in; to `return_to`.' },
+    ...failures('oauth_not_configured', 'oauth_failed'),
+  },
+})
+
+/** What the browser keeps between leaving and coming back, for ten minutes. */
+const pendingSchema = z.object({
+  provider: z.string(),
+  state: z.string(),
+  codeVerifier: z.string(),
+  returnTo,
+})
+
+export function oauthRoutes(services: Services, providers: Providers): OpenAPIHono<Env> {
+  const { config, log } = services
+  const routes = createRoutes()
+
+  routes.openapi(startRoute, (c) => {
+    const { provider, client } = configured(providers, c.req.valid('param').provider)
+    const pending = {
+      provider,
+      state: generateState(),
+      codeVerifier: generateCodeVerifier(),
+      returnTo: c.req.valid('query').return_to,
+    }
+    // Lax: the provider's redirect is a navigation from another site, and the cookie must come along.
+    setCookie(c, cookieName(config), Buffer.from(JSON.stringify(pending)).toString('base64url'), {
+      ...cookieAttributes(config),
+      maxAge: 600,
+    })
+    return c.redirect(client.authorisationUrl(pending).href, 302)
+  })
+
+  routes.openapi(callbackRoute, async (c) => {
+    const { provider, client } = configured(providers, c.req.valid('param').provider)
+    const { code, state } = c.req.valid('query')
+    const pending = readPending(c, config)
+    deleteCookie(c, cookieName(config), cookieAttributes(config))
+    if (pending?.provider !== provider || state === undefined || pending.state !== state)
+      throw oauthFailed('This log-in was not started in this browser, or took longer than ten minutes.')
+    if (code === undefined) throw oauthFailed('The log-in was cancelled at the provider.')
+    let identity: Identity
+    try {
+      identity = await client.identify(code, pending.codeVerifier)
+    } catch (error) {
+      log.warn('log-in through another provider failed', { provider, error: String(error) })
+      throw oauthFailed('The provider did not confirm the log-in.')
+    }
+    const request = { ip: c.get('ip'), cookieHeader: c.req.header('cookie') ?? '' }
+    const { cookie } = await logInByOauth(services, provider, identity, request)
+    c.header('set-cookie', cookie, { append: true })
+    return c.redirect(pending.returnTo, 302)
+  })
+
+  return routes
+}
+
+function configured(providers: Providers, name: string): { provider: ProviderName; client: OauthProvider } {
+  for (const provider of providerNames) {
+    const client = providers[provider]
+    if (provider === name && client !== undefined) return { provider, client }
+  }
+  throw new AgentGymError({
+    code: 'oauth_not_configured',
+    message: `This server does not offer log-in through ${name}.`,
+    data: { provider: name },
+  })
+}
+
+function readPending(c: Context<Env>, config: ServerConfig): z.infer<typeof pendingSchema> | undefined {
+  try {
+    const text = Buffer.from(getCookie(c, cookieName(config)) ?? '', 'base64url').toString()
+    return pendingSchema.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function cookieName({ secure }: ServerConfig): string {
+  return secure ? '__Host-agentgym_oauth' : 'agentgym_oauth'
+}
+
+function cookieAttributes({ secure }: ServerConfig) {
+  return { httpOnly: true, sameSite: 'Lax' as const, path: '/', secure }
+}
+
+function oauthFailed(message: string): AgentGymError {
+  return new AgentGymError({ code: 'oauth_failed', message, hint: 'Start the log-in again.' })
+}

@@ -1,0 +1,107 @@
+import {
+  createOrganisationRequestSchema,
+  memberSchema,
+  organisationSchema,
+  putMemberRequestSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { requireActor } from '../../core/access/authorise.ts'
+import { membersOf } from '../../core/access/memberships.store.ts'
+import { createRoutes } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { requireAccount } from './accounts.store.ts'
+import { createOrganisation, dropMember, setMember } from './manage-organisation.ts'
+
+const organisationParam = z.object({ organisation: z.string() })
+const memberParam = organisationParam.extend({ username: z.string() })
+const organisationBody = { 'application/json': { schema: organisationSchema } }
+
+const createOrganisationRoute = createRoute({
+  method: 'post',
+  path: '/v1/organisations',
+  summary: 'Make an organisation',
+  description: 'Whoever makes it is its owner. Users and organisations share one space of names.',
+  request: { body: { required: true, content: { 'application/json': { schema: createOrganisationRequestSchema } } } },
+  responses: {
+    201: { description: 'The organisation.', content: organisationBody },
+    ...failures('unauthenticated', 'forbidden', 'name_invalid', 'name_taken', 'rate_limited'),
+  },
+})
+
+const showOrganisationRoute = createRoute({
+  method: 'get',
+  path: '/v1/organisations/{organisation}',
+  summary: 'Show an organisation',
+  description: 'Members see the list of members.',
+  request: { params: organisationParam },
+  responses: {
+    200: { description: 'The organisation.', content: organisationBody },
+    ...failures('account_not_found'),
+  },
+})
+
+const putMemberRoute = createRoute({
+  method: 'put',
+  path: '/v1/organisations/{organisation}/members/{username}',
+  summary: 'Add a member, or change a role',
+  description: 'Takes an admin; giving or taking the role of owner takes an owner.',
+  request: {
+    params: memberParam,
+    body: { required: true, content: { 'application/json': { schema: putMemberRequestSchema } } },
+  },
+  responses: {
+    200: { description: 'The member.', content: { 'application/json': { schema: memberSchema } } },
+    ...failures('unauthenticated', 'forbidden', 'account_not_found', 'last_owner'),
+  },
+})
+
+const deleteMemberRoute = createRoute({
+  method: 'delete',
+  path: '/v1/organisations/{organisation}/members/{username}',
+  summary: 'Remove a member, or leave',
+  request: { params: memberParam },
+  responses: {
+    204: { description: 'No member any more.' },
+    ...failures('unauthenticated', 'forbidden', 'account_not_found', 'last_owner'),
+  },
+})
+
+export function organisationRoutes(services: Services): OpenAPIHono<Env> {
+  const { database } = services
+  const routes = createRoutes()
+
+  routes.openapi(createOrganisationRoute, async (c) => {
+    const actor = requireActor(c.get('actor'), 'account:manage')
+    const { username, display_name = null } = c.req.valid('json')
+    const made = await createOrganisation(services, actor, { username, displayName: display_name, ip: c.get('ip') })
+    return c.json({ ...shown(made), members: [{ username: actor.username, role: 'owner' as const }] }, 201)
+  })
+
+  routes.openapi(showOrganisationRoute, async (c) => {
+    const organisation = await requireAccount(database.query, c.req.valid('param').organisation, 'organisation')
+    const members = await membersOf(database.query, organisation.id)
+    const isMember = members.some(({ username }) => username === c.get('actor')?.username)
+    return c.json({ ...shown(organisation), ...(isMember ? { members } : {}) }, 200)
+  })
+
+  routes.openapi(putMemberRoute, async (c) => {
+    const { organisation, username } = c.req.valid('param')
+    const { role } = c.req.valid('json')
+    const member = await setMember(services, c.get('actor'), { organisation, username, role, ip: c.get('ip') })
+    return c.json(member, 200)
+  })
+
+  routes.openapi(deleteMemberRoute, async (c) => {
+    await dropMember(services, c.get('actor'), { ...c.req.valid('param'), ip: c.get('ip') })
+    return c.body(null, 204)
+  })
+
+  return routes
+}
+
+function shown({ username, display_name, created_at }: Awaited<ReturnType<typeof createOrganisation>>) {
+  return { username, kind: 'organisation' as const, display_name, created_at: created_at.toISOString() }
+}

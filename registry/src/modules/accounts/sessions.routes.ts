@@ -1,0 +1,104 @@
+import { logInRequestSchema, sessionListSchema, sessionSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { recordAudit } from '../../core/access/audit.ts'
+import { requireActor, unauthenticated } from '../../core/access/authorise.ts'
+import { createRoutes } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { logIn } from './log-in.ts'
+import { luciaSessions } from './lucia-sessions.ts'
+
+const logInRoute = createRoute({
+  method: 'post',
+  path: '/v1/sessions',
+  summary: 'Log in by password',
+  description: 'Sets the cookie of a new session. An unknown user and a wrong password get the same answer.',
+  request: { body: { required: true, content: { 'application/json': { schema: logInRequestSchema } } } },
+  responses: {
+    200: { description: 'Logged in.', content: { 'application/json': { schema: sessionSchema } } },
+    ...failures('credentials_invalid', 'rate_limited'),
+  },
+})
+
+const logOutRoute = createRoute({
+  method: 'delete',
+  path: '/v1/sessions/current',
+  summary: 'Log out',
+  responses: {
+    204: { description: 'The session is over.' },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/v1/sessions',
+  operationId: 'listSessions',
+  summary: 'Browsers that you are logged in with',
+  responses: {
+    200: { description: 'All sessions.', content: { 'application/json': { schema: sessionListSchema } } },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+const endRoute = createRoute({
+  method: 'delete',
+  path: '/v1/sessions/{id}',
+  operationId: 'endSession',
+  summary: 'End a session',
+  request: { params: z.object({ id: z.string().regex(/^[0-9a-f]{32}$/, 'the id of a session') }) },
+  responses: {
+    204: { description: 'It is over, or was before.' },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+export function sessionRoutes(services: Services): OpenAPIHono<Env> {
+  const { database, config } = services
+  const routes = createRoutes()
+
+  routes.openapi(logInRoute, async (c) => {
+    const cookieHeader = c.req.header('cookie') ?? ''
+    const { account, cookie } = await logIn(services, { ...c.req.valid('json'), ip: c.get('ip'), cookieHeader })
+    c.header('set-cookie', cookie)
+    return c.json({ username: account.username }, 200)
+  })
+
+  routes.openapi(logOutRoute, async (c) => {
+    const actor = c.get('actor')
+    if (actor === null || actor.tokenId !== null) throw unauthenticated('No session came with this request.')
+    const { cookie } = await database.transaction(async (query) => {
+      const subject = `account:${actor.username}`
+      await recordAudit(query, { actor, action: 'session.end', subject, ip: c.get('ip') })
+      return luciaSessions(query, config).end(c.req.header('cookie') ?? '')
+    })
+    c.header('set-cookie', cookie)
+    return c.body(null, 204)
+  })
+
+  routes.openapi(listRoute, async (c) => {
+    const { accountId } = requireActor(c.get('actor'), 'account:manage')
+    const sessions = await luciaSessions(database.query, config).list(accountId, c.req.header('cookie') ?? '')
+    const listed = sessions.map(({ id, current, createdAt, expiresAt }) => ({
+      id,
+      current,
+      created_at: createdAt.toISOString(),
+      expires_at: expiresAt.toISOString(),
+    }))
+    return c.json({ sessions: listed }, 200)
+  })
+
+  routes.openapi(endRoute, async (c) => {
+    const actor = requireActor(c.get('actor'), 'account:manage')
+    const { id } = c.req.valid('param')
+    await database.transaction(async (query) => {
+      if (!(await luciaSessions(query, config).endListed(actor.accountId, id))) return
+      const subject = `account:${actor.username}`
+      await recordAudit(query, { actor, action: 'session.end', subject, ip: c.get('ip'), data: { session: id } })
+    })
+    return c.body(null, 204)
+  })
+
+  return routes
+}

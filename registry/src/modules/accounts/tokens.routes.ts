@@ -1,0 +1,103 @@
+import { AgentGymError, createdTokenSchema, createTokenRequestSchema, tokenListSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { recordAudit } from '../../core/access/audit.ts'
+import { requireActor } from '../../core/access/authorise.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import { createRoutes } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { daysFromNow, defaultTokenDays, requireGrantable } from './grant-token.ts'
+import { requireUncapped } from './require-uncapped.ts'
+import { createToken, listTokens, revokeToken, type StoredToken } from './tokens.store.ts'
+
+const createTokenRoute = createRoute({
+  method: 'post',
+  path: '/v1/tokens',
+  summary: 'Make a token',
+  description: 'The only time that the token is shown. A token can make others, but none that may do more than itself.',
+  request: { body: { required: true, content: { 'application/json': { schema: createTokenRequestSchema } } } },
+  responses: {
+    201: { description: 'The token.', content: { 'application/json': { schema: createdTokenSchema } } },
+    ...failures('unauthenticated', 'forbidden', 'rate_limited'),
+  },
+})
+
+const listTokensRoute = createRoute({
+  method: 'get',
+  path: '/v1/tokens',
+  summary: 'List tokens',
+  responses: {
+    200: { description: 'Those not revoked.', content: { 'application/json': { schema: tokenListSchema } } },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+const revokeTokenRoute = createRoute({
+  method: 'delete',
+  path: '/v1/tokens/{id}',
+  summary: 'Revoke a token',
+  request: { params: z.object({ id: z.uuid() }) },
+  responses: {
+    204: { description: 'It is worth nothing from now on.' },
+    ...failures('unauthenticated', 'forbidden', 'token_not_found'),
+  },
+})
+
+export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+
+  routes.openapi(createTokenRoute, async (c) => {
+    const actor = requireActor(c.get('actor'), 'account:manage')
+    const { name, scopes, expires_in_days: days = defaultTokenDays } = c.req.valid('json')
+    requireGrantable(actor, scopes)
+    await limitRate(database, `create-token:${actor.accountId}`, { limit: 200, windowSeconds: 3_600 })
+    const token = await database.transaction(async (query) => {
+      await requireUncapped(query, actor)
+      const made = await createToken(query, { accountId: actor.accountId, name, scopes, expiresAt: daysFromNow(days) })
+      await recordAudit(query, {
+        actor,
+        action: 'token.create',
+        subject: `token:${made.id}`,
+        ip: c.get('ip'),
+        data: { name, scopes: made.scopes },
+      })
+      return made
+    })
+    return c.json({ ...shownToken(token), token: token.token }, 201)
+  })
+
+  routes.openapi(listTokensRoute, async (c) => {
+    const actor = requireActor(c.get('actor'), 'account:manage')
+    const tokens = await listTokens(database.query, actor.accountId)
+    return c.json({ tokens: tokens.map(shownToken) }, 200)
+  })
+
+  routes.openapi(revokeTokenRoute, async (c) => {
+    const actor = c.get('actor')
+    const { id } = c.req.valid('param')
+    // Whoever holds a token may always throw it away, as `agentgym logout` does.
+    const { accountId } = actor?.tokenId === id ? actor : requireActor(actor, 'account:manage')
+    await database.transaction(async (query) => {
+      if (!(await revokeToken(query, accountId, id)))
+        throw new AgentGymError({ code: 'token_not_found', message: `You have no token ${id}.`, data: { id } })
+      await recordAudit(query, { actor, action: 'token.revoke', subject: `token:${id}`, ip: c.get('ip') })
+    })
+    return c.body(null, 204)
+  })
+
+  return routes
+}
+
+export function shownToken({ id, name, prefix, scopes, ...times }: StoredToken) {
+  return {
+    id,
+    name,
+    prefix,
+    scopes,
+    expires_at: times.expires_at?.toISOString() ?? null,
+    last_used_at: times.last_used_at?.toISOString() ?? null,
+    created_at: times.created_at.toISOString(),
+  }
+}

@@ -1,0 +1,215 @@
+import {
+  dependentsSchema,
+  type PackageList,
+  packageListSchema,
+  packagePageSchema,
+  packageViewSchema,
+  publisherSchema,
+  type SearchRequest,
+  sampleEpisodeSchema,
+  searchRequestSchema,
+  versionReadmeSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { accepts } from 'hono/accepts'
+import type { Actor } from '../../core/access/actor.ts'
+import { decodeCursor, encodeCursor } from '../../core/database/page-cursor.ts'
+import { createRoutes } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { documentRoutes } from '../packages/documents/version-documents.routes.ts'
+import { readmeHtmlOf } from '../packages/documents/version-documents.store.ts'
+import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
+import { readSampleEpisode } from '../packages/sample-episodes.store.ts'
+import { searchQuery } from '../search/search-text.ts'
+import { findDependents } from './dependents.store.ts'
+import { facetCounts } from './facet-counts.ts'
+import { listedPackages } from './listed-package.ts'
+import { packageDocument } from './package-document.ts'
+import { packagePage } from './package-page.ts'
+import { packageView } from './package-view.ts'
+import { describePublisher } from './publisher.ts'
+import { searchPackages } from './search-packages.store.ts'
+
+const packageParams = z.object({
+  scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+  name: z.string().openapi({ example: 'cart-pole' }),
+})
+
+const versionParams = packageParams.extend({ version: z.string().openapi({ example: '1.0.0' }) })
+
+const searchRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages',
+  operationId: 'searchPackages',
+  summary: 'Search and browse packages',
+  description:
+    'Public packages, and the private ones of your accounts. Facets count what each value would give, with the other filters as they are.',
+  request: { query: searchRequestSchema },
+  responses: {
+    200: { description: 'One page.', content: { 'application/json': { schema: packageListSchema } } },
+    ...failures(),
+  },
+})
+
+const pageRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}',
+  operationId: 'getPackage',
+  summary: 'A package: everything its page shows',
+  request: { params: packageParams },
+  responses: {
+    200: { description: 'The package.', content: { 'application/json': { schema: packagePageSchema } } },
+    ...failures('package_not_found'),
+  },
+})
+
+const viewRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/view',
+  operationId: 'getPackageView',
+  summary: 'A package with its offer and its latest version, in one answer',
+  description:
+    'What `GET /v1/packages/{scope}/{name}`, its offer, the version that it names as latest and its sample episode say.',
+  request: { params: packageParams },
+  responses: {
+    200: { description: 'The package.', content: { 'application/json': { schema: packageViewSchema } } },
+    ...failures('package_not_found'),
+  },
+})
+
+const readmeRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/readme',
+  operationId: 'getReadme',
+  summary: "A version's own README",
+  description:
+    "As Markdown and as HTML that is safe to show; addresses of the pictures in it are below the server's. `Accept: text/html` gives a page of it alone.",
+  request: { params: versionParams },
+  responses: {
+    200: {
+      description: 'The README.',
+      content: { 'application/json': { schema: versionReadmeSchema }, 'text/html': { schema: z.string() } },
+    },
+    ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
+  },
+})
+
+const sampleEpisodeRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/sample-episode',
+  operationId: 'getSampleEpisode',
+  summary: 'A short episode of a version, for pictures',
+  description:
+    "Of a scenario one of random actions, of an agent its first of evaluation. What is in it comes out of the scenario's code.",
+  request: { params: versionParams },
+  responses: {
+    200: {
+      description: 'The episode.',
+      content: { 'application/json': { schema: sampleEpisodeSchema } },
+    },
+    ...failures('package_not_found', 'version_not_found', 'sample_episode_not_found'),
+  },
+})
+
+const publisherRoute = createRoute({
+  method: 'get',
+  path: '/v1/accounts/{username}',
+  operationId: 'getPublisher',
+  summary: 'A user or an organisation, with its packages',
+  description: 'The private ones are for members.',
+  request: { params: z.object({ username: z.string().openapi({ example: 'acme' }) }) },
+  responses: {
+    200: { description: 'The account.', content: { 'application/json': { schema: publisherSchema } } },
+    ...failures('account_not_found'),
+  },
+})
+
+const dependentsRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/dependents',
+  operationId: 'getDependents',
+  summary: 'What needs a package: agents trained on it, packages that depend on it',
+  request: { params: packageParams },
+  responses: {
+    200: {
+      description: 'As far as you may know of them.',
+      content: { 'application/json': { schema: dependentsSchema } },
+    },
+    ...failures('package_not_found', 'package_taken_down'),
+  },
+})
+
+/** Finding packages, and what is shown of one. */
+export function catalogRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(searchRoute, async (c) =>
+    c.json(await listPackages(services, c.get('actor'), c.req.valid('query')), 200),
+  )
+  routes.openapi(pageRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    return c.json(await packagePage(services, c.get('actor'), `${scope}/${name}`), 200)
+  })
+  routes.openapi(viewRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    return c.json(await packageView(services, c.get('actor'), `${scope}/${name}`), 200)
+  })
+  // For people, until the marketplace's site stands here. The README in it has passed the sanitiser.
+  routes.get('/packages/:scope/:name', async (c) => {
+    const { scope, name } = c.req.param()
+    const shown = await packagePage(services, c.get('actor'), `${scope}/${name}`)
+    return c.html(packageDocument(shown, services.config.publicUrl))
+  })
+  routes.openapi(readmeRoute, async (c) => {
+    const { scope, name, version } = c.req.valid('param')
+    const { query } = services.database
+    const found = await findReadablePackage(query, c.get('actor'), `${scope}/${name}`)
+    const shown = await findReadableVersion(query, found, version)
+    const html = await readmeHtmlOf(query, shown)
+    c.header('vary', 'accept', { append: true })
+    const type = accepts(c, {
+      header: 'Accept',
+      supports: ['application/json', 'text/html'],
+      default: 'application/json',
+    })
+    if (type === 'text/html') return c.html(readmePage(`${found.name}@${version}`, html), 200)
+    return c.json({ name: found.name, version, markdown: shown.readme, html }, 200)
+  })
+  routes.route('/', documentRoutes(services))
+  routes.openapi(sampleEpisodeRoute, async (c) => {
+    const { scope, name, version } = c.req.valid('param')
+    const { query } = services.database
+    return c.json(await readSampleEpisode(query, c.get('actor'), `${scope}/${name}`, version), 200)
+  })
+  routes.openapi(publisherRoute, async (c) =>
+    c.json(await describePublisher(services, c.get('actor'), c.req.valid('param').username), 200),
+  )
+  routes.openapi(dependentsRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    return c.json(await findDependents(services.database.query, c.get('actor'), `${scope}/${name}`), 200)
+  })
+  return routes
+}
+
+async function listPackages(
+  { database, config }: Services,
+  actor: Actor | null,
+  { q, cursor, limit, ...request }: SearchRequest,
+): Promise<PackageList> {
+  // A cursor belongs to the query that it came from; only how many are wanted at once may change.
+  const asked = JSON.stringify([q ?? '', Object.entries(request).sort()])
+  const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
+  const search = { ...request, limit, after, words: searchQuery(q ?? '') }
+  const { rows, end, groups } = await searchPackages(database, actor, search)
+  return {
+    packages: await listedPackages(database.query, rows, config.training.currency),
+    ...facetCounts(groups, search),
+    next_cursor: end === null ? null : encodeCursor(config.secret, asked, end),
+  }
+}
+
+/** Names and versions consist of letters, digits and a few signs that mean nothing to HTML. */
+function readmePage(title: string, html: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body>${html}</body></html>`
+}

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import { closeJobQueue } from '../../core/queue/job-queue.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../testing/test-services.ts'
+import { yankVersion } from '../packages/change-versions.ts'
+import { createActor, publish } from '../packages/testing/publishing.ts'
+import { verifyAgent } from '../verification/testing/verifying.ts'
+import { findDependents } from './dependents.store.ts'
+
+describe.each(await testDatabases())('what needs a package on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let ada: Actor
+  let other: Actor
+  let name: string
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+    ada = await createActor(database)
+    other = await createActor(database)
+    name = `@${ada.username}/maze`
+    await publish(services, ada, '1.0.0')
+    await publish(services, ada, '1.1.0')
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    await database.close()
+    await services.remove()
+  })
+
+  const find = (actor: Actor | null = null) => findDependents(database.query, actor, name)
+
+  it('nothing at first; a package that nobody may know of has none to tell', async () => {
+    expect(await find()).toEqual({ name, agents: [], packages: [] })
+    await expect(findDependents(database.query, null, '@none/such')).rejects.toMatchObject({
+      code: 'package_not_found',
+    })
+  })
+
+  it('agents verified on any of its versions, each once, without those that were yanked', async () => {
+    await verifyAgent(services, ada)
+    await verifyAgent(services, ada, { version: '0.2.0', scenario: { name, version: '1.1.0' } })
+    const agent = { name: `@${ada.username}/maze-ppo`, title: 'Maze solver' }
+    expect((await find()).agents).toEqual([{ ...agent, version: '0.2.0', scenario_version: '1.1.0' }])
+    await yankVersion(services, { actor: ada, name: agent.name, ip: null }, '0.2.0')
+    expect((await find()).agents).toEqual([{ ...agent, version: '0.1.0', scenario_version: '1.0.0' }])
+  })
+
+  it('packages by their latest version; private ones for their members alone', async () => {
+    const manifest = { dependencies: { [name]: '^1.0.0' } }
+    await publish(services, ada, '1.0.0', { base: 'open', manifest })
+    await publish(services, ada, '1.0.0', { base: 'secret', manifest, visibility: 'private' })
+    await publish(services, ada, '1.0.0', { base: 'former', manifest })
+    await publish(services, ada, '1.1.0', { base: 'former' })
+    await publish(services, ada, '1.0.0', { base: 'different', manifest: { dependencies: { [`${name}s`]: '^1.0.0' } } })
+    const shown = async (actor: Actor | null) => (await find(actor)).packages
+    const open = { name: `@${ada.username}/open`, version: '1.0.0', title: 'Maze', range: '^1.0.0' }
+    expect(await shown(null)).toEqual([open])
+    expect(await shown(other)).toEqual([open])
+    expect((await shown(ada)).map((one) => one.name).sort()).toEqual([open.name, `@${ada.username}/secret`])
+  })
+})

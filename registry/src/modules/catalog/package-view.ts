@@ -1,0 +1,115 @@
+import { AgentGymError, type Offer, type PackageView, type SampleEpisode } from '@agentgym/contract'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Services } from '../../core/services.ts'
+import { entryOf } from '../entitlements/prices.store.ts'
+import { verificationOf } from '../evaluations/describe-verification.ts'
+import { describeVersion, versionDetails } from '../packages/describe-versions.ts'
+import { findablePackageName } from '../packages/package-name.ts'
+import { belongsTo } from '../packages/packages.store.ts'
+import { readSampleEpisode } from '../packages/sample-episodes.store.ts'
+import { describeOffer, makeOffer } from '../prices/offer.ts'
+import { pricesAt } from '../prices/price-page.ts'
+import { termsAt } from '../prices/sale-terms.ts'
+import { type PageRow, pageRow } from './package-page.store.ts'
+import { describePage, packagePage } from './package-page.ts'
+import { findView, type ViewRow } from './package-view.store.ts'
+
+/**
+ * What the first page of a package shows, in one answer: the page, the offer of what it names as latest, and that version with
+ * its episode. The same as those four would be asked for one by one. Throws `package_not_found`.
+ */
+export async function packageView(services: Services, actor: Actor | null, asked: string): Promise<PackageView> {
+  const name = findablePackageName(asked)
+  const row = name === null ? undefined : await findView(services.database.query, name)
+  if (row === undefined) return viewOfParts(services, actor, asked)
+  const page = pageRow(row)
+  const { latest } = page
+  const isOpen = row.visibility === 'public' && row.taken_down_at === null
+  // What everybody may read, and what is offered to everybody. Everything else is judged where it is judged for itself.
+  if (!isOpen || latest === null || latest.yanked_at !== null || latest.deprecated !== null)
+    return viewOfParts(services, actor, asked)
+  return viewOfRow(services, actor, row, { ...page, latest })
+}
+
+async function viewOfRow(
+  { database: { query }, config }: Services,
+  actor: Actor | null,
+  row: ViewRow,
+  page: PageRow & { latest: NonNullable<PageRow['latest']> },
+): Promise<PackageView> {
+  const { latest } = page
+  const member = await belongsTo(query, actor, row.owner_id)
+  const verification = row.kind === 'agent' ? verificationOf(row.verification) : null
+  const [shown, offer] = await Promise.all([
+    describePage(config, row, page),
+    describeOffer(
+      { query, config },
+      {
+        actor,
+        buyer: actor === null ? null : { id: actor.accountId, username: actor.username },
+        found: { id: row.id, name: row.name, kind: row.kind, owner_id: row.owner_id, member },
+        version: latest.version,
+        manifest: latest.manifest,
+        prices: pricesOf(row, config.training.currency),
+        verification,
+      },
+    ),
+  ])
+  const details = versionDetails(config, row.name, latest, {
+    tags: new Map(Object.entries(page.tags)),
+    changes: row.changes,
+    verification,
+    learningCurve: row.kind === 'agent' ? row.curve : null,
+    agentManifest: row.kind === 'agent' ? row.agent_manifest : null,
+  })
+  return { page: shown, offer, latest: { details, episode: row.episode } }
+}
+
+function pricesOf({ id, created_at: createdAt, at, prices, sale_terms: said }: ViewRow, currency: string) {
+  const entries = (prices ?? []).map((price) =>
+    entryOf({
+      ...price,
+      effective_at: new Date(price.effective_at),
+      created_at: new Date(price.created_at),
+      withdrawn_at: timeOf(price.withdrawn_at),
+    }),
+  )
+  const terms = termsAt(said === null ? undefined : { ...said, next_at: timeOf(said.next_at) }, at)
+  return pricesAt({ id, created_at: createdAt }, { at, entries, terms }, currency)
+}
+
+function timeOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text)
+}
+
+/** Of packages that not everybody may read as they are: private, taken down, without a version, with one that is deprecated. */
+async function viewOfParts(services: Services, actor: Actor | null, asked: string): Promise<PackageView> {
+  const page = await packagePage(services, actor, asked)
+  const offer = await absent(makeOffer(services, { actor, name: asked }))
+  if (page.latest === null) return { page, offer, latest: null }
+  const { version } = page.latest
+  const { query } = services.database
+  const [details, episode] = await Promise.all([
+    describeVersion(services, actor, asked, version),
+    absent<SampleEpisode>(readSampleEpisode(query, actor, asked, version)),
+  ])
+  return { page, offer, latest: { details, episode } }
+}
+
+const expected = new Set<string>([
+  'package_not_found',
+  'package_taken_down',
+  'version_not_found',
+  'version_yanked',
+  'sample_episode_not_found',
+])
+
+/** Null for what is not there, or not for whoever asks. */
+async function absent<Value extends Offer | SampleEpisode>(reading: Promise<Value>): Promise<Value | null> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof AgentGymError && expected.has(error.code)) return null
+    throw error
+  }
+}

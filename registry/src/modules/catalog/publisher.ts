@@ -1,0 +1,42 @@
+import { AgentGymError, type Publisher } from '@agentgym/contract'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Services } from '../../core/services.ts'
+import { findAccount } from '../accounts/accounts.store.ts'
+import { listedPackages } from './listed-package.ts'
+import { listedColumns } from './search-packages.store.ts'
+import { visiblePackages } from './visible-packages.ts'
+
+const mostPackages = 100
+
+/** A user or an organisation, and those of its packages that the actor may see. Throws `account_not_found`. */
+export async function describePublisher(
+  { database, config }: Services,
+  actor: Actor | null,
+  username: string,
+): Promise<Publisher> {
+  const { query } = database
+  const account = await findAccount(query, username)
+  if (account === undefined || account.disabled_at !== null)
+    throw new AgentGymError({
+      code: 'account_not_found',
+      message: `There is no account ${JSON.stringify(username.slice(0, 100))}.`,
+      data: { username: username.slice(0, 100) },
+    })
+  const rows = await query
+    .selectFrom('packages')
+    .select(listedColumns)
+    .where('owner_id', '=', account.id)
+    .where('latest_version', 'is not', null)
+    .where(visiblePackages(actor))
+    .orderBy('updated_at', 'desc')
+    .orderBy('id')
+    .limit(mostPackages)
+    .execute()
+  return {
+    username: account.username,
+    kind: account.kind,
+    display_name: account.display_name,
+    created_at: account.created_at.toISOString(),
+    packages: await listedPackages(query, rows, config.training.currency),
+  }
+}

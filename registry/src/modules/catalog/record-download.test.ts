@@ -1,0 +1,178 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../core/database/database.ts'
+import { openDatabase } from '../../core/database/open-database.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../testing/test-services.ts'
+import { deleteOldDownloads } from './downloads.store.ts'
+import { flushDownloads, recordDownload } from './record-download.ts'
+import { listed } from './testing/listed.ts'
+import { loadPackages } from './testing/load-packages.ts'
+
+describe.each(await testDatabases())('downloads on $kind', ({ kind, create }) => {
+  let database: Database
+  let services: TestServices
+  let replica: TestServices
+  let other: Database
+
+  beforeAll(async () => {
+    const address = await create()
+    database = await openDatabase(address)
+    // A folder takes one process, and one opening of it: there the replica is a second counter on the same database.
+    other = kind === 'pglite' ? database : await openDatabase(address)
+    services = await testServices(database)
+    replica = await testServices(other, { secret: services.config.secret })
+  })
+  afterAll(async () => {
+    await services.remove()
+    await replica.remove()
+    if (other !== database) await other.close()
+    await database.close()
+  })
+
+  const versionOf = async (name: string) => {
+    await loadPackages(database, [listed(name)])
+    const row = await database.query
+      .selectFrom('versions')
+      .innerJoin('packages', 'packages.id', 'versions.package_id')
+      .select('versions.id')
+      .where('packages.name', '=', name)
+      .executeTakeFirstOrThrow()
+    return row.id
+  }
+  const counts = async (versionId: string) => {
+    const row = await database.query
+      .selectFrom('versions')
+      .innerJoin('packages', 'packages.id', 'versions.package_id')
+      .select(['versions.downloads as version', 'packages.downloads as package'])
+      .where('versions.id', '=', versionId)
+      .executeTakeFirstOrThrow()
+    return [row.version, row.package]
+  }
+  const npm = { ip: '192.0.2.1', userAgent: 'npm/10.9.0 node/v24.1.0 linux x64' }
+
+  it('of one client in a loop count once', async () => {
+    const versionId = await versionOf('@acme/loop')
+    for (let round = 0; round < 1000; round++) {
+      recordDownload(services, { versionId, ...npm, userAgent: `npm/10.9.${round} node/v24.1.0` })
+      if (round % 250 === 0) await flushDownloads(services)
+    }
+    await flushDownloads(services)
+    expect(await counts(versionId)).toEqual([1, 1])
+  })
+
+  it('of several clients count each', async () => {
+    const versionId = await versionOf('@acme/several')
+    for (let host = 1; host <= 20; host++) recordDownload(services, { versionId, ...npm, ip: `192.0.2.${host}` })
+    recordDownload(services, { versionId, ...npm, userAgent: 'pnpm/12.4.2 npm/? node/v24.1.0' })
+    recordDownload(services, { versionId, ...npm, userAgent: '' })
+    await flushDownloads(services)
+    expect(await counts(versionId)).toEqual([22, 22])
+  })
+
+  it('of one IPv6 network count once, whatever address in it', async () => {
+    const versionId = await versionOf('@acme/six')
+    for (const ip of ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::9', '2001:db8:0:1::1'])
+      recordDownload(services, { versionId, ...npm, ip })
+    await flushDownloads(services)
+    expect(await counts(versionId)).toEqual([2, 2])
+  })
+
+  it('through two replicas at once count each client once', async () => {
+    const ids = await Promise.all(['@acme/one', '@acme/two', '@acme/three'].map(versionOf))
+    for (let host = 1; host <= 30; host++)
+      for (const [at, replicaServices] of [services, replica].entries())
+        for (const versionId of at === 0 ? ids : ids.toReversed())
+          recordDownload(replicaServices, { versionId, ...npm, ip: `198.51.100.${host}` })
+    await Promise.all([flushDownloads(services), flushDownloads(replica)])
+    for (const id of ids) expect(await counts(id)).toEqual([30, 30])
+  })
+
+  it('tell who has used a package, where that is known: once, however often they come', async () => {
+    const versionId = await versionOf('@acme/used')
+    const { id: accountId } = await database.query
+      .insertInto('accounts')
+      .values({ kind: 'user', username: 'user-of-it', username_canonical: 'user0f1t', email: 'user@example.com' })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const embeddedWorker = '00000000-0000-0000-0000-000000000000'
+    for (const who of [accountId, accountId, undefined, null, embeddedWorker])
+      recordDownload(services, { versionId, ...npm, accountId: who })
+    await flushDownloads(services)
+    recordDownload(replica, { versionId, ...npm, ip: '192.0.2.99', accountId })
+    await flushDownloads(replica)
+    expect(await counts(versionId)).toEqual([2, 2])
+    const users = await database.query
+      .selectFrom('package_users')
+      .innerJoin('packages', 'packages.id', 'package_users.package_id')
+      .select('account_id')
+      .where('packages.name', '=', '@acme/used')
+      .execute()
+    expect(users).toEqual([{ account_id: accountId }])
+  })
+
+  it("of the package's own people do not count", async () => {
+    const versionId = await versionOf('@acme/own')
+    const { owner_id: accountId } = await database.query
+      .selectFrom('packages')
+      .select('owner_id')
+      .where('name', '=', '@acme/own')
+      .executeTakeFirstOrThrow()
+    recordDownload(services, { versionId, ...npm, accountId })
+    await flushDownloads(services)
+    expect(await counts(versionId)).toEqual([0, 0])
+    recordDownload(services, { versionId, ...npm })
+    await flushDownloads(services)
+    expect(await counts(versionId)).toEqual([1, 1])
+  })
+
+  it('of what is not there are passed over', async () => {
+    const versionId = await versionOf('@acme/real')
+    recordDownload(services, { versionId: '00000000-0000-0000-0000-000000000000', ...npm })
+    recordDownload(services, { versionId, ...npm })
+    await flushDownloads(services)
+    expect(await counts(versionId)).toEqual([1, 1])
+    expect(services.logged.filter(({ level }) => level !== 'info')).toEqual([])
+  })
+
+  it('hold no address, and their rows go while the counters stay', async () => {
+    const { rows } = await sql<{ client: string }>`select distinct client from downloads`.execute(database.query)
+    for (const { client } of rows) expect(client).toMatch(/^[A-Za-z0-9_-]{43}$/)
+    const before = await database.query.selectFrom('packages').select(['name', 'downloads']).orderBy('name').execute()
+    await deleteOldDownloads(database.query, 1)
+    expect((await sql`select 1 from downloads`.execute(database.query)).rows.length).toBeGreaterThan(0)
+    await sql`update downloads set day = day - 91`.execute(database.query)
+    await deleteOldDownloads(database.query, 90)
+    expect((await sql`select 1 from downloads`.execute(database.query)).rows).toEqual([])
+    expect(await database.query.selectFrom('packages').select(['name', 'downloads']).orderBy('name').execute()).toEqual(
+      before,
+    )
+  })
+})
+
+describe('downloads while the database is away', () => {
+  it('wait for it', async () => {
+    const [{ open }] = await testDatabases()
+    const database = await open()
+    const services = await testServices(database)
+    await loadPackages(database, [listed('@acme/patient')])
+    const { id } = await database.query.selectFrom('versions').select('id').executeTakeFirstOrThrow()
+    let away = true
+    const flaky: TestServices = {
+      ...services,
+      database: {
+        ...database,
+        transaction: (work) => (away ? Promise.reject(new Error('away')) : database.transaction(work)),
+      },
+    }
+    recordDownload(flaky, { versionId: id, ip: '192.0.2.7', userAgent: 'npm/10' })
+    await flushDownloads(flaky)
+    expect(services.logged.map(({ level }) => level)).toEqual(['warn'])
+    away = false
+    await flushDownloads(flaky)
+    const { downloads } = await database.query.selectFrom('packages').select('downloads').executeTakeFirstOrThrow()
+    expect(downloads).toBe(1)
+    await database.close()
+    await services.remove()
+  })
+})

@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { createActor } from '../packages/testing/publishing.ts'
+import { searchQuery } from '../search/search-text.ts'
+import { facetCounts } from './facet-counts.ts'
+import { listed } from './testing/listed.ts'
+import { loadPackages } from './testing/load-packages.ts'
+import { type Asked, search, searchAll } from './testing/search-all.ts'
+import { type SyntheticPackage, syntheticPackages } from './testing/synthetic-packages.ts'
+
+const scale = process.env.AGENTGYM_TEST_LONG === '1' ? 3 : 1
+
+/** Keys as they sort: few values, so that there are ties. */
+function withTies(item: SyntheticPackage, index: number): SyntheticPackage {
+  const hour = String(index % 5).padStart(2, '0')
+  return { ...item, downloads: index % 7, quality: 50 + (index % 3), updated_at: `2026-01-01T${hour}:00:00.123Z` }
+}
+
+const filters = fc.record(
+  {
+    q: fc.constantFrom('', 'agent', 'polic', 'learns the step', 'ca'),
+    kind: fc.constantFrom('scenario', 'agent'),
+    category: fc.constantFrom('control', 'games', 'nothing'),
+    difficulty: fc.constantFrom('beginner', 'expert'),
+    algorithm: fc.constantFrom('ppo', 'dqn'),
+    price: fc.constantFrom('free', 'paid'),
+    sort: fc.constantFrom('relevance', 'downloads', 'newest', 'quality'),
+  },
+  { requiredKeys: ['sort'] },
+) satisfies fc.Arbitrary<Asked>
+
+describe.each(await testDatabases())('pages on $kind', ({ kind, open }) => {
+  let database: Database
+  let member: Actor
+  const packages = [...syntheticPackages(150, 7)].map(withTies)
+  const isFound = (item: SyntheticPackage, asked: Asked) =>
+    (asked.kind === undefined || item.kind === asked.kind) &&
+    (asked.category === undefined || item.category === asked.category) &&
+    (asked.difficulty === undefined || item.difficulty === asked.difficulty) &&
+    (asked.algorithm === undefined || item.algorithm === asked.algorithm) &&
+    (asked.price === undefined || (item.price_minor > 0 ? 'paid' : 'free') === asked.price)
+
+  beforeAll(async () => {
+    database = await open()
+    member = await createActor(database)
+    await loadPackages(database, packages)
+    await loadPackages(database, [
+      listed(`@${member.username}/mine`, { visibility: 'private', summary: 'agent policy' }),
+      listed(`@${member.username}/also-mine`, { visibility: 'private', price_minor: 5, category: 'games' }),
+    ])
+  })
+  afterAll(() => database.close())
+
+  it('one after another are the whole order, whatever the filters, the sort and the size', async () => {
+    await fc.assert(
+      fc.asyncProperty(filters, fc.integer({ min: 9, max: 60 }), fc.boolean(), async (asked, limit, known) => {
+        const actor = known ? member : null
+        const whole = await search(database, { ...asked, limit: 1000 }, actor)
+        const names = whole.rows.map(({ name }) => name)
+        expect(await searchAll(database, { ...asked, limit }, actor)).toEqual(names)
+        expect(new Set(names).size).toBe(names.length)
+        if ((asked.q ?? '') === '') {
+          const expected = packages.filter((item) => item.visibility === 'public' && isFound(item, asked))
+          expect(names.filter((name) => !name.startsWith(`@${member.username}`)).sort()).toEqual(
+            expected.map(({ name }) => name).sort(),
+          )
+        }
+        const keys = whole.rows.map(({ downloads, quality, updated_at }) =>
+          asked.sort === 'newest' ? updated_at.getTime() : asked.sort === 'quality' ? quality : downloads,
+        )
+        const isByWords = asked.sort === 'relevance' && searchQuery(asked.q ?? '') !== null
+        if (!isByWords) expect(keys).toEqual(keys.toSorted((a, b) => b - a))
+      }),
+      { numRuns: kind === 'pglite' ? 5 * scale : 12 * scale },
+    )
+  })
+
+  it('counts in each facet what choosing that value finds', async () => {
+    await fc.assert(
+      fc.asyncProperty(filters, fc.boolean(), async ({ sort: _, ...asked }, known) => {
+        const actor = known ? member : null
+        const request = { ...asked, sort: 'newest', limit: 1000 } as const
+        const { rows, groups } = await search(database, request, actor)
+        const counted = facetCounts(groups, { ...request, words: null, after: null })
+        expect(counted.total).toBe(rows.length)
+        for (const [dimension, values] of Object.entries(counted.facets)) {
+          const chosen = values.at(-1)
+          if (chosen === undefined) continue
+          const narrowed = await search(database, { ...request, [dimension]: chosen.value }, actor)
+          expect(narrowed.rows).toHaveLength(chosen.count)
+        }
+      }),
+      { numRuns: kind === 'pglite' ? 3 * scale : 6 * scale },
+    )
+  })
+
+  it.each(['newest', 'quality', 'downloads', 'relevance'] as const)(
+    'by %s, hold what was there once each while packages are added',
+    async (sort) => {
+      for (const q of ['', 'agent']) {
+        const before = await searchAll(database, { q, sort, limit: 1000 })
+        let added = 0
+        const paged = await searchAll(database, { q, sort, limit: 40 }, null, async () => {
+          const batch = [0, 1, 2].map((index) =>
+            listed(`@late/${sort}-${q}x-${added}-${index}`, {
+              summary: 'agent',
+              downloads: index * 3,
+              quality: 50 + index,
+              updated_at: `2026-01-01T0${index}:00:00.123Z`,
+            }),
+          )
+          added++
+          await loadPackages(database, batch)
+        })
+        expect(paged.filter((name) => !name.startsWith('@late/'))).toEqual(
+          before.filter((name) => !name.startsWith('@late/')),
+        )
+        expect(new Set(paged).size).toBe(paged.length)
+      }
+    },
+  )
+
+  it('of nothing are one empty page', async () => {
+    expect(await search(database, { category: 'nothing' })).toMatchObject({ rows: [], end: null })
+    expect(await search(database, { q: 'nowhereatall' })).toEqual({ rows: [], end: null, groups: [] })
+  })
+})

@@ -1,0 +1,34 @@
+import type { Actor } from '../../../core/access/actor.ts'
+import type { Database } from '../../../core/database/database.ts'
+import type { PageEnd } from '../../../core/database/page-cursor.ts'
+import { searchQuery } from '../../search/search-text.ts'
+import type { PackageSearch } from '../package-search.ts'
+import { type FoundPackages, searchPackages } from '../search-packages.store.ts'
+
+export type Asked = Partial<Omit<PackageSearch, 'words' | 'after'>> & { q?: string; after?: PageEnd | null }
+
+export function search(
+  database: Database,
+  { q = '', after = null, limit = 20, sort = 'relevance', ...filters }: Asked = {},
+  actor: Actor | null = null,
+): Promise<FoundPackages> {
+  return searchPackages(database, actor, { ...filters, sort, limit, after, words: searchQuery(q) })
+}
+
+/** Names of all pages, one after another; `between` runs before each page but the first. */
+export async function searchAll(
+  database: Database,
+  asked: Asked,
+  actor: Actor | null = null,
+  between: () => Promise<void> = async () => {},
+): Promise<string[]> {
+  const names: string[] = []
+  let after: PageEnd | null = null
+  do {
+    if (after !== null) await between()
+    const page: FoundPackages = await search(database, { ...asked, after }, actor)
+    names.push(...page.rows.map(({ name }) => name))
+    after = page.end
+  } while (after !== null)
+  return names
+}

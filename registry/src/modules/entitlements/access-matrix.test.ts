@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../core/database/database.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { buy, listPackage } from '../orders/testing/marketplace.ts'
+import { type AccessWorld, callers, everybody, openAccessWorld, strangers } from './test/access-world.ts'
+
+type Rows = [what: string, method: string, path: string, ...statuses: number[]][]
+
+describe.each(await testDatabases())('who may have which package, on $kind', ({ open }) => {
+  let database: Database
+  let world: AccessWorld
+
+  beforeAll(async () => {
+    database = await open()
+    world = await openAccessWorld(database)
+  })
+  afterAll(async () => {
+    await world.server.close()
+    await database.close()
+  })
+
+  const tarballs: Rows = [
+    // What,                                             nobody, other, buyer, refunded, colleague, seller, narrow, operator
+    ['what is free', 'GET', '/npm/{free}/tarball', ...everybody(200)],
+    ['what is paid', 'HEAD', '/npm/{paid}/tarball', 402, 402, 200, 402, 200, 200, 402, 402],
+    ['what is paid', 'GET', '/npm/{paid}/tarball', 402, 402, 200, 402, 200, 200, 402, 402],
+    ['what is hosted only', 'GET', '/npm/{hosted}/tarball', ...strangers(403)],
+    ['what is private', 'GET', '/npm/{secret}/tarball', ...strangers(404)],
+    ['what was taken down', 'GET', '/npm/{down}/tarball', 410, 410, 410, 410, 410, 200, 410, 410],
+    ['what was bought and taken down', 'GET', '/npm/{gone}/tarball', 410, 410, 200, 410, 200, 200, 410, 410],
+    ['what is malicious', 'GET', '/npm/{evil}/tarball', 410, 410, 410, 410, 410, 200, 410, 410],
+    ['another casing', 'GET', '/npm/{PAID}/-/paid-1.0.0.tgz', 402, 402, 200, 402, 200, 200, 402, 402],
+  ]
+  it.each(tarballs)('the files of %s: %s %s', async (_what, method, path, ...expected) => {
+    expect(await world.statuses(method, path)).toEqual(expected)
+  })
+
+  const documents = [
+    '/v1/packages/{}/versions',
+    '/v1/packages/{}/versions/1.0.0',
+    '/v1/packages/{}/versions/1.0.0/readme',
+    '/v1/packages/{}/resolve?range=latest',
+    '/v1/packages/{}/tags',
+    '/v1/packages/{}/price',
+    '/v1/packages/{}/offer',
+    '/v1/packages/{}/reviews',
+    '/v1/packages/{}/versions/1.0.0/leaderboard',
+    '/npm/{}',
+    '/npm/{}/1.0.0',
+    '/npm/-/package/{}/dist-tags',
+  ]
+  it.each(documents)(
+    '%s: everybody reads of what is sold, nobody of what is private, those of what was taken down who have it',
+    async (path) => {
+      const of = (name: string) => path.replace('{}', `{${name}}`)
+      for (const name of ['free', 'paid', 'hosted'])
+        expect(await world.statuses('GET', of(name)), name).toEqual(everybody(200))
+      expect(await world.statuses('GET', of('secret')), 'secret').toEqual(strangers(404))
+      const down = [410, 410, 410, 410, 410, 200, 410, 200]
+      const bought = [410, 410, 200, 410, 200, 200, 410, 200]
+      expect(await world.statuses('GET', of('down')), 'down').toEqual(down)
+      expect(await world.statuses('GET', of('gone')), 'gone').toEqual(bought)
+    },
+  )
+
+  it('the page of what was taken down says so to everybody, with the reason, and shows the rest to few', async () => {
+    for (const caller of callers) {
+      const { status, text } = await world.server.call('GET', world.filled('/v1/packages/{gone}'), {
+        token: world.tokens[caller],
+      })
+      const page = JSON.parse(text)
+      expect(status).toBe(200)
+      expect(page.taken_down).toEqual({ at: expect.any(String), reason: 'It copies another one.' })
+      const sees = ['buyer', 'colleague', 'seller', 'operator'].includes(caller)
+      expect([page.latest !== null, page.readme !== null, page.versions.length > 0], caller).toEqual([sees, sees, sees])
+    }
+    expect(await world.statuses('GET', '/v1/packages/{secret}')).toEqual(strangers(404))
+  })
+
+  it('search finds what is sold, and what was taken down only for its members', async () => {
+    for (const path of [
+      `/v1/packages?q=${world.cast.seller.username}`,
+      '/v1/packages?limit=100',
+      `/npm/-/v1/search?text=${world.cast.seller.username}`,
+    ])
+      for (const caller of callers) {
+        const { text } = await world.server.call('GET', path, { token: world.tokens[caller] })
+        for (const name of ['free', 'paid', 'hosted']) expect(text, caller).toContain(`"${world.names[name]}"`)
+        for (const name of ['secret', 'down', 'gone', 'evil'])
+          expect(text.includes(`"${world.names[name]}"`), `${caller} ${name}`).toBe(caller === 'seller')
+      }
+  })
+
+  const runs: [string, Record<string, unknown>, ...number[]][] = [
+    ['what is free', { scenario: '{free}' }, 401, 201, 201, 201, 201, 201, 201, 201],
+    ['what is paid', { scenario: '{paid}@1.0.0' }, 401, 402, 201, 402, 201, 201, 402, 402],
+    ['what is hosted, unconfirmed', { scenario: '{hosted}' }, 401, 402, 402, 402, 402, 201, 402, 402],
+    // `colleague` and `operator` have no money.
+    [
+      'what is hosted, confirmed',
+      { scenario: '{hosted}', expected_price: { amount_minor: 200 } },
+      ...[401, 201, 201, 201, 402, 201, 201, 402],
+    ],
+    [
+      'what is hosted, at another price',
+      { scenario: '{hosted}', expected_price: { amount_minor: 199 } },
+      ...[401, 409, 409, 409, 409, 201, 409, 409],
+    ],
+    ['what is private', { scenario: '{secret}' }, 401, 404, 404, 404, 404, 201, 404, 404],
+    ['what was taken down', { scenario: '{down}' }, 401, 410, 410, 410, 410, 201, 410, 410],
+    ['what was bought and taken down', { scenario: '{gone}' }, 401, 410, 201, 410, 201, 201, 410, 410],
+    ['what is malicious', { scenario: '{evil}' }, 401, 410, 410, 410, 410, 201, 410, 410],
+  ]
+  it.each(runs)('training on %s, by REST and by RPC', async (_what, json, ...expected) => {
+    expect(await world.statuses('POST', '/v1/runs', json)).toEqual(expected)
+    const started = await Promise.all(
+      callers.map(async (caller) => {
+        const call = { jsonrpc: '2.0', id: 1, method: 'training.start', params: json }
+        const body = JSON.parse(world.filled(JSON.stringify(call)))
+        const { text } = await world.server.call('POST', '/rpc', { token: world.tokens[caller], json: body })
+        return JSON.parse(text).result !== undefined
+      }),
+    )
+    expect(started).toEqual(expected.map((status) => status === 201))
+  })
+
+  it('no address gives what is stored, and no job its tarball without the lease', async () => {
+    const version = await database.query
+      .selectFrom('versions')
+      .innerJoin('packages', 'packages.id', 'versions.package_id')
+      .select(['versions.id', 'versions.object_key', 'versions.integrity'])
+      .where('packages.name', '=', world.names.paid)
+      .executeTakeFirstOrThrow()
+    const key = version.object_key
+    for (const path of [
+      ...[`/${key}`, `/objects/${key}`, `/v1/objects/${key}`, `/storage/${key}`, `/npm/${key}`, `/assets/${key}`],
+      ...[`/npm/{paid}/-/../../../${key}`, `/npm/{paid}/-/%2e%2e%2f${key}`, `/npm/{paid}/-/paid-1.0.0.tgz/..`],
+    ])
+      expect(new Set(await world.statuses('GET', path)), path).toEqual(new Set([404]))
+    for (const what of ['tarball', 'scenario', 'evaluation/agent', 'evaluation/scenario'])
+      for (const lease of ['x', `check.0..${'A'.repeat(43)}`, `train.1..${'A'.repeat(43)}`])
+        expect(new Set(await world.statuses('GET', `/v1/jobs/${version.id}/${what}?lease=${lease}`)), what).toEqual(
+          new Set([409]),
+        )
+    const hosted = `/v1/hosted-calls/tarballs/${version.id}?lease=${'A'.repeat(32)}`
+    expect(new Set(await world.statuses('GET', hosted))).toEqual(new Set([409]))
+    // Whoever knows the integrity, which is public, does not get a 304 that others get 200 for.
+    const known = { 'if-none-match': `"${version.integrity}"` }
+    const path = world.filled('/npm/{paid}/tarball')
+    expect((await world.server.call('GET', path, { headers: known })).status).toBe(402)
+    expect((await world.server.call('GET', path, { token: world.tokens.buyer, headers: known })).status).toBe(304)
+  })
+
+  it('what is refused says how to get it', async () => {
+    const path = world.filled('/npm/{paid}/tarball')
+    const { text } = await world.server.call('GET', path)
+    const { error, code } = JSON.parse(text)
+    expect(code).toBe('payment_required')
+    expect(error).toContain(`agentgym buy ${world.names.paid}@1`)
+    expect(error).toContain(`${world.server.url}/packages/${world.names.paid}`)
+    expect(error).toContain('5.00 USD')
+    const narrow = await world.server.call('GET', path, { token: world.tokens.narrow })
+    expect(JSON.parse(narrow.text).error).toContain('packages:read')
+  })
+
+  it('a licence is for one major: another one is bought anew', async () => {
+    const listed = await listPackage(database, {
+      ...{ ownerId: world.cast.seller.accountId, owner: world.cast.seller.username },
+      ...{ price: { kind: 'one_time', amountMinor: 100 }, versions: ['1.0.0', '1.5.0', '2.0.0'] },
+    })
+    await buy(world.server.services, world.cast.buyer, listed, { range: '^1.0.0' })
+    const base = listed.name.slice(listed.name.indexOf('/') + 1)
+    const ask = (version: string) =>
+      world.server.call('HEAD', `/npm/${listed.name}/-/${base}-${version}.tgz`, { token: world.tokens.buyer })
+    expect((await ask('2.0.0')).status).toBe(402)
+    // Its rows are there without their bytes: past the question, there is nothing in the store.
+    for (const version of ['1.0.0', '1.5.0']) expect((await ask(version)).status).toBe(500)
+  })
+})

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { startRunRequestSchema } from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../core/database/database.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { leaseJob } from '../jobs/lease-job.ts'
+import { checkJobs } from '../packages/check-jobs.ts'
+import { upload } from '../packages/testing/publishing.ts'
+import { finishRun } from '../runs/finish-run.ts'
+import { submitRun } from '../runs/submit-run.ts'
+import { trainJobs } from '../runs/train-jobs.ts'
+import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './test/market-server.ts'
+
+/** What nobody is given, workers are, for the job that they have and as long as they have it. */
+describe.each(await testDatabases())('files of a leased job on $kind', ({ open }) => {
+  let database: Database
+  let server: MarketServer
+  let cast: Cast
+
+  beforeAll(async () => {
+    database = await open()
+    server = await startMarketServer(database)
+    cast = await openCast(database)
+  })
+  afterAll(async () => {
+    await server.close()
+    await database.close()
+  })
+
+  const get = async (url: string) => (await server.call('GET', url.slice(server.url.length))).status
+
+  it('a run’s scenario that is hosted only goes to its worker, until the run has ended', async () => {
+    const { services } = server
+    const name = await sell(services, cast.seller, 'hosted', { kind: 'per_run', amount_minor: 200 })
+    const request = startRunRequestSchema.parse({ scenario: name, expected_price: { amount_minor: 200 } })
+    const asked = { actor: cast.buyer, traceparent: null, ip: null }
+    const run = await submitRun(services, { ...asked, request, idempotencyKey: randomUUID() })
+    const job = await leaseJob(services, [await trainJobs(services)], { kinds: ['train'] })
+    if (job?.kind !== 'train') throw new Error('there is no run to lease')
+    expect(job.id).toBe(run.id)
+    const url = job.run.scenario.tarball_url
+    expect(await get(url)).toBe(200)
+    // The lease is for this job: of another one it opens nothing.
+    expect(await get(url.replace(job.id, randomUUID()))).toBe(409)
+    expect(await get(url.replace('/scenario?', '/tarball?'))).toBe(409)
+    const attempt = (await jobQueue(services)).attemptOf('train', job.id, job.lease)
+    const error = { code: 'scenario_threw' as const, message: 'It threw.' }
+    await finishRun(services, attempt, { outcome: { state: 'failed', error }, meteredMs: 0 })
+    expect(await get(url)).toBe(409)
+  })
+
+  it('a version that is checked goes to its worker, whatever it costs and whatever became of its package', async () => {
+    const { services } = server
+    const name = await sell(services, cast.seller, 'paid', { kind: 'one_time', amount_minor: 200 })
+    await upload(services, cast.seller, '1.1.0', { base: 'paid' })
+    await database.query
+      .updateTable('packages')
+      .set({ taken_down_at: new Date(), taken_down_for_all: true })
+      .where('name', '=', name)
+      .execute()
+    const job = await leaseJob(services, [checkJobs(services)], { kinds: ['check'] })
+    if (job?.kind !== 'check') throw new Error('there is no check to lease')
+    expect(job.package).toMatchObject({ name, version: '1.1.0' })
+    expect(await get(job.package.tarball_url)).toBe(200)
+    expect(await get(`${server.url}/npm/${name}/-/paid-1.1.0.tgz`)).toBe(410)
+  })
+})

@@ -1,0 +1,154 @@
+import { startRunRequestSchema } from '@agentgym/contract'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { refundOrder } from '../orders/refund-order.ts'
+import { buy, codeOf, createTrader, fund } from '../orders/testing/marketplace.ts'
+import { openTarball } from '../packages/packument.ts'
+import { submitRun } from '../runs/submit-run.ts'
+import { type Access, tarballAccess } from './require-tarball.ts'
+import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './test/market-server.ts'
+
+describe('who may have the files', () => {
+  it('follows from membership, licence, price and moderation, in this order', () => {
+    const standing = fc.record({
+      kind: fc.constantFrom('free' as const, 'one_time' as const, 'per_run' as const),
+      licence: fc.boolean(),
+      takenDown: fc.constantFrom('no', 'for strangers', 'for all'),
+    })
+    fc.assert(
+      fc.property(fc.boolean(), standing, (member, { kind, licence, takenDown }) => {
+        const access = tarballAccess(member, {
+          price: { id: null, kind, amountMinor: kind === 'free' ? 0 : 1, currency: 'USD' },
+          licence: licence ? { orderId: '', used: false } : null,
+          takenDown: takenDown === 'no' ? null : { at: new Date(), reason: null, forAll: takenDown === 'for all' },
+        })
+        const byPrice: Record<typeof kind, Access> = {
+          ...{ free: 'granted', one_time: 'payment_required', per_run: 'hosted_only' },
+        }
+        const expected: Access = member
+          ? 'granted'
+          : takenDown === 'for all' || (takenDown === 'for strangers' && !licence)
+            ? 'taken_down'
+            : licence
+              ? 'granted'
+              : byPrice[kind]
+        expect(access).toBe(expected)
+      }),
+    )
+  })
+})
+
+describe.each(await testDatabases())('using a licence on $kind', ({ open }) => {
+  let database: Database
+  let server: MarketServer
+  let cast: Cast
+  let name: string
+
+  beforeAll(async () => {
+    database = await open()
+    server = await startMarketServer(database)
+    cast = await openCast(database)
+    name = await sell(server.services, cast.seller, 'maze', { kind: 'one_time', amount_minor: 300 })
+  })
+  afterAll(async () => {
+    await server.close()
+    await database.close()
+  })
+
+  async function buyer(): Promise<Actor & { order: string }> {
+    const actor = await createTrader(database, 'buyer')
+    await fund(database, actor.accountId, 1_000)
+    const { order } = await buy(server.services, actor, { name })
+    return { ...actor, order: order.id }
+  }
+  const licenceOf = async ({ order }: { order: string }) => {
+    const row = database.query
+      .selectFrom('entitlements')
+      .select(['used_at', 'revoked_at'])
+      .where('order_id', '=', order)
+    const { used_at: usedAt, revoked_at: revokedAt } = await row.executeTakeFirstOrThrow()
+    return { used: usedAt !== null, held: revokedAt === null }
+  }
+  const download = async (actor: Actor, use = true) => {
+    const { body } = await openTarball(server.services, actor, { name, version: '1.0.0', use })
+    body.destroy()
+  }
+  const giveBack = ({ order: id, ...actor }: Actor & { order: string }) =>
+    refundOrder(server.services, {
+      ...{ actor, id, ip: null, idempotencyKey: crypto.randomUUID(), request: { reason: 'changed my mind' } },
+    })
+  const train = (actor: Actor) =>
+    submitRun(server.services, {
+      ...{ actor, traceparent: null, ip: null },
+      request: startRunRequestSchema.parse({ scenario: name }),
+    })
+
+  it('begins with the first download, and asking about it is none', async () => {
+    const somebody = await buyer()
+    await download(somebody, false)
+    expect(await licenceOf(somebody)).toEqual({ used: false, held: true })
+    await download(somebody)
+    expect(await licenceOf(somebody)).toEqual({ used: true, held: true })
+    await download(somebody)
+    expect(await codeOf(giveBack(somebody))).toBe('refund_refused')
+  })
+
+  it('begins with a run as well', async () => {
+    const somebody = await buyer()
+    await train(somebody)
+    expect(await licenceOf(somebody)).toEqual({ used: true, held: true })
+  })
+
+  it('ends with a refund: neither files nor runs', async () => {
+    const somebody = await buyer()
+    await giveBack(somebody)
+    expect(await codeOf(download(somebody))).toBe('payment_required')
+    expect(await codeOf(train(somebody))).toBe('payment_required')
+    const written = database.query.selectFrom('training_runs').select('id').where('owner_id', '=', somebody.accountId)
+    expect(await written.execute()).toEqual([])
+  })
+
+  it('nobody gets both the files and their money back, however closely they ask for both', async () => {
+    for (let round = 0; round < 10; round++) {
+      const somebody = await buyer()
+      const asked = [download(somebody), giveBack(somebody), download(somebody), train(somebody)]
+      const [first, refunded, second, trained] = await Promise.all(asked.map((work) => codeOf(work)))
+      const { used, held } = await licenceOf(somebody)
+      expect(held).toBe(refunded !== 'done')
+      if (refunded === 'done') {
+        expect([first, second, trained]).toEqual(['payment_required', 'payment_required', 'payment_required'])
+        expect(used).toBe(false)
+      } else {
+        expect(refunded).toBe('refund_refused')
+        expect(used).toBe(true)
+      }
+    }
+  })
+
+  it('holds when the package is sold by the run from then on, whose files nobody new gets', async () => {
+    const listed = await sell(server.services, cast.seller, 'changing', { kind: 'one_time', amount_minor: 100 })
+    await buy(server.services, cast.buyer, { name: listed })
+    await database.query
+      .insertInto('prices')
+      .values({
+        package_id: database.query.selectFrom('packages').select('id').where('name', '=', listed) as never,
+        ...{
+          kind: 'per_run',
+          amount_minor: 50,
+          currency: 'USD',
+          effective_at: new Date(),
+          set_by: cast.seller.accountId,
+        },
+      })
+      .execute()
+    const open = (actor: Actor) =>
+      openTarball(server.services, actor, { name: listed, version: '1.0.0', use: true }).then(({ body }) => {
+        body.destroy()
+      })
+    expect(await codeOf(open(cast.buyer))).toBe('done')
+    expect(await codeOf(open(cast.other))).toBe('hosted_only')
+  })
+})

@@ -1,0 +1,81 @@
+import type { Price, PriceKind } from '@agentgym/contract'
+import { type Selectable, sql } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import type { PriceTable } from '../../core/database/market-schema.ts'
+import type { PriceEntry } from './price-history.ts'
+
+/** An entry of a package's prices as the rules know it, with what it is called by. */
+export type StoredPrice = PriceEntry & { id: string; currency: string }
+
+/** What a package costs now. `id` is null where nobody has ever set a price: it is free. */
+export type HeldPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string | null }
+
+/**
+ * SQL that orders the prices of a package which have taken effect, the one that holds first: the same order as that of
+ * `priceAt`. `now()` is the beginning of the transaction, so that all of it sees one price.
+ */
+export const inEffect = sql<boolean>`prices.withdrawn_at is null and prices.effective_at <= now()`
+export const heldFirst = sql`prices.effective_at desc, prices.created_at desc, prices.id`
+
+/** What the package costs at this moment, whatever lists say of it. One round trip. */
+export async function heldPrice(query: Queries, packageId: string): Promise<HeldPrice> {
+  const row = await query
+    .selectFrom('prices')
+    .select(['id', 'kind', 'amount_minor', 'currency'])
+    .where('package_id', '=', packageId)
+    .where(inEffect)
+    .orderBy(heldFirst)
+    .limit(1)
+    .executeTakeFirst()
+  return heldPriceOf(row)
+}
+
+export function heldPriceOf(
+  row: { id: string | null; kind: PriceKind | null; amount_minor: number | null; currency: string | null } | undefined,
+): HeldPrice {
+  if (row === undefined || row.kind === null || row.amount_minor === null)
+    return { id: null, kind: 'free', amountMinor: 0, currency: null }
+  return { id: row.id, kind: row.kind, amountMinor: row.amount_minor, currency: row.currency }
+}
+
+/** All that were ever set, oldest first. */
+export async function priceEntries(query: Queries, packageId: string): Promise<StoredPrice[]> {
+  const rows = await query
+    .selectFrom('prices')
+    .selectAll()
+    .where('package_id', '=', packageId)
+    .orderBy('effective_at')
+    .orderBy('created_at')
+    .execute()
+  return rows.map(entryOf)
+}
+
+export function entryOf(row: Omit<Selectable<PriceTable>, 'package_id' | 'set_by'>): StoredPrice {
+  const { id, kind, amount_minor, currency, effective_at, created_at, withdrawn_at } = row
+  return {
+    id,
+    kind,
+    amountMinor: BigInt(amount_minor),
+    currency,
+    effectiveAt: effective_at,
+    createdAt: created_at,
+    withdrawnAt: withdrawn_at,
+  }
+}
+
+export function priceOf({ id, kind, amountMinor, currency, effectiveAt, createdAt }: StoredPrice): Price {
+  return {
+    id,
+    kind,
+    amount_minor: Number(amountMinor),
+    currency,
+    effective_at: effectiveAt.toISOString(),
+    created_at: createdAt.toISOString(),
+  }
+}
+
+/** What a package costs for which nobody has ever set a price: nothing, from the beginning on. It goes by the package's id. */
+export function unsetPrice({ id, created_at: createdAt }: { id: string; created_at: Date }, currency: string): Price {
+  const at = createdAt.toISOString()
+  return { id, kind: 'free', amount_minor: 0, currency, effective_at: at, created_at: at }
+}

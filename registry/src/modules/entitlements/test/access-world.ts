@@ -1,0 +1,95 @@
+import { expect } from 'vitest'
+import type { Database } from '../../../core/database/database.ts'
+import { buy } from '../../orders/testing/marketplace.ts'
+import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './market-server.ts'
+
+/** Who asks, in this order. `narrow` is the buyer with a token that may do everything but read packages. */
+export const callers = ['nobody', 'other', 'buyer', 'refunded', 'colleague', 'seller', 'narrow', 'operator'] as const
+export type Caller = (typeof callers)[number]
+
+export const everybody = (status: number) => callers.map(() => status)
+/** The seller alone has it. */
+export const strangers = (status: number) => callers.map((caller) => (caller === 'seller' ? 200 : status))
+
+export type AccessWorld = {
+  server: MarketServer
+  cast: Cast
+  tokens: Record<Caller, string | undefined>
+  /** Names in paths and bodies: `{paid}` is the package, `{order}` the buyer's order. */
+  names: Record<string, string>
+  /** A path with its names; `/npm/{paid}/tarball` is the one that npm asks for. */
+  filled(path: string): string
+  /** What everybody is answered. */
+  statuses(method: string, path: string, json?: unknown): Promise<number[]>
+}
+
+/** A marketplace in which `buyer` and the organisation of `colleague` have bought what there is, and `refunded` gave it back. */
+export async function openAccessWorld(database: Database): Promise<AccessWorld> {
+  const server = await startMarketServer(database)
+  const cast = await openCast(database)
+  const names = await listPackages(server, cast)
+  const tokens = await tokensOf(server, cast)
+  await trade({ server, cast, tokens, names })
+  const filled = (text: string) =>
+    text
+      .replaceAll(/\{(\w+)\}/g, (_whole, name: string) => names[name])
+      .replace(/\/npm\/(@[^/]+)\/([^/]+)\/tarball/, '/npm/$1/$2/-/$2-1.0.0.tgz')
+  return {
+    ...{ server, cast, tokens, names, filled },
+    statuses: async (method, path, json) => {
+      const body = json === undefined ? undefined : JSON.parse(filled(JSON.stringify(json)))
+      const ask = (caller: Caller) => server.call(method, filled(path), { token: tokens[caller], json: body })
+      return (await Promise.all(callers.map(ask))).map(({ status }) => status)
+    },
+  }
+}
+
+async function listPackages({ services }: MarketServer, { seller, buyer, org }: Cast): Promise<Record<string, string>> {
+  const licence = { kind: 'one_time', amount_minor: 500 } as const
+  const paid = await sell(services, seller, 'paid', licence)
+  return {
+    ...{ paid, PAID: paid.toUpperCase() },
+    free: await sell(services, seller, 'free', null),
+    hosted: await sell(services, seller, 'hosted', { kind: 'per_run', amount_minor: 200 }),
+    secret: await sell(services, seller, 'secret', licence, 'private'),
+    down: await sell(services, seller, 'down', null),
+    gone: await sell(services, seller, 'gone', licence),
+    evil: await sell(services, seller, 'evil', licence),
+    ...{ org: org.username, seller: seller.username, buyerName: buyer.username },
+  }
+}
+
+async function tokensOf({ tokenOf }: MarketServer, cast: Cast): Promise<AccessWorld['tokens']> {
+  const narrow = [...cast.buyer.scopes].filter((scope) => !scope.startsWith('packages:') && scope !== 'worker')
+  return {
+    nobody: undefined,
+    other: await tokenOf(cast.other),
+    buyer: await tokenOf(cast.buyer),
+    refunded: await tokenOf(cast.refunded),
+    colleague: await tokenOf(cast.colleague),
+    seller: await tokenOf(cast.seller),
+    narrow: await tokenOf(cast.buyer, narrow),
+    operator: await tokenOf(cast.operator),
+  }
+}
+
+/** Everything is bought, by one of them given back, and then some of it taken down. */
+async function trade({ server, cast, tokens, names }: Omit<AccessWorld, 'filled' | 'statuses'>): Promise<void> {
+  const { services, call } = server
+  const { buyer, orgOwner, org, refunded } = cast
+  for (const name of [names.paid, names.gone, names.evil]) {
+    const { order } = await buy(services, buyer, { name })
+    if (name === names.paid) names.order = order.id
+    await buy(services, orgOwner, { name }, { account: org.username })
+    const given = await buy(services, refunded, { name })
+    const path = `/v1/orders/${given.order.id}/refunds`
+    const back = await call('POST', path, { token: tokens.refunded, json: { reason: 'changed my mind' } })
+    expect(back.text).toContain('refunded')
+  }
+  const reason = 'It copies another one.'
+  for (const name of [names.down, names.gone, names.evil]) {
+    const json = { reason, for_all: name === names.evil }
+    const taken = await call('POST', `/v1/packages/${name}/take-down`, { token: tokens.operator, json })
+    expect(taken.status, taken.text).toBeLessThan(300)
+  }
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import type { HostedCallRequest } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { packageNotFound, requireActor } from '../../core/access/authorise.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { requestHash } from '../../core/idempotency/request-hash.ts'
+import type { Services } from '../../core/services.ts'
+import { heldPrice } from '../entitlements/prices.store.ts'
+import { paymentRequired } from '../entitlements/refusals.ts'
+import { majorOf } from '../entitlements/require-tarball.ts'
+import { callTerms } from '../metering/call-terms.ts'
+import { type CallerStanding, callerStandings, callsPrice } from '../metering/caller-standing.ts'
+import { holdTrial, openTrialCalls } from '../metering/trials.store.ts'
+import type { VersionRow } from '../packages/packages.store.ts'
+import { chooseVersion } from '../packages/resolve-version.ts'
+import {
+  type Called,
+  cannotPay,
+  keyReused,
+  notCallable,
+  notPublished,
+  tooManyOpen,
+  trialExhausted,
+  yanked,
+} from './call-failures.ts'
+import { insertCall } from './hosted-calls.store.ts'
+import type { HostingTimes } from './hosting-times.ts'
+
+/** Calls under way at once. */
+const openOfAccount = 64
+const openInAll = 2_000
+
+export type Call = {
+  actor: Actor | null
+  name: string
+  request: HostedCallRequest
+  /** The client's own id, under which the call may be repeated. */
+  key: string | undefined
+  /** The observation, where it depends on the version that is called: instead of the request's. */
+  observe?: (versionId: string) => Promise<HostedCallRequest['observation']>
+}
+
+type Admitting = Pick<Services, 'database' | 'config'>
+type Because = 'own' | 'free' | 'bought' | 'trial'
+type Terms = { because: Because; priceMinor: number }
+type Wanted = Called & { row: VersionRow; actor: Actor; id: string; keyed: boolean; hash: string; request: string }
+
+/** Who calls, and the id of what they call for: known before anything waits on it. */
+export function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { actor: Actor; id: string } {
+  return { actor: requireActor(actor, 'agents:call'), id: key?.toLowerCase() ?? randomUUID() }
+}
+
+/**
+ * Admits a call, in one transaction: whoever may make it has a row that waits for a worker, and nobody has more than a trial
+ * or a balance bears. A repetition finds the row that is there; what has failed may be tried again. Resolves to the version
+ * that a new row waits for; null where it is a repetition.
+ *
+ * Throws `package_not_found`, `version_not_found`, `version_not_published`, `version_yanked`, `package_taken_down`,
+ * `request_invalid` for a scenario, `payment_required`, `trial_exhausted`, `insufficient_funds`, `spend_cap_exceeded`,
+ * `rate_limited`, `idempotency_key_reused`.
+ */
+export async function admitCall(
+  services: Admitting,
+  { actor, id, name, request, key, observe }: Omit<Call, 'actor'> & { actor: Actor; id: string },
+  times: HostingTimes,
+): Promise<{ versionId: string } | null> {
+  const { database } = services
+  // The scope is for what the account may call, and that is all of this which it opens.
+  const reader = { ...actor, scopes: new Set([...actor.scopes, 'packages:read' as const]) }
+  const { version: range = 'latest', ...rest } = request
+  const { found, row } = await chooseVersion(database.query, reader, name, range)
+  if (found.kind !== 'agent') throw notCallable(found.name)
+  const called = { name: found.name, version: row.version }
+  if (row.state !== 'published') throw notPublished(called, row.state)
+  const asked = observe === undefined ? rest : { ...rest, observation: await observe(row.id) }
+  const hash = requestHash({ package: found.id, range, ...asked })
+  const wanted = { ...called, row, actor: reader, id, keyed: key !== undefined, hash, request: JSON.stringify(asked) }
+  return database.transaction(async (query) => {
+    // One call of an account after the other: what one is admitted for, the next one cannot have.
+    await database.lock(query, `hosted-calls:${actor.accountId}`)
+    if (wanted.keyed && (await isRepeated(query, wanted))) return null
+    const terms = await termsOf(services, query, wanted)
+    await requireRoom(query, actor.accountId)
+    await insertCall(query, { ...wanted, accountId: actor.accountId, tokenId: actor.tokenId, ...terms }, times)
+    return { versionId: row.id }
+  })
+}
+
+async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wanted): Promise<boolean> {
+  const known = await query
+    .selectFrom('hosted_calls')
+    .select(['account_id', 'request_hash', 'state'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  if (known === undefined) {
+    const counted = await query.selectFrom('usage_events').select('id').where('id', '=', id).executeTakeFirst()
+    // Its answer is kept no longer, and what was counted once is not counted again.
+    if (counted !== undefined) throw keyReused(id, 'was used for a call some time ago, whose answer is gone')
+    return false
+  }
+  if (known.account_id !== actor.accountId || known.request_hash !== hash)
+    throw keyReused(id, 'came with another call before')
+  if (known.state !== 'failed') return true
+  await query.deleteFrom('hosted_calls').where('id', '=', id).execute()
+  return false
+}
+
+/** For what the call is allowed, and what 1,000 of them cost. */
+async function termsOf({ config }: Admitting, query: Transaction<Schema>, wanted: Wanted): Promise<Terms> {
+  const { actor, name, version } = wanted
+  const { currency } = config.training
+  const [standing] = await callerStandings(query, [{ account: actor.username, package: name, version }])
+  // It was there a moment ago.
+  if ('unknown' in standing) throw packageNotFound(name)
+  const tryTrial = () => trialCallsLeft(query, standing)
+  const { because } = await callTerms(query, standing, { tokenId: actor.tokenId, currency, tryTrial })
+  if (wanted.row.yanked_at !== null && !standing.own && !standing.bought) throw yanked(wanted)
+  const priceMinor = because === 'trial' ? 0 : callsPrice(standing)
+  switch (because) {
+    case 'trial_used_up': {
+      const price = await heldPrice(query, standing.packageId)
+      throw trialExhausted({ ...saleOf(wanted, config), trialCalls: standing.trialCalls, price })
+    }
+    case 'not_bought':
+      throw paymentRequired(saleOf(wanted, config), await heldPrice(query, standing.packageId))
+    case 'balance':
+    case 'cap':
+      throw cannotPay(because, { ...wanted, priceMinor, currency })
+    default:
+      return { because, priceMinor }
+  }
+}
+
+function saleOf(wanted: Wanted, { publicUrl }: Admitting['config']) {
+  return { ...wanted, major: majorOf(wanted.version), publicUrl }
+}
+
+async function trialCallsLeft(query: Transaction<Schema>, standing: CallerStanding): Promise<number | null> {
+  const left = standing.trialCalls - (await holdTrial(query, standing)) - (await openTrialCalls(query, standing))
+  return left > 0 ? left : null
+}
+
+async function requireRoom(query: Transaction<Schema>, accountId: string): Promise<void> {
+  const { rows } = await sql<{ all: number; own: number }>`
+    select count(*)::int as all, (count(*) filter (where account_id = ${accountId}))::int as own
+    from hosted_calls where state in ('waiting', 'leased')`.execute(query)
+  const [{ all, own }] = rows
+  if (own >= openOfAccount) throw tooManyOpen('account', openOfAccount)
+  if (all >= openInAll) throw tooManyOpen('server', openInAll)
+}

@@ -1,0 +1,78 @@
+import { chatCompletionSchema, chatRequestSchema, modelListSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { requireActor } from '../../core/access/authorise.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { callAgent } from './call-agent.ts'
+import { callableAgents, spacesOf } from './callable-agents.ts'
+import { chatChunks, chatCompletion, modelOf, observationOf, observedText } from './chat-completions.ts'
+import { callFailures, idempotencyKey } from './hosted-calls.routes.ts'
+import { type HostingTimes, usualTimes } from './hosting-times.ts'
+
+const chatRoute = createRoute({
+  method: 'post',
+  path: '/v1/chat/completions',
+  operationId: 'createChatCompletion',
+  summary: "Call an agent in the manner of OpenAI's API",
+  description:
+    'For OpenAI\'s clients, with this server\'s `/v1` as their base URL and a token with the scope `agents:call` as their key. `model` is the agent; the last message of the user (or of a tool) is the observation, as JSON or, where it is none, as the text itself. The answer is `{"action", "label"}` as JSON; a tool call where the action names one of `tools`. With `stream` it comes as server-sent events. A policy has no tokens: `usage` counts four characters as one. Failures have OpenAI\'s form. Calls are admitted and counted as those of `/v1/packages/{scope}/{name}/calls`.',
+  request: { headers: idempotencyKey, body: { required: true, content: json(chatRequestSchema) } },
+  responses: {
+    200: {
+      description: 'What the agent does.',
+      content: {
+        ...json(chatCompletionSchema),
+        'text/event-stream': { schema: z.any().openapi({ type: 'string' }) },
+      },
+    },
+    ...callFailures,
+  },
+})
+
+const modelsRoute = createRoute({
+  method: 'get',
+  path: '/v1/models',
+  operationId: 'listModels',
+  summary: 'Agents that you may call',
+  description: 'Those that you or your organisations own or have bought, by name, a hundred at most. In OpenAI’s form.',
+  responses: {
+    200: { description: 'Agents.', content: json(modelListSchema) },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+/** The same calls for whoever speaks OpenAI's API. */
+export function chatRoutes(services: Services, times: HostingTimes = usualTimes): OpenAPIHono<Env> {
+  const { query } = services.database
+  const routes = createRoutes()
+  routes.openapi(chatRoute, async (c) => {
+    const request = c.req.valid('json')
+    const { name, version } = modelOf(request)
+    const observed = observedText(request)
+    const call = await callAgent(
+      services,
+      {
+        ...{ actor: c.get('actor'), name, key: c.req.valid('header')['idempotency-key'] },
+        request: { version, observation: null },
+        observe: async (versionId) => observationOf(observed, (await spacesOf(query, { versionId }))?.observation),
+      },
+      { times, signal: c.req.raw.signal },
+    )
+    const spaces = request.tools?.length ? await spacesOf(query, call) : undefined
+    const completion = chatCompletion({ request, call, action: spaces?.action, observed, now: new Date() })
+    if (request.stream !== true) return c.json(completion, 200)
+    const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' }
+    return c.body(chatChunks(completion, request), 200, headers)
+  })
+  routes.openapi(modelsRoute, async (c) => {
+    const { accountId } = requireActor(c.get('actor'), 'agents:call')
+    const data = (await callableAgents(query, accountId)).map(({ name, owner, created_at }) => ({
+      ...{ id: name, object: 'model' as const, owned_by: owner },
+      created: Math.floor(created_at.getTime() / 1_000),
+    }))
+    return c.json({ object: 'list' as const, data }, 200)
+  })
+  return routes
+}

@@ -1,0 +1,124 @@
+import {
+  callAnswersRequestSchema,
+  callAnswersTakenSchema,
+  hostedCallRequestSchema,
+  hostedCallSchema,
+  leaseCallsRequestSchema,
+  leasedCallsSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { requireOperator } from '../../core/access/authorise.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
+import type { Services } from '../../core/services.ts'
+import { answerCalls } from './answer-calls.ts'
+import { callAgent } from './call-agent.ts'
+import { type HostingTimes, usualTimes } from './hosting-times.ts'
+import { leaseCalls, openLeasedAgent } from './lease-calls.ts'
+
+export const idempotencyKey = z.object({
+  'idempotency-key': z
+    .uuid()
+    .optional()
+    .describe(
+      'Becomes the id of the call. Repeating an answered call under its key within the hour gives the same answer and counts nothing; one that failed is tried again.',
+    ),
+})
+
+/** What a call may come to, however it is asked for. */
+export const callFailures = failures(
+  ...(['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down', 'version_not_found'] as const),
+  ...(['version_not_published', 'version_yanked', 'payment_required', 'trial_exhausted'] as const),
+  ...(['insufficient_funds', 'spend_cap_exceeded', 'rate_limited', 'idempotency_key_reused'] as const),
+  ...(['request_too_large', 'observation_invalid', 'mask_invalid', 'no_legal_action'] as const),
+  ...(['agent_failed', 'agent_unavailable'] as const),
+)
+
+const callRoute = createRoute({
+  method: 'post',
+  path: '/v1/packages/{scope}/{name}/calls',
+  operationId: 'callAgent',
+  summary: 'Call an agent that the marketplace runs',
+  description:
+    'Gives what the agent does upon an observation. For whoever owns it, has bought it, may try it, or where it is free; needs the scope `agents:call`. A worker runs the model; the answer comes within 30 s, or it is `agent_unavailable`. A call that fails costs nothing and takes nothing from a trial.',
+  request: {
+    params: z.object({
+      scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+      name: z.string().openapi({ example: 'cart-pole-ppo' }),
+    }),
+    headers: idempotencyKey,
+    body: { required: true, content: json(hostedCallRequestSchema) },
+  },
+  responses: {
+    200: { description: 'What the agent does.', content: json(hostedCallSchema) },
+    ...callFailures,
+  },
+})
+
+const leaseRoute = createRoute({
+  method: 'post',
+  path: '/v1/hosted-calls/lease',
+  summary: 'Lease calls of an agent',
+  description:
+    'For workers: a token with the scope `worker`. Waits until calls come, for `wait_ms` at most; gives up to 64 of one version. The lease holds until `expires_at`; then another worker may have them.',
+  request: { body: { required: true, content: json(leaseCallsRequestSchema) } },
+  responses: {
+    200: { description: 'Calls.', content: json(leasedCallsSchema) },
+    204: { description: 'None came.' },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+const answersRoute = createRoute({
+  method: 'post',
+  path: '/v1/hosted-calls/answers',
+  summary: 'Answer leased calls',
+  description:
+    'All or some of them. What is answered is counted; what has failed is not. Calls that the lease no longer holds are `late`: nothing of them changes.',
+  request: { body: { required: true, content: json(callAnswersRequestSchema) } },
+  responses: {
+    200: { description: 'How many were taken.', content: json(callAnswersTakenSchema) },
+    ...failures('unauthenticated', 'forbidden', 'request_too_large'),
+  },
+})
+
+const tarballRoute = createRoute({
+  method: 'get',
+  path: '/v1/hosted-calls/tarballs/{id}',
+  summary: 'The tarball of an agent whose calls are leased',
+  description: 'The lease in the query is the permission: it is good for this version and as long as the lease holds.',
+  request: {
+    params: z.object({ id: z.uuid() }),
+    query: z.object({ lease: z.string().min(1).max(200) }),
+  },
+  responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
+})
+
+/** Calls of agents that the marketplace runs: what callers ask, and what the workers that answer them ask. */
+export function hostedCallRoutes(services: Services, times: HostingTimes = usualTimes): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(callRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    const key = c.req.valid('header')['idempotency-key']
+    const call = { actor: c.get('actor'), name: `${scope}/${name}`, request: c.req.valid('json'), key }
+    return c.json(await callAgent(services, call, { times, signal: c.req.raw.signal }), 200)
+  })
+  routes.openapi(leaseRoute, async (c) => {
+    requireOperator(c.get('actor'), 'worker')
+    const { loaded, wait_ms: waitMs } = c.req.valid('json')
+    const asked = { loaded: loaded.map((id) => id.toLowerCase()), waitMs }
+    const calls = await leaseCalls(services, asked, { times, signal: c.req.raw.signal })
+    return calls === undefined ? c.body(null, 204) : c.json(calls, 200)
+  })
+  routes.openapi(answersRoute, async (c) => {
+    requireOperator(c.get('actor'), 'worker')
+    return c.json(await answerCalls(services, c.req.valid('json')), 200)
+  })
+  routes.openapi(tarballRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    return sendLeased(c, await openLeasedAgent(services, { id, lease: c.req.valid('query').lease }))
+  })
+  return routes
+}

@@ -1,0 +1,12 @@
+import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { Services } from '../../core/services.ts'
+import { endUnanswered, forgetCalls } from './hosted-calls.store.ts'
+
+/** Ends the calls whose server died while their callers waited, and forgets answers that nobody asks for again. */
+export function hostingUpkeep({ database }: Pick<Services, 'database'>): UpkeepTask[] {
+  const run = async () => {
+    await endUnanswered(database.query, 'expired')
+    await forgetCalls(database.query)
+  }
+  return [{ name: 'hosting.calls', everyMs: 20_000, run }]
+}

@@ -1,0 +1,20 @@
+import { type ErrorReport, errorCatalogue } from '@agentgym/contract'
+import type { FailureFormat } from '../../core/http/env.ts'
+
+const types: Record<number, string> = {
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+}
+
+/** As OpenAI's clients read failures. They print the message alone, so it includes the hint. */
+export const openAiFailures: FailureFormat = { body: openAiErrorBody, challenge: true }
+
+function openAiErrorBody({ code, message, hint, data }: ErrorReport) {
+  const { status } = errorCatalogue[code]
+  const type = types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error')
+  const param = typeof data?.field === 'string' ? data.field : null
+  return { error: { message: hint === undefined ? message : `${message} ${hint}`, type, param, code, data } }
+}

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../core/database/database.ts'
+import { openDatabase } from '../../core/database/open-database.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { auditLedger } from '../ledger/audit-ledger.ts'
+import { meteredAgent } from '../metering/testing/metered-agents.ts'
+import { auditMarket } from '../orders/audit-market.ts'
+import { createTrader } from '../orders/testing/marketplace.ts'
+import { callDesk } from './call-desk.ts'
+import { type HostingServer, startHosting, waitFor } from './testing/hosting-server.ts'
+
+const times = { waitMs: 30_000, leaseMs: 20_000, pollMs: 50 }
+const [, { create }] = await testDatabases()
+
+/** Two servers that know of each other by the database alone. */
+describe('hosted calls over two servers', () => {
+  let databases: Database[]
+  let servers: HostingServer[]
+
+  beforeAll(async () => {
+    const address = await create()
+    databases = [await openDatabase(address), await openDatabase(address)]
+    servers = [await startHosting(databases[0], times), await startHosting(databases[1], times)]
+  })
+  afterAll(async () => {
+    for (const server of servers) await server.close()
+    expect(await auditLedger(databases[0])).toEqual([])
+    expect(await auditMarket(databases[0])).toEqual([])
+    for (const database of databases) await database.close()
+  })
+
+  it('a call of one is answered by a worker of the other, and a trial is exact over both', async () => {
+    const agent = await meteredAgent(databases[0], { licenceMinor: 500, trialCalls: 6 })
+    const caller = await createTrader(databases[0])
+    const tokens = await Promise.all(servers.map((server) => server.callerToken(caller)))
+    const working = servers[1].work()
+    expect((await servers[0].call(tokens[0], agent)).status).toBe(200)
+    const both = [servers[0].work(), working]
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => servers[index % 2].call(tokens[index % 2], agent)),
+    )
+    await Promise.all(both.map((worker) => worker.stop()))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+    expect(answers.filter(({ code }) => code === 'trial_exhausted')).toHaveLength(15)
+    const events = await databases[0].query.selectFrom('usage_events').selectAll().execute()
+    expect(events.filter(({ package_id }) => package_id === agent.id)).toHaveLength(6)
+  })
+
+  it('one key is one call over both, and the second to ask has the same answer', async () => {
+    const agent = await meteredAgent(databases[0], { licenceMinor: 500, trialCalls: 6 })
+    const caller = await createTrader(databases[0])
+    const key = crypto.randomUUID()
+    const token = await servers[0].callerToken(caller)
+    const asking = servers.map((server) => server.call(token, agent, { key }))
+    const working = servers[0].work()
+    const [first, second] = await Promise.all(asking)
+    await working.stop()
+    expect(first.status).toBe(200)
+    expect(second).toEqual(first)
+  })
+
+  it('a server that stops sends its workers away, and its callers after a while', async () => {
+    const agent = await meteredAgent(databases[0], {})
+    const token = await servers[0].callerToken(await createTrader(databases[0]))
+    const waiting = servers[0].lease(25_000)
+    const begun = performance.now()
+    await waitFor(async () => callDesk(servers[0].services).workers === 1)
+    callDesk(servers[0].services).close()
+    expect(await waiting).toBeUndefined()
+    const calling = servers[0].call(token, agent)
+    const working = servers[1].work()
+    expect((await calling).status).toBe(200)
+    await working.stop()
+    expect(performance.now() - begun).toBeLessThan(25_000)
+  })
+})

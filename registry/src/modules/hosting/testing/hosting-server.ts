@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CallAnswer, HostedCall, LeasedCalls } from '@agentgym/contract'
+import type { Actor } from '../../../core/access/actor.ts'
+import type { Database } from '../../../core/database/database.ts'
+import { askRooms } from '../../../testing/ask-rooms.ts'
+import type { Listed } from '../../orders/testing/marketplace.ts'
+import { createTrader } from '../../orders/testing/marketplace.ts'
+import { chatRoutes } from '../chat.routes.ts'
+import { hostedCallRoutes } from '../hosted-calls.routes.ts'
+import type { HostingTimes } from '../hosting-times.ts'
+
+export type HostingServer = Awaited<ReturnType<typeof startHosting>>
+type Answer = { status: number; code: string | undefined; body: Record<string, unknown> }
+
+/** The room behind the whole application, a worker's token, and what callers and workers do with it. */
+export async function startHosting(database: Database, times: HostingTimes) {
+  const server = await askRooms(database, (services) => [
+    hostedCallRoutes(services, times),
+    chatRoutes(services, times),
+  ])
+  const operator = await createTrader(database, 'operator')
+  await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', operator.accountId).execute()
+  const worker = await server.tokenOf(operator, 'worker')
+  const lease = async (waitMs = 0, loaded: string[] = []): Promise<LeasedCalls | undefined> => {
+    const body = { worker_id: randomUUID(), loaded, wait_ms: waitMs }
+    const answer = await server.ask(worker, 'POST', '/v1/hosted-calls/lease', body)
+    return answer.status === 204 ? undefined : (answer.body as LeasedCalls)
+  }
+  const answer = async (lease: string, answers: CallAnswer[]): Promise<Answer> =>
+    server.ask(worker, 'POST', '/v1/hosted-calls/answers', { lease, answers })
+  return {
+    ...server,
+    database,
+    lease,
+    answer,
+    callerToken: (actor: Actor) => server.tokenOf(actor, 'agents:call'),
+    /** Calls an agent; with `key` under that key. */
+    async call(token: string | null, agent: Pick<Listed, 'name'>, more: CallMore = {}): Promise<Answer> {
+      const { key, signal, ...request } = more
+      const headers: Record<string, string> = { 'content-type': 'application/json' }
+      if (token !== null) headers.authorization = `Bearer ${token}`
+      if (key !== undefined) headers['idempotency-key'] = key
+      const body = JSON.stringify({ observation: [1, 2], ...request })
+      const address = `${server.url}/v1/packages/${agent.name}/calls`
+      const response = await fetch(address, { method: 'POST', headers, body, signal })
+      const parsed = (await response.json()) as Record<string, unknown> & { error?: { code: string } }
+      return { status: response.status, code: parsed.error?.code, body: parsed }
+    },
+    /** A worker that goes on until it is stopped, and answers what `decide` says. */
+    work(decide: (call: { id: string; observation: unknown }) => CallAnswer = acted): { stop(): Promise<void> } {
+      let stopped = false
+      const loop = (async () => {
+        while (!stopped) {
+          const leased = await lease(200)
+          if (leased !== undefined) await answer(leased.lease, leased.calls.map(decide))
+        }
+      })()
+      return {
+        stop: () => {
+          stopped = true
+          return loop
+        },
+      }
+    },
+  }
+}
+
+type CallMore = { key?: string; signal?: AbortSignal; observation?: HostedCall['action']; version?: string }
+
+/** What the agent does upon every observation. */
+export const acted = ({ id }: { id: string }): CallAnswer => ({
+  ...{ id, action: 1, label: 'right', probabilities: [0.25, 0.75], model_ms: 0.5 },
+})
+
+export const failed = ({ id }: { id: string }): CallAnswer => ({
+  id,
+  error: { code: 'model_timeout', message: 'The model did not answer within 1 s.' },
+})
+
+/** Asks until it is so, for ten seconds at most. */
+export async function waitFor(holds: () => Promise<boolean>): Promise<void> {
+  for (let asked = 0; !(await holds()); asked++) {
+    if (asked === 1_000) throw new Error(`It never came to pass: ${holds}`)
+    await delay(10)
+  }
+}

@@ -1,0 +1,92 @@
+import {
+  heartbeatRequestSchema,
+  heartbeatSchema,
+  leasedJobSchema,
+  leaseRequestSchema,
+  releaseRequestSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { requireOperator } from '../../core/access/authorise.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { JobHandler } from '../../core/queue/job-handler.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { leaseEnd, leaseJob } from './lease-job.ts'
+import { releaseJob } from './release-job.ts'
+import { noteUsage } from './workers.store.ts'
+
+const jobParams = z.object({ id: z.uuid() })
+
+const leaseRoute = createRoute({
+  method: 'post',
+  path: '/v1/jobs/lease',
+  summary: 'Lease a job',
+  description:
+    'For workers: a token with the scope `worker`. The lease holds until `expires_at`; each heartbeat prolongs it. A worker that goes silent loses the job to the next one.',
+  request: { body: { required: true, content: json(leaseRequestSchema) } },
+  responses: {
+    200: { description: 'A job.', content: json(leasedJobSchema) },
+    204: { description: 'There is nothing to do.' },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+const heartbeatRoute = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/heartbeat',
+  summary: 'Keep a lease',
+  request: { params: jobParams, body: { required: true, content: json(heartbeatRequestSchema) } },
+  responses: {
+    200: { description: 'The lease goes on.', content: json(heartbeatSchema) },
+    ...failures('unauthenticated', 'forbidden', 'lease_lost'),
+  },
+})
+
+const releaseRoute = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/release',
+  summary: 'Give a job back',
+  description: 'The next worker has it at once, and the attempt is not counted. For workers that are told to stop.',
+  request: { params: jobParams, body: { required: true, content: json(releaseRequestSchema) } },
+  responses: {
+    204: { description: 'It waits for another worker.' },
+    ...failures('unauthenticated', 'forbidden', 'lease_lost'),
+  },
+})
+
+/** What every worker asks, whatever it does. Workers have no database and no keys: a token, and what a lease lets them read. */
+export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  const { database } = services
+  const handlerOf = (kind: string) => handlers.find((handler) => handler.kind === kind)
+  routes.openapi(leaseRoute, async (c) => {
+    requireOperator(c.get('actor'), 'worker')
+    const request = c.req.valid('json')
+    const job = await leaseJob(services, handlers, request)
+    if (job === undefined) return c.body(null, 204)
+    c.set('jobId', job.id)
+    services.log.info('job leased', { job_id: job.id, kind: job.kind, worker: request.worker?.name })
+    return c.json(job, 200)
+  })
+  routes.openapi(heartbeatRoute, async (c) => {
+    requireOperator(c.get('actor'), 'worker')
+    const queue = await jobQueue(services)
+    const { lease, usage } = c.req.valid('json')
+    const attempt = queue.anyAttemptOf(c.req.valid('param').id, lease)
+    const answer = await database.transaction(async (query) => {
+      await queue.hold(query, attempt)
+      return handlerOf(attempt.kind)?.heartbeat?.(query, attempt)
+    })
+    await noteUsage(database.query, attempt.workerId, usage)
+    return c.json({ expires_at: leaseEnd(), stop: answer?.stop ?? null }, 200)
+  })
+  routes.openapi(releaseRoute, async (c) => {
+    requireOperator(c.get('actor'), 'worker')
+    const { lease, reason, metered_ms: meteredMs } = c.req.valid('json')
+    await releaseJob(services, handlers, { id: c.req.valid('param').id, lease, reason, meteredMs })
+    return c.body(null, 204)
+  })
+  return routes
+}

@@ -1,0 +1,52 @@
+import type { JobKind, LeasedJob, WorkerDescription } from '@agentgym/contract'
+import type { JobHandler } from '../../core/queue/job-handler.ts'
+import { type JobQueue, jobQueue, leaseSeconds } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { noteWorker } from './workers.store.ts'
+
+/**
+ * The next job of one of `kinds`, leased to whoever asks; undefined where there is none. What takes seconds goes before what
+ * takes hours: kinds in the order of the contract, whatever order they are asked in.
+ */
+export async function leaseJob(
+  services: Pick<Services, 'database' | 'config' | 'log'>,
+  handlers: JobHandler[],
+  { kinds, worker }: { kinds: JobKind[]; worker?: WorkerDescription | undefined },
+): Promise<LeasedJob | undefined> {
+  const queue = await jobQueue(services)
+  const { database } = services
+  if (worker !== undefined) await noteWorker(database.query, worker)
+  const wanted = handlers.filter(({ kind }) => kinds.includes(kind))
+  const waiting = await queue.waiting(wanted.map(({ kind }) => kind))
+  for (const handler of wanted.filter(({ kind }) => waiting.includes(kind))) {
+    const job = await leaseNext(services, queue, handler, worker)
+    if (job !== undefined) return job
+  }
+  return undefined
+}
+
+async function leaseNext(
+  { database }: Pick<Services, 'database'>,
+  queue: JobQueue,
+  handler: JobHandler,
+  worker: WorkerDescription | undefined,
+): Promise<LeasedJob | undefined> {
+  for (;;) {
+    const attempt = await queue.next(handler.kind, worker?.id ?? null)
+    if (attempt === undefined) return undefined
+    const { id, lease } = attempt
+    const body = await database.transaction(async (query) => {
+      await queue.claim(query, attempt)
+      const described = await handler.describe(query, attempt, worker)
+      if (described === undefined) await queue.end(query, handler.kind, id)
+      return described
+    })
+    handler.changed?.(id)
+    if (body !== undefined) return { id, lease, expires_at: leaseEnd(), ...body }
+  }
+}
+
+/** When a lease that is kept now ends. */
+export function leaseEnd(): string {
+  return new Date(Date.now() + leaseSeconds * 1000).toISOString()
+}

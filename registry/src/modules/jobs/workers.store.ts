@@ -1,0 +1,33 @@
+import type { WorkerDescription, WorkerUsage } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+
+/** Rows are not written anew more often than this. */
+const freshness = sql<Date>`now() - interval '3 seconds'`
+
+/** Notes a worker as it describes itself. */
+export async function noteWorker(query: Queries, worker: WorkerDescription): Promise<void> {
+  const { id, name, usage } = worker
+  const row = { name, description: JSON.stringify(worker), usage: JSON.stringify(usage), seen_at: sql<Date>`now()` }
+  await query
+    .insertInto('workers')
+    .values({ id, ...row })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(row).where('workers.seen_at', '<', freshness))
+    .execute()
+}
+
+/** Notes that a worker is there, and how busy where it says so. */
+export async function noteUsage(query: Queries, workerId: string | null, usage?: WorkerUsage): Promise<void> {
+  if (workerId === null) return
+  await query
+    .updateTable('workers')
+    .set({ seen_at: sql<Date>`now()`, ...(usage === undefined ? {} : { usage: JSON.stringify(usage) }) })
+    .where('id', '=', workerId)
+    .where('seen_at', '<', freshness)
+    .execute()
+}
+
+/** Forgets workers that are long gone. */
+export async function forgetWorkers(query: Queries): Promise<void> {
+  await query.deleteFrom('workers').where('seen_at', '<', sql<Date>`now() - interval '1 day'`).execute()
+}

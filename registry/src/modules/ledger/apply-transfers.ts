@@ -1,0 +1,130 @@
+import assert from 'node:assert'
+import { sql, type Transaction } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import { prepared } from '../../core/database/prepared-statements.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { isUuid, uuidArray } from '../../core/database/uuid-array.ts'
+import { type AccountRow, accountOf } from './account.ts'
+import { askedTransfers } from './asked-transfers.ts'
+import { LedgerConflict } from './ledger-conflict.ts'
+import { decideTransfers, type LedgerAccount, type LedgerState } from './rules/decide-transfers.ts'
+import type { RecordedTransfer, Transfer, TransferResult } from './rules/transfer.ts'
+
+/**
+ * Makes transfers, in their order, each once however often it is asked for: see `decideTransfers` for what becomes of each.
+ * A refusal leaves the transaction as it was and nothing of its chain; whoever wants all or nothing throws. The accounts are
+ * held until the transaction ends, in the order of their ids; hot ones are not.
+ *
+ * Two round trips, one more where pending transfers are ended, and one or two more where something is refused.
+ * @throws LedgerConflict where somebody else makes one of these transfers at the same moment: `database.transaction` then
+ * runs its work again, which finds it made.
+ */
+export async function applyTransfers(
+  query: Transaction<Schema>,
+  transfers: readonly Transfer[],
+): Promise<TransferResult[]> {
+  if (transfers.length === 0) return []
+  for (const { reference } of transfers) assert(reference === undefined || isUuid(reference), `${reference} is no uuid`)
+  let loaded = await load(query, transfers)
+  let decision = decideTransfers(loaded.state, transfers, loaded.at)
+  if (decision.results.some(({ outcome }) => outcome === 'refused')) {
+    // The transfers that were read may be older than the locks that were waited for: this very transfer may have been made
+    // meanwhile, and be what the funds lack for. Now that the locks are held, what is read is what there is.
+    loaded = await load(query, transfers)
+    decision = decideTransfers(loaded.state, transfers, loaded.at)
+  }
+  if (decision.created.length > 0) await insert(query, decision.created, loaded.at)
+  return decision.results
+}
+
+async function load(query: Queries, transfers: readonly Transfer[]): Promise<{ state: LedgerState; at: Date }> {
+  const pendingIds = new Set<string>()
+  const accountIds = new Set<string>()
+  for (const transfer of transfers) {
+    if ('pendingId' in transfer) pendingIds.add(transfer.pendingId)
+    else accountIds.add(transfer.debitAccountId).add(transfer.creditAccountId)
+  }
+  // A pending transfer never changes, so which accounts it holds can be read before they are locked.
+  if (pendingIds.size > 0) for (const id of await accountsOfPendings(query, pendingIds)) accountIds.add(id)
+  const ids = new Set([...transfers.map(({ id }) => id), ...pendingIds])
+  const { rows } = await sql<Loaded>`${prepared}
+    with locked as materialized (
+      select ${accountColumns} from ledger_accounts
+      where id = any(${uuidArray(accountIds)}) and not hot order by id for no key update
+    )
+    select
+      (select json_agg(locked) from locked) as accounts,
+      (select json_agg(account) from (
+        select ${accountColumns} from ledger_accounts where id = any(${uuidArray(accountIds)}) and hot) account) as hot,
+      (select json_agg(transfer) from (
+        select ${transferColumns} from ledger_transfers where id = any(${uuidArray(ids)})) transfer) as transfers,
+      (select json_agg(pending_id) from ledger_transfers where pending_id = any(${uuidArray(pendingIds)})) as resolved,
+      clock_timestamp()::timestamptz(3) as at`.execute(query)
+  return { state: stateOf(rows[0]), at: rows[0].at }
+}
+
+type TransferRow = {
+  id: string
+  kind: Transfer['kind']
+  debit_account_id: string
+  credit_account_id: string
+  amount: string
+  currency: string
+  pending_id: string | null
+  code: string
+  reference: string | null
+  expires_at: string | null
+}
+
+type Loaded = {
+  accounts: AccountRow[] | null
+  hot: AccountRow[] | null
+  transfers: TransferRow[] | null
+  resolved: string[] | null
+  at: Date
+}
+
+// Amounts and sums as text: in JSON they would become numbers that hold less.
+const accountColumns = sql`id, owner_id, code, currency, hot, debits_must_not_exceed_credits, credits_must_not_exceed_debits,
+  debits_posted::text, credits_posted::text, debits_pending::text, credits_pending::text`
+const transferColumns = sql`id, kind, debit_account_id, credit_account_id, amount::text, currency, pending_id, code,
+  reference, expires_at`
+
+function stateOf({ accounts, hot, transfers, resolved }: Loaded): LedgerState {
+  const known: LedgerAccount[] = [...(accounts ?? []), ...(hot ?? [])].map(accountOf)
+  return {
+    accounts: new Map(known.map((account) => [account.id, account])),
+    transfers: new Map((transfers ?? []).map((row) => [row.id, transferOf(row)])),
+    resolved: new Set(resolved),
+  }
+}
+
+function transferOf(row: TransferRow): RecordedTransfer {
+  return {
+    ...{ id: row.id, kind: row.kind },
+    ...{ debitAccountId: row.debit_account_id, creditAccountId: row.credit_account_id },
+    ...{ amountMinor: BigInt(row.amount), currency: row.currency },
+    ...{ pendingId: row.pending_id, code: row.code, reference: row.reference },
+    expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
+  }
+}
+
+async function accountsOfPendings(query: Queries, pendingIds: Iterable<string>): Promise<string[]> {
+  const { rows } = await sql<{ debit: string; credit: string }>`
+    select debit_account_id as debit, credit_account_id as credit from ledger_transfers
+    where id = any(${uuidArray(pendingIds)})`.execute(query)
+  return rows.flatMap(({ debit, credit }) => [debit, credit])
+}
+
+/** A trigger brings the sums of the accounts along. */
+async function insert(query: Queries, created: RecordedTransfer[], at: Date): Promise<void> {
+  const { rows: inserted } = await sql`${prepared}
+    insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount, currency, pending_id, code,
+      reference, expires_at, created_at)
+    select id, kind, debit_account_id, credit_account_id, amount, currency, pending_id, code, reference, expires_at,
+      ${at.toISOString()}::timestamptz
+    from ${askedTransfers(created)}
+    order by ordinal on conflict do nothing returning 1`.execute(query)
+  // What was read may be older than the lock that was waited for.
+  if (inserted.length < created.length) throw new LedgerConflict()
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../core/database/database.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { openAccounts } from './accounts.store.ts'
+import { applyTransfers } from './apply-transfers.ts'
+import { auditLedger } from './audit-ledger.ts'
+import { insertOwners } from './testing/insert-owners.ts'
+
+const currency = 'EUR'
+
+/** Damage that the database would refuse is done with its triggers and constraints off, and taken back afterwards. */
+describe.each(await testDatabases())('the auditor on $kind', ({ open }) => {
+  let database: Database
+  let balance: string
+  let provider: string
+  let fees: string
+  const hold = randomUUID()
+  const expired = randomUUID()
+  const ended = randomUUID()
+  beforeAll(async () => {
+    database = await open()
+    const [owner] = await insertOwners(database, 1)
+    ;[balance, fees, provider] = await database.transaction((query) =>
+      openAccounts(query, [
+        { owner, code: 'balance', currency },
+        { owner: null, code: 'fees', currency },
+        { owner: null, code: 'provider', currency },
+      ]),
+    )
+    const between = { debitAccountId: balance, creditAccountId: fees, amountMinor: 10n, currency, code: 'sale' }
+    const topUp = { ...between, debitAccountId: provider, creditAccountId: balance, amountMinor: 100n }
+    await database.transaction((query) =>
+      applyTransfers(query, [
+        { ...topUp, id: randomUUID(), kind: 'posted' },
+        { ...between, id: hold, kind: 'pending' },
+        { ...between, id: expired, kind: 'pending', expiresAt: new Date(0) },
+        { ...between, id: ended, kind: 'pending' },
+        { id: randomUUID(), kind: 'post', pendingId: ended, code: 'sale', amountMinor: 5n },
+      ]),
+    )
+  })
+  afterAll(() => database.close())
+
+  /** What is found of a damage. */
+  const found = async (...statements: string[]): Promise<string[]> => {
+    const tables = ['ledger_accounts', 'ledger_transfers', 'ledger_hot_entries', 'ledger_open_pendings']
+    for (const table of tables) await database.execute(`create table copy_of_${table} as table ${table}`)
+    const generated = 'overriding system value'
+    // In one call, so that the setting is gone with it.
+    const without = (...work: string[]) =>
+      database.execute(['begin', `set local session_replication_role = replica`, ...work, 'commit'].join(';'))
+    const constraints = ['ledger_accounts_debits_limit', 'ledger_accounts_credits_posted_check']
+    for (const name of constraints) await database.execute(`alter table ledger_accounts drop constraint ${name}`)
+    await without(...statements)
+    const findings = await auditLedger(database)
+    await without(
+      ...tables.map((table) => `delete from ${table}`),
+      ...tables.map((table) => `insert into ${table} ${generated} table copy_of_${table}`),
+      ...tables.map((table) => `drop table copy_of_${table}`),
+    )
+    await database.execute(
+      `alter table ledger_accounts add constraint ledger_accounts_credits_posted_check check (credits_posted >= 0),
+        add constraint ledger_accounts_debits_limit
+          check (not debits_must_not_exceed_credits or debits_posted + debits_pending <= credits_posted)`,
+    )
+    return [...new Set(findings.map(({ rule }) => rule))].sort()
+  }
+  const transfer = (kind: string, amount: number, more: { id?: string; pending?: string; to?: string } = {}) =>
+    `insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount, currency, code, pending_id)
+      values ('${more.id ?? randomUUID()}', '${kind}', '${balance}', '${more.to ?? fees}', ${amount}, '${currency}', 'sale',
+        ${more.pending ? `'${more.pending}'` : 'null'})`
+
+  it('finds nothing in books that are right', async () => {
+    expect(await auditLedger(database)).toEqual([])
+    expect(await found('select')).toEqual([])
+  })
+
+  it('names a sum that was changed, and that debits are not credits', async () => {
+    expect(
+      await found(`update ledger_accounts set credits_posted = credits_posted + 1 where id = '${balance}'`),
+    ).toEqual(['an account is the sum of its transfers', 'debits are credits'])
+    expect(await found(`update ledger_accounts set credits_posted = -1 where id = '${balance}'`)).toContain(
+      'no sum is negative',
+    )
+  })
+
+  it('names an entry that is lost', async () => {
+    expect(await found(`delete from ledger_hot_entries where account_id = '${provider}'`)).toEqual([
+      'an account is the sum of its transfers',
+      'debits are credits',
+    ])
+  })
+
+  it('names a transfer that was taken out, put in, or changed', async () => {
+    const wrong = 'an account is the sum of its transfers'
+    expect(await found(`delete from ledger_transfers where id = '${expired}'`)).toContain(wrong)
+    expect(await found(transfer('posted', 1))).toEqual([wrong])
+    expect(await found(`update ledger_transfers set amount = amount + 1 where id = '${hold}'`)).toEqual([wrong])
+    expect(await found(`update ledger_transfers set credit_account_id = '${provider}' where id = '${hold}'`)).toEqual([
+      wrong,
+    ])
+  })
+
+  it('names an overdraft, though it was made good later', async () => {
+    const back = `insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount, currency, code)
+      values (gen_random_uuid(), 'posted', '${fees}', '${balance}', 500, '${currency}', 'sale')`
+    expect(await found(transfer('posted', 500), back)).toContain('no account is overdrawn')
+  })
+
+  it('names ends that do not fit their holds', async () => {
+    const second = await found(
+      transfer('void', 10, { pending: ended }).replace('insert', 'drop index ledger_transfers_pending_id_key; insert'),
+    )
+    expect(second).toContain('what is ended is held, and ended once')
+    await database.execute(
+      'create unique index ledger_transfers_pending_id_key on ledger_transfers (pending_id) where pending_id is not null',
+    )
+    expect(await found(transfer('post', 11, { pending: hold }))).toContain('no more is posted than was held')
+    expect(await found(transfer('void', 9, { pending: hold }))).toContain('no more is posted than was held')
+    expect(await found(transfer('post', 9, { pending: hold, to: provider }))).toContain(
+      'a hold ends on its own accounts',
+    )
+    expect(await found(transfer('post', 10, { pending: expired }))).toContain('nothing is posted that has expired')
+    expect(await found(transfer('post', 10, { pending: randomUUID() }))).toContain(
+      'what is ended is held, and ended once',
+    )
+  })
+
+  it('names a hold that is not listed, and one that is listed and is none', async () => {
+    expect(await found(`delete from ledger_open_pendings where transfer_id = '${hold}'`)).toEqual([
+      'what is held is listed',
+    ])
+    expect(await found(`insert into ledger_open_pendings values ('${ended}', null)`)).toEqual([
+      'only what is held is listed as held',
+    ])
+    expect(await found(`update ledger_open_pendings set expires_at = now() where transfer_id = '${hold}'`)).toEqual([
+      'a hold is listed with its end',
+    ])
+  })
+
+  it('is content again', async () => {
+    expect(await auditLedger(database)).toEqual([])
+  })
+})

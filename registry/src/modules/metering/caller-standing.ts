@@ -1,0 +1,110 @@
+import { sql } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+
+/** Whose call of what. */
+export type Called = { account: string; package: string; version: string }
+
+/** How an account stands to an agent that it calls, at this moment. */
+export type CallerStanding = {
+  accountId: string
+  packageId: string
+  versionId: string
+  name: string
+  /** The account owns the agent, or belongs to who does: its calls cost nothing. */
+  own: boolean
+  free: boolean
+  /** It holds a licence for the version's major, alone or through an organisation. */
+  bought: boolean
+  takenDown: { at: Date; reason: string | null; forAll: boolean } | null
+  /** Calls that the seller gives before a purchase. */
+  trialCalls: number
+  /** Of 1,000 calls. */
+  callsPriceMinor: number
+}
+
+type Row = {
+  ordinal: number
+  account_id: string | null
+  package_id: string | null
+  version_id: string | null
+  name: string | null
+  kind: 'scenario' | 'agent' | null
+  own: boolean
+  hidden: boolean
+  free: boolean
+  bought: boolean
+  taken_down_at: Date | null
+  taken_down_reason: string | null
+  taken_down_for_all: boolean
+  trial_calls: number
+  calls_price_minor: number
+}
+
+/** What is wrong with a call: nobody of that name, no such agent that they may know of, no such published version. */
+export type Unknown = 'account' | 'package' | 'version' | 'kind'
+
+/** One for each, in order, in one round trip. */
+export async function callerStandings(
+  query: Queries,
+  called: readonly Called[],
+): Promise<(CallerStanding | { unknown: Unknown })[]> {
+  const asked = called.map((one, ordinal) => ({
+    ordinal,
+    account: one.account.toLowerCase(),
+    package: one.package.toLowerCase(),
+    version: one.version,
+  }))
+  const { rows } = await sql<Row>`
+    select asked.ordinal, account.id as account_id, package.id as package_id, version.id as version_id, package.name,
+      package.kind, coalesce(membership.own, false) as own,
+      package.visibility = 'private' and not membership.own as hidden,
+      coalesce(price.kind, 'free') = 'free' as free,
+      exists (select from entitlements join orders on orders.id = entitlements.order_id
+        where entitlements.package_id = package.id and entitlements.revoked_at is null
+          and entitlements.major = split_part(version.version, '.', 1)::bigint and orders.price_kind <> 'per_run'
+          and (entitlements.holder_id = account.id or entitlements.holder_id in (
+            select organisation_id from memberships where user_id = account.id))) as bought,
+      package.taken_down_at, package.taken_down_reason, package.taken_down_for_all,
+      coalesce(terms.trial_calls, 0) as trial_calls,
+      coalesce(case when terms.next_at <= now() then terms.next_calls_price_minor else terms.calls_price_minor end, 0)
+        as calls_price_minor
+    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb)
+      as asked (ordinal integer, account text, package text, version text)
+    left join accounts account on account.username = asked.account and account.disabled_at is null
+    left join packages package on package.name = asked.package
+    left join versions version on version.package_id = package.id and version.version = asked.version
+      and version.state = 'published'
+    left join sale_terms terms on terms.package_id = package.id
+    left join lateral (select package.owner_id = account.id or exists (
+      select from memberships where organisation_id = package.owner_id and user_id = account.id) as own) membership on true
+    left join lateral (
+      select kind from prices where prices.package_id = package.id and withdrawn_at is null and effective_at <= now()
+      order by effective_at desc, created_at desc, id limit 1) price on true
+    order by asked.ordinal`.execute(query)
+  return rows.map(standingOfRow)
+}
+
+function standingOfRow(row: Row): CallerStanding | { unknown: Unknown } {
+  const { account_id: accountId, package_id: packageId, version_id: versionId, name } = row
+  if (accountId === null) return { unknown: 'account' }
+  if (packageId === null || name === null || row.hidden) return { unknown: 'package' }
+  if (row.kind !== 'agent') return { unknown: 'kind' }
+  if (versionId === null) return { unknown: 'version' }
+  const { taken_down_at: at, taken_down_reason: reason, taken_down_for_all: forAll } = row
+  return {
+    ...{ accountId, packageId, versionId, name, own: row.own, free: row.free, bought: row.bought },
+    takenDown: at === null ? null : { at, reason, forAll },
+    trialCalls: row.trial_calls,
+    callsPriceMinor: row.own ? 0 : row.calls_price_minor,
+  }
+}
+
+/** Whether calls come out of the trial, while there is some of it: of what is not bought, and would cost something. */
+export function isOnTrial({ own, bought, free, callsPriceMinor }: CallerStanding): boolean {
+  return !own && !bought && !(free && callsPriceMinor === 0)
+}
+
+/** Of 1,000 calls beyond the trial. Whoever may not call at all has agreed to no price. */
+export function callsPrice({ own, bought, free, callsPriceMinor }: CallerStanding): number {
+  return !own && (bought || free) ? callsPriceMinor : 0
+}

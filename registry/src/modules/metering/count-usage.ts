@@ -1,0 +1,114 @@
+import { AgentGymError, type usageAcceptedSchema, type usageEventsRequestSchema } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { z } from 'zod'
+import type { Database } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { type CallerStanding, callerStandings, callsPrice, isOnTrial } from './caller-standing.ts'
+import { holdTrial, writeTrial } from './trials.store.ts'
+import { insertEvents, reused, type UsageEvent, writeTrialCalls } from './usage-events.store.ts'
+
+type Told = z.output<typeof usageEventsRequestSchema>['events'][number]
+type Resolved = { event: UsageEvent; standing: CallerStanding }
+
+const hourMs = 3_600_000
+/** How far an event may lie in the past: whoever was away longer has it settled by hand. */
+const oldestMs = 366 * 24 * hourMs
+
+/**
+ * Counts calls, each event once however often it is told; all of a request or nothing. What they cost is the price at this
+ * moment; calls of a trial are taken from it, first come first served. Throws `idempotency_key_reused`, `request_invalid` for
+ * events of what is not there.
+ */
+export async function countUsage(
+  database: Database,
+  told: readonly Told[],
+): Promise<z.infer<typeof usageAcceptedSchema>> {
+  const events = onceEach(told)
+  return database.transaction(async (query) => {
+    const resolved = await resolve(query, events)
+    const counted = await insertEvents(
+      query,
+      resolved.map(({ event }) => event),
+    )
+    await takeFromTrials(
+      query,
+      resolved.filter(({ event, standing }) => counted.has(event.id) && isOnTrial(standing)),
+    )
+    return { counted: counted.size, repeated: told.length - counted.size }
+  })
+}
+
+/** An event may stand twice in one request, too. */
+function onceEach(told: readonly Told[]): Told[] {
+  const events = new Map<string, Told>()
+  for (const event of told) {
+    const id = event.id.toLowerCase()
+    const known = events.get(id)
+    if (known !== undefined && contents(known) !== contents(event)) throw reused([id])
+    if (known === undefined) events.set(id, { ...event, id })
+  }
+  return [...events.values()]
+}
+
+const contents = (event: Told) => JSON.stringify([event.package, event.version, event.account, event.calls])
+
+async function resolve(query: Transaction<Schema>, events: Told[]): Promise<Resolved[]> {
+  const now = Date.now()
+  const standings = await callerStandings(query, events)
+  const wrong = new Map<string, string>()
+  const resolved = events.flatMap((event, index): Resolved[] => {
+    const standing = standings[index]
+    const at = Date.parse(event.at)
+    if (at > now + hourMs || at < now - oldestMs) wrong.set(event.id, 'at')
+    if ('unknown' in standing) {
+      wrong.set(event.id, standing.unknown)
+      return []
+    }
+    const { accountId, packageId, versionId } = standing
+    const usage = { id: event.id, calls: event.calls, trialCalls: 0, priceMinor: callsPrice(standing), at: event.at }
+    return [{ standing, event: { ...usage, accountId, packageId, versionId } }]
+  })
+  if (wrong.size > 0) throw unknownEvents(wrong)
+  return resolved
+}
+
+/** Trials in the order of their keys, so that two requests hold them in one order. */
+async function takeFromTrials(query: Transaction<Schema>, onTrial: Resolved[]): Promise<void> {
+  const trials = new Map<string, Resolved[]>()
+  for (const one of onTrial) {
+    const key = `${one.event.accountId} ${one.event.packageId}`
+    trials.set(key, [...(trials.get(key) ?? []), one])
+  }
+  const given = new Map<string, number>()
+  for (const key of [...trials.keys()].sort()) {
+    const calls = trials.get(key) ?? []
+    const [{ event, standing }] = calls
+    const before = await holdTrial(query, event)
+    let left = Math.max(0, standing.trialCalls - before)
+    for (const { event: one } of calls) {
+      const taken = Math.min(left, one.calls)
+      left -= taken
+      if (taken > 0) given.set(one.id, taken)
+    }
+    const after = Math.max(before, standing.trialCalls - left)
+    if (after !== before) await writeTrial(query, { ...event, calls: after })
+  }
+  await writeTrialCalls(query, given)
+}
+
+function unknownEvents(wrong: ReadonlyMap<string, string>): AgentGymError {
+  const [[id, what]] = wrong
+  const why: Record<string, string> = {
+    account: 'there is no such account',
+    package: 'there is no such package, or the account may not know of it',
+    version: 'the package has no such published version',
+    kind: 'the package is a scenario',
+    at: 'it lies in the future, or more than a year back',
+  }
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: `The usage event ${id} cannot be counted: ${why[what]}.`,
+    hint: 'The data name all that are wrong; nothing of this request was counted. Tell the others again without them.',
+    data: { events: Object.fromEntries([...wrong].slice(0, 100)) },
+  })
+}

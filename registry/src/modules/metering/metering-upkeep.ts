@@ -1,0 +1,11 @@
+import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { Services } from '../../core/services.ts'
+import { postUsage } from './post-usage.ts'
+
+/** Metered calls become money. */
+export function meteringUpkeep(services: Services): UpkeepTask[] {
+  const run = async () => {
+    await postUsage(services)
+  }
+  return [{ name: 'market.post-usage', everyMs: 10 * 60_000, run }]
+}

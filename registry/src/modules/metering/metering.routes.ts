@@ -1,0 +1,60 @@
+import {
+  callAllowanceRequestSchema,
+  callAllowanceSchema,
+  usageAcceptedSchema,
+  usageEventsRequestSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { requireOperator } from '../../core/access/authorise.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { callAllowance } from './call-allowance.ts'
+import { countUsage } from './count-usage.ts'
+
+const usageRoute = createRoute({
+  method: 'post',
+  path: '/v1/usage-events',
+  summary: 'Tell hosted calls of agents',
+  description:
+    'For whoever serves them, with a token of the scope `worker`. An event counts once, however often it is told; all of a request is counted, or nothing.',
+  request: { body: { required: true, content: json(usageEventsRequestSchema) } },
+  responses: {
+    200: { description: 'How many were new.', content: json(usageAcceptedSchema) },
+    ...failures('unauthenticated', 'forbidden', 'idempotency_key_reused'),
+  },
+})
+
+const allowanceRoute = createRoute({
+  method: 'post',
+  path: '/v1/call-allowance',
+  summary: 'Ask whether an account may call an agent',
+  description: 'For whoever serves it, with a token of the scope `worker`.',
+  request: { body: { required: true, content: json(callAllowanceRequestSchema) } },
+  responses: {
+    200: { description: 'Whether, and why.', content: json(callAllowanceSchema) },
+    ...failures(
+      'unauthenticated',
+      'forbidden',
+      'account_not_found',
+      'package_not_found',
+      'version_not_found',
+      'package_taken_down',
+      'idempotency_key_reused',
+    ),
+  },
+})
+
+export function meteringRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(usageRoute, async (c) => {
+    requireOperator(c.get('actor'), 'worker')
+    return c.json(await countUsage(services.database, c.req.valid('json').events), 200)
+  })
+  routes.openapi(allowanceRoute, async (c) => {
+    requireOperator(c.get('actor'), 'worker')
+    return c.json(await callAllowance(services, c.req.valid('json')), 200)
+  })
+  return routes
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../../core/database/schema.ts'
+import { describe } from '../../core/http/answer-error.ts'
+import type { Services } from '../../core/services.ts'
+import { availableMinor } from '../ledger/account.ts'
+import { readOwnersAccounts } from '../ledger/accounts.store.ts'
+import { meteredAmount } from '../ledger/rules/metered-amount.ts'
+import { splitSale } from '../ledger/rules/split-sale.ts'
+import { repayDebt } from '../orders/debts.ts'
+import { royaltyOf } from '../orders/royalty-of.ts'
+import { holdSale, makeSale, type Sale } from '../orders/sale-transfers.ts'
+
+type Posting = Pick<Services, 'database' | 'config' | 'log'>
+type Due = { account_id: string; version_id: string }
+type Limits = {
+  /** Posted once they come to so much, in minor units: the fee is rounded down in each batch. */
+  fromMinor: number
+  /** Or once the oldest is so old. */
+  afterSeconds: number
+  /** Most events of one batch. */
+  events: number
+}
+
+const limits: Limits = { fromMinor: 1_000, afterSeconds: 86_400, events: 5_000 }
+/** No transfer is of more. */
+const largestMinor = 10n ** 15n
+
+/**
+ * Posts metered calls to the ledger: for each account and version a batch, its events marked, in one transaction, so that a
+ * process that dies loses none and counts none twice. What a balance does not cover waits until it does. Resolves to how many
+ * batches were posted.
+ */
+export async function postUsage(services: Posting, given: Partial<Limits> = {}): Promise<number> {
+  const asked = { ...limits, ...given }
+  let posted = 0
+  for (const due of await findDue(services, asked)) {
+    try {
+      while (await postBatch(services, due, asked)) posted++
+    } catch (error) {
+      // One account's fault holds no other up.
+      services.log.error('posting usage failed', { ...due, error: describe(error) })
+    }
+  }
+  return posted
+}
+
+async function findDue({ database }: Posting, { fromMinor, afterSeconds }: Limits): Promise<Due[]> {
+  const { rows } = await sql<Due>`
+    select account_id, version_id from usage_events where batch_id is null
+    group by account_id, version_id
+    having sum((calls - trial_calls)::numeric * price_minor) >= ${fromMinor}::numeric * 1000
+      or min(created_at) <= now() - ${afterSeconds} * interval '1 second'
+    order by min(created_at), account_id, version_id`.execute(database.query)
+  return rows
+}
+
+/** Posts the next events of an account and a version. False where there are none, or none that can be paid. */
+async function postBatch({ database, config }: Posting, due: Due, { events: most }: Limits): Promise<boolean> {
+  const { currency } = config.training
+  const { feeBasisPoints, royaltyCapBasisPoints } = config.market
+  return database.transaction(async (query) => {
+    // One at a time, for each carries on what the one before has left.
+    await database.lock(query, `usage:${due.account_id}:${due.version_id}`)
+    const { packageId, sellerId } = await partiesOf(query, due.version_id)
+    const royalty = await royaltyOf(query, {
+      ...{ versionId: due.version_id, sellerId, capBasisPoints: royaltyCapBasisPoints, currency },
+    })
+    const batchId = randomUUID()
+    const sale = {
+      ...{ orderId: batchId, buyerId: due.account_id, sellerId, royaltyTo: royalty?.to ?? null, currency },
+      parts: { sellerMinor: 0n, feeMinor: 0n, royaltyMinor: 0n },
+    } satisfies Sale
+    await holdSale(query, sale)
+    const batch = await nextEvents(query, due, { most, currency })
+    if (batch === undefined) return false
+    const { amountMinor } = batch
+    const parts =
+      amountMinor === 0n
+        ? sale.parts
+        : splitSale({ priceMinor: amountMinor, feeBasisPoints, royalty: royalty ?? undefined })
+    await insertBatch(query, { ...sale, parts }, { ...due, packageId, batch })
+    if (amountMinor === 0n) return true
+    await makeSale(query, { ...sale, parts }, 'posted')
+    for (const accountId of new Set([sellerId, ...(royalty === null ? [] : [royalty.to])]))
+      await repayDebt(query, { accountId, currency, reference: batchId })
+    return true
+  })
+}
+
+async function partiesOf(
+  query: Transaction<Schema>,
+  versionId: string,
+): Promise<{ packageId: string; sellerId: string }> {
+  const row = await query
+    .selectFrom('versions')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select(['packages.id', 'packages.owner_id'])
+    .where('versions.id', '=', versionId)
+    .executeTakeFirstOrThrow()
+  return { packageId: row.id, sellerId: row.owner_id }
+}
+
+type Batch = { ids: string[]; calls: number; amountMinor: bigint; remainder: bigint }
+
+/** The oldest events, as many as the balance covers. Undefined where that is none. */
+async function nextEvents(
+  query: Transaction<Schema>,
+  { account_id, version_id }: Due,
+  { most, currency }: { most: number; currency: string },
+): Promise<Batch | undefined> {
+  const open = await query
+    .selectFrom('usage_events')
+    .select(['id', 'calls', 'trial_calls', 'price_minor'])
+    .where('account_id', '=', account_id)
+    .where('version_id', '=', version_id)
+    .where('batch_id', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(most)
+    .execute()
+  const last = await query
+    .selectFrom('usage_batches')
+    .select('remainder')
+    .where('account_id', '=', account_id)
+    .where('version_id', '=', version_id)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const accounts = await readOwnersAccounts(query, account_id)
+  const balance = accounts.find(({ code, currency: of }) => code === 'balance' && of === currency)
+  const available = balance === undefined ? 0n : availableMinor(balance)
+  const batch: Batch = { ids: [], calls: 0, amountMinor: 0n, remainder: BigInt(last?.remainder ?? 0) }
+  for (const { id, calls, trial_calls, price_minor } of open) {
+    const { remainder } = batch
+    const cost = meteredAmount({ calls: BigInt(calls - trial_calls), priceMinor: BigInt(price_minor), remainder })
+    const sum = batch.amountMinor + cost.amountMinor
+    if (sum > available || sum > largestMinor) break
+    batch.ids.push(id)
+    batch.calls += calls
+    batch.amountMinor = sum
+    batch.remainder = cost.remainder
+  }
+  return batch.ids.length === 0 ? undefined : batch
+}
+
+async function insertBatch(
+  query: Transaction<Schema>,
+  { orderId: id, sellerId, royaltyTo, parts, currency }: Sale,
+  { account_id, version_id, packageId, batch }: Due & { packageId: string; batch: Batch },
+): Promise<void> {
+  await query
+    .insertInto('usage_batches')
+    .values({
+      ...{ id, account_id, version_id, package_id: packageId, seller_id: sellerId, calls: batch.calls },
+      ...{ amount_minor: Number(batch.amountMinor), fee_minor: Number(parts.feeMinor) },
+      ...{ royalty_minor: Number(parts.royaltyMinor), royalty_to: parts.royaltyMinor > 0n ? royaltyTo : null },
+      ...{ remainder: Number(batch.remainder), currency },
+    })
+    .execute()
+  await sql`update usage_events set batch_id = ${id}
+    where id = any(${`{${batch.ids.join(',')}}`}::text::uuid[]) and batch_id is null`.execute(query)
+}

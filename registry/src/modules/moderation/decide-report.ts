@@ -1,0 +1,169 @@
+import assert from 'node:assert'
+import type { decideReportRequestSchema } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import type { z } from 'zod'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { requireOperator } from '../../core/access/authorise.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { inBackground } from '../../core/scheduled-tasks/in-background.ts'
+import type { Services } from '../../core/services.ts'
+import { lockPackage } from '../packages/lock-package.ts'
+import { lockRating, writeRating } from '../reviews/ratings.store.ts'
+import { tellRestored, tellTakenDown } from './moderate-package.ts'
+import { mailAccount } from './moderation-mail.ts'
+import { giveOwedRefunds } from './owed-refunds.ts'
+import {
+  findReport,
+  moderationConflict,
+  type Report,
+  type ReportRow,
+  reportNotFound,
+  reportOf,
+} from './reports.store.ts'
+import { type Moderated, restore, takeDown } from './take-down.ts'
+
+type Decision = z.output<typeof decideReportRequestSchema>
+type Deciding = { actor: Actor; ip: string; reason: string }
+/** What is told once it is done. */
+type Tell = () => void
+
+/**
+ * Decides a report. Upheld, its review is hidden or its package taken down (for all, where it is malicious); of an appeal, the
+ * package is put back; and whoever else reported the same is answered with it. Throws `report_not_found`,
+ * `moderation_state_conflict` where it was decided otherwise before.
+ */
+export async function decideReport(
+  services: Services,
+  { actor, id, ip }: { actor: Actor | null; id: string; ip: string },
+  { decision, reason }: Decision,
+): Promise<Report> {
+  const known = requireOperator(actor, 'packages:manage')
+  const { database } = services
+  const { report, tell } = await database.transaction(async (query) => {
+    const named = await findReport(query, id)
+    if (named === undefined) throw reportNotFound(id)
+    // Before the rows of reports: who takes the package down or puts it back comes the same way.
+    await lockPackage(database, query, named.package)
+    const row = await findReport(query, id)
+    assert(row !== undefined)
+    if (row.state === decision) return { report: reportOf(row), tell: undefined }
+    if (row.state !== 'open')
+      throw moderationConflict(
+        `The report was ${row.state} by ${row.decider}.`,
+        'A decision stands; appeals are reports of their own.',
+      )
+    await close(query, row, { decision, by: known.accountId, reason })
+    await recordAudit(query, {
+      ...{ actor: known, ip, action: `report.${decision}`, subject: `report:${id}` },
+      data: { package: row.package, review: row.review_id, reason },
+    })
+    const tell = await act(services, query, row, { decision, deciding: { actor: known, ip, reason } })
+    const decided = await findReport(query, id)
+    assert(decided !== undefined)
+    return { report: reportOf(decided), tell }
+  })
+  tell?.()
+  return report
+}
+
+/** Upheld, with it all open ones about the same. */
+async function close(
+  query: Transaction<Schema>,
+  { id, package_id, review_id, reason: kind }: ReportRow,
+  { decision, by, reason }: { decision: Decision['decision']; by: string; reason: string },
+): Promise<void> {
+  await query
+    .updateTable('reports')
+    .set({ state: decision, decided_by: by, decision: reason, decided_at: sql<Date>`now()` })
+    .where('state', '=', 'open')
+    .where(({ or, and, eb }) =>
+      or([
+        eb('id', '=', id),
+        ...(decision === 'dismissed'
+          ? []
+          : [
+              and([
+                eb('package_id', '=', package_id),
+                eb('review_id', 'is not distinct from', review_id),
+                eb('reason', kind === 'appeal' ? '=' : '<>', 'appeal'),
+              ]),
+            ]),
+      ]),
+    )
+    .execute()
+}
+
+async function act(
+  services: Services,
+  query: Transaction<Schema>,
+  row: ReportRow,
+  { decision, deciding }: { decision: Decision['decision']; deciding: Deciding },
+): Promise<Tell | undefined> {
+  const { owner_id } = await query
+    .selectFrom('packages')
+    .select('owner_id')
+    .where('id', '=', row.package_id)
+    .executeTakeFirstOrThrow()
+  const found = { id: row.package_id, name: row.package, owner_id }
+  const { reason } = deciding
+  if (row.reason === 'appeal') return decideAppeal(services, query, found, { decision, deciding })
+  if (decision === 'dismissed') return undefined
+  if (row.review_id !== null) return hideReview(services, query, row.review_id, deciding)
+  const forAll = row.reason === 'malicious'
+  const changed = await takeDown(query, found, { ...deciding, forAll, refund: false })
+  return () => {
+    if (changed) tellTakenDown(services, found, reason)
+    inBackground(services.log, 'giving refunds', () => giveOwedRefunds(services))
+  }
+}
+
+async function decideAppeal(
+  services: Services,
+  query: Transaction<Schema>,
+  found: Moderated,
+  { decision, deciding }: { decision: Decision['decision']; deciding: Deciding },
+): Promise<Tell | undefined> {
+  const { actor, ip, reason } = deciding
+  if (decision === 'upheld') {
+    const changed = await restore(query, found, deciding)
+    return changed ? () => tellRestored(services, found, reason) : undefined
+  }
+  const { name: subject, owner_id } = found
+  await recordAudit(query, { actor, ip, action: 'package.appeal_dismiss', subject, data: { reason } })
+  return () =>
+    mailAccount(services, owner_id, {
+      subject: `${subject} stays down`,
+      paragraphs: [`an operator has looked at your appeal for ${subject}. It stays down. The reason:`, reason],
+    })
+}
+
+async function hideReview(
+  services: Services,
+  query: Transaction<Schema>,
+  reviewId: string,
+  { actor, ip, reason }: Deciding,
+): Promise<Tell | undefined> {
+  const review = await query
+    .selectFrom('reviews')
+    .innerJoin('packages', 'packages.id', 'reviews.package_id')
+    .innerJoin('versions', 'versions.id', 'reviews.version_id')
+    .select(['reviews.package_id', 'reviews.author_id', 'packages.name', 'versions.version'])
+    .where('reviews.id', '=', reviewId)
+    .executeTakeFirstOrThrow()
+  await lockRating(query, review.package_id)
+  await query
+    .updateTable('reviews')
+    .set({ hidden_at: sql<Date>`now()` })
+    .where('id', '=', reviewId)
+    .where('hidden_at', 'is', null)
+    .execute()
+  await writeRating(query, review.package_id)
+  const subject = `${review.name}@${review.version}`
+  await recordAudit(query, { actor, ip, action: 'review.hide', subject, data: { review: reviewId, reason } })
+  return () =>
+    mailAccount(services, review.author_id, {
+      subject: `Your review of ${subject} was hidden`,
+      paragraphs: [`an operator has hidden your review of ${subject}. The reason:`, reason],
+    })
+}

@@ -1,0 +1,155 @@
+import {
+  appealRequestSchema,
+  createReportRequestSchema,
+  decideReportRequestSchema,
+  moderationSchema,
+  reportListRequestSchema,
+  reportListSchema,
+  reportSchema,
+  restoreRequestSchema,
+  takeDownRequestSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { Actor } from '../../core/access/actor.ts'
+import { requireOperator } from '../../core/access/authorise.ts'
+import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { createReport } from './create-report.ts'
+import { decideReport } from './decide-report.ts'
+import { showModeration } from './describe-moderation.ts'
+import { appeal, restorePackage, takeDownPackage } from './moderate-package.ts'
+import { listReports, reportOf } from './reports.store.ts'
+
+const body = <Schema extends z.ZodType>(schema: Schema) => ({ body: { required: true, content: json(schema) } })
+const params = z.object({
+  scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+  name: z.string().openapi({ example: 'cart-pole' }),
+})
+const base = '/v1/packages/{scope}/{name}'
+const moderated = { 200: { description: 'What holds now.', content: json(moderationSchema) } }
+const refusals = ['unauthenticated', 'forbidden', 'package_not_found'] as const
+
+const createReportRoute = createRoute({
+  method: 'post',
+  path: '/v1/reports',
+  summary: 'Report a package or a review to the operators',
+  request: body(createReportRequestSchema),
+  responses: {
+    200: { description: 'You have reported it before, and it is not decided.', content: json(reportSchema) },
+    201: { description: 'The report.', content: json(reportSchema) },
+    ...failures(...refusals, 'review_not_found', 'rate_limited'),
+  },
+})
+
+const reportsRoute = createRoute({
+  method: 'get',
+  path: '/v1/reports',
+  summary: 'Reports and appeals, for operators',
+  description: 'Oldest first.',
+  request: { query: reportListRequestSchema },
+  responses: {
+    200: { description: 'One page.', content: json(reportListSchema) },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+const decideRoute = createRoute({
+  method: 'post',
+  path: '/v1/reports/{id}/decision',
+  summary: 'Decide a report, as an operator',
+  description:
+    'Upheld, the review is hidden or the package taken down: for everybody, with refunds, where it is malicious. Of an appeal, the package is put back.',
+  request: { params: z.object({ id: z.uuid() }), ...body(decideReportRequestSchema) },
+  responses: {
+    200: { description: 'The report.', content: json(reportSchema) },
+    ...failures('unauthenticated', 'forbidden', 'report_not_found', 'moderation_state_conflict'),
+  },
+})
+
+const takeDownRoute = createRoute({
+  method: 'post',
+  path: `${base}/take-down`,
+  summary: 'Take a package down, as an operator',
+  description: 'Nobody finds, buys or installs it any more; those who bought it keep it, unless `for_all`.',
+  request: { params, ...body(takeDownRequestSchema) },
+  responses: { ...moderated, ...failures(...refusals) },
+})
+
+const restoreRoute = createRoute({
+  method: 'post',
+  path: `${base}/restore`,
+  summary: 'Put a package back, as an operator',
+  request: { params, ...body(restoreRequestSchema) },
+  responses: { ...moderated, ...failures(...refusals) },
+})
+
+const appealRoute = createRoute({
+  method: 'post',
+  path: `${base}/appeals`,
+  summary: 'Ask that your package be put back',
+  request: { params, ...body(appealRequestSchema) },
+  responses: { ...moderated, ...failures(...refusals, 'moderation_state_conflict', 'rate_limited') },
+})
+
+const moderationRoute = createRoute({
+  method: 'get',
+  path: `${base}/moderation`,
+  summary: 'What operators have done to a package',
+  description: 'For its members, and for operators.',
+  request: { params },
+  responses: { ...moderated, ...failures(...refusals) },
+})
+
+export function moderationRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  const { database } = services
+  routes.openapi(createReportRoute, async (c) => {
+    const reporting = { actor: c.get('actor'), ip: c.get('ip'), request: c.req.valid('json') }
+    const { report, isNew } = await createReport(services, reporting)
+    return isNew ? c.json(report, 201) : c.json(report, 200)
+  })
+  routes.openapi(reportsRoute, async (c) =>
+    c.json(await reportsPage(services, c.get('actor'), c.req.valid('query')), 200),
+  )
+  routes.openapi(decideRoute, async (c) => {
+    const deciding = { actor: c.get('actor'), ip: c.get('ip'), id: c.req.valid('param').id }
+    return c.json(await decideReport(services, deciding, c.req.valid('json')), 200)
+  })
+  routes.openapi(takeDownRoute, async (c) =>
+    c.json(await takeDownPackage(services, moderating(c), c.req.valid('json')), 200),
+  )
+  routes.openapi(restoreRoute, async (c) =>
+    c.json(await restorePackage(services, moderating(c), c.req.valid('json')), 200),
+  )
+  routes.openapi(appealRoute, async (c) => c.json(await appeal(services, moderating(c), c.req.valid('json')), 200))
+  routes.openapi(moderationRoute, async (c) => {
+    const { actor, name } = moderating(c)
+    return c.json(await showModeration(database.query, actor, name), 200)
+  })
+  return routes
+}
+
+function moderating(c: Context<Env>): { actor: Actor | null; name: string; ip: string } {
+  return { actor: c.get('actor'), name: `${c.req.param('scope')}/${c.req.param('name')}`, ip: c.get('ip') }
+}
+
+async function reportsPage(
+  { database, config }: Services,
+  actor: Actor | null,
+  { state, cursor, limit }: z.output<typeof reportListRequestSchema>,
+): Promise<z.infer<typeof reportListSchema>> {
+  requireOperator(actor, 'packages:manage')
+  const asked = JSON.stringify(['reports', state])
+  const { rows, next_cursor } = await readPage(
+    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    (range) => listReports(database.query, { state, ...range }),
+  )
+  return {
+    reports: rows.map(reportOf),
+    next_cursor,
+  }
+}

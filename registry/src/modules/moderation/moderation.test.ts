@@ -1,0 +1,276 @@
+import type { Review } from '@agentgym/contract'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/actor.ts'
+import { putMember } from '../../core/access/memberships.store.ts'
+import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { createActor } from '../packages/testing/publishing.ts'
+import { organisationWith } from '../reviews/testing/licences.ts'
+import { reviewedPackages } from '../reviews/testing/reviewed-packages.ts'
+import { moderationRoutes } from './moderation.routes.ts'
+
+describe.each(await testDatabases())('moderation on $kind', ({ open }) => {
+  const market = reviewedPackages(open, (services) => [moderationRoutes(services)])
+  const { at, ask, tokenOf, packageRow, buyerOf, review, list } = market
+  let operator: Actor
+  let operating: string
+
+  beforeAll(async () => {
+    operator = await createActor(market.database(), 'op')
+    await market
+      .database()
+      .query.updateTable('accounts')
+      .set({ operator: true })
+      .where('id', '=', operator.accountId)
+      .execute()
+    operating = await tokenOf(operator, 'packages:manage')
+  })
+
+  const selling = () => tokenOf(market.seller(), 'packages:manage', 'packages:read')
+  const reporter = async () => tokenOf(await createActor(market.database(), 'reporter'), 'packages:read')
+  const report = (as: string | null, more: object = {}) =>
+    ask(as, 'POST', '/v1/reports', { package: at.name, reason: 'misleading', text: 'It does nothing.', ...more })
+  const decide = (as: string | null, id: unknown, decision: string, reason = 'So it is.') =>
+    ask(as, 'POST', `/v1/reports/${id}/decision`, { decision, reason })
+  const act = (as: string | null, what: string, body: object = { reason: 'It is not theirs.' }) =>
+    ask(as, 'POST', `${at.path}/${what}`, body)
+  const moderation = async (as: string | null) => ask(as, 'GET', `${at.path}/moderation`)
+  const mailTo = async ({ username }: Pick<Actor, 'username'>) => {
+    await backgroundSettled()
+    return (await market.services().mail.sent()).filter(({ to }) => to === `${username}@example.org`)
+  }
+
+  it('a report goes to the operators, once for each who makes it', async () => {
+    const token = await reporter()
+    const made = await report(token)
+    expect(made).toMatchObject({
+      status: 201,
+      body: { package: at.name, review: null, reason: 'misleading', state: 'open', decision: null },
+    })
+    expect(await report(token, { reason: 'spam', text: 'Again.' })).toMatchObject({
+      status: 200,
+      body: { id: made.body.id },
+    })
+    expect(await report(await reporter())).toMatchObject({ status: 201 })
+    const reported = (await ask(operating, 'GET', '/v1/reports')).body.reports as { id: string }[]
+    expect(reported.map(({ id }) => id)).toContain(made.body.id)
+    expect((await mailTo(operator)).map(({ subject }) => subject)).toContain(`${at.name} was reported: misleading`)
+  })
+
+  it('what is reported must be there, and be theirs to see', async () => {
+    const token = await reporter()
+    expect(await report(null)).toMatchObject({ status: 401 })
+    expect(await report(token, { package: '@nobody/nothing' })).toMatchObject({ code: 'package_not_found' })
+    expect(await report(token, { review: crypto.randomUUID() })).toMatchObject({ code: 'review_not_found' })
+    const { id } = (await review((await buyerOf()).token)).body as Review
+    await market.publishAs(market.seller().username, `other-${id.slice(0, 8)}`)
+    expect(await report(token, { review: id }), 'a review of another package').toMatchObject({
+      code: 'review_not_found',
+    })
+    expect(await report(token, { reason: 'appeal' })).toMatchObject({ code: 'request_invalid' })
+    await market
+      .database()
+      .query.updateTable('packages')
+      .set({ visibility: 'private' })
+      .where('id', '=', at.packageId)
+      .execute()
+    expect(await report(token)).toMatchObject({ code: 'package_not_found' })
+  })
+
+  it('operators alone see reports, decide them, take down and put back', async () => {
+    const { id } = (await report(await reporter())).body
+    const owner = await selling()
+    for (const [as, status] of [
+      [null, 401],
+      [await reporter(), 403],
+      [owner, 403],
+      [await tokenOf(operator, 'packages:read'), 403],
+    ] as const) {
+      expect((await ask(as, 'GET', '/v1/reports')).status).toBe(status)
+      expect((await decide(as, id, 'upheld')).status).toBe(status)
+      expect((await act(as, 'take-down')).status).toBe(status)
+      expect((await act(as, 'restore')).status).toBe(status)
+    }
+    expect(await packageRow()).toMatchObject({ taken_down_at: null })
+    expect(await decide(operating, crypto.randomUUID(), 'upheld')).toMatchObject({ code: 'report_not_found' })
+  })
+
+  it('upheld, the package is taken down with the reason, and all who reported it have their answer', async () => {
+    const [first, second] = [await report(await reporter()), await report(await reporter())]
+    expect(await decide(operating, first.body.id, 'upheld', 'It does nothing indeed.')).toMatchObject({
+      status: 200,
+      body: { state: 'upheld', decision: { by: operator.username, reason: 'It does nothing indeed.' } },
+    })
+    expect(await packageRow()).toMatchObject({
+      taken_down_at: expect.any(Date),
+      taken_down_reason: 'It does nothing indeed.',
+      taken_down_for_all: false,
+    })
+    expect(await decide(operating, second.body.id, 'upheld'), 'decided with the other').toMatchObject({
+      status: 200,
+      body: { decision: { reason: 'It does nothing indeed.' } },
+    })
+    expect(await decide(operating, second.body.id, 'dismissed')).toMatchObject({ code: 'moderation_state_conflict' })
+    const [mail] = (await mailTo(market.seller())).filter(({ subject }) => subject === `${at.name} was taken down`)
+    expect(mail.text).toContain('It does nothing indeed.')
+  })
+
+  it('dismissed, it stands; and the others who reported it wait for theirs', async () => {
+    const [first, second] = [await report(await reporter()), await report(await reporter())]
+    expect(await decide(operating, first.body.id, 'dismissed')).toMatchObject({ body: { state: 'dismissed' } })
+    expect(await packageRow()).toMatchObject({ taken_down_at: null })
+    const open = (await ask(operating, 'GET', '/v1/reports?limit=100')).body.reports as { id: unknown }[]
+    expect(open.map(({ id }) => id)).toContain(second.body.id)
+    expect(open.map(({ id }) => id)).not.toContain(first.body.id)
+  })
+
+  it('malicious: taken down for those who bought it too, and refunds are owed', async () => {
+    const { id } = (await report(await reporter(), { reason: 'malicious' })).body
+    await decide(operating, id, 'upheld')
+    expect(await packageRow()).toMatchObject({ taken_down_for_all: true })
+    const owed = await market
+      .database()
+      .query.selectFrom('owed_refunds')
+      .selectAll()
+      .where('package_id', '=', at.packageId)
+      .execute()
+    expect(owed).toMatchObject([{ version_id: null, reason: expect.stringContaining('It was taken down') }])
+  })
+
+  it('of a review: it is hidden, its vote is gone, and its author is told', async () => {
+    const { buyer, token } = await buyerOf()
+    const { id } = (await review(token, 1, { text: 'A slander.' })).body as Review
+    const made = await report(await selling(), { review: id, reason: 'abusive' })
+    expect(await decide(operating, made.body.id, 'upheld', 'A slander it is.')).toMatchObject({ status: 200 })
+    expect(await list()).toMatchObject({ rating: { votes: 0 }, reviews: [] })
+    expect(await packageRow()).toMatchObject({ votes: 0, taken_down_at: null })
+    expect(await review(token, 1)).toMatchObject({ code: 'review_not_allowed' })
+    expect((await mailTo(buyer)).map(({ text }) => text)).toEqual([expect.stringContaining('A slander it is.')])
+  })
+
+  it('of a review that was withdrawn meanwhile: no more than that review is decided', async () => {
+    const { token } = await buyerOf()
+    const { id } = (await review(token, 1)).body as Review
+    const made = await report(await selling(), { review: id, reason: 'abusive' })
+    await ask(token, 'DELETE', `/v1/reviews/${id}`)
+    expect(await decide(operating, made.body.id, 'upheld')).toMatchObject({ status: 200, body: { review: id } })
+    expect(await packageRow()).toMatchObject({ taken_down_at: null })
+    expect(await review(token, 1)).toMatchObject({ code: 'review_not_allowed' })
+  })
+
+  it('take-down, appeal, restoration: all of it in the trail, for those whom it concerns', async () => {
+    const owner = await selling()
+    expect(await act(owner, 'appeals', { text: 'Why?' })).toMatchObject({ code: 'moderation_state_conflict' })
+    expect(await act(operating, 'take-down', { reason: 'Copied.' })).toMatchObject({
+      status: 200,
+      body: { package: at.name, taken_down: { reason: 'Copied.' } },
+    })
+    expect(await act(operating, 'take-down', { reason: 'Other words.' }), 'once').toMatchObject({
+      body: { taken_down: { reason: 'Copied.' }, trail: [{ action: 'package.take_down' }] },
+    })
+    expect(await act(await reporter(), 'appeals', { text: 'It is mine!' })).toMatchObject({ status: 403 })
+    expect(await act(owner, 'appeals', { text: 'It is mine.' })).toMatchObject({ status: 200 })
+    expect(await act(owner, 'appeals', { text: 'And how.' })).toMatchObject({ code: 'moderation_state_conflict' })
+    const queue = (await ask(operating, 'GET', '/v1/reports?limit=100')).body.reports as {
+      package: string
+      id: string
+    }[]
+    const appeal = queue.find((one) => one.package === at.name)
+    expect(appeal).toMatchObject({ reason: 'appeal', text: 'It is mine.', by: market.seller().username })
+    expect(await decide(operating, appeal?.id, 'upheld', 'So it is.')).toMatchObject({ status: 200 })
+    expect(await packageRow()).toMatchObject({ taken_down_at: null, taken_down_reason: null })
+    const trail = [
+      { action: 'package.take_down', by: operator.username, reason: 'Copied.' },
+      { action: 'package.appeal', by: market.seller().username, reason: 'It is mine.' },
+      { action: 'package.restore', by: operator.username, reason: 'So it is.' },
+    ]
+    for (const as of [owner, operating]) expect((await moderation(as)).body).toMatchObject({ taken_down: null, trail })
+    expect(await moderation(await reporter())).toMatchObject({ status: 403 })
+    expect(await moderation(null)).toMatchObject({ status: 401 })
+    expect((await mailTo(market.seller())).map(({ subject }) => subject)).toEqual(
+      expect.arrayContaining([`${at.name} was taken down`, `${at.name} is back`]),
+    )
+  })
+
+  it('a dismissed appeal leaves it down, and another may follow', async () => {
+    const owner = await selling()
+    await act(operating, 'take-down')
+    await act(owner, 'appeals', { text: 'It is mine.' })
+    const open = (await ask(operating, 'GET', '/v1/reports?limit=100')).body.reports as {
+      package: string
+      id: string
+    }[]
+    await decide(operating, open.find((one) => one.package === at.name)?.id, 'dismissed', 'It is not.')
+    expect(await packageRow()).toMatchObject({ taken_down_at: expect.any(Date) })
+    expect((await moderation(owner)).body.trail).toMatchObject([
+      {},
+      {},
+      { action: 'package.appeal_dismiss', reason: 'It is not.' },
+    ])
+    expect(await act(owner, 'appeals', { text: 'It is!' })).toMatchObject({ status: 200 })
+    expect(await act(operating, 'restore', { reason: 'Well then.' })).toMatchObject({ body: { taken_down: null } })
+    const left = (await ask(operating, 'GET', '/v1/reports?limit=100')).body.reports as { package: string }[]
+    expect(
+      left.filter((one) => one.package === at.name),
+      'answered by it',
+    ).toEqual([])
+  })
+
+  it('of an organisation: admins appeal, its owners get the mail', async () => {
+    const [owner, admin, member] = await Promise.all([1, 2, 3].map(() => createActor(market.database())))
+    const organisation = await organisationWith(market.database(), owner, 'owner')
+    await putMember(market.database().query, organisation.id, market.seller().accountId, 'admin')
+    await market.publishAs(organisation.username, 'maze')
+    await putMember(market.database().query, organisation.id, admin.accountId, 'admin')
+    await putMember(market.database().query, organisation.id, member.accountId, 'member')
+    await act(operating, 'take-down')
+    expect(await act(await tokenOf(member, 'packages:manage'), 'appeals', { text: 'Please.' })).toMatchObject({
+      status: 403,
+    })
+    expect(await act(await tokenOf(admin, 'packages:manage'), 'appeals', { text: 'Please.' })).toMatchObject({
+      status: 200,
+    })
+    expect(await mailTo(owner)).toHaveLength(1)
+    expect(await mailTo(admin)).toEqual([])
+  })
+
+  it('operators see no private packages here either', async () => {
+    await market
+      .database()
+      .query.updateTable('packages')
+      .set({ visibility: 'private' })
+      .where('id', '=', at.packageId)
+      .execute()
+    expect(await act(operating, 'take-down')).toMatchObject({ code: 'package_not_found' })
+    expect(await moderation(await tokenOf(operator, 'packages:read'))).toMatchObject({ code: 'package_not_found' })
+    const reported = await report(await selling(), { reason: 'infringing' })
+    expect(await decide(operating, reported.body.id, 'upheld'), 'what one of its members reports').toMatchObject({
+      status: 200,
+    })
+    expect(await packageRow()).toMatchObject({ taken_down_at: expect.any(Date) })
+  })
+
+  it('two operators decide at once: one decision', async () => {
+    const { id } = (await report(await reporter())).body
+    const answers = await Promise.all(
+      ['upheld', 'dismissed', 'upheld', 'dismissed'].map((decision) => decide(operating, id, decision)),
+    )
+    const { state } = await market
+      .database()
+      .query.selectFrom('reports')
+      .select('state')
+      .where('id', '=', String(id))
+      .executeTakeFirstOrThrow()
+    for (const { status, code, body } of answers)
+      expect(status === 200 ? body.state : code).toBe(status === 200 ? state : 'moderation_state_conflict')
+    expect((await packageRow()).taken_down_at === null).toBe(state === 'dismissed')
+    const entries = await market
+      .database()
+      .query.selectFrom('audit')
+      .select('action')
+      .where('subject', '=', `report:${id}`)
+      .where('action', '<>', 'report.create')
+      .execute()
+    expect(entries).toEqual([{ action: `report.${state}` }])
+  })
+})

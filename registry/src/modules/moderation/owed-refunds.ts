@@ -1,0 +1,56 @@
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../../core/database/schema.ts'
+import { describe } from '../../core/http/answer-error.ts'
+import type { Services } from '../../core/services.ts'
+import { refundOrdersOf } from '../orders/refund-orders-of.ts'
+
+type Owed = {
+  packageId: string
+  /** Null: buyers of any version. */
+  versionId: string | null
+  paidSince: Date
+  /** For the buyers to read. */
+  reason: string
+}
+
+/**
+ * Notes that buyers are to get their money back, in the transaction of what they get it back for. Giving it takes as many
+ * transactions as there are orders: whoever is cut off amid them leaves the note, and upkeep goes on.
+ */
+export async function oweRefunds(query: Transaction<Schema>, owed: Owed): Promise<void> {
+  await query
+    .insertInto('owed_refunds')
+    .values({
+      package_id: owed.packageId,
+      version_id: owed.versionId,
+      paid_since: owed.paidSince,
+      reason: owed.reason,
+    })
+    .execute()
+}
+
+/** Gives every buyer back what is owed. Does nothing twice, however often and by however many it is called. */
+export async function giveOwedRefunds(services: Services): Promise<void> {
+  const { query } = services.database
+  const open = await query
+    .selectFrom('owed_refunds')
+    .selectAll()
+    .where('done_at', 'is', null)
+    .orderBy('created_at')
+    .execute()
+  for (const { id, package_id: packageId, version_id: versionId, paid_since: since, reason } of open) {
+    try {
+      const of = versionId === null ? { packageId } : { versionId }
+      const refunded = await refundOrdersOf(services, { of, reason, since })
+      await query
+        .updateTable('owed_refunds')
+        .set({ done_at: sql<Date>`now()` })
+        .where('id', '=', id)
+        .where('done_at', 'is', null)
+        .execute()
+      services.log.info('buyers have their money back', { package_id: packageId, version_id: versionId, refunded })
+    } catch (error) {
+      services.log.error('refunds that are owed failed; trying again', { owed: id, error: describe(error) })
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { webStream } from '../../core/storage/web-stream.ts'
+
+export type BridgedRequest = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> }
+
+/** An answer under way. */
+export type BridgedResponse = {
+  response: ServerResponse
+  /** Resolves when status and headers are out. */
+  head: Promise<{ status: number; headers: Headers }>
+  body: PassThrough
+  /** Breaks the answer off: `head` rejects or, where it is out, the body fails. */
+  fail(error: Error): void
+}
+
+/**
+ * Asks a listener of Node's `http`, such as an Express app, and gives its answer as a Fetch response: there is no port,
+ * and the listener sees of the client's request what is given here and nothing else. The body streams at the client's
+ * pace. Where the client goes away (`signal`, or a cancelled body) `body` closes. Rejects where the listener fails before
+ * it has answered.
+ */
+export async function askNodeListener(
+  listener: (request: IncomingMessage, bridged: BridgedResponse) => void,
+  asked: BridgedRequest,
+  signal?: AbortSignal,
+): Promise<Response> {
+  if (signal?.aborted) throw clientGone()
+  const request = new IncomingMessage(new Socket())
+  Object.assign(request, { method: asked.method, url: asked.path, headers: asked.headers })
+  Object.assign(request, { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 })
+  request.push(null)
+  const bridged = bridgeResponse(request)
+  const { body, head } = bridged
+  const abort = () => bridged.fail(clientGone())
+  signal?.addEventListener('abort', abort, { once: true })
+  body.once('close', () => signal?.removeEventListener('abort', abort))
+  listener(request, bridged)
+  const { status, headers } = await head
+  if (hasBody(request, status)) return new Response(webStream(body), { status, headers })
+  body.resume()
+  return new Response(null, { status, headers })
+}
+
+const clientGone = () => new Error('the client went away')
+
+function hasBody({ method }: IncomingMessage, status: number): boolean {
+  return method !== 'HEAD' && status !== 204 && status !== 304
+}
+
+/**
+ * A response whose bytes go into a stream in place of a socket. What differs from Node's stands on the object itself:
+ * Express gives it another prototype.
+ */
+function bridgeResponse(request: IncomingMessage): BridgedResponse {
+  const response = new ServerResponse(request)
+  const body = new PassThrough()
+  const { promise: head, resolve, reject } = Promise.withResolvers<{ status: number; headers: Headers }>()
+  body.on('drain', () => response.emit('drain'))
+  body.on('close', () => response.emit('close'))
+  // Whoever reads body or head hears of a failure; where nobody does, nobody needs to.
+  body.on('error', () => {})
+  head.catch(() => {})
+  const writeHead = (status: number, ...rest: unknown[]) => {
+    for (const [name, value] of Object.entries(rest.findLast((value) => typeof value === 'object') ?? {}))
+      response.setHeader(name, value)
+    ServerResponse.prototype.writeHead.call(response, status)
+    const headers = new Headers()
+    for (const [name, value] of Object.entries(response.getHeaders()))
+      for (const one of [value].flat()) headers.append(name, String(one))
+    resolve({ status, headers })
+    return response
+  }
+  const write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+    if (!response.headersSent) response.writeHead(response.statusCode)
+    const written = rest.find((value) => typeof value === 'function')
+    if (written !== undefined) process.nextTick(written as () => void)
+    return hasBody(request, response.statusCode) ? body.write(toBytes(chunk, rest[0])) : true
+  }
+  const end = (...parameters: unknown[]) => {
+    if (response.writableEnded) return response
+    const [chunk] = parameters
+    if (typeof chunk === 'string' || chunk instanceof Uint8Array) response.write(chunk, parameters[1] as BufferEncoding)
+    else if (!response.headersSent) response.writeHead(response.statusCode)
+    response.finished = true
+    body.end()
+    const ended = parameters.find((value) => typeof value === 'function')
+    process.nextTick(() => {
+      response.emit('finish')
+      ;(ended as (() => void) | undefined)?.()
+    })
+    return response
+  }
+  Object.assign(response, { writeHead, write, end })
+  const fail = (error: Error) => {
+    reject(error)
+    body.destroy(error)
+  }
+  return { response, head, body, fail }
+}
+
+function toBytes(chunk: string | Uint8Array, encoding: unknown): Uint8Array {
+  return typeof chunk === 'string' ? Buffer.from(chunk, encoding as BufferEncoding) : chunk
+}

@@ -1,0 +1,59 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Context } from 'hono'
+import type { Scope } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { clientNetwork } from '../../core/access/client-network.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Env } from '../../core/http/env.ts'
+import type { Services } from '../../core/services.ts'
+import { createDeviceCode, pollSeconds } from '../accounts/device-codes.store.ts'
+import { redeemDeviceCode } from '../accounts/device-log-in.ts'
+import { revokeToken } from '../accounts/tokens.store.ts'
+import { tokenNeeded } from './npm-errors.ts'
+
+/** What npm's commands need: install, publish, tags, deprecate. */
+const npmScopes: Scope[] = ['packages:publish']
+
+/** `npm login` opens a page in the browser and asks the second address until somebody has decided there: the device log-in. */
+export async function startLogin({ database, config }: Services, c: Context<Env>): Promise<Response> {
+  await limitRate(database, `device-code:${clientNetwork(c.get('ip'))}`, { limit: 60, windowSeconds: 600 })
+  const { deviceCode, userCode } = await createDeviceCode(database.query, { name: 'npm', scopes: npmScopes })
+  return c.json({
+    loginUrl: `${config.publicUrl}/device?user_code=${userCode}`,
+    doneUrl: `${config.publicUrl}/npm/-/v1/done?code=${deviceCode}`,
+  })
+}
+
+/** 202 while nobody has decided. */
+export async function finishLogin(services: Services, c: Context<Env>): Promise<Response> {
+  const answer = await redeemDeviceCode(services, c.req.query('code') ?? '', c.get('ip'))
+  if (!('failure' in answer)) return c.json({ token: answer.token.token, username: answer.username })
+  if (answer.failure === 'authorization_pending' || answer.failure === 'slow_down')
+    return c.json({}, 202, { 'retry-after': String(pollSeconds) })
+  throw new AgentGymError({
+    code: answer.failure,
+    message: answer.failure === 'access_denied' ? 'The log-in was denied.' : 'The log-in took too long, or is over.',
+    hint: 'Run `npm login` again.',
+  })
+}
+
+/** `npm logout` revokes the token that it brings, and no other. */
+export async function logOut({ database }: Services, c: Context<Env>): Promise<Response> {
+  const actor = c.get('actor')
+  if (actor === null || actor.tokenId === null) throw tokenNeeded()
+  const { accountId, tokenId } = actor
+  await database.transaction(async (query) => {
+    if (await revokeToken(query, accountId, tokenId))
+      await recordAudit(query, { actor, action: 'token.revoke', subject: `token:${tokenId}`, ip: c.get('ip') })
+  })
+  return c.json({ ok: true })
+}
+
+/** With a user name and password typed into npm, as it did before it knew of browsers. */
+export function passwordLogin(publicUrl: string): AgentGymError {
+  return new AgentGymError({
+    code: 'unauthenticated',
+    message: 'This registry takes no passwords through npm.',
+    hint: `Run \`npm login --auth-type=web --registry=${publicUrl}/npm/\`, or \`agentgym login\`.`,
+  })
+}

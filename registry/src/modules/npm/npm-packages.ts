@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { AgentGymError } from '@agentgym/contract'
+import type { Actor } from '../../core/access/actor.ts'
+import { packageNotFound } from '../../core/access/authorise.ts'
+import type { Services } from '../../core/services.ts'
+import { recordDownload } from '../catalog/record-download.ts'
+import { majorOf, tarballRefusal } from '../entitlements/require-tarball.ts'
+import { deprecateVersions } from '../packages/change-versions.ts'
+import { findablePackageName } from '../packages/package-name.ts'
+import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
+import { openTarball, packumentOf } from '../packages/packument.ts'
+import { immutable, npmErrorBody } from './npm-errors.ts'
+import type { ReadTarget } from './npm-path.ts'
+import type { Deprecations } from './publish-document.ts'
+import type { NpmSource, Packument } from './verdaccio-plugins.ts'
+
+/** `use`: they get what they ask for, and do not only ask about it. */
+export type Client = { actor: Actor | null; ip: string; userAgent: string; use: boolean }
+
+/** What this reader sees of the package that a request is about. Throws `package_not_found` for what no package can be called. */
+export function packageSource(
+  services: Services,
+  target: ReadTarget,
+  { actor, ip, userAgent, use }: Client,
+): NpmSource {
+  const { database } = services
+  const name = findablePackageName(target.name)
+  if (name === null) throw packageNotFound(target.name.slice(0, 214))
+  let packument: Promise<Packument> | undefined
+  const readPackument = () => {
+    packument ??= npmPackument(services, actor, name, target.kind === 'version' ? target.version : null).then((read) =>
+      isPnpm(userAgent) ? withRefusals(services, actor, read) : read,
+    )
+    return packument
+  }
+  return {
+    username: actor?.username ?? null,
+    name,
+    async assertReadable() {
+      await (target.kind === 'tarball' ? findReadablePackage(database.query, actor, name) : readPackument())
+    },
+    packument: readPackument,
+    async tarball(file) {
+      const version = versionOfFile(name, file)
+      if (version === undefined) return undefined
+      const { versionId, ...tarball } = await openTarball(services, actor, { name, version, use })
+      const download = { versionId, ip, userAgent, accountId: actor?.accountId }
+      return { ...tarball, downloaded: () => recordDownload(services, download) }
+    },
+  }
+}
+
+/**
+ * The packument with npm's revision. READMEs of all versions would make it many times as large: it has that of `latest`,
+ * and the document of one version has its own.
+ */
+async function npmPackument(
+  services: Services,
+  actor: Actor | null,
+  name: string,
+  asked: string | null,
+): Promise<Packument> {
+  const packument = await packumentOf(services, actor, name)
+  const version = asked === null ? undefined : (packument['dist-tags'][asked] ?? asked)
+  if (version !== undefined && Object.hasOwn(packument.versions, version)) {
+    const found = await findReadablePackage(services.database.query, actor, name)
+    const { readme } = await findReadableVersion(services.database.query, found, version)
+    packument.versions[version] = { ...packument.versions[version], readme }
+  }
+  return { ...packument, _rev: revisionOf(packument) }
+}
+
+/** pnpm prints nothing of an answer that refuses a tarball, and asks again for a minute at any status but 401, 403 and 404. */
+export function isPnpm(userAgent: string): boolean {
+  return userAgent.startsWith('pnpm/')
+}
+
+/**
+ * What it prints is that a version is deprecated: so it is told there why it will not get it. Without any times:
+ * by those, pnpm would go on saying so after the purchase, from what it keeps, without asking.
+ */
+async function withRefusals(services: Services, actor: Actor | null, packument: Packument): Promise<Packument> {
+  const { database, config } = services
+  const found = await findReadablePackage(database.query, actor, packument.name)
+  const refusals = new Map<number, string | null>()
+  for (const version of Object.keys(packument.versions)) {
+    const major = majorOf(version)
+    if (refusals.has(major)) continue
+    const refused = await tarballRefusal(database.query, { actor, found, version, publicUrl: config.publicUrl })
+    refusals.set(major, refused && npmErrorBody(refused.toReport()).error)
+  }
+  if ([...refusals.values()].every((why) => why === null)) return packument
+  const versions = Object.entries(packument.versions).map(([version, manifest]) => {
+    const why = refusals.get(majorOf(version)) ?? null
+    return [version, why === null ? manifest : { ...manifest, deprecated: why }]
+  })
+  return { ...packument, versions: Object.fromEntries(versions), time: {}, modified: '' }
+}
+
+/** `maze-1.0.0.tgz` of `@acme/maze`. */
+function versionOfFile(name: string, file: string): string | undefined {
+  const prefix = `${name.slice(name.indexOf('/') + 1)}-`
+  return file.startsWith(prefix) && file.endsWith('.tgz') ? file.slice(prefix.length, -'.tgz'.length) : undefined
+}
+
+/** Changes when a message of deprecation does: whoever writes them back from an older document is told so. */
+function revisionOf({ versions }: Pick<Packument, 'versions'>): string {
+  const messages = Object.entries(versions).map(([version, { deprecated = '' }]) => [version, deprecated])
+  return `1-${createHash('sha256').update(JSON.stringify(messages.sort())).digest('hex').slice(0, 32)}`
+}
+
+/**
+ * What `npm deprecate` asks for: npm sends the whole packument back, with other messages in it. Sets those that differ
+ * from what this actor was served. Throws `document_outdated` where a message has changed since, `version_immutable`
+ * where versions are missing, as they are in an attempt to unpublish.
+ */
+export async function deprecateByDocument(
+  services: Services,
+  name: string,
+  { revision, messages }: Deprecations,
+  { actor, ip }: Pick<Client, 'actor' | 'ip'>,
+): Promise<void> {
+  const served = await packumentOf(services, actor, name)
+  if (revision !== undefined && revision !== revisionOf(served))
+    throw new AgentGymError({
+      code: 'document_outdated',
+      message: `${served.name} has changed since npm read it.`,
+      hint: 'Run the command again.',
+    })
+  if (Object.keys(served.versions).some((version) => !messages.has(version))) throw immutable(served.name)
+  const changed = [...messages].filter(([version, message]) => message !== (served.versions[version]?.deprecated ?? ''))
+  await deprecateVersions(services, { actor, name, ip }, new Map(changed))
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../../core/database/schema.ts'
+import { availableMinor } from '../ledger/account.ts'
+import { lockAccounts, openAccounts, readOwnersAccounts } from '../ledger/accounts.store.ts'
+import { mustTransfer } from './sale-transfers.ts'
+import { transferId } from './transfer-id.ts'
+
+type Owing = { accountId: string; currency: string; reference: string }
+
+/**
+ * Pays what an account owes after a chargeback, as far as its earnings and then its balance reach. To be called whenever money
+ * has come in, and before any is paid out. Does nothing where nothing is owed. `reference`: the order or payment.
+ */
+export async function repayDebt(query: Transaction<Schema>, { accountId, currency, reference }: Owing): Promise<void> {
+  const known = (await readOwnersAccounts(query, accountId)).filter((account) => account.currency === currency)
+  if (!known.some(({ code }) => code === 'debt')) return
+  const held = [
+    ...(
+      await lockAccounts(
+        query,
+        known.map(({ id }) => id),
+      )
+    ).values(),
+  ]
+  const debt = held.find(({ code }) => code === 'debt')
+  if (debt === undefined) return
+  let owed = debt.debitsPosted - debt.creditsPosted - debt.creditsPending
+  for (const code of ['earnings', 'balance'] as const) {
+    const source = held.find((account) => account.code === code)
+    const amountMinor = source === undefined ? 0n : smaller(owed, availableMinor(source))
+    if (source === undefined || amountMinor <= 0n) continue
+    owed -= amountMinor
+    // A new id: what is moved was decided under the lock, so whoever comes again finds nothing to move.
+    const movement = {
+      id: randomUUID(),
+      kind: 'posted',
+      code: 'debt_repaid',
+      amountMinor,
+      currency,
+      reference,
+    } as const
+    await mustTransfer(query, [{ ...movement, debitAccountId: source.id, creditAccountId: debt.id }])
+  }
+}
+
+/**
+ * Takes money back that the provider has taken from us: from the account's balance, then from its earnings; what is left it
+ * owes. Once for each `reference`, which is the payment.
+ */
+export async function takeBack(
+  query: Transaction<Schema>,
+  { accountId, amountMinor, currency, reference }: Owing & { amountMinor: bigint },
+): Promise<void> {
+  const codes = ['balance', 'earnings', 'debt'] as const
+  const accounts = await openAccounts(query, [
+    ...codes.map((code) => ({ owner: accountId, code, currency })),
+    { owner: null, code: 'provider', currency },
+  ])
+  const provider = accounts[3]
+  const held = await lockAccounts(query, accounts.slice(0, 3))
+  const ids = codes.map((code) => transferId(`take_back_${code}`, reference))
+  const { rows } =
+    await sql`select from ledger_transfers where id = any(${`{${ids.join(',')}}`}::text::uuid[])`.execute(query)
+  if (rows.length > 0) return
+  let left = amountMinor
+  const transfers = codes.map((code, index) => {
+    const source = held.get(accounts[index])
+    const taken = code === 'debt' ? left : smaller(left, source === undefined ? 0n : availableMinor(source))
+    left -= taken
+    return {
+      ...{ id: ids[index], kind: 'posted' as const, code: 'take_back', amountMinor: taken, currency, reference },
+      ...{ debitAccountId: accounts[index], creditAccountId: provider },
+    }
+  })
+  await mustTransfer(
+    query,
+    transfers.filter((transfer) => transfer.amountMinor > 0n),
+  )
+}
+
+export const smaller = (first: bigint, second: bigint): bigint => (first < second ? first : second)

@@ -1,0 +1,46 @@
+import type { Order } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import type { Services } from '../../core/services.ts'
+import { orderOf } from './describe-order.ts'
+import { requireBuyersOrder } from './order-access.ts'
+import { changeOrder, lockOrder, orderNotFound, orderStateConflict } from './order-state.ts'
+import { findOrderView } from './orders.store.ts'
+
+/**
+ * The buyer does not want an order that awaits payment; asked again, nothing changes. What is paid for it later stays on their
+ * balance. Throws `order_not_found`, `order_state_conflict`.
+ */
+export async function cancelOrder(
+  { database }: Pick<Services, 'database'>,
+  { actor, id, ip }: { actor: Actor | null; id: string; ip: string | null },
+): Promise<Order> {
+  return database.transaction(async (query) => {
+    const known = await requireBuyersOrder(query, actor, id)
+    const order = await lockOrder(query, id)
+    if (order === undefined) throw orderNotFound(id)
+    if (order.run_id !== null) throw orderStateConflict(order, 'cancelled: cancel the run that it pays for')
+    if (order.state !== 'cancelled') {
+      if (order.state !== 'awaiting_payment') throw orderStateConflict(order, 'cancelled')
+      await changeOrder(query, order, { state: 'cancelled' })
+      await recordAudit(query, { actor: known, ip, action: 'order.cancel', subject: `order:${id}` })
+    }
+    const view = await findOrderView(query, id)
+    if (view === undefined) throw orderNotFound(id)
+    return orderOf(view)
+  })
+}
+
+/** Ends orders that nobody has paid in time. Upkeep of payments tells the provider, as for those that were cancelled. */
+export async function expireOrders({ database }: Pick<Services, 'database'>): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select id from orders where state = 'awaiting_payment' and expires_at <= now() order by expires_at limit 1000`.execute(
+    database.query,
+  )
+  for (const { id } of rows)
+    await database.transaction(async (query) => {
+      const order = await lockOrder(query, id)
+      if (order?.state === 'awaiting_payment') await changeOrder(query, order, { state: 'expired' })
+    })
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert'
+import { AgentGymError, type OrderState } from '@agentgym/contract'
+import { type Selectable, sql, type Transaction } from 'kysely'
+import type { OrderTable } from '../../core/database/market-schema.ts'
+import type { Schema } from '../../core/database/schema.ts'
+
+export type OrderRow = Selectable<OrderTable>
+
+/** What an order may become. Ends are for good. */
+const successors: Record<OrderState, readonly OrderState[]> = {
+  awaiting_payment: ['paid', 'cancelled', 'expired'],
+  paid: ['refunded', 'charged_back'],
+  cancelled: [],
+  expired: [],
+  refunded: [],
+  charged_back: [],
+}
+
+function mayBecome(from: OrderState, to: OrderState): boolean {
+  return successors[from].includes(to)
+}
+
+/** The order's row, locked until the transaction ends. What changes an order holds it, and its ledger accounts after that. */
+export async function lockOrder(query: Transaction<Schema>, id: string): Promise<OrderRow | undefined> {
+  return query.selectFrom('orders').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+/** Changes a locked order. Its state changes through here and nowhere else, but for the first one. */
+export async function changeOrder(
+  query: Transaction<Schema>,
+  order: OrderRow,
+  { state = order.state, refundedMinor = order.refunded_minor }: { state?: OrderState; refundedMinor?: number },
+): Promise<OrderRow> {
+  const moved = state !== order.state
+  assert(!moved || mayBecome(order.state, state), `order ${order.id} is ${order.state} and cannot be ${state}`)
+  return query
+    .updateTable('orders')
+    .set({
+      state,
+      refunded_minor: refundedMinor,
+      ...(moved && state === 'paid' ? { paid_at: sql<Date>`now()` } : {}),
+      ...(moved && state !== 'paid' ? { ended_at: sql<Date>`now()` } : {}),
+    })
+    .where('id', '=', order.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** The same for an order that is not there and for one of others. */
+export function orderNotFound(id: string): AgentGymError {
+  return new AgentGymError({
+    code: 'order_not_found',
+    message: `There is no order ${id}, or it is not yours.`,
+    hint: '`agentgym orders` lists those that are.',
+    data: { id },
+  })
+}
+
+export function orderStateConflict({ id, state }: Pick<OrderRow, 'id' | 'state'>, what: string): AgentGymError {
+  return new AgentGymError({
+    code: 'order_state_conflict',
+    message: `The order is ${state.replace('_', ' ')} and cannot be ${what}.`,
+    hint: 'An order that has ended stays as it is; place a new one.',
+    data: { id, state },
+  })
+}

@@ -1,0 +1,198 @@
+import { AgentGymError, type createOrderRequestSchema, formatAmount, type PriceKind } from '@agentgym/contract'
+import { sql } from 'kysely'
+import semver from 'semver'
+import type { z } from 'zod'
+import type { Actor } from '../../core/access/actor.ts'
+import { packageNotFound } from '../../core/access/authorise.ts'
+import type { Queries } from '../../core/database/database.ts'
+import { prepared } from '../../core/database/prepared-statements.ts'
+import { heldFirst, inEffect } from '../entitlements/prices.store.ts'
+import { packageTakenDown } from '../entitlements/refusals.ts'
+import { findablePackageName } from '../packages/package-name.ts'
+import { versionNotFound } from '../packages/packages.store.ts'
+import { type Candidate, selectVersion } from '../packages/select-version.ts'
+
+type CurrentPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string }
+
+/** What somebody wants to buy, as it is now. */
+export type OrderSubject = {
+  packageId: string
+  name: string
+  kind: 'scenario' | 'agent'
+  seller: { id: string; username: string }
+  version: { id: string; version: string; major: number }
+  /** The buyer's order of a licence for this very major, where there is one. */
+  heldOrder: string | null
+  /** Whoever asks belongs to the seller, and may use it as it is. */
+  member: boolean
+  /** Buyer and seller are the same people or are paid out to one bank account, or whoever asks belongs to the seller. */
+  selfPurchase: boolean
+  price: CurrentPrice
+  /** Of the seller: a chargeback is not repaid yet. */
+  sellerOwes: boolean
+  /** Caps hold for the buyer or for the token that asks. */
+  capped: boolean
+  /** The accounts of the ledger that a sale is between, where they are there. */
+  accounts: { balance: string | null; earnings: string | null; fees: string | null }
+  /** When the transaction began, which is when its order is placed. */
+  at: Date
+}
+
+type Row = {
+  id: string
+  name: string
+  kind: 'scenario' | 'agent'
+  visibility: 'public' | 'private'
+  owner_id: string
+  seller: string
+  taken_down_reason: string | null
+  taken_down_at: Date | null
+  price_id: string | null
+  price_kind: PriceKind | null
+  amount_minor: number | null
+  currency: string | null
+  member: boolean
+  shared: boolean
+  owes: boolean
+  capped: boolean
+  balance_id: string | null
+  earnings_id: string | null
+  fees_id: string | null
+  at: Date
+  versions: (Candidate & { id: string })[] | null
+  tags: Record<string, string> | null
+  held: { major: number; order: string }[] | null
+}
+
+type Buying = { actor: Actor; buyerId: string; name: string; range: string; currency: string }
+
+/**
+ * Package, version, price and who is who, in one round trip. Throws `package_not_found` (the same for what is private),
+ * `version_not_found`, `version_yanked`, `package_taken_down`.
+ */
+export async function findOrderSubject(query: Queries, buying: Buying): Promise<OrderSubject> {
+  const name = findablePackageName(buying.name)
+  const row = name === null ? undefined : await findRow(query, buying, name)
+  if (row === undefined || !isVisible(row, buying.actor)) throw packageNotFound(buying.name.slice(0, 214))
+  if (row.taken_down_at !== null && !row.member)
+    throw packageTakenDown(row.name, { at: row.taken_down_at, reason: row.taken_down_reason })
+  const version = chooseVersion(row, buying.range)
+  return {
+    packageId: row.id,
+    name: row.name,
+    kind: row.kind,
+    seller: { id: row.owner_id, username: row.seller },
+    version,
+    heldOrder: row.held?.find(({ major }) => major === version.major)?.order ?? null,
+    member: row.member,
+    selfPurchase: row.member || row.shared,
+    price: {
+      id: row.price_id,
+      kind: row.price_kind ?? 'free',
+      amountMinor: row.amount_minor ?? 0,
+      currency: row.currency ?? buying.currency,
+    },
+    sellerOwes: row.owes,
+    capped: row.capped,
+    accounts: { balance: row.balance_id, earnings: row.earnings_id, fees: row.fees_id },
+    at: row.at,
+  }
+}
+
+/** The owners and admins of an account; of a user the user. */
+const controllers = (account: ReturnType<typeof sql.ref> | ReturnType<typeof sql.val>) => sql`
+  select ${account}::uuid as id
+  union all select user_id from memberships where organisation_id = ${account} and role in ('owner', 'admin')`
+
+const accountId = (owner: ReturnType<typeof sql>, code: string, currency: string) => sql`
+  (select id from ledger_accounts where ${owner} and code = ${sql.lit(code)} and currency = coalesce(price.currency, ${currency}))`
+
+async function findRow(query: Queries, { actor, buyerId, currency }: Buying, name: string): Promise<Row | undefined> {
+  const { rows } = await sql<Row>`${prepared}
+    select package.id, package.name, package.kind, package.visibility, package.owner_id, seller.username as seller,
+      package.taken_down_at, package.taken_down_reason,
+      price.id as price_id, price.kind as price_kind, price.amount_minor, price.currency,
+      package.owner_id = ${actor.accountId} or exists (select from memberships
+        where organisation_id = package.owner_id and user_id = ${actor.accountId}) as member,
+      exists (select from (${controllers(sql.val(buyerId))}) buyers
+        join (${controllers(sql.ref('package.owner_id'))}) sellers using (id))
+        or exists (select from (${controllers(sql.val(buyerId))}) buyers
+          join payout_destinations ours on ours.account_id = buyers.id
+          join payout_destinations theirs on theirs.provider = ours.provider and theirs.payee = ours.payee
+          join (${controllers(sql.ref('package.owner_id'))}) sellers on sellers.id = theirs.account_id) as shared,
+      exists (select from ledger_accounts where owner_id = package.owner_id and code = 'debt'
+        and debits_posted > credits_posted) as owes,
+      exists (select from spend_caps where account_id = ${buyerId} and token_id is null or token_id = ${actor.tokenId}) as capped,
+      ${accountId(sql`owner_id = ${buyerId}`, 'balance', currency)} as balance_id,
+      ${accountId(sql`owner_id = package.owner_id`, 'earnings', currency)} as earnings_id,
+      ${accountId(sql`owner_id is null`, 'fees', currency)} as fees_id,
+      now()::timestamptz(3) as at,
+      (select json_agg(json_build_object('id', id, 'version', version, 'deprecated', deprecated,
+          'yanked', yanked_at is not null) order by created_at, id)
+        from versions where package_id = package.id and state = 'published') as versions,
+      (select json_object_agg(tag, version) from tags where package_id = package.id) as tags,
+      (select json_agg(json_build_object('major', major, 'order', order_id)) from entitlements
+        where holder_id = ${buyerId} and package_id = package.id and revoked_at is null) as held
+    from packages package join accounts seller on seller.id = package.owner_id
+    left join lateral (
+      select id, kind, amount_minor, currency from prices
+      where prices.package_id = package.id and ${inEffect} order by ${heldFirst} limit 1
+    ) price on true
+    where package.name = ${name}`.execute(query)
+  return rows[0]
+}
+
+/** As for reading it: everybody knows of a public one with a published version, members of theirs. */
+function isVisible({ visibility, versions, member }: Row, { scopes }: Actor): boolean {
+  return (visibility === 'public' && versions !== null) || (member && scopes.has('packages:read'))
+}
+
+function chooseVersion({ name, versions, tags }: Row, range: string): OrderSubject['version'] {
+  const candidates = versions ?? []
+  const tagged = new Map(Object.entries(tags ?? {}))
+  const chosen = selectVersion(candidates, tagged, range)
+  const found = candidates.find(({ version }) => version === chosen?.version)
+  if (found === undefined) throw versionNotFound(name, range, tagged)
+  if (found.yanked)
+    throw new AgentGymError({
+      code: 'version_yanked',
+      message: `${name}@${found.version} is yanked: it is not sold.`,
+      hint: 'Choose another version, or leave it out for the latest one.',
+      data: { name, version: found.version },
+    })
+  return { id: found.id, version: found.version, major: semver.major(found.version, { loose: true }) }
+}
+
+type Expected = z.output<typeof createOrderRequestSchema>['expected_price']
+
+/** Nobody pays another price than the one they saw. Throws `price_changed`. */
+export function requireExpectedPrice(
+  { packageId, name, price }: Pick<OrderSubject, 'packageId' | 'name' | 'price'>,
+  expected: Expected,
+): void {
+  if (expected === undefined) return
+  // Where no price was ever set, it goes by the package's id: see `unsetPrice`.
+  const sameId = expected.id === undefined || expected.id === (price.id ?? packageId)
+  if (sameId && expected.amount_minor === price.amountMinor) return
+  const now = price.kind === 'free' ? 'is free now' : `costs ${formatAmount(price.amountMinor, price.currency)} now`
+  throw new AgentGymError({
+    code: 'price_changed',
+    message: `${name} ${now}${price.kind === 'per_run' ? ' for each run' : ''}. Nothing was bought.`,
+    hint: 'Look at the new price; to accept it, ask again with it.',
+    data: {
+      price: { id: price.id, kind: price.kind, amount_minor: price.amountMinor, currency: price.currency },
+      expected,
+    },
+  })
+}
+
+/** Throws `self_purchase`. */
+export function requireOthers({ name, seller, selfPurchase }: OrderSubject): void {
+  if (!selfPurchase) return
+  throw new AgentGymError({
+    code: 'self_purchase',
+    message: `${name} is ${seller.username}’s, and you are of the same people: nobody buys from themselves.`,
+    hint: 'Members of its account may use it as it is.',
+    data: { name, seller: seller.username },
+  })
+}

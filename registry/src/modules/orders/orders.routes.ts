@@ -1,0 +1,153 @@
+import {
+  createOrderRequestSchema,
+  entitlementListRequestSchema,
+  entitlementListSchema,
+  orderListRequestSchema,
+  orderListSchema,
+  orderSchema,
+  refundRequestSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import { idempotencyHeaders } from '../../core/idempotency/idempotency-headers.ts'
+import type { Services } from '../../core/services.ts'
+import { cancelOrder } from './end-unpaid-order.ts'
+import { listEntitlements, listOrders, showOrder } from './list-orders.ts'
+import { placeOrder } from './place-order.ts'
+import { refundOrder } from './refund-order.ts'
+
+const params = z.object({ id: z.uuid() })
+
+const placeRoute = createRoute({
+  method: 'post',
+  path: '/v1/orders',
+  operationId: 'placeOrder',
+  summary: 'Buy a package',
+  description:
+    'Pays from the balance at once, or by the payment provider at the address that the order names. What you have already is answered with its order, and nothing is charged. Needs the scope `market:buy`; for an organisation the role of member.',
+  request: { headers: idempotencyHeaders, body: { required: true, content: json(createOrderRequestSchema) } },
+  responses: {
+    200: { description: 'You have it already, or it waits for your payment.', content: json(orderSchema) },
+    201: { description: 'The order.', content: json(orderSchema) },
+    ...failures(
+      'unauthenticated',
+      'forbidden',
+      'rate_limited',
+      'account_not_found',
+      'package_not_found',
+      'package_taken_down',
+      'version_not_found',
+      'version_yanked',
+      'not_for_sale',
+      'self_purchase',
+      'price_changed',
+      'insufficient_funds',
+      'spend_cap_exceeded',
+      'idempotency_key_reused',
+    ),
+  },
+})
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/v1/orders',
+  operationId: 'listOrders',
+  summary: 'Your purchases, or your sales',
+  description: 'Newest first. Needs the scope `market:buy` or `market:sell`.',
+  request: { query: orderListRequestSchema },
+  responses: {
+    200: { description: 'One page.', content: json(orderListSchema) },
+    ...failures('unauthenticated', 'forbidden', 'account_not_found'),
+  },
+})
+
+const orderCodes = ['unauthenticated', 'forbidden', 'order_not_found'] as const
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/v1/orders/{id}',
+  operationId: 'getOrder',
+  summary: 'An order',
+  description: 'For those who buy for its buyer, sell for its seller, or operate the server.',
+  request: { params },
+  responses: { 200: { description: 'The order.', content: json(orderSchema) }, ...failures(...orderCodes) },
+})
+
+const cancelRoute = createRoute({
+  method: 'post',
+  path: '/v1/orders/{id}/cancel',
+  operationId: 'cancelOrder',
+  summary: 'Cancel an order that awaits payment',
+  description: 'What is paid for it later goes onto the balance. Asking again changes nothing.',
+  request: { params },
+  responses: {
+    200: { description: 'Cancelled.', content: json(orderSchema) },
+    ...failures(...orderCodes, 'order_state_conflict'),
+  },
+})
+
+const refundRoute = createRoute({
+  method: 'post',
+  path: '/v1/orders/{id}/refunds',
+  operationId: 'refundOrder',
+  summary: 'Give an order’s price back',
+  description:
+    'Onto the balance of its buyer. Sellers and operators may give any part of it at any time (scope `market:sell`); buyers take all of it back within 14 days, while it is not used (`market:buy`). With the last of it the licence ends.',
+  request: { params, headers: idempotencyHeaders, body: { required: true, content: json(refundRequestSchema) } },
+  responses: {
+    200: { description: 'The order as it is then.', content: json(orderSchema) },
+    ...failures(...orderCodes, 'order_state_conflict', 'refund_exceeds', 'refund_refused', 'idempotency_key_reused'),
+  },
+})
+
+const entitlementsRoute = createRoute({
+  method: 'get',
+  path: '/v1/entitlements',
+  operationId: 'listEntitlements',
+  summary: 'What you have bought the right to',
+  description: 'Yours and those of your organisations. Needs the scope `market:buy` or `market:sell`.',
+  request: { query: entitlementListRequestSchema },
+  responses: {
+    200: { description: 'One page, newest first.', content: json(entitlementListSchema) },
+    ...failures('unauthenticated', 'forbidden', 'account_not_found'),
+  },
+})
+
+/** Orders, for buyers and sellers. */
+export function orderRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(placeRoute, async (c) => {
+    const { status, order } = await placeOrder(services, {
+      actor: c.get('actor'),
+      request: c.req.valid('json'),
+      idempotencyKey: c.req.valid('header')['idempotency-key'],
+      ip: c.get('ip'),
+    })
+    return c.json(order, status)
+  })
+  routes.openapi(listRoute, async (c) => c.json(await listOrders(services, c.get('actor'), c.req.valid('query')), 200))
+  routes.openapi(showRoute, async (c) =>
+    c.json(await showOrder(services, c.get('actor'), c.req.valid('param').id), 200),
+  )
+  routes.openapi(cancelRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    return c.json(await cancelOrder(services, { actor: c.get('actor'), id, ip: c.get('ip') }), 200)
+  })
+  routes.openapi(refundRoute, async (c) => {
+    const order = await refundOrder(services, {
+      actor: c.get('actor'),
+      id: c.req.valid('param').id,
+      request: c.req.valid('json'),
+      idempotencyKey: c.req.valid('header')['idempotency-key'],
+      ip: c.get('ip'),
+    })
+    return c.json(order, 200)
+  })
+  routes.openapi(entitlementsRoute, async (c) =>
+    c.json(await listEntitlements(services, c.get('actor'), c.req.valid('query')), 200),
+  )
+  return routes
+}

@@ -1,0 +1,81 @@
+import type { OrderState, PriceKind } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import type { PageEnd } from '../../core/database/page-cursor.ts'
+
+/** An order with the names of everything, and what was given back. */
+export type OrderView = {
+  id: string
+  state: OrderState
+  package: string
+  kind: 'scenario' | 'agent'
+  version: string
+  major: number
+  price_kind: PriceKind
+  buyer_id: string
+  buyer: string
+  placed_by: string
+  seller_id: string
+  seller: string
+  total_minor: number
+  refunded_minor: number
+  currency: string
+  pay_with: 'balance' | 'provider'
+  checkout_url: string | null
+  run_id: string | null
+  used_at: Date | null
+  refunds: { id: string; amount_minor: number; reason: string; by: string; created_at: string }[] | null
+  created_at: Date
+  paid_at: Date | null
+  ended_at: Date | null
+}
+
+const view = sql`
+  select orders.id, orders.state, packages.name as package, packages.kind, versions.version, orders.major, orders.price_kind,
+    orders.buyer_id, buyer.username as buyer, placer.username as placed_by, orders.seller_id, seller.username as seller,
+    orders.total_minor, orders.refunded_minor, orders.currency, orders.pay_with, orders.run_id, entitlements.used_at,
+    case when orders.state = 'awaiting_payment' then (select checkout_url from payments
+      where order_id = orders.id and state = 'pending' order by created_at desc limit 1) end as checkout_url,
+    case when orders.refunded_minor > 0 then (select json_agg(json_build_object('id', refunds.id,
+        'amount_minor', refunds.amount_minor, 'reason', refunds.reason, 'by', coalesce(giver.username, 'agentgym'),
+        'created_at', refunds.created_at) order by refunds.created_at, refunds.id)
+      from refunds left join accounts giver on giver.id = refunds.given_by where refunds.order_id = orders.id) end as refunds,
+    orders.created_at, orders.paid_at, orders.ended_at
+  from orders
+  join packages on packages.id = orders.package_id
+  join versions on versions.id = orders.version_id
+  join accounts buyer on buyer.id = orders.buyer_id
+  join accounts placer on placer.id = orders.placed_by
+  join accounts seller on seller.id = orders.seller_id
+  left join entitlements on entitlements.order_id = orders.id`
+
+export async function findOrderView(query: Queries, id: string): Promise<OrderView | undefined> {
+  const { rows } = await sql<OrderView>`${view} where orders.id = ${id}`.execute(query)
+  return rows[0]
+}
+
+export type OrderFilter = {
+  role: 'purchases' | 'sales'
+  accounts: string[]
+  state?: OrderState
+  package?: string
+  after: PageEnd | null
+  limit: number
+}
+
+/** Newest first. */
+export async function listOrderViews(
+  query: Queries,
+  { role, accounts, state, package: name, after, limit }: OrderFilter,
+): Promise<OrderView[]> {
+  const owner = role === 'purchases' ? sql.ref('orders.buyer_id') : sql.ref('orders.seller_id')
+  const conditions = [
+    sql`${owner} = any(${`{${accounts.join(',')}}`}::text::uuid[])`,
+    ...(state === undefined ? [] : [sql`orders.state = ${state}`]),
+    ...(name === undefined ? [] : [sql`packages.name = ${name}`]),
+    ...(after === null ? [] : [sql`(orders.created_at, orders.id) < (${new Date(after.key)}, ${after.id})`]),
+  ]
+  const { rows } = await sql<OrderView>`${view} where ${sql.join(conditions, sql` and `)}
+    order by orders.created_at desc, orders.id desc limit ${limit}`.execute(query)
+  return rows
+}

@@ -1,0 +1,119 @@
+import { formatAmount } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import { recordAudit } from '../../core/access/audit.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { openAccounts } from '../ledger/accounts.store.ts'
+import { applyTransfers } from '../ledger/apply-transfers.ts'
+import { repayDebt } from './debts.ts'
+import { LicenceConflict } from './insert-order.ts'
+import { changeOrder, lockOrder, type OrderRow } from './order-state.ts'
+import { saleOfOrder } from './sale-of-order.ts'
+import { makeSale } from './sale-transfers.ts'
+import { transferId } from './transfer-id.ts'
+
+export type Payment = { id: string; accountId: string; amountMinor: bigint; currency: string }
+
+/** `kept`: the money is on the buyer's balance, and why the order did not take it, for the buyer to read. */
+export type PaidOrder = { outcome: 'paid' } | { outcome: 'kept'; reason: string }
+
+/**
+ * The provider has the money for an order: it comes onto the buyer's balance and from there, where the order can still be
+ * delivered, to seller, platform and author, with the entitlement, all in the caller's transaction. Called again for the same
+ * payment it changes nothing. Nothing that came in is ever sent back silently: what cannot be delivered stays the buyer's.
+ */
+export async function payOrder(
+  query: Transaction<Schema>,
+  { orderId, payment }: { orderId: string; payment: Payment },
+): Promise<PaidOrder> {
+  const order = await lockOrder(query, orderId)
+  if (order === undefined) throw new Error(`the payment ${payment.id} is for the order ${orderId}, which is not there`)
+  if (!(await creditBalance(query, payment)))
+    return order.paid_at === null ? { outcome: 'kept', reason: 'It was paid before.' } : { outcome: 'paid' }
+  const obstacle = (await undeliverable(query, order, payment)) ?? null
+  if (obstacle !== null) return keep(query, order, payment, obstacle)
+  await makeSale(query, saleOfOrder(order), 'posted')
+  await changeOrder(query, order, { state: 'paid' })
+  const granted = await query
+    .insertInto('entitlements')
+    .values({ order_id: order.id, holder_id: order.buyer_id, package_id: order.package_id, major: order.major })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('order_id')
+    .executeTakeFirst()
+  if (granted === undefined) throw new LicenceConflict()
+  await recordAudit(query, {
+    actor: null,
+    ip: null,
+    action: 'order.pay',
+    subject: `order:${order.id}`,
+    data: { payment: payment.id, total_minor: order.total_minor },
+  })
+  for (const accountId of [order.seller_id, order.royalty_to])
+    if (accountId !== null) await repayDebt(query, { accountId, currency: order.currency, reference: order.id })
+  return { outcome: 'paid' }
+}
+
+/** False where it was credited before. */
+async function creditBalance(
+  query: Transaction<Schema>,
+  { id, accountId, amountMinor, currency }: Payment,
+): Promise<boolean> {
+  const [provider, balance] = await openAccounts(query, [
+    { owner: null, code: 'provider', currency },
+    { owner: accountId, code: 'balance', currency },
+  ])
+  const [result] = await applyTransfers(query, [
+    {
+      ...{ id: transferId('payment', id), kind: 'posted', code: 'payment', amountMinor, currency, reference: id },
+      ...{ debitAccountId: provider, creditAccountId: balance },
+    },
+  ])
+  if (result.outcome === 'refused') throw new Error(`the payment ${id} was refused: ${result.reason}`)
+  return result.outcome === 'created'
+}
+
+/** Why the order cannot be delivered any more, for the buyer to read. */
+async function undeliverable(
+  query: Transaction<Schema>,
+  order: OrderRow,
+  payment: Payment,
+): Promise<string | undefined> {
+  if (order.state !== 'awaiting_payment') return `The order was ${order.state.replace('_', ' ')} when the money came.`
+  if (order.buyer_id !== payment.accountId) return 'The payment was another account’s.'
+  if (order.expires_at !== null && order.expires_at <= new Date()) return 'The order had expired when the money came.'
+  if (BigInt(order.total_minor) !== payment.amountMinor || order.currency !== payment.currency)
+    return `The order costs ${formatAmount(order.total_minor, order.currency)}, which is not what was paid.`
+  const { taken_down_at: takenDown } = await query
+    .selectFrom('packages')
+    .select('taken_down_at')
+    .where('id', '=', order.package_id)
+    .executeTakeFirstOrThrow()
+  if (takenDown !== null) return 'The package was taken down before the money came.'
+  const held = await query
+    .selectFrom('entitlements')
+    .select('order_id')
+    .where('holder_id', '=', order.buyer_id)
+    .where('package_id', '=', order.package_id)
+    .where('major', '=', order.major)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return held && 'You had bought it already when the money came.'
+}
+
+async function keep(
+  query: Transaction<Schema>,
+  order: OrderRow,
+  { id, amountMinor, currency }: Payment,
+  obstacle: string,
+): Promise<PaidOrder> {
+  if (order.state === 'awaiting_payment') await changeOrder(query, order, { state: 'cancelled' })
+  const reason = `${obstacle} ${formatAmount(amountMinor, currency)} is on your balance.`
+  await recordAudit(query, {
+    actor: null,
+    ip: null,
+    action: 'order.payment-kept',
+    subject: `order:${order.id}`,
+    data: { payment: id, reason },
+  })
+  await repayDebt(query, { accountId: order.buyer_id, currency, reference: id })
+  return { outcome: 'kept', reason }
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import type { TestServices } from '../../testing/test-services.ts'
+import {
+  buy,
+  codeOf,
+  createOrganisation,
+  createTokenActor,
+  fund,
+  holdings,
+  type Listed,
+  listPackage,
+} from './testing/marketplace.ts'
+import { openShop, type Shop } from './testing/shop.ts'
+
+const oneTime = (amountMinor: number) => ({ kind: 'one_time' as const, amountMinor })
+
+describe.each(await testDatabases())('who may buy what on $kind', ({ open }) => {
+  let database: Database
+  let shop: Shop
+  let services: TestServices
+  let seller: Actor
+  let agent: Listed
+
+  beforeAll(async () => {
+    database = await open()
+    shop = await openShop(database)
+    ;({ services, seller } = shop)
+    agent = await list(oneTime(1_999), { kind: 'agent', scenario: shop.scenario })
+  })
+  afterAll(() => shop.close())
+
+  const list: Shop['list'] = (...given) => shop.list(...given)
+  const buyer = (funds: number) => shop.buyer(funds)
+
+  it('is refused for what is private, unpublished, yanked, taken down, or paid by the run', async () => {
+    const actor = await buyer(10_000)
+    expect(await codeOf(buy(services, actor, { name: '@nobody/nothing' }))).toBe('package_not_found')
+    expect(await codeOf(buy(services, actor, { name: 'no name' }))).toBe('package_not_found')
+    expect(await codeOf(buy(services, actor, agent, { range: '9' }))).toBe('version_not_found')
+    const hidden = await list(oneTime(500))
+    await database.query.updateTable('packages').set({ visibility: 'private' }).where('id', '=', hidden.id).execute()
+    expect(await codeOf(buy(services, actor, hidden))).toBe('package_not_found')
+    const yanked = await list(oneTime(500))
+    await database.query
+      .updateTable('versions')
+      .set({ yanked_at: new Date() })
+      .where('package_id', '=', yanked.id)
+      .execute()
+    expect(await codeOf(buy(services, actor, yanked, { range: '1.0.0' }))).toBe('version_yanked')
+    expect(await codeOf(buy(services, actor, yanked, { range: '^1' }))).toBe('version_not_found')
+    const down = await list(oneTime(500))
+    await database.query
+      .updateTable('packages')
+      .set({ taken_down_at: new Date(), taken_down_reason: 'stolen' })
+      .where('id', '=', down.id)
+      .execute()
+    expect(await codeOf(buy(services, actor, down))).toBe('package_taken_down')
+    expect(await codeOf(buy(services, actor, await list({ kind: 'per_run', amountMinor: 50 })))).toBe('not_for_sale')
+    expect(await holdings(database, actor.accountId)).toEqual({ balance: 10_000 })
+  })
+
+  it('nobody buys from themselves: not the seller, not members, not an organisation of the seller’s', async () => {
+    await fund(database, seller.accountId, 5_000)
+    expect(await codeOf(buy(services, seller, agent))).toBe('self_purchase')
+    const friend = await buyer(5_000)
+    const shop = await createOrganisation(database, { [seller.accountId]: 'owner', [friend.accountId]: 'viewer' })
+    const sold = await listPackage(database, { ownerId: shop.id, owner: shop.username, price: oneTime(500) })
+    expect(await codeOf(buy(services, seller, sold))).toBe('self_purchase')
+    expect(await codeOf(buy(services, friend, sold))).toBe('self_purchase')
+    // An organisation that the seller controls, whoever places the order.
+    const partner = await createOrganisation(database, { [seller.accountId]: 'admin', [friend.accountId]: 'member' })
+    await fund(database, partner.id, 5_000)
+    expect(await codeOf(buy(services, friend, agent, { account: partner.username }))).toBe('self_purchase')
+    const stranger = await buyer(0)
+    const other = await createOrganisation(database, { [stranger.accountId]: 'owner', [seller.accountId]: 'admin' })
+    await fund(database, other.id, 5_000)
+    expect(await codeOf(buy(services, stranger, sold, { account: other.username }))).toBe('self_purchase')
+  })
+
+  it('an organisation buys for its members with its own money; viewers and strangers cannot', async () => {
+    const [owner, member, viewer, stranger] = [await buyer(0), await buyer(0), await buyer(0), await buyer(0)]
+    const team = await createOrganisation(database, {
+      ...{ [owner.accountId]: 'owner', [member.accountId]: 'member', [viewer.accountId]: 'viewer' },
+    })
+    await fund(database, team.id, 2_500)
+    const account = team.username
+    expect(await codeOf(buy(services, viewer, agent, { account }))).toBe('forbidden')
+    expect(await codeOf(buy(services, stranger, agent, { account }))).toBe('forbidden')
+    expect(await codeOf(buy(services, member, agent, { account: 'no-such-account' }))).toBe('account_not_found')
+    const { order } = await buy(services, member, agent, { account })
+    expect([order.buyer, order.placed_by]).toEqual([team.username, member.username])
+    expect(await holdings(database, team.id)).toEqual({ balance: 501 })
+    expect((await buy(services, owner, agent, { account })).order).toEqual(order)
+    // Their own licence is another one.
+    expect(await codeOf(buy(services, member, agent))).toBe('insufficient_funds')
+  })
+
+  it('a token needs the scope market:buy', async () => {
+    const actor = await buyer(5_000)
+    const token = await createTokenActor(database, actor)
+    const narrow = { ...token, scopes: new Set([...token.scopes].filter((scope) => scope !== 'market:buy')) }
+    expect(await codeOf(buy(services, narrow, agent))).toBe('forbidden')
+    expect(await codeOf(buy(services, null as unknown as Actor, agent))).toBe('unauthenticated')
+    const { order } = await buy(services, token, agent)
+    const row = await database.query
+      .selectFrom('orders')
+      .select('token_id')
+      .where('id', '=', order.id)
+      .executeTakeFirst()
+    expect(row?.token_id).toBe(token.tokenId)
+  })
+})

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../../core/database/schema.ts'
+import { availableMinor } from '../ledger/account.ts'
+import { lockAccounts, openAccounts } from '../ledger/accounts.store.ts'
+import { splitRefund } from '../ledger/rules/split-refund.ts'
+import type { Movement } from '../ledger/rules/transfer.ts'
+import { dropLostVotes } from '../reviews/ratings.store.ts'
+import { smaller } from './debts.ts'
+import { changeOrder, type OrderRow } from './order-state.ts'
+import { partsOfOrder } from './sale-of-order.ts'
+import { mustTransfer } from './sale-transfers.ts'
+import { transferId } from './transfer-id.ts'
+
+export type Reversal = {
+  kind: 'refund' | 'chargeback'
+  amountMinor: bigint
+  reason: string
+  /** Null where the marketplace does it by itself. */
+  givenBy: string | null
+}
+
+/**
+ * Gives a part of a locked, paid order back to its buyer's balance: from the seller, the platform and the author each what
+ * they had of it. What seller or author have paid out meanwhile they owe. With the last of it the order ends and its
+ * entitlement is revoked.
+ */
+export async function reverseSale(
+  query: Transaction<Schema>,
+  order: OrderRow,
+  { kind, amountMinor, reason, givenBy }: Reversal,
+): Promise<{ order: OrderRow; refundId: string }> {
+  const refundedMinor = BigInt(order.refunded_minor)
+  const parts = splitRefund(partsOfOrder(order), { refundedMinor, amountMinor })
+  const refundId = randomUUID()
+  await query
+    .insertInto('refunds')
+    .values({
+      id: refundId,
+      order_id: order.id,
+      kind,
+      amount_minor: Number(amountMinor),
+      fee_minor: Number(parts.feeMinor),
+      royalty_minor: Number(parts.royaltyMinor),
+      reason,
+      given_by: givenBy,
+    })
+    .execute()
+  await mustTransfer(query, await reversingTransfers(query, order, { kind, refundId, parts }))
+  const refunded = Number(refundedMinor + amountMinor)
+  if (refunded < order.total_minor)
+    return { order: await changeOrder(query, order, { refundedMinor: refunded }), refundId }
+  await revokeEntitlement(query, order.id)
+  const state = kind === 'refund' ? 'refunded' : 'charged_back'
+  const ended = await changeOrder(query, order, { state, refundedMinor: refunded })
+  await dropLostVotes(query, order.package_id)
+  return { order: ended, refundId }
+}
+
+async function revokeEntitlement(query: Transaction<Schema>, orderId: string): Promise<void> {
+  await query
+    .updateTable('entitlements')
+    .set({ revoked_at: sql<Date>`now()` })
+    .where('order_id', '=', orderId)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+type Reversing = { kind: Reversal['kind']; refundId: string; parts: ReturnType<typeof splitRefund> }
+
+async function reversingTransfers(
+  query: Transaction<Schema>,
+  { id: orderId, buyer_id, seller_id, royalty_to, currency }: OrderRow,
+  { kind, refundId, parts }: Reversing,
+): Promise<Movement[]> {
+  const givers = [
+    { owner: seller_id, amountMinor: parts.sellerMinor, code: kind },
+    { owner: royalty_to ?? '', amountMinor: parts.royaltyMinor, code: `${kind}_royalty` },
+  ].filter((giver) => giver.amountMinor > 0n)
+  const [balance, fees, ...owned] = await openAccounts(query, [
+    { owner: buyer_id, code: 'balance', currency },
+    { owner: null, code: 'fees', currency },
+    ...givers.flatMap(({ owner }) => [
+      { owner, code: 'earnings' as const, currency },
+      { owner, code: 'debt' as const, currency },
+    ]),
+  ])
+  const held = await lockAccounts(query, new Set([balance, ...owned]))
+  const movement = (code: string, from: string, amountMinor: bigint): Movement => ({
+    ...{ id: transferId(`${code}_${from}`, refundId), kind: 'posted', code, amountMinor, currency },
+    ...{ debitAccountId: from, creditAccountId: balance, reference: orderId, linked: true },
+  })
+  const transfers = [movement(`${kind}_fee`, fees, parts.feeMinor)]
+  for (const [index, { amountMinor, code }] of givers.entries()) {
+    const [earnings, debt] = owned.slice(2 * index)
+    const account = held.get(earnings)
+    const earned = smaller(amountMinor, account === undefined ? 0n : availableMinor(account))
+    transfers.push(movement(code, earnings, earned), movement(code, debt, amountMinor - earned))
+  }
+  const all = transfers.filter(({ amountMinor }) => amountMinor > 0n)
+  return all.map((transfer, index) => ({ ...transfer, linked: index < all.length - 1 }))
+}

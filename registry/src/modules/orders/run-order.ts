@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import type { createOrderRequestSchema } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { z } from 'zod'
+import type { Actor } from '../../core/access/actor.ts'
+import { authorise } from '../../core/access/authorise.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import type { ServerConfig } from '../../core/services.ts'
+import type { Party } from '../accounts/order-parties.ts'
+import { requireWithinCaps } from '../caps/require-within-caps.ts'
+import { repayDebt } from './debts.ts'
+import { insertOrder } from './insert-order.ts'
+import { partsOf, saleOf } from './new-order.ts'
+import { changeOrder, lockOrder, type OrderRow } from './order-state.ts'
+import { findOrderSubject, requireExpectedPrice, requireOthers } from './order-subject.ts'
+import { saleOfOrder } from './sale-of-order.ts'
+import { holdSale, makeSale, mustTransfer } from './sale-transfers.ts'
+import { transferId } from './transfer-id.ts'
+
+export type RunPurchase = {
+  actor: Actor
+  /** The account that the run is for. */
+  buyer: Party
+  runId: string
+  /** The scenario's, and the exact version. */
+  name: string
+  version: string
+  expectedPrice?: z.output<typeof createOrderRequestSchema>['expected_price']
+  ip: string | null
+}
+
+/**
+ * Holds the price of one run on the balance of the account that it is for, in the transaction that writes the run's row: an
+ * order that awaits the run's first training. Null where there is nothing to pay: not sold by the run, or one's own.
+ *
+ * Throws `forbidden` where the token may not buy, `price_changed`, `insufficient_funds`, `spend_cap_exceeded`, and what
+ * `findOrderSubject` throws.
+ */
+export async function holdForRun(
+  query: Transaction<Schema>,
+  config: Pick<ServerConfig, 'training' | 'market'>,
+  { actor, buyer, runId, name, version, expectedPrice, ip }: RunPurchase,
+): Promise<string | null> {
+  const { currency } = config.training
+  const subject = await findOrderSubject(query, { actor, buyerId: buyer.id, name, range: version, currency })
+  if (subject.price.kind !== 'per_run' || subject.member) return null
+  requireOthers(subject)
+  await authorise(query, actor, 'publish', buyer.id, { scope: 'market:buy' })
+  requireExpectedPrice(subject, expectedPrice)
+  const id = randomUUID()
+  const split = await partsOf(config, query, subject)
+  const order = { id, actor, buyer, subject, ...split, payWith: 'balance' as const, runId, ip }
+  const { amountMinor } = subject.price
+  if (subject.capped) {
+    await holdSale(query, saleOf(order))
+    await requireWithinCaps(query, { accountId: buyer.id, tokenId: actor.tokenId, amountMinor, currency })
+  }
+  await makeSale(query, saleOf(order), 'pending')
+  await insertOrder(query, order, { paid: false, minutes: null })
+  return id
+}
+
+/** For a run that goes on: its price is held again where it was let go when the run ended before it trained. */
+export async function holdAgain(...given: Parameters<typeof holdForRun>): Promise<void> {
+  const [query, , { runId }] = given
+  const orders = await query.selectFrom('orders').select('state').where('run_id', '=', runId).execute()
+  if (orders.length > 0 && orders.every(({ state }) => state === 'cancelled')) await holdForRun(...given)
+}
+
+/**
+ * The run has trained: what was held is paid (`post`). Or it ended before it did: what was held is free again (`void`). Does
+ * nothing for a run that nothing is held for any more, so it may be called whenever either is known.
+ */
+export async function settleRunOrder(
+  query: Transaction<Schema>,
+  runId: string,
+  outcome: 'post' | 'void',
+): Promise<void> {
+  const found = await query
+    .selectFrom('orders')
+    .select('id')
+    .where('run_id', '=', runId)
+    .where('state', '=', 'awaiting_payment')
+    .executeTakeFirst()
+  const order = found && (await lockOrder(query, found.id))
+  if (order?.state !== 'awaiting_payment') return
+  await resolveSale(query, order, outcome)
+  await changeOrder(query, order, { state: outcome === 'post' ? 'paid' : 'cancelled' })
+  if (outcome === 'void') return
+  for (const accountId of [order.seller_id, order.royalty_to])
+    if (accountId !== null) await repayDebt(query, { accountId, currency: order.currency, reference: order.id })
+}
+
+async function resolveSale(query: Transaction<Schema>, order: OrderRow, kind: 'post' | 'void'): Promise<void> {
+  const { orderId, parts } = saleOfOrder(order)
+  const held = [
+    { code: 'sale', amountMinor: parts.sellerMinor },
+    { code: 'fee', amountMinor: parts.feeMinor },
+    { code: 'royalty', amountMinor: parts.royaltyMinor },
+  ].filter(({ amountMinor }) => amountMinor > 0n)
+  await mustTransfer(
+    query,
+    held.map(({ code }, index) => ({
+      ...{ id: transferId(`${kind}_${code}`, orderId), kind, pendingId: transferId(code, orderId), code },
+      ...{ reference: orderId, linked: index < held.length - 1 },
+    })),
+  )
+}

@@ -1,0 +1,55 @@
+import { jobResultRequestSchema, jobResultSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { requireOperator } from '../../core/access/authorise.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { openLeasedTarball } from './check-jobs.ts'
+import { finishCheck } from './finish-check.ts'
+
+const jobParams = z.object({ id: z.uuid() })
+
+const resultRoute = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/result',
+  summary: 'Give the result of a check',
+  request: { params: jobParams, body: { required: true, content: json(jobResultRequestSchema) } },
+  responses: {
+    200: { description: 'Taken.', content: json(jobResultSchema) },
+    ...failures('unauthenticated', 'forbidden', 'lease_lost'),
+  },
+})
+
+const tarballRoute = createRoute({
+  method: 'get',
+  path: '/v1/jobs/{id}/tarball',
+  summary: 'The tarball that a check is about',
+  description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
+  request: { params: jobParams, query: z.object({ lease: z.string().min(1).max(200) }) },
+  responses: {
+    200: {
+      description: 'The tarball.',
+      content: leasedFile,
+    },
+    ...failures('lease_lost'),
+  },
+})
+
+/** What workers ask about checks. */
+export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(resultRoute, async (c) => {
+    requireOperator(c.get('actor'), 'worker')
+    const queue = await jobQueue(services)
+    const { lease, report, sample_episode: sample } = c.req.valid('json')
+    const attempt = queue.attemptOf('check', c.req.valid('param').id, lease)
+    return c.json({ state: await finishCheck(services, attempt, report, sample) }, 200)
+  })
+  routes.openapi(tarballRoute, async (c) => {
+    return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, c.req.valid('query').lease))
+  })
+  return routes
+}

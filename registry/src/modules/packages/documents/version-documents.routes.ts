@@ -1,0 +1,75 @@
+import { changeListSchema, changesRequestSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoutes, json } from '../../../core/http/create-routes.ts'
+import type { Env } from '../../../core/http/env.ts'
+import { failures } from '../../../core/http/failures.ts'
+import type { Services } from '../../../core/services.ts'
+import { listChanges, readReadmePicture } from './version-documents.store.ts'
+
+const packageParams = z.object({
+  scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+  name: z.string().openapi({ example: 'cart-pole' }),
+})
+
+const binary = { schema: z.any().openapi({ type: 'string', format: 'binary' }) }
+
+const pictureRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/readme/pictures/{hash}',
+  operationId: 'getReadmePicture',
+  summary: 'A picture that the README of a version shows',
+  description:
+    "The addresses are those in the README's HTML. PNG, JPEG, GIF and WebP of the tarball, by their own bytes; no other file of the package is given here.",
+  request: {
+    params: packageParams.extend({
+      version: z.string().openapi({ example: '1.0.0' }),
+      hash: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .openapi({ description: 'SHA-256 (hex) of the picture.' }),
+    }),
+  },
+  responses: {
+    200: {
+      description: 'The picture.',
+      content: { 'image/png': binary, 'image/jpeg': binary, 'image/gif': binary, 'image/webp': binary },
+    },
+    304: { description: 'As it was.' },
+    ...failures('package_not_found', 'package_taken_down', 'version_not_found', 'picture_not_found'),
+  },
+})
+
+const changesRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/changes',
+  operationId: 'getChanges',
+  summary: 'What the versions of a package say has changed in them',
+  description: "Of each the section of its own tarball's CHANGELOG.md below the heading that names the version.",
+  request: { params: packageParams, query: changesRequestSchema },
+  responses: {
+    200: { description: 'Newest upload first.', content: json(changeListSchema) },
+    ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
+  },
+})
+
+/** The browser keeps it for good: another picture has another address. Of a private package it asks each time. */
+const keep = { public: 'private, max-age=31536000, immutable', private: 'private, no-cache' }
+
+/** What a version's own files show on its pages. */
+export function documentRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(pictureRoute, async (c) => {
+    const { scope, name, version, hash } = c.req.valid('param')
+    const picture = await readReadmePicture(services, c.get('actor'), { name: `${scope}/${name}`, version, hash })
+    const { type, bytes, visibility } = picture
+    const headers = { etag: `"${hash}"`, 'cache-control': keep[visibility] }
+    if (c.req.header('if-none-match')?.includes(headers.etag)) return c.body(null, 304, headers)
+    return c.body(Uint8Array.from(bytes), 200, { ...headers, 'content-type': type })
+  })
+  routes.openapi(changesRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    const { query } = services.database
+    return c.json(await listChanges(query, c.get('actor'), `${scope}/${name}`, c.req.valid('query')), 200)
+  })
+  return routes
+}

@@ -1,0 +1,247 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { changeListSchema, type VersionReadme, versionReadmeSchema } from '@agentgym/contract'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { gif, jpeg, png, webp } from '../../../../../testdata/pictures/raw-pictures.ts'
+import { goodEntries } from '../../../../../testdata/tarballs/good-package.ts'
+import { archive, gzip, type RawEntry } from '../../../../../testdata/tarballs/tar-writer.ts'
+import { createApp } from '../../../app/app.ts'
+import { openRooms } from '../../../app/rooms.ts'
+import type { Actor } from '../../../core/access/actor.ts'
+import type { Database } from '../../../core/database/database.ts'
+import { closeJobQueue } from '../../../core/queue/job-queue.ts'
+import { testDatabases } from '../../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../../testing/test-services.ts'
+import { publishVersion } from '../publish-version.ts'
+import { sweepObjects } from '../sweep-objects.ts'
+import { checkAll, createActor } from '../testing/publishing.ts'
+import { renewDocuments } from './renew-documents.ts'
+import { readReadmePicture } from './version-documents.store.ts'
+
+describe.each(await testDatabases())('documents of versions on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let ada: Actor
+  let name: string
+  let app: ReturnType<typeof createApp>
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+    app = createApp(services, { rooms: (await openRooms(services)).routes })
+  })
+  beforeEach(async () => {
+    ada = await createActor(database)
+    name = `@${ada.username}/maze`
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    await database.close()
+    await services.remove()
+  })
+
+  type Files = Record<string, string | Buffer>
+  const publish = async (version: string, readme: string, files: Files = {}, more: object = {}) => {
+    const [manifest, , ...rest] = goodEntries({ name, version })
+    // Pictures before the README and after it.
+    const own: RawEntry[] = Object.entries(files).map(([path, body]) => ({ path: `package/${path}`, body }))
+    const half = own.length >> 1
+    const entries = [
+      manifest,
+      ...own.slice(0, half),
+      { path: 'package/README.md', body: readme },
+      ...own.slice(half),
+      ...rest,
+    ]
+    const tarball = gzip(archive(entries))
+    await publishVersion(services, { actor: ada, name, version, tarball, ip: null, ...more })
+    await checkAll(services)
+  }
+  const get = async (path: string, headers: Record<string, string> = {}) => app.request(path, { headers })
+  const readmeOf = async (version: string): Promise<VersionReadme> =>
+    versionReadmeSchema.parse(await (await get(`/v1/packages/${name}/versions/${version}/readme`)).json())
+  const shownIn = (html: string) => [...html.matchAll(/<img src="([^"]+)"[^>]*>/g)].map(([, address]) => address)
+
+  it('shows the pictures that a README names, by their own bytes, with their size', async () => {
+    const files = {
+      'docs/curve.png': png(640, 480),
+      'docs/a picture.jpg': jpeg(320, 240),
+      'run.gif': gif(32, 16),
+      // Its name is wrong, and a picture all the same.
+      'photo.png': webp('VP8X', 800, 600),
+    }
+    await publish(
+      '1.0.0',
+      '# A\n\n![A curve](docs/curve.png)\n\n![b](<./docs/a picture.jpg>) ![c](run.gif) ![d](photo.png) ![again](docs/curve.png)\n',
+      files,
+    )
+    const { html } = await readmeOf('1.0.0')
+    const addresses = shownIn(html)
+    expect(html).toMatch(/alt="A curve" width="640" height="480" loading="lazy"/)
+    expect(addresses).toHaveLength(5)
+    expect(addresses[4]).toBe(addresses[0])
+    const types = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+    for (const [index, body] of Object.values(files).entries()) {
+      const response = await get(addresses[index])
+      expect(response.status).toBe(200)
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': types[index],
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': expect.stringMatching(/default-src 'none'.*sandbox/),
+        'cache-control': 'private, max-age=31536000, immutable',
+        'cross-origin-resource-policy': 'same-origin',
+      })
+      expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true)
+      const etag = response.headers.get('etag') ?? ''
+      expect((await get(addresses[index], { 'if-none-match': etag })).status).toBe(304)
+    }
+  })
+
+  it('gives no other file of the package, and no picture of another version', async () => {
+    await publish('1.0.0', '![x](a.png)', { 'a.png': png(4, 4), 'hidden.png': png(5, 5) })
+    await publish('2.0.0', 'No picture.', { 'a.png': png(4, 4) })
+    const [shown] = shownIn((await readmeOf('1.0.0')).html)
+    const pictures = `/v1/packages/${name}/versions/1.0.0/readme/pictures`
+    const hidden = createHash('sha256').update(png(5, 5)).digest('hex')
+    for (const path of [
+      `${pictures}/${hidden}`,
+      `${pictures}/${'0'.repeat(64)}`,
+      shown.replace('/1.0.0/', '/2.0.0/'),
+      shown.replace('/1.0.0/', '/9.9.9/'),
+      shown.toUpperCase(),
+      `${pictures}/a.png`,
+      `${pictures}/..%2f..%2fpackage.json`,
+      `${pictures}/%2e%2e/package.json`,
+      `${pictures}/${hidden}%00`,
+    ]) {
+      const response = await get(path)
+      expect([404, 422], path).toContain(response.status)
+      expect(response.headers.get('content-type')).toContain('application/json')
+    }
+  })
+
+  it('shows as words what is no picture, too large, too much or elsewhere', async () => {
+    const html = `<!doctype html><script>alert(1)</script>${' '.repeat(64)}`
+    const files: Files = {
+      'page.png': html,
+      'vector.png': `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)">${' '.repeat(64)}</svg>`,
+      'vector.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+      'bomb.png': png(1, 1, { width: 60_000, height: 60_000 }),
+      'large.png': Buffer.concat([png(8, 8), randomBytes(2 * 1024 * 1024)]),
+      'Case.png': png(8, 8),
+      'polyglot.png': Buffer.concat([png(9, 9), Buffer.from(html)]),
+    }
+    const named = [...Object.keys(files), 'case.png', '../a.png', '/a.png', 'data:image/png;base64,AAAA', 'missing.png']
+    await publish('1.0.0', named.map((path) => `![${path}](${path})`).join('\n\n'), files)
+    const readme = (await readmeOf('1.0.0')).html
+    // A picture with something behind it is a picture to whoever is told so, and nothing else.
+    expect(shownIn(readme)).toHaveLength(2)
+    const [, polyglot] = shownIn(readme)
+    expect((await get(polyglot)).headers.get('content-type')).toBe('image/png')
+    for (const path of ['page.png', 'vector.png', 'vector.svg', 'bomb.png', 'large.png', 'case.png', 'missing.png'])
+      expect(readme).toContain(`<a>${path}</a>`)
+    const many = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`p${index}.png`, png(4 + index, 4)]))
+    await publish(
+      '2.0.0',
+      Object.keys(many)
+        .map((path) => `![x](${path})`)
+        .join(' '),
+      many,
+    )
+    expect(shownIn((await readmeOf('2.0.0')).html)).toHaveLength(20)
+  })
+
+  it('shows a private package its pictures to its members only, who ask each time', async () => {
+    await publish('1.0.0', '![x](a.png)', { 'a.png': png(4, 4) }, { visibility: 'private' })
+    const { html } = await database.query
+      .selectFrom('readme_html')
+      .innerJoin('versions', 'versions.id', 'version_id')
+      .innerJoin('packages', 'packages.id', 'versions.package_id')
+      .select('html')
+      .where('packages.name', '=', name)
+      .executeTakeFirstOrThrow()
+    const [address] = shownIn(html)
+    const refused = await get(address)
+    expect(refused.status).toBe(404)
+    expect(await refused.json()).toMatchObject({ error: { code: 'package_not_found' } })
+    const asked = { name, version: '1.0.0', hash: address.slice(-64) }
+    expect(await readReadmePicture(services, ada, asked)).toMatchObject({ type: 'image/png', visibility: 'private' })
+    const stranger = await createActor(database)
+    await expect(readReadmePicture(services, stranger, asked)).rejects.toMatchObject({ code: 'package_not_found' })
+  })
+
+  it('keeps pictures from the sweeper as long as a README shows them', async () => {
+    await publish('1.0.0', '![x](a.png)', { 'a.png': png(7, 7) })
+    const [address] = shownIn((await readmeOf('1.0.0')).html)
+    const orphan = await services.objects.put(png(99, 3))
+    await sweepObjects(services, new Date(Date.now() + 24 * 60 * 60_000))
+    expect(await services.objects.has(orphan)).toBe(false)
+    expect((await get(address)).status).toBe(200)
+  })
+
+  it('makes the documents of earlier versions anew: until then without pictures, and once where it cannot be', async () => {
+    await publish('1.0.0', '![x](a.png)', { 'a.png': png(6, 6), 'CHANGELOG.md': '## 1.0.0\n\n- The first.\n' })
+    await publish('2.0.0', '![x](a.png)', { 'a.png': png(8, 8) })
+    const { query } = database
+    const versions = await query
+      .selectFrom('versions')
+      .innerJoin('packages', 'packages.id', 'package_id')
+      .select(['versions.id', 'version', 'object_key'])
+      .where('packages.name', '=', name)
+      .execute()
+    for (const { id } of versions) {
+      await query
+        .updateTable('readme_html')
+        .set({ rendering: 2, html: '<a>x</a>' })
+        .where('version_id', '=', id)
+        .execute()
+      await query.deleteFrom('readme_pictures').where('version_id', '=', id).execute()
+      await query.deleteFrom('version_changes').where('version_id', '=', id).execute()
+    }
+    await services.objects.delete(versions.find(({ version }) => version === '2.0.0')?.object_key ?? '')
+    expect((await readmeOf('1.0.0')).html).toBe('<p dir="auto"><a>x</a></p>')
+    await renewDocuments(services)
+    const [address] = shownIn((await readmeOf('1.0.0')).html)
+    expect((await get(address)).status).toBe(200)
+    expect((await changesIn()).map(({ version }) => version)).toEqual(['1.0.0'])
+    expect((await readmeOf('2.0.0')).html).toBe('<p dir="auto"><a>x</a></p>')
+    const stale = await query.selectFrom('readme_html').select('version_id').where('rendering', '<', 3).execute()
+    expect(stale).toEqual([])
+  })
+
+  const changesIn = async (query = '') =>
+    changeListSchema.parse(await (await get(`/v1/packages/${name}/changes${query}`)).json()).changes
+
+  it('tells what each version says of itself, the newest first, and nothing where it says nothing', async () => {
+    const all =
+      '# Changelog\n\n## 3.0.0\n\n- Third <script>x</script> [a](javascript:x) ![p](a.png)\n\n## 1.0.0\n\n- First\n'
+    await publish('1.0.0', '# A', { 'CHANGELOG.md': all })
+    await publish('2.0.0', '# A', { 'CHANGELOG.md': all })
+    await publish('3.0.0', '# A', { 'changelog.md': all, 'a.png': png(4, 4) })
+    await publish('4.0.0', '# A', { 'CHANGELOG.md': Buffer.of(0xff, 0xfe, 0) })
+    const changes = await changesIn()
+    expect(changes.map(({ version }) => version)).toEqual(['3.0.0', '1.0.0'])
+    expect(changes[1].html).toContain('<li dir="auto">First</li>')
+    expect(changes[0].html).not.toMatch(/<script|javascript:|<img/)
+    expect((await changesIn('?before=3.0.0&limit=1')).map(({ version }) => version)).toEqual(['1.0.0'])
+    expect((await get(`/v1/packages/${name}/changes?before=9.9.9`)).status).toBe(404)
+    const details = await (await get(`/v1/packages/${name}/versions/3.0.0`)).json()
+    expect(details).toMatchObject({ changes: { markdown: expect.stringContaining('Third') } })
+    expect(await (await get(`/v1/packages/${name}/versions/4.0.0`)).json()).toMatchObject({ changes: null })
+    const list = await (await get(`/v1/packages/${name}/versions`)).json()
+    expect(list).toMatchObject({ versions: [{ version: '4.0.0', checks_passed: 1, checks_count: 1 }, {}, {}, {}] })
+  })
+
+  it('tells nobody of versions that are not published', async () => {
+    await publish('1.0.0', '# A', { 'CHANGELOG.md': '## 1.0.0\n\n- First\n' })
+    const tarball = gzip(
+      archive([
+        ...goodEntries({ name, version: '1.1.0' }),
+        { path: 'package/CHANGELOG.md', body: '## 1.1.0\n\n- Secret\n' },
+      ]),
+    )
+    await publishVersion(services, { actor: ada, name, version: '1.1.0', tarball, ip: null })
+    expect((await changesIn()).map(({ version }) => version)).toEqual(['1.0.0'])
+    await checkAll(services, false)
+    expect((await changesIn()).map(({ version }) => version)).toEqual(['1.0.0'])
+  })
+})

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import type { PictureType } from '../../../core/database/pictures-schema.ts'
+import { readmePicturePath } from '../../../core/http/package-path.ts'
+import { readTarFiles } from '../read-tar-files.ts'
+import type { Tarball } from '../read-tarball.ts'
+import { changelogSection } from './changelog-section.ts'
+import type { ShownPictures } from './markdown-html.ts'
+import { pictureSize } from './picture-size.ts'
+import { readmeRenderer } from './readme-renderer.ts'
+
+/** A picture that a README shows. */
+export type ReadmePicture = { hash: string; type: PictureType; bytes: Buffer }
+
+/** What the pages of a version show of its own files. */
+export type VersionDocuments = {
+  readmeHtml: string
+  pictures: ReadmePicture[]
+  /** Of this version, by its changelog; null where that says nothing. */
+  changes: { markdown: string; html: string } | null
+}
+
+/** What is larger, or more, stays a word of the text. */
+const limits = { pictures: 20, bytesEach: 2 * 1024 * 1024, bytes: 10 * 1024 * 1024 }
+
+/** Makes them, once for all readers, from a tarball that was read as `tarball` says. */
+export async function readDocuments(
+  bytes: Uint8Array,
+  { readme, changelog, files }: Pick<Tarball, 'readme' | 'changelog' | 'files'>,
+  { name, version }: { name: string; version: string },
+): Promise<VersionDocuments> {
+  const section = changelog === null ? null : changelogSection(changelog, version)
+  const changes = section === null ? null : { markdown: section, html: (await readmeRenderer.render(section)).html }
+  const { html, named } = await readmeRenderer.render(readme ?? '')
+  const found = await findPictures(bytes, files, named)
+  if (found.length === 0) return { readmeHtml: html, pictures: [], changes }
+  const shown: ShownPictures = {}
+  for (const { path, picture, width, height } of found)
+    shown[path] = { address: readmePicturePath(name, version, picture.hash), width, height }
+  const withPictures = await readmeRenderer.render(readme ?? '', shown)
+  const once = new Map(found.map(({ picture }) => [picture.hash, picture]))
+  return { readmeHtml: withPictures.html, pictures: [...once.values()], changes }
+}
+
+type Found = { path: string; picture: ReadmePicture; width: number; height: number }
+
+/** The first of those named that there are, as far as they are pictures and small enough. */
+async function findPictures(bytes: Uint8Array, files: Tarball['files'], named: string[]): Promise<Found[]> {
+  const sizes = new Map(files.map(({ path, size }) => [path, size]))
+  const wanted = new Set<string>()
+  let total = 0
+  for (const path of named) {
+    const size = sizes.get(path) ?? Number.POSITIVE_INFINITY
+    if (size > limits.bytesEach || total + size > limits.bytes || wanted.size === limits.pictures) continue
+    wanted.add(path)
+    total += size
+  }
+  if (wanted.size === 0) return []
+  const read = await readTarFiles(bytes, wanted)
+  return [...read].flatMap(([path, body]) => {
+    const size = pictureSize(body)
+    if (size === null) return []
+    const { type, width, height } = size
+    return [
+      { path, picture: { hash: createHash('sha256').update(body).digest('hex'), type, bytes: body }, width, height },
+    ]
+  })
+}

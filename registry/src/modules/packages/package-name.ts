@@ -1,0 +1,53 @@
+import { AgentGymError } from '@agentgym/contract'
+import { canonicalName } from '../accounts/canonical-name.ts'
+
+export type PackageName = {
+  /** `@scope/name`, lower case. */
+  full: string
+  /** Without `@`: the username of the account that owns it. */
+  scope: string
+  base: string
+  /** What look-alikes within a scope share; unique. */
+  canonical: string
+}
+
+/** npm's limit for the whole name. */
+const maxLength = 214
+const part = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/
+/** Names that mean something else to npm, to JavaScript objects or to a file system. */
+const reserved = new Set(['node_modules', 'favicon.ico', 'constructor', 'prototype', 'package', 'package.json'])
+
+/** The name to publish under, exactly as it is given: a capital letter is refused, not lowered. Throws `name_invalid`. */
+export function parsePackageName(text: string): PackageName {
+  const [, scope, base] = /^@([^/]*)\/([^/]*)$/.exec(text) ?? []
+  if (scope === undefined) throw nameInvalid(text, 'it has to have the form @scope/name')
+  if (text.length > maxLength) throw nameInvalid(text, `it is longer than ${maxLength} characters`)
+  if (text !== text.toLowerCase()) throw nameInvalid(text, 'it has to be in lower case')
+  if (!part.test(scope)) throw nameInvalid(text, 'its scope is not a username')
+  if (reserved.has(base)) throw nameInvalid(text, `"${base}" is reserved`)
+  if (!part.test(base)) throw nameInvalid(text, 'it has to consist of letters and digits, joined by single . _ or -')
+  return { full: text, scope, base, canonical: `@${scope}/${canonicalName(base)}` }
+}
+
+/**
+ * The package that a reader means. Every casing means the same package, so that no rule about who may see it can be
+ * passed by a capital letter. Null where no package can have that name: for the reader the same as one that is not there.
+ */
+export function findablePackageName(text: string): string | null {
+  try {
+    return parsePackageName(text.toLowerCase()).full
+  } catch (error) {
+    if (error instanceof AgentGymError) return null
+    throw error
+  }
+}
+
+function nameInvalid(name: string, why: string): AgentGymError {
+  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name
+  return new AgentGymError({
+    code: 'name_invalid',
+    message: `${JSON.stringify(shown)} cannot be a package's name: ${why}.`,
+    hint: 'For example @acme/cart-pole.',
+    data: { field: 'name' },
+  })
+}

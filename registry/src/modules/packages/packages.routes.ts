@@ -1,0 +1,227 @@
+import {
+  deprecationRequestSchema,
+  type ErrorCode,
+  errorCatalogue,
+  publishedVersionSchema,
+  publishRequestSchema,
+  resolvedVersionSchema,
+  resolveRequestSchema,
+  tagListSchema,
+  tagRequestSchema,
+  versionDetailsSchema,
+  versionListSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import { packagePagePath } from '../../core/http/package-path.ts'
+import type { Services } from '../../core/services.ts'
+import { type Change, deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
+import { describeTags, describeVersion, describeVersions } from './describe-versions.ts'
+import { publishVersion } from './publish-version.ts'
+import { readUpload } from './read-upload.ts'
+import { resolveVersion } from './resolve-version.ts'
+
+const base = '/v1/packages/{scope}/{name}'
+const packageParams = z.object({
+  scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+  name: z.string().openapi({ example: 'cart-pole' }),
+})
+const versionParams = packageParams.extend({ version: z.string().openapi({ example: '1.0.0' }) })
+const tagParams = packageParams.extend({ tag: z.string().openapi({ example: 'next' }) })
+
+const done = { 204: { description: 'Done.' } }
+/** Everything that a tarball, and the model in an agent's, can be refused for. */
+const vettingCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
+  (code) => /^(?:tarball|package|model)_/.test(code) && errorCatalogue[code].exit === 2,
+)
+const changeCodes = ['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down'] as const
+
+const publishRoute = createRoute({
+  method: 'put',
+  path: `${base}/versions/{version}`,
+  summary: 'Publish a version',
+  description:
+    'The body is the tarball, as `npm pack` makes it. The version is `checking` then; `GET` it to see what becomes of it. Repeating an upload with the same bytes gives the same answer.',
+  request: {
+    params: versionParams,
+    query: publishRequestSchema,
+    body: {
+      required: true,
+      content: { 'application/octet-stream': { schema: z.any().openapi({ type: 'string', format: 'binary' }) } },
+    },
+  },
+  responses: {
+    200: { description: 'Uploaded before, and decided.', content: json(publishedVersionSchema) },
+    202: { description: 'Taken; the checks are under way.', content: json(publishedVersionSchema) },
+    ...failures(
+      'unauthenticated',
+      'forbidden',
+      'rate_limited',
+      'name_invalid',
+      'name_taken',
+      'version_invalid',
+      'version_exists',
+      'tag_invalid',
+      'manifest_invalid',
+      'agent_invalid',
+      ...vettingCodes,
+    ),
+  },
+})
+
+const versionsRoute = createRoute({
+  method: 'get',
+  path: `${base}/versions`,
+  summary: 'Versions and tags of a package',
+  request: { params: packageParams },
+  responses: {
+    200: { description: 'Newest first.', content: json(versionListSchema) },
+    ...failures('package_not_found', 'package_taken_down'),
+  },
+})
+
+const versionRoute = createRoute({
+  method: 'get',
+  path: `${base}/versions/{version}`,
+  summary: 'One version: state, checks, manifest, README',
+  request: { params: versionParams },
+  responses: {
+    200: { description: 'The version.', content: json(versionDetailsSchema) },
+    ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
+  },
+})
+
+const resolveRoute = createRoute({
+  method: 'get',
+  path: `${base}/resolve`,
+  summary: 'The version that a range, a tag or an exact version means',
+  description: 'Chooses as npm does. A range never gives a yanked version.',
+  request: { params: packageParams, query: resolveRequestSchema },
+  responses: {
+    200: { description: 'What to install.', content: json(resolvedVersionSchema) },
+    ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
+  },
+})
+
+const tagsRoute = createRoute({
+  method: 'get',
+  path: `${base}/tags`,
+  summary: 'Tags of a package',
+  request: { params: packageParams },
+  responses: {
+    200: { description: 'The tags.', content: json(tagListSchema) },
+    ...failures('package_not_found', 'package_taken_down'),
+  },
+})
+
+const setTagRoute = createRoute({
+  method: 'put',
+  path: `${base}/tags/{tag}`,
+  summary: 'Point a tag at a version',
+  description: 'Asked for by name, `latest` goes anywhere: back, and to a prerelease.',
+  request: { params: tagParams, body: { required: true, content: json(tagRequestSchema) } },
+  responses: {
+    ...done,
+    ...failures(...changeCodes, 'version_not_found', 'version_not_published', 'version_yanked', 'tag_invalid'),
+  },
+})
+
+const deleteTagRoute = createRoute({
+  method: 'delete',
+  path: `${base}/tags/{tag}`,
+  summary: 'Remove a tag',
+  request: { params: tagParams },
+  responses: { ...done, ...failures(...changeCodes, 'tag_not_found', 'tag_protected') },
+})
+
+const deprecateRoute = createRoute({
+  method: 'put',
+  path: `${base}/versions/{version}/deprecation`,
+  summary: 'Deprecate a version, or take that back',
+  request: { params: versionParams, body: { required: true, content: json(deprecationRequestSchema) } },
+  responses: { ...done, ...failures(...changeCodes, 'version_not_found') },
+})
+
+const yankRoute = createRoute({
+  method: 'put',
+  path: `${base}/versions/{version}/yank`,
+  summary: 'Yank a version',
+  description: 'Hides it from ranges and tags; who names it exactly still gets it.',
+  request: { params: versionParams },
+  responses: { ...done, ...failures(...changeCodes, 'version_not_found', 'version_not_published') },
+})
+
+const unyankRoute = createRoute({
+  method: 'delete',
+  path: `${base}/versions/{version}/yank`,
+  summary: 'Take a yank back',
+  request: { params: versionParams },
+  responses: { ...done, ...failures(...changeCodes, 'version_not_found', 'version_not_published') },
+})
+
+/** Publishing, versions, tags and resolving. Search and the package's page are the catalogue's. */
+export function packageRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  const { config, database } = services
+  routes.openapi(publishRoute, async (c) => {
+    const { version } = c.req.valid('param')
+    const { tag, visibility } = c.req.valid('query')
+    const published = await publishVersion(services, {
+      ...changeOf(c),
+      version,
+      tag,
+      visibility,
+      tarball: () => readUpload(c.req.raw, config.limits.tarballBytes),
+    })
+    const body = { ...published, url: config.publicUrl + packagePagePath(published.name) }
+    return c.json(body, published.state === 'checking' ? 202 : 200)
+  })
+  routes.openapi(versionsRoute, async (c) => {
+    return c.json(await describeVersions(database.query, c.get('actor'), nameOf(c)), 200)
+  })
+  routes.openapi(versionRoute, async (c) => {
+    const { version } = c.req.valid('param')
+    return c.json(await describeVersion(services, c.get('actor'), nameOf(c), version), 200)
+  })
+  routes.openapi(resolveRoute, async (c) => {
+    const { range } = c.req.valid('query')
+    return c.json(await resolveVersion(services, c.get('actor'), nameOf(c), range), 200)
+  })
+  routes.openapi(tagsRoute, async (c) => {
+    return c.json(await describeTags(database.query, c.get('actor'), nameOf(c)), 200)
+  })
+  routes.openapi(setTagRoute, async (c) => {
+    await setTag(services, changeOf(c), c.req.valid('param').tag, c.req.valid('json').version)
+    return c.body(null, 204)
+  })
+  routes.openapi(deleteTagRoute, async (c) => {
+    await deleteTag(services, changeOf(c), c.req.valid('param').tag)
+    return c.body(null, 204)
+  })
+  routes.openapi(deprecateRoute, async (c) => {
+    const messages = new Map([[c.req.valid('param').version, c.req.valid('json').message]])
+    await deprecateVersions(services, changeOf(c), messages)
+    return c.body(null, 204)
+  })
+  routes.openapi(yankRoute, async (c) => {
+    await yankVersion(services, changeOf(c), c.req.valid('param').version)
+    return c.body(null, 204)
+  })
+  routes.openapi(unyankRoute, async (c) => {
+    await unyankVersion(services, changeOf(c), c.req.valid('param').version)
+    return c.body(null, 204)
+  })
+  return routes
+}
+
+/** As the path has it, in whatever casing: reading finds the package, publishing refuses what is not lower case. */
+function nameOf(c: Context<Env>): string {
+  return `${c.req.param('scope')}/${c.req.param('name')}`
+}
+
+function changeOf(c: Context<Env>): Change {
+  return { actor: c.get('actor'), name: nameOf(c), ip: c.get('ip') }
+}

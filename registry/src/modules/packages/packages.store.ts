@@ -1,0 +1,188 @@
+import assert from 'node:assert'
+import { AgentGymError } from '@agentgym/contract'
+import { type Selectable, sql } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { authorise, packageNotFound } from '../../core/access/authorise.ts'
+import { roleIn } from '../../core/access/memberships.store.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { PackageTable, VersionTable } from '../../core/database/schema.ts'
+import { packageTakenDown } from '../entitlements/refusals.ts'
+import { holdsAnyLicence } from '../entitlements/standing.ts'
+import { findablePackageName } from './package-name.ts'
+
+const packageColumns = [
+  'id',
+  'name',
+  'owner_id',
+  'kind',
+  'visibility',
+  'latest_version',
+  'taken_down_at',
+  'taken_down_reason',
+  'created_at',
+  'updated_at',
+] as const
+export type PackageRow = Pick<Selectable<PackageTable>, (typeof packageColumns)[number]>
+
+/** Without manifest and README, which are large. */
+const versionColumns = [
+  'id',
+  'package_id',
+  'version',
+  'state',
+  'integrity',
+  'shasum',
+  'object_key',
+  'size',
+  'unpacked_size',
+  'file_count',
+  'bundle_hash',
+  'deprecated',
+  'yanked_at',
+  'published_by',
+  'intended_tag',
+  'published_at',
+  'created_at',
+  'downloads',
+] as const
+export type VersionRow = Pick<Selectable<VersionTable>, (typeof versionColumns)[number]>
+export type VersionDetails = VersionRow & Pick<Selectable<VersionTable>, 'checks' | 'manifest' | 'readme'>
+
+export async function findPackage(query: Queries, name: string): Promise<PackageRow | undefined> {
+  return query.selectFrom('packages').select(packageColumns).where('name', '=', name).executeTakeFirst()
+}
+
+export type ReadablePackage = PackageRow & {
+  /** Whoever asks belongs to the account that owns it, and so sees versions that are not published. */
+  member: boolean
+}
+
+/**
+ * The package, for whoever may know of it: everybody for a public one with a published version, members otherwise. Any
+ * casing of the name finds it. Throws `package_not_found`, the same whatever the reason; `package_taken_down` to those who
+ * neither own it, nor have bought it, nor run the server, unless that is what they are to see (`shown`).
+ */
+export async function findReadablePackage(
+  query: Queries,
+  actor: Actor | null,
+  asked: string,
+  { takenDown = 'refused' }: { takenDown?: 'refused' | 'shown' } = {},
+): Promise<ReadablePackage> {
+  const name = findablePackageName(asked)
+  const found = name === null ? undefined : await findPackage(query, name)
+  if (found === undefined) throw packageNotFound(asked.slice(0, 214))
+  const member = await belongsTo(query, actor, found.owner_id)
+  if (!member && (found.visibility === 'private' || !(await hasPublishedVersion(query, found.id))))
+    await authorise(query, actor, 'read', found.owner_id, { scope: 'packages:read', hidden: found.name })
+  const readable = { ...found, member }
+  if (takenDown === 'refused' && (await isTakenDownFor(query, actor, readable))) {
+    assert(found.taken_down_at !== null)
+    throw packageTakenDown(found.name, { at: found.taken_down_at, reason: found.taken_down_reason })
+  }
+  return readable
+}
+
+/** Whoever has bought it still finds it, and operators look at what they decide on. Its files are another question. */
+export async function isTakenDownFor(
+  query: Queries,
+  actor: Actor | null,
+  { id, member, taken_down_at: takenDownAt }: ReadablePackage,
+): Promise<boolean> {
+  if (takenDownAt === null || member || actor?.operator === true) return false
+  return !(await holdsAnyLicence(query, actor, id))
+}
+
+/** To the account that owns something, in any role; by a token, where it may read packages. */
+export async function belongsTo(query: Queries, actor: Actor | null, ownerId: string): Promise<boolean> {
+  if (actor === null || !actor.scopes.has('packages:read')) return false
+  return actor.accountId === ownerId || (await roleIn(query, ownerId, actor.accountId)) !== null
+}
+
+async function hasPublishedVersion(query: Queries, packageId: string): Promise<boolean> {
+  const row = await query
+    .selectFrom('versions')
+    .select('id')
+    .where('package_id', '=', packageId)
+    .where('state', '=', 'published')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+type ListedVersion = VersionRow & { checks_passed: number; checks_count: number }
+
+/** Those that whoever asks may see, oldest first. */
+export async function listVersions(query: Queries, { id, member }: ReadablePackage): Promise<ListedVersion[]> {
+  let versions = query
+    .selectFrom('versions')
+    .select(versionColumns)
+    .select(
+      sql<number>`jsonb_array_length(jsonb_path_query_array(checks, '$[*] ? (@.ok == true)'))`.as('checks_passed'),
+    )
+    .select(sql<number>`jsonb_array_length(checks)`.as('checks_count'))
+    .where('package_id', '=', id)
+  if (!member) versions = versions.where('state', '=', 'published')
+  return versions.orderBy('created_at').orderBy('id').execute()
+}
+
+export type VersionManifest = VersionRow & Pick<Selectable<VersionTable>, 'manifest'>
+
+/** The same with their manifests. */
+export async function listVersionManifests(
+  query: Queries,
+  { id, member }: ReadablePackage,
+): Promise<VersionManifest[]> {
+  let versions = query
+    .selectFrom('versions')
+    .select([...versionColumns, 'manifest'])
+    .where('package_id', '=', id)
+  if (!member) versions = versions.where('state', '=', 'published')
+  return versions.orderBy('created_at').orderBy('id').execute()
+}
+
+export async function findVersion(query: Queries, packageId: string, version: string): Promise<VersionRow | undefined> {
+  return query
+    .selectFrom('versions')
+    .select(versionColumns)
+    .where('package_id', '=', packageId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+}
+
+/** One version in full, for whoever may see it. Throws `version_not_found`. */
+export async function findReadableVersion(
+  query: Queries,
+  found: ReadablePackage,
+  version: string,
+): Promise<VersionDetails> {
+  const row = await query
+    .selectFrom('versions')
+    .select([...versionColumns, 'checks', 'manifest', 'readme'])
+    .where('package_id', '=', found.id)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  if (row === undefined || (row.state !== 'published' && !found.member)) throw versionNotFound(found.name, version)
+  return row
+}
+
+export async function tagsOf(query: Queries, packageId: string): Promise<Map<string, string>> {
+  const rows = await query
+    .selectFrom('tags')
+    .select(['tag', 'version'])
+    .where('package_id', '=', packageId)
+    .orderBy('tag')
+    .execute()
+  return new Map(rows.map(({ tag, version }) => [tag, version]))
+}
+
+/** `tags`: what could be asked for instead, where that is known. */
+export function versionNotFound(name: string, wanted: string, tags?: ReadonlyMap<string, string>): AgentGymError {
+  const shown = wanted.slice(0, 100)
+  const named = [...(tags ?? [])].map(([tag, version]) => `${tag} (${version})`).join(', ')
+  return new AgentGymError({
+    code: 'version_not_found',
+    message: `${name} has no version ${JSON.stringify(shown)}.`,
+    hint: named === '' ? undefined : `Its tags: ${named}.`,
+    data: { name, wanted: shown, ...(tags === undefined ? {} : { tags: Object.fromEntries(tags) }) },
+  })
+}

@@ -1,0 +1,108 @@
+import type { Readable } from 'node:stream'
+import type { Actor } from '../../core/access/actor.ts'
+import { tarballPath } from '../../core/http/package-path.ts'
+import type { Services } from '../../core/services.ts'
+import { requireTarball } from '../entitlements/require-tarball.ts'
+import {
+  findReadablePackage,
+  findReadableVersion,
+  listVersionManifests,
+  tagsOf,
+  type VersionManifest,
+} from './packages.store.ts'
+
+/** What npm's clients read of a package. */
+export type Packument = {
+  name: string
+  'dist-tags': Record<string, string>
+  versions: Record<string, Record<string, unknown>>
+  time: Record<string, string>
+  modified: string
+  description?: string
+  readme?: string
+}
+
+/**
+ * The packument, made of our rows alone: each version's package.json as it is in the tarball, with `dist` and `deprecated`
+ * as the database has them, whatever package.json says in their place.
+ *
+ * Clients choose by themselves and know of no yank. A yanked version (and to members one that is not published) is in the
+ * list, so that it can be installed exactly, but says that it is deprecated: clients then take any other that fits.
+ */
+export async function packumentOf(
+  { database, config }: Pick<Services, 'database' | 'config'>,
+  actor: Actor | null,
+  name: string,
+): Promise<Packument> {
+  const found = await findReadablePackage(database.query, actor, name)
+  // Tags first: whatever they name is there already, while a version that comes meanwhile has no tag yet.
+  const tags = await tagsOf(database.query, found.id)
+  const rows = await listVersionManifests(database.query, found)
+  const latest =
+    found.latest_version === null ? undefined : await findReadableVersion(database.query, found, found.latest_version)
+  const modified = new Date(Math.max(...[found.updated_at, ...rows.map((row) => row.created_at)].map(Number)))
+  return {
+    name: found.name,
+    'dist-tags': Object.fromEntries(tags),
+    versions: Object.fromEntries(
+      rows.map((row) => [row.version, publishedManifest(found.name, row, config.publicUrl)]),
+    ),
+    time: {
+      created: found.created_at.toISOString(),
+      modified: modified.toISOString(),
+      ...Object.fromEntries(rows.map((row) => [row.version, (row.published_at ?? row.created_at).toISOString()])),
+    },
+    modified: modified.toISOString(),
+    ...(latest === undefined ? {} : { description: descriptionOf(latest), readme: latest.readme }),
+  }
+}
+
+export type OpenTarball = { body: Readable; size: number; integrity: string; versionId: string }
+
+/**
+ * A version's tarball, for whoever may see that version and have its files. `use`: they are about to get them; false for who
+ * only asks about it. Throws `package_not_found`, `version_not_found`, and what `requireTarball` throws.
+ */
+export async function openTarball(
+  { database, objects, config }: Pick<Services, 'database' | 'objects' | 'config'>,
+  actor: Actor | null,
+  { name, version, use }: { name: string; version: string; use: boolean },
+): Promise<OpenTarball> {
+  const { query } = database
+  const found = await findReadablePackage(query, actor, name)
+  const row = await findReadableVersion(query, found, version)
+  await requireTarball(query, { actor, found, version, publicUrl: config.publicUrl }, { use })
+  const object = await objects.stream(row.object_key)
+  if (object === undefined) throw new Error(`${row.object_key} of ${found.name}@${version} is missing from the store`)
+  return { ...object, integrity: row.integrity, versionId: row.id }
+}
+
+function publishedManifest(name: string, row: VersionManifest, publicUrl: string): Record<string, unknown> {
+  const { deprecated: _, ...manifest } = row.manifest
+  const deprecated = deprecationOf(row)
+  return {
+    ...manifest,
+    name,
+    version: row.version,
+    _id: `${name}@${row.version}`,
+    ...(deprecated === null ? {} : { deprecated }),
+    dist: {
+      tarball: publicUrl + tarballPath(name, row.version),
+      integrity: row.integrity,
+      shasum: row.shasum,
+      fileCount: row.file_count,
+      unpackedSize: row.unpacked_size,
+    },
+  }
+}
+
+function deprecationOf({ state, yanked_at, deprecated }: VersionManifest): string | null {
+  if (state === 'checking') return 'This version is still being checked.'
+  if (state === 'rejected') return 'This version was rejected.'
+  if (yanked_at !== null) return `This version was yanked.${deprecated === null ? '' : ` ${deprecated}`}`
+  return deprecated
+}
+
+function descriptionOf({ manifest }: VersionManifest): string {
+  return typeof manifest.description === 'string' ? manifest.description : ''
+}

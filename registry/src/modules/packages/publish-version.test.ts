@@ -1,0 +1,286 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endlessLoop, externalWeights, memoryBomb } from '../../../../testdata/models/hostile-models.ts'
+import { agentTarball } from '../../../../testdata/tarballs/good-agent.ts'
+import { goodEntries, goodTarball } from '../../../../testdata/tarballs/good-package.ts'
+import type { Actor } from '../../core/access/actor.ts'
+import { putMember } from '../../core/access/memberships.store.ts'
+import type { Database } from '../../core/database/database.ts'
+import { closeJobQueue } from '../../core/queue/job-queue.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../testing/test-services.ts'
+import { finish, mustLease } from '../verification/testing/verifying.ts'
+import { publishVersion } from './publish-version.ts'
+import { sweepObjects } from './sweep-objects.ts'
+import { checkAll, createActor, publish, upload } from './testing/publishing.ts'
+
+describe.each(await testDatabases())('publishing on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let ada: Actor
+  let bob: Actor
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+    ada = await createActor(database)
+    bob = await createActor(database)
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    await database.close()
+    await services.remove()
+  })
+
+  const rows = () => database.query.selectFrom('versions').selectAll().orderBy('created_at').execute()
+  const audits = (subject: string) =>
+    database.query.selectFrom('audit').select('action').where('subject', '=', subject).orderBy('id').execute()
+
+  it('writes package, version, object, audit entry and job', async () => {
+    const before = (await rows()).length
+    const answer = await upload(services, ada, '1.0.0')
+    expect(answer).toMatchObject({ name: `@${ada.username}/maze`, version: '1.0.0', state: 'checking' })
+    const [row] = (await rows()).slice(before)
+    expect(row).toMatchObject({
+      version: '1.0.0',
+      state: 'checking',
+      integrity: answer.integrity,
+      published_by: ada.accountId,
+    })
+    expect(row.manifest).toMatchObject({ name: `@${ada.username}/maze`, agentgym: { title: 'Maze' } })
+    expect(await services.objects.has(row.object_key)).toBe(true)
+    expect(await audits(`@${ada.username}/maze@1.0.0`)).toEqual([{ action: 'package.publish' }])
+    expect(await checkAll(services)).toEqual([`@${ada.username}/maze@1.0.0 published`])
+    expect(await audits(`@${ada.username}/maze@1.0.0`)).toHaveLength(2)
+  })
+
+  it('gives the same bytes of the same account the same answer, and spends the number for all else', async () => {
+    const first = await upload(services, ada, '2.0.0')
+    expect(await upload(services, ada, '2.0.0')).toEqual(first)
+    expect(await checkAll(services)).toHaveLength(1)
+    expect(await upload(services, ada, '2.0.0')).toEqual({ ...first, state: 'published' })
+    await expect(upload(services, ada, '2.0.0', { manifest: { license: 'ISC' } })).rejects.toMatchObject({
+      code: 'version_exists',
+    })
+  })
+
+  it('a rejected number is spent', async () => {
+    await upload(services, ada, '2.1.0')
+    await checkAll(services, false)
+    await expect(upload(services, ada, '2.1.0', { manifest: { license: 'ISC' } })).rejects.toMatchObject({
+      code: 'version_exists',
+      data: { state: 'rejected' },
+    })
+  })
+
+  it('nobody publishes under the scope of somebody else, in whatever casing (B29)', async () => {
+    const name = `@${ada.username}/maze`
+    const as = (actor: Actor | null, wanted: string) =>
+      publishVersion(services, {
+        actor,
+        name: wanted,
+        version: '9.0.0',
+        tarball: goodTarball({ name: wanted, version: '9.0.0' }),
+        ip: null,
+      })
+    await expect(as(bob, name)).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(as(null, name)).rejects.toMatchObject({ code: 'unauthenticated' })
+    await expect(as(bob, `@${ada.username}/Maze`)).rejects.toMatchObject({ code: 'name_invalid' })
+    await expect(as(bob, name.toUpperCase())).rejects.toMatchObject({ code: 'name_invalid' })
+    await expect(as(bob, '@nobody-at-all/maze')).rejects.toMatchObject({ code: 'forbidden' })
+  })
+
+  it('asks for the bytes only of those who may publish', async () => {
+    let asked = 0
+    const tarball = async () => {
+      asked++
+      return goodTarball()
+    }
+    await expect(upload(services, bob, '1.0.0', { name: `@${ada.username}/maze`, tarball })).rejects.toMatchObject({
+      code: 'forbidden',
+    })
+    expect(asked).toBe(0)
+  })
+
+  it('members of an organisation publish, viewers and tokens without the scope do not', async () => {
+    const organisation = `org${randomBytes(6).toString('hex')}`
+    const { id } = await database.query
+      .insertInto('accounts')
+      .values({
+        kind: 'organisation',
+        username: organisation,
+        username_canonical: organisation,
+        display_name: null,
+        email: null,
+        email_verified_at: null,
+        password_hash: null,
+        disabled_at: null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const name = `@${organisation}/maze`
+    const publishAs = (actor: Actor) => upload(services, actor, '1.0.0', { name, manifest: { name } })
+    await putMember(database.query, id, bob.accountId, 'viewer')
+    await expect(publishAs(bob)).rejects.toMatchObject({ code: 'forbidden' })
+    await putMember(database.query, id, bob.accountId, 'member')
+    await expect(publishAs({ ...bob, scopes: new Set(['packages:read']) })).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(publishAs(bob)).resolves.toMatchObject({ state: 'checking' })
+    await checkAll(services)
+  })
+
+  it('refuses look-alikes, another kind and another visibility', async () => {
+    await publish(services, ada, '1.0.0', { base: 'pole-1' })
+    await expect(upload(services, ada, '1.0.0', { base: 'polel' })).rejects.toMatchObject({ code: 'name_taken' })
+    await expect(upload(services, ada, '1.1.0', { base: 'pole-1', visibility: 'private' })).rejects.toMatchObject({
+      code: 'package_visibility_fixed',
+    })
+    const name = `@${ada.username}/pole-1`
+    const tarball = agentTarball({ name, version: '1.1.0' })
+    await expect(upload(services, ada, '1.1.0', { name, tarball })).rejects.toMatchObject({
+      code: 'package_kind_changed',
+    })
+  })
+
+  it('an agent whose structure holds is for a worker to run before it is published', async () => {
+    const name = `@${ada.username}/maze-ppo`
+    const tarball = agentTarball({ name })
+    const answer = await upload(services, ada, '0.1.0', { name, tarball })
+    expect(answer).toMatchObject({ name, version: '0.1.0', state: 'checking' })
+    expect(await upload(services, ada, '0.1.0', { name, tarball })).toEqual(answer)
+    expect(await checkAll(services), 'which is no check of a scenario').toEqual([])
+    const job = await mustLease(services)
+    expect(job.evaluation).toMatchObject({ purpose: 'verification', agent: { name, integrity: answer.integrity } })
+    expect(job.evaluation.scenario, 'nobody published it here').toBeNull()
+    const checks = [{ id: 'golden_batch', ok: true, message: 'finite outputs' }]
+    await finish(services, job, { checks, output_hash: 'd'.repeat(64), results: [], runtime: {} })
+    const found = await database.query
+      .selectFrom('packages')
+      .selectAll()
+      .where('name', '=', name)
+      .executeTakeFirstOrThrow()
+    expect(found).toMatchObject({ kind: 'agent', latest_version: '0.1.0' })
+    expect(await audits(`${name}@0.1.0`)).toEqual([{ action: 'package.publish' }, { action: 'package.published' }])
+  })
+
+  it('an agent whose model is hostile is refused before there is a version', async () => {
+    const name = `@${ada.username}/maze-hostile`
+    for (const [model, code] of [
+      [endlessLoop, 'model_subgraph_forbidden'],
+      [externalWeights, 'model_external_data'],
+      [memoryBomb, 'model_static_size'],
+    ] as const) {
+      const tarball = agentTarball({ name }, {}, model)
+      await expect(upload(services, ada, '0.1.0', { name, tarball })).rejects.toMatchObject({ code })
+    }
+    const found = await database.query.selectFrom('packages').select('id').where('name', '=', name).execute()
+    expect(found).toEqual([])
+  })
+
+  it('leaves nothing of an upload that is refused', async () => {
+    const before = await rows()
+    await expect(upload(services, ada, '3.0.0', { base: 'nothing', manifest: { license: '' } })).rejects.toMatchObject({
+      code: 'package_license_missing',
+    })
+    await expect(upload(services, ada, '3.0.0', { base: 'nothing', tag: 'v1' })).rejects.toMatchObject({
+      code: 'tag_invalid',
+    })
+    expect(await rows()).toEqual(before)
+    const named = await database.query.selectFrom('packages').select('id').where('name', 'like', '%/nothing').execute()
+    expect(named).toEqual([])
+  })
+
+  it('what is said beside the tarball has to be what is in it', async () => {
+    const name = `@${ada.username}/declared`
+    const manifest = { name, version: '1.0.0', scripts: { test: 'x' }, optionalDependencies: { a: '^1.0.0' } }
+    const tarball = goodTarball(manifest)
+    const { agentgym } = JSON.parse(String(goodEntries()[0].body))
+    const declared = {
+      ...manifest,
+      agentgym,
+      dependencies: { a: '^1.0.0' },
+      readme: '# Maze',
+      _id: name,
+      gitHead: 'abc',
+    }
+    const say = (change: Record<string, unknown>) =>
+      upload(services, ada, '1.0.0', { name, tarball, declared: { ...declared, ...change } })
+    for (const change of [
+      { scripts: { postinstall: 'x' } },
+      { dependencies: { a: '^1.0.0', b: '*' } },
+      { version: '1.0.1' },
+      { bin: { x: 'x' } },
+      { agentgym: undefined },
+    ])
+      await expect(say(change)).rejects.toMatchObject({
+        code: 'package_manifest_mismatch',
+        data: { field: Object.keys(change)[0] },
+      })
+    await expect(say({})).resolves.toMatchObject({ state: 'checking' })
+    await checkAll(services)
+  })
+
+  it('many versions of one package at once: all are there, with their own bytes', async () => {
+    const versions = Array.from({ length: 10 }, (_, index) => `1.0.${index}`)
+    const answers = await Promise.all(versions.map((version) => upload(services, ada, version, { base: 'many' })))
+    expect(await checkAll(services)).toHaveLength(10)
+    const found = (await rows()).filter(({ manifest }) => manifest.name === `@${ada.username}/many`)
+    expect(found.map(({ version }) => version).sort()).toEqual(versions)
+    for (const { version, integrity } of answers)
+      expect(found.find((row) => row.version === version)?.integrity).toBe(integrity)
+  })
+
+  it('one version from many at once: exactly one wins', async () => {
+    const attempts = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, index) =>
+        upload(services, ada, '1.0.0', { base: 'one', manifest: { author: `${index}` } }),
+      ),
+    )
+    const won = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
+    expect(won).toHaveLength(1)
+    for (const attempt of attempts)
+      if (attempt.status === 'rejected') expect(attempt.reason).toMatchObject({ code: 'version_exists' })
+    const [row] = (await rows()).filter(({ manifest }) => manifest.name === `@${ada.username}/one`)
+    expect(row.integrity).toBe(won[0].integrity)
+    expect(await checkAll(services)).toHaveLength(1)
+  })
+
+  it('look-alikes published at once: exactly one wins', async () => {
+    const bases = ['twin-1', 'twinl', 'tw1n.1', 'twin_i']
+    const attempts = await Promise.allSettled(bases.map((base) => upload(services, bob, '1.0.0', { base })))
+    expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const attempt of attempts)
+      if (attempt.status === 'rejected') expect(attempt.reason).toMatchObject({ code: 'name_taken' })
+    await checkAll(services)
+  })
+
+  it('the sweeper removes objects that no version names, and only old ones', async () => {
+    const orphan = await services.objects.put(randomBytes(64))
+    const kept = (await rows()).map(({ object_key }) => object_key)
+    await sweepObjects(services)
+    expect(await services.objects.has(orphan)).toBe(true)
+    await sweepObjects(services, new Date(Date.now() + 2 * 60 * 60_000))
+    expect(await services.objects.has(orphan)).toBe(false)
+    for (const key of kept) expect(await services.objects.has(key)).toBe(true)
+  })
+
+  it('a sweeper that runs meanwhile takes nothing from a publish', async () => {
+    const later = new Date(Date.now() + 2 * 60 * 60_000)
+    const uploads = Array.from({ length: 8 }, (_, index) => upload(services, bob, `1.0.${index}`, { base: 'swept' }))
+    const sweeps = Array.from({ length: 8 }, () => sweepObjects(services, later))
+    await Promise.all([...uploads, ...sweeps])
+    for (const { object_key } of await rows()) expect(await services.objects.has(object_key)).toBe(true)
+    await checkAll(services)
+  })
+
+  it('an upload of a broken off transaction can be repeated', async () => {
+    const { objects } = services
+    const failing = {
+      ...services,
+      objects: { ...objects, has: () => Promise.reject(new Error('the store went away')) },
+    }
+    await expect(upload(failing, ada, '4.0.0')).rejects.toThrow('the store went away')
+    expect((await rows()).some(({ version }) => version === '4.0.0')).toBe(false)
+    await expect(upload(services, ada, '4.0.0')).resolves.toMatchObject({ state: 'checking' })
+    await checkAll(services)
+  })
+})

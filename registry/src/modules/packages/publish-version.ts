@@ -1,0 +1,247 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { authorise, requireActor } from '../../core/access/authorise.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { Schema, VersionState } from '../../core/database/schema.ts'
+import { violatedConstraint } from '../../core/database/violated-constraint.ts'
+import { type JobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import type { ServerConfig, Services } from '../../core/services.ts'
+import { startVerification } from '../evaluations/start-verification.ts'
+import { holdPictures, keepDocuments } from './documents/version-documents.store.ts'
+import { readDocuments, type VersionDocuments } from './documents/version-documents.ts'
+import { lockObject, lockPackage } from './lock-package.ts'
+import { type PackageName, parsePackageName } from './package-name.ts'
+import { findPackage, findVersion, type PackageRow } from './packages.store.ts'
+import { readTarball, type Tarball } from './read-tarball.ts'
+import { parseTag } from './tag-rules.ts'
+import { vetDeclaredManifest } from './vet-declared-manifest.ts'
+import { parseVersion, type VettedManifest, vetManifest } from './vet-manifest.ts'
+
+export type Upload = {
+  actor: Actor | null
+  /** As the request names them; package.json inside has to agree. */
+  name: string
+  version: string
+  /** The bytes, or how to get them: they are asked for once it is clear that the actor may publish there. */
+  tarball: Uint8Array | (() => Promise<Uint8Array>)
+  /** package.json as the request has it beside the tarball, where it does. */
+  declared?: Record<string, unknown>
+  /** Only where somebody asked for a tag by name: what clients send unasked (npm's `latest`) is left out. */
+  tag?: string
+  /** Of a new package; a package that exists keeps its own. Public unless told. */
+  visibility?: 'public' | 'private'
+  ip: string | null
+}
+
+export type PublishedVersion = { name: string; version: string; state: VersionState; integrity: string }
+
+/** One account's uploads, each up to the size limit. */
+export const publishRate = { limit: 120, windowSeconds: 60 }
+
+/**
+ * Publishes a version: vets the tarball, makes its bytes durable, and then in one transaction writes package, version,
+ * audit entry and check job, or nothing. A crash before the commit leaves at most an object that no row names, which the
+ * sweeper removes.
+ *
+ * The same bytes from the same account get the same answer again, so an upload whose answer was lost can be repeated;
+ * anything else under a number that is spent is `version_exists`.
+ */
+export async function publishVersion(services: Services, upload: Upload): Promise<PublishedVersion> {
+  const { database, objects, config } = services
+  const actor = requireActor(upload.actor, 'packages:publish')
+  await limitRate(database, `publish:${actor.accountId}`, publishRate)
+  const name = parsePackageName(upload.name)
+  parseVersion(upload.version)
+  if (upload.tag !== undefined) parseTag(upload.tag)
+  await authoriseScope(database.query, actor, name)
+  const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
+  const vetted = await vetPackage(config, bytes, name.full, upload.version)
+  if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, vetted.tarball.manifest)
+  const queue = await jobQueue(services)
+  const objectKey = await objects.put(bytes)
+  for (const picture of vetted.documents.pictures) await objects.put(picture.bytes)
+  const { tag, visibility, ip } = upload
+  const { state, integrity } = await database.transaction((query) =>
+    createVersion(query, { ...services, queue }, { actor, vetted, objectKey, tag, visibility, ip }),
+  )
+  return { name: name.full, version: upload.version, state, integrity }
+}
+
+/** A package's tarball that has passed everything that can be seen in it. */
+export type VettedPackage = {
+  bytes: Uint8Array
+  tarball: Tarball
+  manifest: VettedManifest
+  documents: VersionDocuments
+}
+
+/** Reads a tarball and holds it to the registry's rules. Throws the codes that `readTarball` and `vetManifest` name. */
+export async function vetPackage(
+  { limits }: Pick<ServerConfig, 'limits'>,
+  bytes: Uint8Array,
+  name: string,
+  version: string,
+): Promise<VettedPackage> {
+  const tarball = await readTarball(bytes, limits)
+  const manifest = vetManifest(tarball, name, version)
+  return { bytes, tarball, manifest, documents: await readDocuments(bytes, tarball, { name, version }) }
+}
+
+export type NewVersion = {
+  actor: Actor
+  vetted: VettedPackage
+  /** Where its bytes lie, durable. */
+  objectKey: string
+  tag?: string | undefined
+  visibility?: 'public' | 'private' | undefined
+  ip: string | null
+}
+
+/**
+ * Writes a vetted version, its package where that is new, audit entry and job, in the caller's transaction; takes the
+ * package's lock. Throws what can be refused at that point: `forbidden`, `name_taken`, `version_exists`,
+ * `package_kind_changed`, `package_visibility_fixed`.
+ */
+export async function createVersion(
+  query: Transaction<Schema>,
+  context: Pick<Services, 'database' | 'objects' | 'config'> & { queue: JobQueue },
+  added: NewVersion,
+): Promise<{ id: string; state: VersionState; integrity: string }> {
+  const { database, objects } = context
+  const { actor, objectKey, vetted, visibility } = added
+  const { manifest, tarball } = vetted
+  const name = parsePackageName(manifest.name)
+  await lockPackage(database, query, name.full)
+  const ownerId = await authoriseScope(query, actor, name)
+  const found = await openPackage(query, { name, ownerId, kind: manifest.kind, visibility })
+  const { integrity } = tarball
+  const earlier = await findVersion(query, found.id, manifest.version)
+  if (earlier !== undefined) {
+    if (earlier.integrity !== integrity || earlier.published_by !== actor.accountId)
+      throw versionExists(name.full, manifest.version, earlier.state)
+    return { id: earlier.id, state: earlier.state, integrity }
+  }
+  await lockObject(database, query, objectKey)
+  // The sweeper may have come between: writing again what is there costs nothing.
+  if (!(await objects.has(objectKey))) await objects.put(vetted.bytes)
+  await holdPictures({ database, objects }, query, vetted.documents.pictures)
+  return { ...(await insertVersion(query, context, found.id, added)), integrity }
+}
+
+/** The account that owns the scope, if the actor may publish there. */
+export async function authoriseScope(query: Queries, actor: Actor, { scope }: PackageName): Promise<string> {
+  const owner = await query.selectFrom('accounts').select('id').where('username', '=', scope).executeTakeFirst()
+  if (owner === undefined)
+    throw new AgentGymError({
+      code: 'forbidden',
+      message: `There is no account "${scope}", so nobody can publish under @${scope}.`,
+      hint: `Publish under @${actor.username}, or make an organisation "${scope}".`,
+      data: { scope },
+    })
+  await authorise(query, actor, 'publish', owner.id, { scope: 'packages:publish' })
+  return owner.id
+}
+
+type Wanted = Pick<PackageRow, 'kind'> & { name: PackageName; ownerId: string; visibility: Upload['visibility'] }
+
+async function openPackage(query: Transaction<Schema>, wanted: Wanted): Promise<{ id: string }> {
+  const { name, kind, visibility } = wanted
+  const found = await findPackage(query, name.full)
+  if (found === undefined) return insertPackage(query, wanted)
+  if (found.kind !== kind)
+    throw new AgentGymError({
+      code: 'package_kind_changed',
+      message: `${name.full} is published as ${found.kind}; this version is ${kind}.`,
+      hint: 'Choose another name for it.',
+    })
+  if (visibility !== undefined && visibility !== found.visibility)
+    throw new AgentGymError({
+      code: 'package_visibility_fixed',
+      message: `${name.full} is ${found.visibility}; publishing a version does not make it ${visibility}.`,
+      hint: 'Leave the visibility out.',
+    })
+  return found
+}
+
+async function insertPackage(query: Transaction<Schema>, wanted: Wanted): Promise<{ id: string }> {
+  const { name, ownerId, kind, visibility = 'public' } = wanted
+  try {
+    return await query
+      .insertInto('packages')
+      .values({
+        name: name.full,
+        name_canonical: name.canonical,
+        owner_id: ownerId,
+        kind,
+        visibility,
+        keywords: JSON.stringify([]),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+  } catch (error) {
+    if (violatedConstraint(error) !== 'packages_name_canonical_key') throw error
+    throw new AgentGymError({
+      code: 'name_taken',
+      message: `${name.full} is too easily mistaken for another package of @${name.scope}.`,
+      hint: 'Choose a name that differs by more than . _ - or by l, i, 1, o, 0.',
+      data: { name: name.full },
+    })
+  }
+}
+
+async function insertVersion(
+  query: Transaction<Schema>,
+  { queue, config }: { queue: JobQueue; config: ServerConfig },
+  packageId: string,
+  { actor, vetted, objectKey, ip, tag = '' }: NewVersion,
+): Promise<{ id: string; state: VersionState }> {
+  const { tarball, manifest, documents } = vetted
+  const { id } = await query
+    .insertInto('versions')
+    .values({
+      package_id: packageId,
+      version: manifest.version,
+      state: 'checking',
+      checks: JSON.stringify([]),
+      manifest: JSON.stringify(tarball.manifest),
+      readme: tarball.readme ?? '',
+      integrity: tarball.integrity,
+      shasum: tarball.shasum,
+      object_key: objectKey,
+      size: tarball.size,
+      unpacked_size: tarball.unpackedSize,
+      file_count: tarball.files.length,
+      bundle_hash: manifest.kind === 'scenario' ? tarball.bundleHash : null,
+      deprecated: null,
+      yanked_at: null,
+      published_by: actor.accountId,
+      intended_tag: tag,
+      published_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await keepDocuments(query, id, documents)
+  if (manifest.agent === null) await queue.enqueue(query, 'check', id)
+  else await startVerification(query, { queue, secret: config.secret }, { versionId: id, agent: manifest.agent })
+  await recordAudit(query, {
+    actor,
+    action: 'package.publish',
+    subject: `${manifest.name}@${manifest.version}`,
+    ip,
+    data: { integrity: tarball.integrity, tag: tag === '' ? null : tag },
+  })
+  return { id, state: 'checking' }
+}
+
+function versionExists(name: string, version: string, state: VersionState): AgentGymError {
+  const became = { checking: 'is being checked', published: 'is published', rejected: 'was rejected' }[state]
+  return new AgentGymError({
+    code: 'version_exists',
+    message: `${name}@${version} ${became} already, and a version's number is never used twice.`,
+    hint: 'Raise the version in package.json and publish again.',
+    data: { name, version, state },
+  })
+}

@@ -1,0 +1,94 @@
+import { type SampleEpisode, sampleEpisodeSchema } from '@agentgym/contract'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../testing/test-services.ts'
+import { finishCheck } from './finish-check.ts'
+import { keepSampleEpisode, readSampleEpisode } from './sample-episodes.store.ts'
+import { createActor, leaseCheck, upload } from './testing/publishing.ts'
+
+describe.each(await testDatabases())('sample episodes on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let ada: Actor
+  let name: string
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+  })
+  beforeEach(async () => {
+    ada = await createActor(database)
+    name = `@${ada.username}/maze`
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    await database.close()
+    await services.remove()
+  })
+
+  const check = async (version: string, sample: SampleEpisode | null, { ok = true, ...more } = {}) => {
+    await upload(services, ada, version, more)
+    const job = await leaseCheck(services)
+    if (job === undefined) throw new Error('no job')
+    const queue = await jobQueue(services)
+    const report = { ok, name, version, checks: [{ id: 'loads', ok, message: 'It loads.' }] }
+    await finishCheck(services, queue.attemptOf('check', job.id, job.lease), report, sample)
+    return job.id
+  }
+  const read = (version: string, actor: Actor | null = null) => readSampleEpisode(database.query, actor, name, version)
+  const missing = { code: 'sample_episode_not_found' }
+
+  it('is what the check wrote down, for everybody who may read the version', async () => {
+    const episode = sampleEpisode({ view: { kind: 'lines', labels: ['x'] } })
+    await check('1.0.0', episode)
+    await check('1.1.0', null)
+    expect(await read('1.0.0')).toEqual(episode)
+    expect(await readSampleEpisode(database.query, null, name.toUpperCase(), '1.0.0')).toEqual(episode)
+    await expect(read('1.1.0')).rejects.toMatchObject(missing)
+    await expect(read('9.0.0')).rejects.toMatchObject({ code: 'version_not_found' })
+  })
+
+  it('of a private package is for its members, and of a rejected version there is none', async () => {
+    await check('1.0.0', sampleEpisode(), { visibility: 'private' } as object)
+    const stranger = await createActor(database)
+    expect(await read('1.0.0', ada)).toEqual(sampleEpisode())
+    for (const actor of [null, stranger, { ...ada, scopes: new Set(['packages:publish'] as const) }])
+      await expect(read('1.0.0', actor)).rejects.toMatchObject({ code: 'package_not_found' })
+    await check('1.1.0', sampleEpisode(), { ok: false })
+    await expect(read('1.1.0', ada)).rejects.toMatchObject(missing)
+  })
+
+  it('stays the first that came', async () => {
+    const id = await check('1.0.0', sampleEpisode())
+    await keepSampleEpisode(database.query, id, sampleEpisode({ end: 'cut' }))
+    expect((await read('1.0.0')).end).toBe('terminated')
+  })
+
+  it('is kept to the letter, whatever a stranger has written in it', async () => {
+    const id = await check('1.0.0', null)
+    const text = fc.string({ unit: 'binary', maxLength: 60 })
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true })
+    const seen = fc.record({
+      observation: fc.array(number, { maxLength: 5 }),
+      texts: fc.array(text, { maxLength: 4 }),
+    })
+    const step = fc.record({ seen, action: fc.array(number, { maxLength: 3 }), reward: number })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), seen, async (steps, last) => {
+        const given = sampleEpisode({ steps: steps.map(({ seen, ...rest }) => ({ ...seen, ...rest })), last })
+        const parsed = sampleEpisodeSchema.safeParse(given)
+        // What the schema takes, the database must take.
+        if (!parsed.success) return
+        await database.query.deleteFrom('sample_episodes').where('version_id', '=', id).execute()
+        await keepSampleEpisode(database.query, id, parsed.data)
+        expect(await read('1.0.0')).toEqual(JSON.parse(JSON.stringify(given)))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})

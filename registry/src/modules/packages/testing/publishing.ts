@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import type { LeasedCheck } from '@agentgym/contract'
+import { goodTarball } from '../../../../../testdata/tarballs/good-package.ts'
+import { type Actor, scopes } from '../../../core/access/actor.ts'
+import type { Database } from '../../../core/database/database.ts'
+import { jobQueue } from '../../../core/queue/job-queue.ts'
+import type { Services } from '../../../core/services.ts'
+import { canonicalName } from '../../accounts/canonical-name.ts'
+import { leaseJob } from '../../jobs/lease-job.ts'
+import { checkJobs } from '../check-jobs.ts'
+import { finishCheck } from '../finish-check.ts'
+import { publishVersion, type Upload } from '../publish-version.ts'
+
+/** A user with an account of their own, who may do everything with it. */
+export async function createActor(database: Database, prefix = 'u'): Promise<Actor> {
+  const username = `${prefix}${randomBytes(6).toString('hex')}`
+  const { id } = await database.query
+    .insertInto('accounts')
+    .values({
+      kind: 'user',
+      username,
+      username_canonical: canonicalName(username),
+      display_name: null,
+      email: `${username}@example.org`,
+      email_verified_at: null,
+      password_hash: null,
+      disabled_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return {
+    accountId: id,
+    username,
+    emailVerified: false,
+    operator: false,
+    tokenId: null,
+    scopes: new Set(scopes),
+  }
+}
+
+/** Uploads a version of `@actor/base`; `more` changes the upload, `manifest` its package.json. */
+export async function upload(
+  services: Services,
+  actor: Actor,
+  version: string,
+  {
+    base = 'maze',
+    manifest = {},
+    ...more
+  }: Partial<Upload> & { base?: string; manifest?: Record<string, unknown> } = {},
+) {
+  const name = `@${actor.username}/${base}`
+  const tarball = goodTarball({ name, version, ...manifest })
+  return publishVersion(services, { actor, name, version, tarball, ip: null, ...more })
+}
+
+/** The next check that is waiting, as a worker gets it. */
+export async function leaseCheck(services: Services): Promise<LeasedCheck | undefined> {
+  const job = await leaseJob(services, [checkJobs(services)], { kinds: ['check'] })
+  return job?.kind === 'check' ? job : undefined
+}
+
+/** Does every check that is waiting, with that result; gives what was decided. */
+export async function checkAll(
+  services: Services,
+  ok = true,
+  order: 'first first' | 'last first' = 'first first',
+): Promise<string[]> {
+  const jobs: LeasedCheck[] = []
+  for (let job = await leaseCheck(services); job !== undefined; job = await leaseCheck(services)) jobs.push(job)
+  if (order === 'last first') jobs.reverse()
+  const queue = await jobQueue(services)
+  const decided: string[] = []
+  for (const { id, lease, package: checked } of jobs) {
+    const { name, version } = checked
+    const checks = [{ id: 'loads', ok, message: ok ? 'It loads.' : 'It does not load.' }]
+    const state = await finishCheck(services, queue.attemptOf('check', id, lease), { ok, name, version, checks })
+    decided.push(`${name}@${version} ${state}`)
+  }
+  return decided
+}
+
+/** Uploads a version and has it published. */
+export async function publish(...given: Parameters<typeof upload>): Promise<void> {
+  await upload(...given)
+  await checkAll(given[0])
+}

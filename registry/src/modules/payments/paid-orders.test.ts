@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../core/database/database.ts'
+import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { openAccounts } from '../ledger/accounts.store.ts'
+import { expireOrders } from '../orders/end-unpaid-order.ts'
+import { mustTransfer } from '../orders/sale-transfers.ts'
+import type { Listed } from '../orders/testing/marketplace.ts'
+import { askPayments } from './payments-upkeep.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
+
+/** A tenth is the platform's. */
+const price = 2_000
+const sellers = 1_800
+
+describe.each(await testDatabases())('orders paid at Stripe on $kind', ({ open }) => {
+  let market: StripeMarket
+  let seller: Trader
+  let buyer: Trader
+  let listed: Listed
+
+  beforeAll(async () => {
+    market = await openStripeMarket(await open())
+  })
+  afterEach(() => market.audit())
+  afterAll(() => market.close())
+
+  const trade = async () => {
+    seller = await market.trader()
+    buyer = await market.trader()
+    listed = await market.listing(seller, price)
+  }
+  const stateOf = (id: string) => market.stateOf(buyer, `/v1/orders/${id}`)
+  const isEntitled = async () => {
+    const { body } = await market.server.call('GET', '/v1/entitlements', buyer.token)
+    return (body.entitlements as unknown[]).length === 1
+  }
+  const expire = (id: string) =>
+    sql`update orders set expires_at = now() - interval '1 second' where id = ${id}`.execute(market.database.query)
+  const mails = async () => {
+    await backgroundSettled()
+    const sent = await market.server.services.mail.sent()
+    return sent.filter(({ to }) => to.startsWith(buyer.actor.username)).map(({ text }) => text)
+  }
+
+  it('an order is delivered when Stripe has the money, however often it says so', async () => {
+    await trade()
+    const order = await market.buy(buyer, listed, 'provider')
+    expect(await stateOf(order.id)).toBe('awaiting_payment')
+    expect(await isEntitled()).toBe(false)
+    const again = await market.buy(buyer, listed, 'provider')
+    expect(again).toEqual(order)
+    const event = market.stripe.books.pay(order.session)
+    for (const status of await Promise.all(Array.from({ length: 10 }, () => market.tell(event))))
+      expect(status).toBe(200)
+    expect(await stateOf(order.id)).toBe('paid')
+    expect(await isEntitled()).toBe(true)
+    expect(await seller.has()).toMatchObject({ earnings: sellers })
+    expect(await buyer.balance()).toBe(0)
+  })
+
+  it('money that comes when the order has expired stays the buyer’s, who is told', async () => {
+    await trade()
+    const order = await market.buy(buyer, listed, 'provider')
+    await expire(order.id)
+    await expireOrders(market.server.services)
+    await market.tell(market.stripe.books.pay(order.session))
+    expect(await stateOf(order.id)).toBe('expired')
+    expect(await isEntitled()).toBe(false)
+    expect(await buyer.balance()).toBe(price)
+    expect(await seller.has()).not.toMatchObject({ earnings: sellers })
+    expect(await mails()).toEqual([expect.stringMatching(/20\.00 USD is on your balance/)])
+    const { payments } = (await market.server.call('GET', '/v1/payments', buyer.token)).body
+    expect(payments).toMatchObject([{ state: 'succeeded', order: order.id, message: expect.stringMatching(/expired/) }])
+  })
+
+  it('nobody can pay any more for what was cancelled', async () => {
+    await trade()
+    const order = await market.buy(buyer, listed, 'provider')
+    await market.server.call('POST', `/v1/orders/${order.id}/cancel`, buyer.token)
+    await askPayments(market.server.services, { olderThanMs: 0 })
+    expect(market.stripe.books.get(order.session)).toMatchObject({ status: 'expired' })
+    const { payments } = (await market.server.call('GET', '/v1/payments', buyer.token)).body
+    expect(payments).toMatchObject([{ state: 'expired', checkout_url: null }])
+  })
+
+  it('who bought it from the balance meanwhile has the money that comes', async () => {
+    await trade()
+    const order = await market.buy(buyer, listed, 'provider')
+    await market.paid(buyer, price)
+    await market.buy(buyer, listed, 'balance')
+    await market.tell(market.stripe.books.pay(order.session))
+    expect(await buyer.balance()).toBe(price)
+    expect(await seller.has()).toMatchObject({ earnings: sellers })
+    expect(await mails()).toHaveLength(1)
+  })
+
+  it('a payment that failed gives way to another one for the same order', async () => {
+    await trade()
+    const order = await market.buy(buyer, listed, 'provider')
+    await market.tell(market.stripe.books.expire(order.session))
+    const again = await market.buy(buyer, listed, 'provider')
+    expect(again.id).toBe(order.id)
+    expect(again.session).not.toBe(order.session)
+    await market.tell(market.stripe.books.pay(again.session))
+    expect(await stateOf(order.id)).toBe('paid')
+    // Both were paid in the end: the second one is the buyer's.
+    await market.tell(market.stripe.books.pay(order.session))
+    expect(await buyer.balance()).toBe(price)
+    // And its dispute takes that, not the order that it did not pay for.
+    await market.tell(market.stripe.books.dispute(order.session).withdrawn)
+    expect(await buyer.has()).toMatchObject({ balance: 0 })
+    expect(await stateOf(order.id)).toBe('paid')
+  })
+
+  it('a disputed payment takes the order back: from the seller, the platform, and the buyer', async () => {
+    await trade()
+    const order = await market.buy(buyer, listed, 'provider')
+    await market.tell(market.stripe.books.pay(order.session))
+    const { created, withdrawn } = market.stripe.books.dispute(order.session)
+    await Promise.all([market.tell(created), market.tell(withdrawn)])
+    expect(await stateOf(order.id)).toBe('charged_back')
+    expect(await isEntitled()).toBe(false)
+    expect(await seller.has()).toMatchObject({ earnings: 0, debt: 0 })
+    expect(await buyer.has()).toMatchObject({ balance: 0, debt: 0 })
+  })
+
+  it('a dispute that is told before the payment leaves nobody with anything', async () => {
+    await trade()
+    const order = await market.buy(buyer, listed, 'provider')
+    const paid = market.stripe.books.pay(order.session)
+    await market.tell(market.stripe.books.dispute(order.session).withdrawn)
+    await market.tell(paid)
+    expect(await stateOf(order.id)).toBe('charged_back')
+    expect(await isEntitled()).toBe(false)
+    expect(await buyer.has()).toMatchObject({ balance: 0 })
+    expect(await seller.has()).toMatchObject({ earnings: 0 })
+  })
+
+  it('who buys with a top-up and disputes it loses what was bought, the newest first', async () => {
+    await trade()
+    const second = await market.listing(seller, price)
+    const before = await market.listing(seller, price)
+    await market.paid(buyer, price)
+    const early = await market.buy(buyer, before, 'balance')
+    const { session } = await market.paid(buyer, 2 * price + 500)
+    const [older, newer] = [await market.buy(buyer, listed, 'balance'), await market.buy(buyer, second, 'balance')]
+    await market.tell(market.stripe.books.dispute(session, { amount: price }).withdrawn)
+    expect(await stateOf(newer.id)).toBe('charged_back')
+    expect(await stateOf(older.id)).toBe('paid')
+    expect(await buyer.has()).toMatchObject({ balance: 500 })
+    await market.tell(market.stripe.books.dispute(session, { amount: price + 500 }).withdrawn)
+    expect(await stateOf(older.id)).toBe('charged_back')
+    // What other money has paid for stays bought.
+    expect(await stateOf(early.id)).toBe('paid')
+    expect(await buyer.has()).toMatchObject({ balance: 0, debt: 0 })
+    expect(await seller.has()).toMatchObject({ earnings: sellers })
+  })
+
+  it('what a disputed top-up lacks the account owes, and its next one repays', async () => {
+    await trade()
+    const { session } = await market.paid(buyer, 3_000)
+    await spend(market.database, { from: buyer, to: seller, amountMinor: 2_400n })
+    const { withdrawn, reinstated } = market.stripe.books.dispute(session)
+    await market.tell(withdrawn)
+    expect(await buyer.has()).toMatchObject({ balance: 0, debt: -2_400 })
+    await market.paid(buyer, 1_000)
+    expect(await buyer.has()).toMatchObject({ balance: 0, debt: -1_400 })
+    // The dispute is won after all.
+    await market.tell(reinstated)
+    expect(await buyer.has()).toMatchObject({ balance: 1_600, debt: 0 })
+  })
+})
+
+/** As hosted calls are paid for: there is no order that could be taken back. */
+async function spend(database: Database, { from, to, amountMinor }: { from: Trader; to: Trader; amountMinor: bigint }) {
+  const currency = 'USD'
+  await database.transaction(async (query) => {
+    const [balance, earnings] = await openAccounts(query, [
+      { owner: from.actor.accountId, code: 'balance', currency },
+      { owner: to.actor.accountId, code: 'earnings', currency },
+    ])
+    const accounts = { debitAccountId: balance, creditAccountId: earnings }
+    await mustTransfer(query, [{ ...accounts, id: randomUUID(), kind: 'posted', code: 'calls', amountMinor, currency }])
+  })
+}

@@ -1,0 +1,143 @@
+import type { payoutDestinationSchema } from '@agentgym/contract'
+import type { Selectable } from 'kysely'
+import type { z } from 'zod'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { PayoutDestinationTable } from '../../core/database/market-schema.ts'
+import type { Services } from '../../core/services.ts'
+import { findParty, type Party } from '../accounts/order-parties.ts'
+import { paymentProvider, providerName } from './open-provider.ts'
+
+export type DestinationRow = Selectable<PayoutDestinationTable>
+type Shown = z.infer<typeof payoutDestinationSchema>
+
+/** Where an account's earnings go. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
+export async function showPayoutDestination(
+  services: Services,
+  actor: Actor | null,
+  account: string | undefined,
+): Promise<Shown> {
+  const { database } = services
+  const party = await findParty(database.query, actor, account, { permission: 'manage', scope: 'market:sell' })
+  const row = await findDestination(database.query, services, party.id)
+  return shown(services, party, row ?? null, null)
+}
+
+/**
+ * Makes the seller's account at the provider, where there is none, and the address of its form, where it is not complete.
+ * The destination is always that account: nobody can name another one, so whoever gets at a token cannot send earnings
+ * elsewhere. Throws as `showPayoutDestination`, `rate_limited`, `payment_provider_unavailable`.
+ */
+export async function openPayoutDestination(
+  services: Services,
+  actor: Actor | null,
+  { account, ip }: { account: string | undefined; ip: string },
+): Promise<Shown> {
+  const { database, config } = services
+  const party = await findParty(database.query, actor, account, { permission: 'manage', scope: 'market:sell' })
+  await limitRate(database, `payout-destination:${party.id}`, { limit: 20, windowSeconds: 3_600 })
+  const provider = await paymentProvider(services)
+  let row = await findDestination(database.query, services, party.id)
+  if (row === undefined) {
+    const { providerAccount } = await provider.createDestination({
+      accountId: party.id,
+      email: await emailOf(database.query, actor?.accountId ?? party.id),
+    })
+    row = await keepDestination(services, { actor, party, providerAccount, ip })
+  }
+  const destination = await provider.readDestination(row.provider_account, `${config.publicUrl}/earnings`)
+  const kept = await keepState(database.query, destination)
+  return shown(services, party, kept ?? row, destination.onboardingUrl)
+}
+
+/** Of the provider that is in use: an account at another one is no place to pay to. */
+export async function findDestination(
+  query: Queries,
+  services: Pick<Services, 'config'>,
+  accountId: string,
+): Promise<DestinationRow | undefined> {
+  return query
+    .selectFrom('payout_destinations')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('provider', '=', providerName(services))
+    .executeTakeFirst()
+}
+
+/** The provider says that a seller's account has changed: asks it how it is now. Nothing where it is nobody's. */
+export async function refreshDestinationOf(services: Services, providerAccount: string): Promise<void> {
+  const { database, config } = services
+  const known = await database.query
+    .selectFrom('payout_destinations')
+    .select('account_id')
+    .where('provider', '=', providerName(services))
+    .where('provider_account', '=', providerAccount)
+    .executeTakeFirst()
+  if (known === undefined) return
+  const provider = await paymentProvider(services)
+  await keepState(database.query, await provider.readDestination(providerAccount, `${config.publicUrl}/earnings`))
+}
+
+type Kept = { actor: Actor | null; party: Party; providerAccount: string; ip: string }
+
+/** Of two who make one at once, one is kept; an account at a provider that was in use before goes. */
+async function keepDestination(
+  services: Services,
+  { actor, party, providerAccount, ip }: Kept,
+): Promise<DestinationRow> {
+  const provider = providerName(services)
+  return services.database.transaction(async (query) => {
+    const inserted = await query
+      .insertInto('payout_destinations')
+      .values({ account_id: party.id, provider, provider_account: providerAccount })
+      .onConflict((conflict) =>
+        conflict
+          .column('account_id')
+          .doUpdateSet({ provider, provider_account: providerAccount, ready: false, payee: null })
+          .where('payout_destinations.provider', '<>', provider),
+      )
+      .returningAll()
+      .executeTakeFirst()
+    const row = inserted ?? (await findDestination(query, services, party.id))
+    if (row === undefined) throw new Error(`the payout destination of ${party.username} is gone`)
+    if (inserted !== undefined)
+      await recordAudit(query, {
+        ...{ actor, action: 'payout-destination.open', subject: `account:${party.username}`, ip },
+        data: { provider, provider_account: providerAccount },
+      })
+    return row
+  })
+}
+
+async function keepState(
+  query: Queries,
+  { providerAccount, ready, payee }: { providerAccount: string; ready: boolean; payee: string | null },
+): Promise<DestinationRow | undefined> {
+  return query
+    .updateTable('payout_destinations')
+    .set({ ready, payee })
+    .where('provider_account', '=', providerAccount)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+async function emailOf(query: Queries, accountId: string): Promise<string | null> {
+  const row = await query.selectFrom('accounts').select('email').where('id', '=', accountId).executeTakeFirst()
+  return row?.email ?? null
+}
+
+function shown(
+  services: Pick<Services, 'config'>,
+  { username }: Party,
+  row: DestinationRow | null,
+  onboardingUrl: string | null,
+): Shown {
+  return {
+    account: username,
+    provider: providerName(services),
+    ready: row?.ready ?? false,
+    onboarding_url: onboardingUrl,
+  }
+}

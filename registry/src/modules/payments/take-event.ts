@@ -1,0 +1,55 @@
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../../core/database/schema.ts'
+import type { Services } from '../../core/services.ts'
+import type { ProviderEvent } from './payment-provider.ts'
+import { lockPayment } from './payments.store.ts'
+import { refreshDestinationOf } from './payout-destination.ts'
+import { type PayerNote, settlePayment, tellPayer } from './settle-payment.ts'
+import { lockPayout, settlePayout } from './settle-payout.ts'
+
+export type EventOutcome = 'taken' | 'repeated' | 'unknown' | 'not_ours'
+
+/**
+ * Takes an event of a provider, once: what it comes to and the note that it was taken are one transaction, so an event that
+ * is delivered again, at the same moment or after a crash, does nothing. Its signature has been verified.
+ */
+export async function takeEvent(services: Services, provider: string, event: ProviderEvent): Promise<EventOutcome> {
+  const { database, log } = services
+  const { outcome, note } = await database.transaction((query) => take(services, query, { provider, event }))
+  if (note !== null) tellPayer(services, note)
+  if (outcome === 'unknown') log.warn('an event of the payment provider names nothing of ours', { event_id: event.id })
+  // Read from the provider as it is now, so that it matters neither which event comes first nor how often.
+  if (outcome === 'taken' && event.about !== null && 'providerAccount' in event.about)
+    await refreshDestinationOf(services, event.about.providerAccount)
+  return outcome
+}
+
+type Taken = { outcome: EventOutcome; note: PayerNote | null }
+
+async function take(
+  services: Services,
+  query: Transaction<Schema>,
+  { provider, event }: { provider: string; event: ProviderEvent },
+): Promise<Taken> {
+  const { about } = event
+  // Locked before the note of the event is looked for: of two deliveries at once the second waits here, and finds it.
+  const payment = about !== null && 'paymentId' in about ? await lockPayment(query, about.paymentId) : undefined
+  const payout = about !== null && 'payoutId' in about ? await lockPayout(query, about.payoutId) : undefined
+  const outcome =
+    about === null ? 'not_ours' : payment || payout || 'providerAccount' in about ? ('taken' as const) : 'unknown'
+  const noted = await query
+    .insertInto('payment_events')
+    .values({
+      ...{ provider, event_id: event.id, type: event.type, payment_id: payment?.id ?? null, outcome },
+      data: JSON.stringify(event.data),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(sql`1`.as('noted'))
+    .executeTakeFirst()
+  if (noted === undefined) return { outcome: 'repeated', note: null }
+  if (payment !== undefined && about !== null && 'paymentId' in about)
+    return { outcome, note: await settlePayment(services, query, payment, about.news) }
+  if (payout !== undefined && about !== null && 'payoutId' in about)
+    await settlePayout(services, query, payout, about.news)
+  return { outcome, note: null }
+}

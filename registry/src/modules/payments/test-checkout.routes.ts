@@ -1,0 +1,82 @@
+import { formatAmount } from '@agentgym/contract'
+import { Hono } from 'hono'
+import { html } from 'hono/html'
+import type { Env } from '../../core/http/env.ts'
+import type { Html } from '../../core/http/pages/page.ts'
+import type { Services } from '../../core/services.ts'
+import { framed } from '../accounts/device-page.ts'
+import { paymentNotFound } from './begin-payment.ts'
+import type { PaymentNews } from './payment-provider.ts'
+import { findPayment, type PaymentView } from './payments.store.ts'
+import { takeEvent } from './take-event.ts'
+import { isTestCheckout } from './test-provider.ts'
+
+const path = '/test-checkout'
+
+/**
+ * Stands in for a provider's checkout where payments are play: a page with what is to be paid, and buttons for what may
+ * become of it. Its address is all the authority there is, as with a provider's own; the form carries it.
+ */
+export function testCheckoutRoutes(services: Services): Hono<Env> {
+  const routes = new Hono<Env>()
+
+  routes.get(path, async (c) => {
+    const { payment, proof } = await asked(services, c.req.query('payment'), c.req.query('proof'))
+    return c.html(checkoutPage(payment, proof))
+  })
+
+  routes.post(path, async (c) => {
+    const fields = await c.req.parseBody()
+    const { payment, proof } = await asked(services, String(fields.payment), String(fields.proof))
+    const news = newsOf(payment, String(fields.outcome))
+    if (news !== null)
+      await takeEvent(services, 'test', {
+        id: `test_${news.kind}_${payment.id}`,
+        type: `test.${news.kind}`,
+        about: { paymentId: payment.id, news },
+        data: {},
+      })
+    const now = await asked(services, payment.id, proof)
+    return c.html(checkoutPage(now.payment, proof))
+  })
+
+  return routes
+}
+
+async function asked(
+  services: Services,
+  id: string | undefined,
+  proof = '',
+): Promise<{ payment: PaymentView; proof: string }> {
+  const given = String(id).slice(0, 100)
+  if (!isTestCheckout(services.config, given, proof)) throw paymentNotFound(given)
+  const payment = await findPayment(services.database.query, given)
+  if (payment?.provider !== 'test') throw paymentNotFound(given)
+  return { payment, proof }
+}
+
+function newsOf({ amount_minor: amountMinor, currency }: PaymentView, outcome: string): PaymentNews | null {
+  if (outcome === 'pay') return { kind: 'succeeded', amountMinor, currency }
+  if (outcome === 'decline') return { kind: 'failed', message: 'The card was declined.' }
+  return outcome === 'expire' ? { kind: 'expired' } : null
+}
+
+function checkoutPage(payment: PaymentView, proof: string): Html {
+  const amount = formatAmount(payment.amount_minor, payment.currency)
+  if (payment.state !== 'pending')
+    return framed(`The payment ${ends[payment.state]}`, html`<p class="lead">${amount} for ${payment.account}.</p>`)
+  return framed(
+    `Pay ${amount}`,
+    html`
+<p class="lead">For ${payment.account}. No money moves: this server’s payments are play.</p>
+<form method="post" action="${path}">
+<input type="hidden" name="payment" value="${payment.id}">
+<input type="hidden" name="proof" value="${proof}">
+<button name="outcome" value="pay">Pay</button>
+<button name="outcome" value="decline">Decline</button>
+<button name="outcome" value="expire">Let it expire</button>
+</form>`,
+  )
+}
+
+const ends = { succeeded: 'was made', failed: 'was declined', expired: 'has expired', disputed: 'was taken back' }

@@ -1,0 +1,67 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { AgentGymError } from '@agentgym/contract'
+import type { ServerConfig } from '../../core/services.ts'
+import type { PaymentProvider, PaymentRequest } from './payment-provider.ts'
+
+/** For how long a payout whose amount ends in 17 is under way. */
+const UNDER_WAY_MS = 60_000
+
+/**
+ * Play money, and failures on demand. A payment comes to what `testOutcome` says: `succeeds` (unless told), `declined`,
+ * `pending` (whoever opens its page decides), `disputed` (paid, and taken back within a minute or so). A payout whose
+ * amount ends in 13 fails, one that ends in 17 is paid after a minute, every other one at once.
+ */
+export function testProvider(config: Pick<ServerConfig, 'publicUrl' | 'secret'>): PaymentProvider {
+  return {
+    name: 'test',
+    startPayment: async (request) => {
+      if (request.testOutcome === 'declined')
+        throw new AgentGymError({
+          code: 'payment_declined',
+          message: 'The card was declined: the provider test was asked to.',
+          hint: 'Leave test_outcome out, or take another payment method.',
+        })
+      if (request.testOutcome === 'pending')
+        return { reference: request.id, checkoutUrl: testCheckoutUrl(config, request.id), news: null }
+      return { reference: request.id, checkoutUrl: null, news: paid(request) }
+    },
+    readPayment: async ({ testOutcome, expiresAt, ...request }) => {
+      if (testOutcome !== 'pending') return paid(request)
+      return expiresAt !== null && expiresAt.getTime() <= Date.now() ? { kind: 'expired' } : null
+    },
+    cancelPayment: async () => {},
+    createDestination: async ({ accountId }) => ({ providerAccount: `test_${accountId}` }),
+    readDestination: async (providerAccount) => ({ providerAccount, ready: true, payee: null, onboardingUrl: null }),
+    sendPayout: async ({ id, amountMinor, createdAt }) => {
+      if (amountMinor % 100 === 13) return { kind: 'failed', message: 'The bank does not know the account.' }
+      if (amountMinor % 100 === 17 && Date.now() - createdAt.getTime() < UNDER_WAY_MS) return null
+      return { kind: 'paid', reference: id }
+    },
+    readEvent: async () => {
+      throw new AgentGymError({
+        code: 'webhook_signature_invalid',
+        message: 'This server takes no payments through Stripe.',
+        hint: 'Set AGENTGYM_STRIPE_SECRET_KEY and AGENTGYM_STRIPE_WEBHOOK_SECRET.',
+      })
+    },
+  }
+}
+
+function paid({ amountMinor, currency }: Pick<PaymentRequest, 'amountMinor' | 'currency'>) {
+  return { kind: 'succeeded' as const, amountMinor, currency }
+}
+
+/** The page that stands in for a provider's checkout. Whoever has its address may pay, as with any provider. */
+function testCheckoutUrl({ publicUrl, secret }: Pick<ServerConfig, 'publicUrl' | 'secret'>, id: string): string {
+  return `${publicUrl}/test-checkout?payment=${id}&proof=${proofOf(secret, id)}`
+}
+
+export function isTestCheckout({ secret }: Pick<ServerConfig, 'secret'>, id: string, proof: string): boolean {
+  const expected = Buffer.from(proofOf(secret, id))
+  const given = Buffer.from(proof)
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+function proofOf(secret: Uint8Array, id: string): string {
+  return createHmac('sha256', secret).update(`test checkout\n${id}`).digest('base64url')
+}

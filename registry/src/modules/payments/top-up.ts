@@ -1,0 +1,90 @@
+import { AgentGymError, formatAmount, type Payment, type topUpRequestSchema } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { z } from 'zod'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { requireActor } from '../../core/access/authorise.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { once } from '../../core/idempotency/once.ts'
+import type { Services } from '../../core/services.ts'
+import { findParty } from '../accounts/order-parties.ts'
+import { openAccount } from '../ledger/accounts.store.ts'
+import { readBalance } from './balance.ts'
+import { beginPayment, paymentDeclined } from './begin-payment.ts'
+import { providerName } from './open-provider.ts'
+import { paymentOf } from './payments.store.ts'
+
+type Request = z.output<typeof topUpRequestSchema>
+type ToppingUp = { actor: Actor | null; request: Request; idempotencyKey: string; ip: string }
+
+/** More than that on a balance is nobody's wish, and sums of it would no longer be exact in JSON's numbers. */
+const MOST_MINOR = 1e15
+
+/**
+ * Puts money on a balance: writes the payment down, then asks the provider where to pay. Repeated under its key it goes on
+ * from wherever the first request got to.
+ *
+ * Throws `unauthenticated`, `forbidden`, `account_not_found`, `payment_declined`, `payment_provider_unavailable`,
+ * `idempotency_key_reused`, `rate_limited`, `request_invalid`.
+ */
+export async function topUp(services: Services, asking: ToppingUp): Promise<Payment> {
+  const { database } = services
+  const actor = requireActor(asking.actor, 'market:buy')
+  await limitRate(database, `top-up:${actor.accountId}`, { limit: 60, windowSeconds: 60 })
+  const { request, idempotencyKey: key } = asking
+  const { answer } = await database.transaction((query) =>
+    once(query, { actorId: actor.accountId, key, action: 'top-up', request }, async () => {
+      return { status: 201, answer: { id: await writeDown(services, query, { ...asking, actor }) } }
+    }),
+  )
+  const payment = await beginPayment(services, answer.id)
+  if (payment.state === 'failed') throw paymentDeclined(payment)
+  return paymentOf(payment)
+}
+
+async function writeDown(
+  services: Services,
+  query: Transaction<Schema>,
+  { actor, request, ip }: ToppingUp & { actor: Actor },
+): Promise<string> {
+  const { currency } = services.config.training
+  const provider = providerName(services)
+  const { amount_minor, account, test_outcome } = request
+  if (test_outcome !== undefined && provider !== 'test') throw notTest()
+  const party = await findParty(query, actor, account, { permission: 'publish', scope: 'market:buy' })
+  await openAccount(query, { owner: party.id, code: 'balance', currency })
+  const balance = await readBalance(query, party, currency)
+  if (balance.available_minor + balance.held_minor + balance.awaited_minor + amount_minor > MOST_MINOR)
+    throw tooMuch(currency)
+  const { id } = await query
+    .insertInto('payments')
+    .values({
+      ...{ purpose: 'top_up', provider, account_id: party.id, created_by: actor.accountId },
+      ...{ amount_minor, currency, test_outcome: test_outcome ?? null },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await recordAudit(query, {
+    ...{ actor, action: 'top-up.request', subject: `payment:${id}`, ip },
+    data: { account: party.username, amount_minor, currency },
+  })
+  return id
+}
+
+function notTest(): AgentGymError {
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: 'The field "test_outcome" of the body is invalid: this server takes real money.',
+    hint: 'Leave it out.',
+    data: { field: 'test_outcome', in: 'json' },
+  })
+}
+
+function tooMuch(currency: string): AgentGymError {
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: `The field "amount_minor" of the body is invalid: a balance holds ${formatAmount(MOST_MINOR, currency)} at most.`,
+    data: { field: 'amount_minor', in: 'json' },
+  })
+}

@@ -1,0 +1,134 @@
+import { AgentGymError, type Offer, type Verification, verificationStatementSchema } from '@agentgym/contract'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Queries } from '../../core/database/database.ts'
+import { packagePagePath } from '../../core/http/package-path.ts'
+import type { Services } from '../../core/services.ts'
+import { findParty, type Party, readingScope } from '../accounts/order-parties.ts'
+import { majorOf } from '../entitlements/require-tarball.ts'
+import { standingOf } from '../entitlements/standing.ts'
+import { describeVerification } from '../evaluations/describe-verification.ts'
+import { availableMinor } from '../ledger/account.ts'
+import { readOwnersAccounts } from '../ledger/accounts.store.ts'
+import { findReadableVersion, type ReadablePackage } from '../packages/packages.store.ts'
+import { chooseVersion } from '../packages/resolve-version.ts'
+import { manifestFacts } from '../search/manifest-facts.ts'
+import { type PricesNow, pricesNow } from './price-page.ts'
+
+export type OfferRequest = {
+  actor: Actor | null
+  name: string
+  range?: string | undefined
+  /** An organisation to buy for. */
+  account?: string | undefined
+}
+
+/**
+ * What somebody would buy, pay and get, before they confirm. Throws `package_not_found`, `package_taken_down`,
+ * `version_not_found`, `version_yanked`; where an account is named `unauthenticated`, `account_not_found`, `forbidden`.
+ */
+export async function makeOffer(
+  { database, config }: Pick<Services, 'database' | 'config'>,
+  { actor, name, range = '', account }: OfferRequest,
+): Promise<Offer> {
+  const { query } = database
+  const buyer = await buyerOf(query, actor, account)
+  const { found, row } = await chooseVersion(query, actor, name, range)
+  if (row.yanked_at !== null) throw yanked(found.name, row.version)
+  const { manifest } = await findReadableVersion(query, found, row.version)
+  return describeOffer(
+    { query, config },
+    {
+      ...{ actor, buyer, found, manifest, version: row.version },
+      prices: await pricesNow(query, found, config.training.currency),
+      verification: found.kind === 'agent' ? await describeVerification(query, row.id) : null,
+    },
+  )
+}
+
+type OfferParts = {
+  actor: Actor | null
+  buyer: Party | null
+  found: OfferedPackage
+  version: string
+  manifest: Parameters<typeof manifestFacts>[1]
+  prices: PricesNow
+  /** Null for scenarios. */
+  verification: Verification | null
+}
+
+type OfferedPackage = Pick<ReadablePackage, 'id' | 'name' | 'kind' | 'owner_id' | 'member'>
+
+/** The offer of a version; the database is asked only what it has of the buyer. */
+export async function describeOffer(
+  { query, config }: { query: Queries; config: Pick<Services['config'], 'publicUrl'> },
+  { actor, buyer, found, version, manifest, prices, verification }: OfferParts,
+): Promise<Offer> {
+  const { title, license } = manifestFacts(found.name, manifest)
+  const { current, upcoming, terms } = prices
+  const major = majorOf(version)
+  return {
+    package: found.name,
+    kind: found.kind,
+    title,
+    seller: found.name.slice(1, found.name.indexOf('/')),
+    version,
+    covers: `${major}.x`,
+    price: current,
+    upcoming,
+    total_minor: current.amount_minor,
+    license,
+    terms: terms.terms,
+    trial_calls: terms.trial_calls,
+    calls_price_minor: terms.calls_price_minor,
+    entitled: current.kind === 'free' || (await holds(query, { actor, buyer, found, major })),
+    balance_minor: await balanceOf(query, actor, buyer, current.currency),
+    verification: verification === null ? null : offeredVerification(verification, `${found.name}@${version}`),
+    page: config.publicUrl + packagePagePath(found.name),
+  }
+}
+
+async function buyerOf(query: Queries, actor: Actor | null, account: string | undefined): Promise<Party | null> {
+  if (account !== undefined) return findParty(query, actor, account, { permission: 'read', scope: readingScope(actor) })
+  return actor === null ? null : { id: actor.accountId, username: actor.username }
+}
+
+type Holding = { actor: Actor | null; buyer: Party | null; found: OfferedPackage; major: number }
+
+/** Their own, or bought; for an organisation what it has itself, and not what its members have. */
+async function holds(query: Queries, { actor, buyer, found, major }: Holding): Promise<boolean> {
+  if (actor === null || buyer === null) return false
+  if (buyer.id === actor.accountId ? found.member : found.owner_id === buyer.id) return true
+  const holder = { ...actor, accountId: buyer.id }
+  return (await standingOf(query, holder, { packageId: found.id, major })).licence !== null
+}
+
+/** Null for strangers, and for tokens that are not to see it. */
+async function balanceOf(
+  query: Queries,
+  actor: Actor | null,
+  buyer: Party | null,
+  currency: string,
+): Promise<number | null> {
+  if (actor === null || buyer === null || !actor.scopes.has(readingScope(actor))) return null
+  const accounts = await readOwnersAccounts(query, buyer.id)
+  const balance = accounts.find((account) => account.code === 'balance' && account.currency === currency)
+  return balance === undefined ? 0 : Number(availableMinor(balance))
+}
+
+function offeredVerification({ state, signed }: Verification, verified: string): Offer['verification'] {
+  const statement = signed === null ? null : verificationStatementSchema.parse(JSON.parse(signed.statement))
+  return {
+    state,
+    return_mean: statement?.held_out.return_mean ?? null,
+    command: `agentgym agent verify ${verified}`,
+  }
+}
+
+function yanked(name: string, version: string): AgentGymError {
+  return new AgentGymError({
+    code: 'version_yanked',
+    message: `${name}@${version} is yanked: it is not sold.`,
+    hint: 'Choose another version, or leave it out for the latest one.',
+    data: { name, version },
+  })
+}

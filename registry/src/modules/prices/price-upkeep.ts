@@ -1,0 +1,7 @@
+import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { Services } from '../../core/services.ts'
+import { takeEffect } from './show-price.ts'
+
+export function priceUpkeep(services: Pick<Services, 'database'>): UpkeepTask[] {
+  return [{ name: 'market.prices-take-effect', everyMs: 30_000, run: () => takeEffect(services) }]
+}

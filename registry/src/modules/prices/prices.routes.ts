@@ -1,0 +1,81 @@
+import { offerRequestSchema, offerSchema, pricePageSchema, setPriceRequestSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { makeOffer } from './offer.ts'
+import { pricePage } from './price-page.ts'
+import { setPrice } from './set-price.ts'
+
+const base = '/v1/packages/{scope}/{name}'
+const packageParams = z.object({
+  scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+  name: z.string().openapi({ example: 'cart-pole' }),
+})
+
+const priceRoute = createRoute({
+  method: 'get',
+  path: `${base}/price`,
+  operationId: 'getPrice',
+  summary: 'What a package costs, will cost and has cost',
+  request: { params: packageParams },
+  responses: {
+    200: { description: 'Prices and terms.', content: json(pricePageSchema) },
+    ...failures('package_not_found', 'package_taken_down'),
+  },
+})
+
+const setPriceRoute = createRoute({
+  method: 'put',
+  path: `${base}/price`,
+  operationId: 'setPrice',
+  summary: 'Set what a package costs',
+  description:
+    'What costs nobody more holds at once. A raise (or a price for what was free, higher royalties, dearer calls) is announced and holds after the server’s notice period, unless nobody has ordered, downloaded or trained on the package yet. Orders that are placed stay as they are. Needs the scope `market:sell`.',
+  request: { params: packageParams, body: { required: true, content: json(setPriceRequestSchema) } },
+  responses: {
+    200: { description: 'As it is now.', content: json(pricePageSchema) },
+    ...failures('unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down'),
+  },
+})
+
+const offerRoute = createRoute({
+  method: 'get',
+  path: `${base}/offer`,
+  operationId: 'getOffer',
+  summary: 'What one would buy, pay and get',
+  description:
+    'Everything to be seen before an order: total, licence, terms, an agent’s verification. An order names its price.',
+  request: { params: packageParams, query: offerRequestSchema },
+  responses: {
+    200: { description: 'The offer.', content: json(offerSchema) },
+    ...failures(
+      'unauthenticated',
+      'forbidden',
+      'account_not_found',
+      'package_not_found',
+      'package_taken_down',
+      'version_not_found',
+      'version_yanked',
+    ),
+  },
+})
+
+/** What packages cost, and what that buys. */
+export function priceRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  const nameOf = ({ scope, name }: z.infer<typeof packageParams>) => `${scope}/${name}`
+  routes.openapi(priceRoute, async (c) =>
+    c.json(await pricePage(services, c.get('actor'), nameOf(c.req.valid('param'))), 200),
+  )
+  routes.openapi(setPriceRoute, async (c) => {
+    const change = { actor: c.get('actor'), name: nameOf(c.req.valid('param')), ip: c.get('ip') }
+    return c.json(await setPrice(services, change, c.req.valid('json')), 200)
+  })
+  routes.openapi(offerRoute, async (c) => {
+    const asked = { actor: c.get('actor'), name: nameOf(c.req.valid('param')), ...c.req.valid('query') }
+    return c.json(await makeOffer(services, asked), 200)
+  })
+  return routes
+}

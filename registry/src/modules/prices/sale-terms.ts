@@ -1,0 +1,107 @@
+import { AgentGymError, type SetPriceRequest } from '@agentgym/contract'
+import type { Selectable } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import type { SaleTermsTable } from '../../core/database/market-schema.ts'
+import type { ServerConfig } from '../../core/services.ts'
+
+/** What a seller says beside the price: see the contract's fields of the same names. */
+export type SaleTerms = Pick<
+  Selectable<SaleTermsTable>,
+  'royalty_basis_points' | 'trial_calls' | 'calls_price_minor' | 'terms'
+>
+
+/** What is announced of them: it costs somebody more, so it takes effect after the notice period. */
+export type NextTerms = { royalty_basis_points: number; calls_price_minor: number; at: Date }
+
+export type StoredTerms = SaleTerms & { next: NextTerms | null }
+
+const unsaid: StoredTerms = { royalty_basis_points: 0, trial_calls: 0, calls_price_minor: 0, terms: '', next: null }
+
+/** The terms that hold at `at`, and what is announced. Where nobody has said any: nothing is asked. */
+export async function saleTerms(query: Queries, packageId: string, at: Date): Promise<StoredTerms> {
+  const row = await query.selectFrom('sale_terms').selectAll().where('package_id', '=', packageId).executeTakeFirst()
+  return termsAt(row, at)
+}
+
+/** The same from their row, undefined where there is none. */
+export function termsAt(
+  row: Omit<Selectable<SaleTermsTable>, 'package_id' | 'updated_at'> | undefined,
+  at: Date,
+): StoredTerms {
+  if (row === undefined) return unsaid
+  const { royalty_basis_points, trial_calls, calls_price_minor, terms } = row
+  const said = { royalty_basis_points, trial_calls, calls_price_minor, terms }
+  const { next_royalty_basis_points: royalty, next_calls_price_minor: calls, next_at: nextAt } = row
+  if (nextAt === null || royalty === null || calls === null) return { ...said, next: null }
+  const next = { royalty_basis_points: royalty, calls_price_minor: calls }
+  return nextAt <= at ? { ...said, ...next, next: null } : { ...said, next: { ...next, at: nextAt } }
+}
+
+type AskedTerms = Partial<SaleTerms>
+
+/** What changes from the terms that hold to those that are asked for: at once what costs nobody more, the rest at `noticeAt`. */
+export function changedTerms(held: StoredTerms, asked: AskedTerms, noticeAt: Date | null): StoredTerms {
+  const wanted: SaleTerms = {
+    royalty_basis_points: asked.royalty_basis_points ?? (held.next ?? held).royalty_basis_points,
+    trial_calls: asked.trial_calls ?? held.trial_calls,
+    calls_price_minor: asked.calls_price_minor ?? (held.next ?? held).calls_price_minor,
+    terms: asked.terms ?? held.terms,
+  }
+  const { royalty_basis_points: royalty, calls_price_minor: calls } = wanted
+  const isRaise = royalty > held.royalty_basis_points || calls > held.calls_price_minor
+  if (noticeAt === null || !isRaise) return { ...wanted, next: null }
+  const { next } = held
+  // No more than what was announced needs no new notice.
+  const isAnnounced = next !== null && royalty <= next.royalty_basis_points && calls <= next.calls_price_minor
+  return {
+    ...wanted,
+    royalty_basis_points: Math.min(royalty, held.royalty_basis_points),
+    calls_price_minor: Math.min(calls, held.calls_price_minor),
+    next: { royalty_basis_points: royalty, calls_price_minor: calls, at: isAnnounced ? next.at : noticeAt },
+  }
+}
+
+export async function writeTerms(query: Queries, packageId: string, { next, ...terms }: StoredTerms, at: Date) {
+  const row = {
+    ...terms,
+    next_royalty_basis_points: next?.royalty_basis_points ?? null,
+    next_calls_price_minor: next?.calls_price_minor ?? null,
+    next_at: next?.at ?? null,
+    updated_at: at,
+  }
+  await query
+    .insertInto('sale_terms')
+    .values({ package_id: packageId, ...row })
+    .onConflict((conflict) => conflict.column('package_id').doUpdateSet(row))
+    .execute()
+}
+
+/** Throws `request_invalid`, naming what does not fit the kind of the package, or its price. */
+export function vetSale(
+  packageKind: 'scenario' | 'agent',
+  { kind, amount_minor, royalty_basis_points = 0, trial_calls = 0, calls_price_minor = 0 }: SetPriceRequest,
+  { royaltyCapBasisPoints }: Pick<ServerConfig['market'], 'royaltyCapBasisPoints'>,
+): void {
+  if (kind === 'free' && amount_minor !== undefined) throw invalid('amount_minor', 'what is free has no price')
+  if (kind !== 'free' && amount_minor === undefined) throw invalid('amount_minor', 'it says what it costs')
+  if (packageKind === 'agent') {
+    if (kind === 'per_run')
+      throw invalid('kind', 'only scenarios are sold by the run; an agent has a price of its calls, calls_price_minor')
+    if (royalty_basis_points > 0)
+      throw invalid('royalty_basis_points', 'royalties go to the author of the scenario that an agent was trained on')
+    return
+  }
+  if (trial_calls > 0) throw invalid('trial_calls', 'a scenario is not called; only agents have trials')
+  if (calls_price_minor > 0)
+    throw invalid('calls_price_minor', 'a scenario is not called; only agents have such a price')
+  if (royalty_basis_points > royaltyCapBasisPoints)
+    throw invalid('royalty_basis_points', `this server allows at most ${royaltyCapBasisPoints}`)
+}
+
+function invalid(field: string, why: string): AgentGymError {
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: `The field "${field}" of the body is invalid: ${why}.`,
+    data: { field, in: 'json' },
+  })
+}

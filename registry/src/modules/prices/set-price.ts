@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { PricePage, SetPriceRequest } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import { recordAudit } from '../../core/access/audit.ts'
+import { authorise } from '../../core/access/authorise.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import type { Services } from '../../core/services.ts'
+import { type PriceTerms, priceAt, priceTakesEffectAt, upcomingPrices } from '../entitlements/price-history.ts'
+import { priceEntries, type StoredPrice } from '../entitlements/prices.store.ts'
+import type { Change } from '../packages/change-versions.ts'
+import { lockPackage } from '../packages/lock-package.ts'
+import { findReadablePackage, type ReadablePackage } from '../packages/packages.store.ts'
+import { databaseTime, pricePage } from './price-page.ts'
+import { changedTerms, saleTerms, vetSale, writeTerms } from './sale-terms.ts'
+import { showPrice } from './show-price.ts'
+
+const dayMs = 86_400_000
+
+/**
+ * Sets what a package costs and the terms of its sale, for who manages its account. What costs nobody more holds at once; a
+ * raise is announced, and holds after the notice period of the server, unless nobody relies on the package yet. Of
+ * announcements the last one counts. Orders that are placed stay as they are.
+ *
+ * Throws `package_not_found`, `unauthenticated`, `forbidden`, and `request_invalid` for what does not fit the package.
+ */
+export async function setPrice(services: Services, change: Change, request: SetPriceRequest): Promise<PricePage> {
+  const { database, config } = services
+  const { actor, ip } = change
+  const name = await database.transaction(async (query) => {
+    const { name: full, owner_id, visibility } = await findReadablePackage(query, actor, change.name)
+    // Before it is locked: a stranger holds nobody up.
+    const hidden = visibility === 'private' ? full : undefined
+    const seller = await authorise(query, actor, 'manage', owner_id, { scope: 'market:sell', hidden })
+    await lockPackage(database, query, full)
+    const found = await findReadablePackage(query, actor, full)
+    vetSale(found.kind, request, config.market)
+    const at = await databaseTime(query)
+    const noticeMs = (await isReliedOn(query, found)) ? config.market.priceNoticeDays * dayMs : 0
+    const terms = await changeTerms(query, found.id, request, { at, noticeMs })
+    const price = await changePrice(query, found.id, request, {
+      at,
+      noticeMs,
+      setBy: seller.accountId,
+      currency: config.training.currency,
+    })
+    if (price !== null || terms !== null)
+      await recordAudit(query, { actor: seller, action: 'price.set', subject: full, ip, data: { price, terms } })
+    return full
+  })
+  return pricePage(services, actor, name)
+}
+
+type SetAt = { at: Date; noticeMs: number }
+
+/** Gives what was written, for the audit log; null where nothing was. */
+async function changePrice(
+  query: Transaction<Schema>,
+  packageId: string,
+  { kind, amount_minor: amountMinor = 0 }: SetPriceRequest,
+  { at: now, noticeMs, setBy, currency }: SetAt & { setBy: string; currency: string },
+): Promise<Record<string, unknown> | null> {
+  const entries = await priceEntries(query, packageId)
+  const at = afterAll(entries, now)
+  const current = priceAt(entries, at)
+  const next = { kind, amountMinor: BigInt(amountMinor), currency }
+  const announced = upcomingPrices(entries, at)
+  // Saying the same again does not put it off.
+  if (announced.length === 1 && isSame(announced[0], next) && noticeMs > 0) return null
+  const withdrawn = announced.map(({ id }) => id)
+  if (withdrawn.length > 0)
+    await query.updateTable('prices').set({ withdrawn_at: at }).where('id', 'in', withdrawn).execute()
+  if (isSame(current, next)) return withdrawn.length === 0 ? null : { kind, amount_minor: amountMinor, withdrawn }
+  const effectiveAt = isSameCurrency(current, next)
+    ? priceTakesEffectAt({ current, next }, { at, noticeMs })
+    : new Date(at.getTime() + noticeMs)
+  const price = { kind, amount_minor: amountMinor, currency }
+  await query
+    .insertInto('prices')
+    .values({ ...price, package_id: packageId, effective_at: effectiveAt, set_by: setBy, created_at: at })
+    .execute()
+  if (effectiveAt <= at) await showPrice(query, packageId, price)
+  return { ...price, effective_at: effectiveAt.toISOString(), withdrawn }
+}
+
+type Priced = PriceTerms & { currency?: string }
+
+const isSameCurrency = (one: Priced, other: Priced): boolean =>
+  one.kind === 'free' || other.kind === 'free' || one.currency === other.currency
+
+const isSame = (one: Priced, other: Priced): boolean =>
+  one.kind === other.kind && one.amountMinor === other.amountMinor && isSameCurrency(one, other)
+
+/** Of two prices within a millisecond the one that was set last holds. */
+function afterAll(entries: readonly StoredPrice[], now: Date): Date {
+  const taken = entries.filter(({ effectiveAt }) => effectiveAt <= now).map(({ effectiveAt }) => effectiveAt.getTime())
+  return new Date(Math.max(now.getTime(), ...taken.map((ms) => ms + 1)))
+}
+
+/** The same for the terms. */
+async function changeTerms(
+  query: Transaction<Schema>,
+  packageId: string,
+  request: SetPriceRequest,
+  { at, noticeMs }: SetAt,
+): Promise<Record<string, unknown> | null> {
+  const held = await saleTerms(query, packageId, at)
+  const { royalty_basis_points, trial_calls, calls_price_minor, terms } = request
+  const asked = { royalty_basis_points, trial_calls, calls_price_minor, terms }
+  const changed = changedTerms(held, asked, noticeMs === 0 ? null : new Date(at.getTime() + noticeMs))
+  if (isDeepStrictEqual(changed, held)) return null
+  await writeTerms(query, packageId, changed, at)
+  return changed
+}
+
+/**
+ * Whether somebody may count on what the package costs now: it was ordered, downloaded, or trained on by others. Until then
+ * its price changes as its seller likes: right after the first upload, say.
+ */
+async function isReliedOn(query: Queries, { id, owner_id: ownerId }: ReadablePackage): Promise<boolean> {
+  const { rows } = await sql<{ relied: boolean }>`
+    select exists (select from orders where package_id = ${id})
+      or exists (select from packages where id = ${id} and downloads > 0)
+      or exists (
+        select from training_runs join versions on versions.id = training_runs.scenario_version_id
+        where versions.package_id = ${id} and training_runs.owner_id <> ${ownerId}
+      ) as relied`.execute(query)
+  return rows[0].relied
+}

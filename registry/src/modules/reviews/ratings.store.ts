@@ -1,0 +1,93 @@
+import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
+import type { Database, Queries } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { majorOf, mayReview } from './reviewers.ts'
+import { countOf, ratingPrior, type Votes, weightedRating } from './weighted-rating.ts'
+
+export type Rating = { score: number | null; votes: number; byStars: Votes }
+
+/** Held by whoever changes what the votes of a package are, until its rating is what they say. */
+export async function lockRating(query: Transaction<Schema>, packageId: string): Promise<void> {
+  await query.selectFrom('packages').select('id').where('id', '=', packageId).forNoKeyUpdate().execute()
+}
+
+/** What the votes of a package come to, whatever is stored. */
+export async function readRating(query: Queries, packageId: string): Promise<Rating> {
+  const { mean } = await query.selectFrom('rating_prior').select('mean').executeTakeFirstOrThrow()
+  const [found] = await votesOf(query, sql`packages.id = ${packageId}`)
+  const byStars = found?.byStars ?? [0, 0, 0, 0, 0]
+  return { score: weightedRating(byStars, mean), votes: countOf(byStars), byStars }
+}
+
+/** Writes the package's rating, in the transaction of what changed it and with the rating locked before. */
+export async function writeRating(query: Transaction<Schema>, packageId: string): Promise<void> {
+  const { score, votes } = await readRating(query, packageId)
+  await query
+    .updateTable('packages')
+    .set({ rating: score, votes })
+    .where('id', '=', packageId)
+    .where(sql<SqlBool>`(rating, votes) is distinct from (${score}::double precision, ${votes}::integer)`)
+    .execute()
+}
+
+/**
+ * Writes the rating of a package whose votes have changed without a review's being written: somebody joined the seller, say.
+ * The last thing that its transaction does.
+ */
+export async function refreshRating(query: Transaction<Schema>, packageId: string): Promise<void> {
+  await lockRating(query, packageId)
+  await writeRating(query, packageId)
+}
+
+/** The same where votes can only have become fewer: a licence was given back. Costs next to nothing where there are none. */
+export async function dropLostVotes(query: Transaction<Schema>, packageId: string): Promise<void> {
+  const voted = await query
+    .selectFrom('packages')
+    .select('id')
+    .where('id', '=', packageId)
+    .where('votes', '>', 0)
+    .executeTakeFirst()
+  if (voted !== undefined) await refreshRating(query, packageId)
+}
+
+/** Moves the mean that ratings start from to where all votes are now, and every rating with it that is not what it should be. */
+export async function refreshRatings(database: Database): Promise<void> {
+  const all = await votesOf(database.query, sql`true`)
+  const mean = ratingPrior(all.map(({ byStars }) => byStars))
+  await database.query.updateTable('rating_prior').set({ mean }).where('mean', '<>', mean).execute()
+  for (const { packageId, byStars, score, votes } of all) {
+    if (score === weightedRating(byStars, mean) && votes === countOf(byStars)) continue
+    await database.transaction((query) => refreshRating(query, packageId))
+  }
+}
+
+type PackageVotes = { packageId: string; byStars: Votes; score: number | null; votes: number }
+
+/**
+ * The votes of packages that have ever been reviewed, with what is stored. One a person: the newest of those that count, of
+ * whatever version. What was hidden or withdrawn counts no more.
+ */
+async function votesOf(query: Queries, which: RawBuilder<unknown>): Promise<PackageVotes[]> {
+  const column = (name: string) => sql.ref(name)
+  const counts = mayReview({
+    author: column('reviews.author_id'),
+    packageId: column('reviews.package_id'),
+    major: majorOf(column('versions.version')),
+  })
+  const { rows } = await sql<Omit<PackageVotes, 'byStars'> & { given: number[] | null }>`
+    with vote as (
+      select distinct on (reviews.package_id, reviews.author_id) reviews.package_id, reviews.stars
+      from reviews join versions on versions.id = reviews.version_id join packages on packages.id = reviews.package_id
+      where ${which} and reviews.hidden_at is null and reviews.deleted_at is null and ${counts}
+      order by reviews.package_id, reviews.author_id, reviews.updated_at desc, reviews.id desc
+    )
+    select packages.id as "packageId", packages.rating as score, packages.votes,
+      (select json_agg(stars) from vote where package_id = packages.id) as given
+    from packages where ${which} and exists (select from reviews where package_id = packages.id)`.execute(query)
+  return rows.map(({ given, ...stored }) => ({ ...stored, byStars: tally(given ?? []) }))
+}
+
+function tally(given: readonly number[]): Votes {
+  const of = (stars: number) => given.filter((one) => one === stars).length
+  return [of(1), of(2), of(3), of(4), of(5)]
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { putMember, removeMember } from '../../core/access/memberships.store.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { createActor } from '../packages/testing/publishing.ts'
+import { readRating, refreshRatings } from './ratings.store.ts'
+import { insertLicence, organisationWith } from './testing/licences.ts'
+import { reviewedPackages } from './testing/reviewed-packages.ts'
+
+describe.each(await testDatabases())('ratings on $kind', ({ open }) => {
+  const { at, review, list, buyerOf, packageRow, ...market } = reviewedPackages(open)
+  const votes = async () => {
+    const { rating, votes: count } = await packageRow()
+    return { rating, votes: count }
+  }
+
+  it('of many versions, one person has one vote: the newest', async () => {
+    await market.publishVersion('1.1.0')
+    await market.publishVersion('1.2.0')
+    const { token } = await buyerOf()
+    for (const [version, stars] of [
+      ['1.0.0', 5],
+      ['1.1.0', 5],
+      ['1.2.0', 2],
+    ] as const)
+      expect((await review(token, stars, { version })).status).toBe(200)
+    expect(await list()).toMatchObject({ rating: { votes: 1, by_stars: [0, 1, 0, 0, 0] }, reviews: [{}, {}, {}] })
+    await review(token, 4, { version: '1.0.0' })
+    expect(await list()).toMatchObject({ rating: { votes: 1, by_stars: [0, 0, 0, 1, 0] } })
+  })
+
+  it('who joins the seller, or is disabled, votes no more', async () => {
+    const { query } = market.database()
+    const organisation = await organisationWith(market.database(), market.seller(), 'owner')
+    await market.publishAs(organisation.username, 'maze')
+    const [one, other] = [await buyerOf(), await buyerOf()]
+    for (const { token } of [one, other]) expect(await review(token)).toMatchObject({ status: 200 })
+    expect(await votes()).toMatchObject({ votes: 2 })
+    await putMember(query, organisation.id, one.buyer.accountId, 'viewer')
+    await refreshRatings(market.database())
+    expect(await votes()).toMatchObject({ votes: 1 })
+    const disabled = { disabled_at: new Date() }
+    await query.updateTable('accounts').set(disabled).where('id', '=', other.buyer.accountId).execute()
+    await refreshRatings(market.database())
+    expect(await votes()).toEqual({ rating: null, votes: 0 })
+  })
+
+  it('members of an organisation that bought vote for as long as they belong to it', async () => {
+    const member = await createActor(market.database())
+    const organisation = await organisationWith(market.database(), member)
+    await insertLicence(market.database(), { buyer: organisation.id, name: at.name })
+    const token = await market.tokenOf(member, 'market:buy')
+    expect(await review(token)).toMatchObject({ status: 200 })
+    await removeMember(market.database().query, organisation.id, member.accountId)
+    expect(await review(token, 1)).toMatchObject({ code: 'review_not_allowed' })
+    await refreshRatings(market.database())
+    expect(await votes()).toEqual({ rating: null, votes: 0 })
+    expect((await list()).reviews, 'it can still be read').toHaveLength(1)
+  })
+
+  it('many at once: the rating is that of all of them', async () => {
+    const buyers = await Promise.all(Array.from({ length: 12 }, () => buyerOf()))
+    const answers = await Promise.all(buyers.flatMap(({ token }, i) => [review(token, (i % 5) + 1), review(token, 3)]))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const { score } = await readRating(market.database().query, at.packageId)
+    expect(await votes()).toEqual({ rating: score, votes: 12 })
+  })
+
+  it('the mean of all packages moves, and every rating with it', async () => {
+    const { query } = market.database()
+    await review((await buyerOf()).token, 5)
+    const before = (await votes()).rating
+    await query.updateTable('rating_prior').set({ mean: 1 }).execute()
+    await refreshRatings(market.database())
+    const { mean } = await query.selectFrom('rating_prior').select('mean').executeTakeFirstOrThrow()
+    expect(mean).toBeGreaterThan(2)
+    const { rating, votes: count } = await votes()
+    expect(await readRating(query, at.packageId)).toMatchObject({ score: rating, votes: count })
+    expect(Math.abs((rating ?? 0) - (before ?? 0))).toBeLessThan(1)
+  })
+})

@@ -1,0 +1,141 @@
+import {
+  putReviewRequestSchema,
+  replyRequestSchema,
+  reviewListRequestSchema,
+  reviewListSchema,
+  reviewSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Actor } from '../../core/access/actor.ts'
+import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { findReadablePackage } from '../packages/packages.store.ts'
+import { readRating } from './ratings.store.ts'
+import { replyToReview } from './reply-to-review.ts'
+import { listReviews, reviewOf } from './reviews.store.ts'
+import { deleteReview, putReview } from './write-review.ts'
+
+const packageParams = z.object({
+  scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+  name: z.string().openapi({ example: 'cart-pole' }),
+})
+const reviewParams = z.object({ id: z.uuid() })
+const path = '/v1/packages/{scope}/{name}/reviews'
+
+const listRoute = createRoute({
+  method: 'get',
+  path,
+  summary: 'Reviews and rating of a package',
+  description:
+    'Newest first. The rating counts one vote a person: the newest of those who still have what they bought.',
+  request: { params: packageParams, query: reviewListRequestSchema },
+  responses: {
+    200: { description: 'One page.', content: json(reviewListSchema) },
+    ...failures('package_not_found'),
+  },
+})
+
+const putRoute = createRoute({
+  method: 'put',
+  path,
+  summary: 'Review a version, or change your review of it',
+  description:
+    'For those who bought it, alone or through an organisation; where it is free, who downloaded it or trained on it.',
+  request: { params: packageParams, body: { required: true, content: json(putReviewRequestSchema) } },
+  responses: {
+    200: { description: 'Your review.', content: json(reviewSchema) },
+    ...failures(
+      'unauthenticated',
+      'forbidden',
+      'review_not_allowed',
+      'package_not_found',
+      'version_not_found',
+      'rate_limited',
+    ),
+  },
+})
+
+const deleteRoute = createRoute({
+  method: 'delete',
+  path: '/v1/reviews/{id}',
+  summary: 'Withdraw your review',
+  request: { params: reviewParams },
+  responses: {
+    204: { description: 'Done.' },
+    ...failures('unauthenticated', 'forbidden', 'review_not_found'),
+  },
+})
+
+const replyRoute = createRoute({
+  method: 'put',
+  path: '/v1/reviews/{id}/reply',
+  summary: 'Answer a review as the seller',
+  request: { params: reviewParams, body: { required: true, content: json(replyRequestSchema) } },
+  responses: {
+    200: { description: 'The review with the reply.', content: json(reviewSchema) },
+    ...failures('unauthenticated', 'forbidden', 'review_not_found'),
+  },
+})
+
+const deleteReplyRoute = createRoute({
+  method: 'delete',
+  path: '/v1/reviews/{id}/reply',
+  summary: 'Take the answer to a review back',
+  request: { params: reviewParams },
+  responses: {
+    204: { description: 'Done.' },
+    ...failures('unauthenticated', 'forbidden', 'review_not_found'),
+  },
+})
+
+export function reviewRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(listRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    return c.json(await reviewsPage(services, c.get('actor'), `${scope}/${name}`, c.req.valid('query')), 200)
+  })
+  routes.openapi(putRoute, async (c) => {
+    const { scope, name } = c.req.valid('param')
+    const writing = { actor: c.get('actor'), ip: c.get('ip') }
+    return c.json(await putReview(services, writing, { name: `${scope}/${name}`, ...c.req.valid('json') }), 200)
+  })
+  routes.openapi(deleteRoute, async (c) => {
+    await deleteReview(services, { actor: c.get('actor'), ip: c.get('ip') }, c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+  routes.openapi(replyRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const { text } = c.req.valid('json')
+    return c.json(await replyToReview(services, { actor: c.get('actor'), id, text, ip: c.get('ip') }), 200)
+  })
+  routes.openapi(deleteReplyRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    await replyToReview(services, { actor: c.get('actor'), id, text: null, ip: c.get('ip') })
+    return c.body(null, 204)
+  })
+  return routes
+}
+
+async function reviewsPage(
+  { database, config }: Services,
+  actor: Actor | null,
+  name: string,
+  { cursor, limit }: z.output<typeof reviewListRequestSchema>,
+): Promise<z.infer<typeof reviewListSchema>> {
+  const { query } = database
+  const found = await findReadablePackage(query, actor, name)
+  const asked = JSON.stringify(['reviews', found.name])
+  const rating = await readRating(query, found.id)
+  const { rows, next_cursor } = await readPage(
+    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    (range) => listReviews(query, found.id, range),
+  )
+  return {
+    rating: { score: rating.score, votes: rating.votes, by_stars: [...rating.byStars] },
+    reviews: rows.map(reviewOf),
+    next_cursor,
+  }
+}

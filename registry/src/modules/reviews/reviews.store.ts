@@ -1,0 +1,92 @@
+import { AgentGymError, type Review } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { packageNotFound } from '../../core/access/authorise.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { PageEnd } from '../../core/database/page-cursor.ts'
+import { findReadablePackage, type ReadablePackage } from '../packages/packages.store.ts'
+
+/** A review with who wrote it and of what. */
+export type ReviewRow = Awaited<ReturnType<typeof findReview>>
+
+const reviews = (query: Queries) =>
+  query
+    .selectFrom('reviews')
+    .innerJoin('versions', 'versions.id', 'reviews.version_id')
+    .innerJoin('packages', 'packages.id', 'reviews.package_id')
+    .innerJoin('accounts as author', 'author.id', 'reviews.author_id')
+    .leftJoin('accounts as replier', 'replier.id', 'reviews.reply_by')
+    .select(['reviews.id', 'reviews.package_id', 'reviews.version_id', 'reviews.author_id', 'reviews.stars'])
+    .select(['reviews.text', 'reviews.reply', 'reviews.replied_at', 'reviews.created_at', 'reviews.updated_at'])
+    .select([
+      'versions.version',
+      'packages.name as package',
+      'author.username as author',
+      'replier.username as replier',
+    ])
+
+/** Those that can be seen: neither hidden nor withdrawn. */
+const shown = (query: Queries) =>
+  reviews(query).where('reviews.hidden_at', 'is', null).where('reviews.deleted_at', 'is', null)
+
+/** Newest first. */
+export async function listReviews(
+  query: Queries,
+  packageId: string,
+  { after, limit }: { after: PageEnd | null; limit: number },
+): Promise<NonNullable<ReviewRow>[]> {
+  return shown(query)
+    .where('reviews.package_id', '=', packageId)
+    .$if(after !== null, (select) =>
+      select.where(
+        sql<boolean>`(reviews.created_at, reviews.id) < (${new Date(after?.key ?? 0)}::timestamptz, ${after?.id}::uuid)`,
+      ),
+    )
+    .orderBy('reviews.created_at', 'desc')
+    .orderBy('reviews.id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+export function findReview(query: Queries, id: string) {
+  return shown(query).where('reviews.id', '=', id).executeTakeFirst()
+}
+
+/** A review that can be seen, of a package that whoever asks may know of. Throws `review_not_found`, whatever the reason. */
+export async function findReadableReview(
+  query: Queries,
+  actor: Actor | null,
+  id: string,
+): Promise<{ review: NonNullable<ReviewRow>; found: ReadablePackage }> {
+  const review = await findReview(query, id)
+  if (review === undefined) throw reviewNotFound(id)
+  const found = await findReadablePackage(query, actor, review.package).catch((error: unknown) => {
+    throw isHidden(error, review.package) ? reviewNotFound(id) : error
+  })
+  return { review, found }
+}
+
+const isHidden = (error: unknown, name: string): boolean =>
+  error instanceof AgentGymError && error.code === packageNotFound(name).code
+
+export function reviewNotFound(id: string): AgentGymError {
+  return new AgentGymError({
+    code: 'review_not_found',
+    message: `There is no review ${id}.`,
+    hint: 'It may have been withdrawn, or hidden by an operator.',
+    data: { id },
+  })
+}
+
+export function reviewOf(row: NonNullable<ReviewRow>): Review {
+  const { id, version, author, stars, text, reply, replier, replied_at } = row
+  return {
+    ...{ id, version, author, stars, text },
+    reply:
+      reply === null || replier === null || replied_at === null
+        ? null
+        : { by: replier, text: reply, at: replied_at.toISOString() },
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}

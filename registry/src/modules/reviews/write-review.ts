@@ -1,0 +1,113 @@
+import assert from 'node:assert'
+import { AgentGymError, type Review } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { requireActor } from '../../core/access/authorise.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import type { Services } from '../../core/services.ts'
+import { flushDownloads } from '../catalog/record-download.ts'
+import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
+import { lockRating, writeRating } from './ratings.store.ts'
+import { canReview } from './reviewers.ts'
+import { findReview, reviewNotFound, reviewOf } from './reviews.store.ts'
+
+type Writing = { actor: Actor | null; ip: string }
+type Given = { name: string; version: string; stars: number; text: string }
+
+/**
+ * Writes somebody's review of a version, or writes it anew; the package's rating with it. Throws `review_not_allowed` for
+ * whoever has not had the package in hands, sells it, or had this very review hidden; `package_not_found`, `version_not_found`.
+ */
+export async function putReview(
+  services: Services,
+  { actor, ip }: Writing,
+  { name, version, stars, text }: Given,
+): Promise<Review> {
+  const { database } = services
+  const known = requireActor(actor, 'market:buy')
+  await limitRate(database, `review:${known.accountId}`, { limit: 50, windowSeconds: 86_400 })
+  // What they have just downloaded counts.
+  await flushDownloads(services)
+  return database.transaction(async (query) => {
+    const found = await findReadablePackage(query, known, name)
+    const row = await findReadableVersion(query, found, version)
+    const author = known.accountId
+    await lockRating(query, found.id)
+    if (!(await canReview(query, { author, packageId: found.id, version }))) throw notAReviewer(found.name)
+    const id = await upsert(query, { packageId: found.id, versionId: row.id, author, stars, text })
+    if (id === undefined) throw hiddenBefore(found.name, version)
+    await writeRating(query, found.id)
+    await recordAudit(query, {
+      ...{ actor: known, ip, action: 'review.put', subject: `${found.name}@${version}` },
+      data: { review: id, stars },
+    })
+    const written = await findReview(query, id)
+    assert(written !== undefined)
+    return reviewOf(written)
+  })
+}
+
+/** Undefined where theirs was hidden. */
+async function upsert(
+  query: Transaction<Schema>,
+  given: { packageId: string; versionId: string; author: string; stars: number; text: string },
+): Promise<string | undefined> {
+  const { packageId, versionId, author, stars, text } = given
+  const now = sql<Date>`now()`
+  const row = await query
+    .insertInto('reviews')
+    .values({ package_id: packageId, version_id: versionId, author_id: author, stars, text })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['version_id', 'author_id'])
+        .doUpdateSet({ stars, text, updated_at: now, deleted_at: null })
+        .where('reviews.hidden_at', 'is', null),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** Withdraws one's own review. Throws `review_not_found`, also for those of others. */
+export async function deleteReview(services: Services, { actor, ip }: Writing, id: string): Promise<void> {
+  const { database } = services
+  const known = requireActor(actor, 'market:buy')
+  await database.transaction(async (query) => {
+    const review = await query
+      .selectFrom('reviews')
+      .innerJoin('packages', 'packages.id', 'reviews.package_id')
+      .innerJoin('versions', 'versions.id', 'reviews.version_id')
+      .select(['reviews.package_id', 'packages.name', 'versions.version'])
+      .where('reviews.id', '=', id)
+      .where('reviews.author_id', '=', known.accountId)
+      .where('reviews.deleted_at', 'is', null)
+      .executeTakeFirst()
+    if (review === undefined) throw reviewNotFound(id)
+    await lockRating(query, review.package_id)
+    // A reply answers what is no longer there.
+    const withdrawn = { deleted_at: sql<Date>`now()`, text: '', reply: null, reply_by: null, replied_at: null }
+    await query.updateTable('reviews').set(withdrawn).where('id', '=', id).execute()
+    await writeRating(query, review.package_id)
+    const subject = `${review.name}@${review.version}`
+    await recordAudit(query, { actor: known, ip, action: 'review.delete', subject, data: { review: id } })
+  })
+}
+
+function notAReviewer(name: string): AgentGymError {
+  return new AgentGymError({
+    code: 'review_not_allowed',
+    message: `${name} is reviewed by those who bought it, or who used it where it is free; not by its seller.`,
+    hint: `\`agentgym buy ${name}\` or \`agentgym install ${name}\` first, with this account. A licence covers one major.`,
+    data: { name },
+  })
+}
+
+function hiddenBefore(name: string, version: string): AgentGymError {
+  return new AgentGymError({
+    code: 'review_not_allowed',
+    message: `An operator has hidden your review of ${name}@${version}, so it cannot be written anew.`,
+    data: { name, version },
+  })
+}

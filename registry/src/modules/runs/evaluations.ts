@@ -1,0 +1,105 @@
+import { AgentGymError, type EvaluationJob } from '@agentgym/contract'
+import type { Selectable } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { requireActor } from '../../core/access/authorise.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { EvaluationTable } from '../../core/database/training-schema.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { findReadablePackage } from '../packages/packages.store.ts'
+import { requireOwnRun, requireRun } from './run-access.ts'
+
+export type EvaluationRequest = {
+  actor: Actor | null
+  runId: string
+  episodes: number
+  seed: number
+  traceparent: string | null
+  ip: string | null
+}
+
+/** Evaluations that an account may ask for; each may take a worker minutes. */
+const evaluationRate = { limit: 60, windowSeconds: 60 }
+
+/**
+ * Has a worker play a run's agent. Throws `run_not_found`, `forbidden`, `run_has_no_agent`, `rate_limited`.
+ */
+export async function evaluateRun(services: Services, request: EvaluationRequest): Promise<EvaluationJob> {
+  const { database } = services
+  const { runId, episodes, seed, traceparent, ip } = request
+  const known = requireActor(request.actor, 'training:evaluate')
+  await limitRate(database, `evaluate-run:${known.accountId}`, evaluationRate)
+  const queue = await jobQueue(services)
+  return database.transaction(async (query) => {
+    const { run, actor } = await requireOwnRun(query, known, runId, 'training:evaluate')
+    if (run.state !== 'completed')
+      throw new AgentGymError({
+        code: 'run_has_no_agent',
+        message: `The run is ${run.state} and has no trained agent.`,
+        hint: 'An agent is there once the run has completed.',
+        data: { id: runId, state: run.state },
+      })
+    const row = await query
+      .insertInto('evaluations')
+      .values({ purpose: 'requested', run_id: runId, requested_by: actor.accountId, episodes, seed, traceparent })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    await recordAudit(query, {
+      actor,
+      action: 'run.evaluate',
+      subject: `run:${runId}`,
+      ip,
+      data: { evaluation: row.id },
+    })
+    await queue.enqueue(query, 'evaluate', row.id)
+    return evaluationOf(row)
+  })
+}
+
+/** An evaluation, for those who may see what it is of: the run, or the package. Throws `evaluation_not_found`. */
+export async function findEvaluation(query: Queries, actor: Actor | null, id: string): Promise<EvaluationJob> {
+  const known = requireActor(actor, 'training:view')
+  const row = await query
+    .selectFrom('evaluations')
+    .leftJoin('versions', 'versions.id', 'evaluations.version_id')
+    .leftJoin('packages', 'packages.id', 'versions.package_id')
+    .selectAll('evaluations')
+    .select('packages.name as package_name')
+    .where('evaluations.id', '=', id)
+    .executeTakeFirst()
+  try {
+    if (row?.run_id) await requireRun(query, known, row.run_id)
+    else if (row?.package_name) await findReadablePackage(query, known, row.package_name)
+  } catch (error) {
+    if (error instanceof AgentGymError && /_not_found$/.test(error.code)) throw evaluationNotFound(id)
+    throw error
+  }
+  if (row === undefined) throw evaluationNotFound(id)
+  return evaluationOf(row)
+}
+
+/** As the API gives it. */
+export function evaluationOf(row: Selectable<EvaluationTable>): EvaluationJob {
+  const { id, state, episodes, seed, evaluation, error } = row
+  return {
+    id,
+    run: row.run_id,
+    state,
+    episodes,
+    seed,
+    evaluation,
+    error,
+    created_at: row.created_at.toISOString(),
+    ended_at: row.ended_at?.toISOString() ?? null,
+  }
+}
+
+function evaluationNotFound(id: string): AgentGymError {
+  return new AgentGymError({
+    code: 'evaluation_not_found',
+    message: `There is no evaluation ${id}, or it is not yours.`,
+    data: { id },
+  })
+}

@@ -1,0 +1,98 @@
+import { AgentGymError, type ErrorReport, type Outcome, type RunState } from '@agentgym/contract'
+import type { Attempt } from '../../core/queue/job-handler.ts'
+import { leaseLost } from '../../core/queue/lease.ts'
+import type { Services } from '../../core/services.ts'
+import { publishRunAgent, type VettedAgent, vetRunAgent } from './publish-agent.ts'
+import { takeMeter, type Write, writeRun } from './run-attempt.ts'
+import { changeRun, type End, endRun, type RunRow } from './run-state.ts'
+
+/** More than an error of ours carries; what a stranger's code adds goes. */
+const errorDataCharacters = 8_000
+
+/**
+ * Takes the outcome of a run from the worker that has it: state, event, charge, the end of its job and, where that was asked
+ * for, the agent's published version, in one transaction. The worker whose answer was lost may ask again: the outcome that
+ * ended the run by its attempt is answered as it was, and nothing happens. Gives the run's state.
+ *
+ * Throws `lease_lost`, and `request_invalid` for an outcome that the run cannot have.
+ */
+export async function finishRun(
+  services: Services,
+  attempt: Attempt,
+  { outcome, meteredMs }: { outcome: Outcome; meteredMs: number },
+): Promise<RunState> {
+  const before = await findRun(services, attempt)
+  if (isEndedBy(attempt, before, outcome)) return before.state
+  try {
+    return await end(services, attempt, before, { outcome, meteredMs })
+  } catch (error) {
+    // The same outcome may have been on its way twice.
+    const lost = error instanceof AgentGymError && error.code === 'lease_lost'
+    if (lost && isEndedBy(attempt, await findRun(services, attempt), outcome)) return outcome.state
+    throw error
+  }
+}
+
+function isEndedBy({ attempt }: Attempt, run: RunRow, outcome: Outcome): boolean {
+  return run.attempt === attempt + 1 && run.state === outcome.state
+}
+
+async function end(
+  services: Services,
+  attempt: Attempt,
+  before: RunRow,
+  { outcome, meteredMs }: { outcome: Outcome; meteredMs: number },
+): Promise<RunState> {
+  const agent = outcome.state === 'completed' ? await vetRunAgent(services, before) : null
+  const ended = await writeRun(services, attempt, async (write) => {
+    const { query, run, context, leasedMs } = write
+    requirePossible(run, outcome)
+    const { patch, events } = takeMeter(run, { meteredMs, leasedMs })
+    const metered = await changeRun(query, run, patch, events)
+    return endRun(query, context, metered, await endOf(services, { ...write, run: metered }, outcome, agent))
+  })
+  const code = outcome.state === 'failed' ? outcome.error.code : undefined
+  services.log.info('run ended', { run_id: ended.id, state: ended.state, code, worker: ended.worker_name })
+  return ended.state
+}
+
+async function findRun({ database }: Services, { id }: Attempt): Promise<RunRow> {
+  const run = await database.query.selectFrom('training_runs').selectAll().where('id', '=', id).executeTakeFirst()
+  if (run === undefined) throw leaseLost()
+  return run
+}
+
+function requirePossible(run: RunRow, outcome: Outcome): void {
+  if (outcome.state === 'cancelled' && run.cancel_requested_at === null)
+    throw impossible('state', 'Nobody has cancelled the run.')
+  if (outcome.state === 'budget_exceeded' && run.budget_minor === null)
+    throw impossible('state', 'The run has no budget.')
+  if (outcome.state === 'completed' && outcome.agent.integrity !== run.agent_integrity)
+    throw impossible('agent.integrity', 'The agent that the outcome names is not the one that was uploaded.')
+}
+
+async function endOf(
+  services: Services,
+  { query, run, context }: Write,
+  outcome: Outcome,
+  agent: VettedAgent,
+): Promise<End> {
+  if (outcome.state === 'failed') return { state: 'failed', error: capped(outcome.error) }
+  if (outcome.state !== 'completed') return { state: outcome.state }
+  const { agent_object_key: objectKey, agent_integrity: integrity, agent_size: size } = run
+  const looked = run.publish_name === null || agent?.objectKey === objectKey
+  if (objectKey === null || integrity === null || size === null || !looked)
+    throw impossible('agent', 'The agent was uploaded anew meanwhile.')
+  const published = agent === null ? null : await publishRunAgent(query, services, context, run, agent)
+  const { steps, seconds, evaluation } = outcome
+  const stored = { object_key: objectKey, integrity, size }
+  return { state: 'completed', steps, seconds, evaluation, agent: stored, published }
+}
+
+function capped({ data, ...error }: ErrorReport): ErrorReport {
+  return data === undefined || JSON.stringify(data).length > errorDataCharacters ? error : { ...error, data }
+}
+
+function impossible(field: string, message: string): AgentGymError {
+  return new AgentGymError({ code: 'request_invalid', message, data: { field: `outcome.${field}` } })
+}

@@ -1,0 +1,112 @@
+import { startRunRequestSchema } from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import { closeJobQueue } from '../../core/queue/job-queue.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { auditLedger } from '../ledger/audit-ledger.ts'
+import { auditMarket } from '../orders/audit-market.ts'
+import { createTrader, fund, holdings } from '../orders/testing/marketplace.ts'
+import { setPrice } from '../prices/set-price.ts'
+import { cancelRun, topUpRun } from './steer-run.ts'
+import { submitRun } from './submit-run.ts'
+import { mustTakeTurn, openTraining, type Training } from './testing/train.ts'
+
+describe.each(await testDatabases())('runs that are paid for on $kind', ({ open }) => {
+  let database: Database
+  let training: Training
+  let buyer: Actor
+
+  beforeAll(async () => {
+    database = await open()
+    training = await openTraining(database)
+    const { services, ada, scenario } = training
+    await setPrice(services, { actor: ada, name: scenario, ip: null }, { kind: 'per_run', amount_minor: 300 })
+    buyer = await createTrader(database, 'builder')
+    await fund(database, buyer.accountId, 1_000)
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    expect([...(await auditLedger(database)), ...(await auditMarket(database))]).toEqual([])
+    await database.close()
+    await training.services.remove()
+  })
+
+  const submit = (more: Record<string, unknown> = {}) => {
+    const request = startRunRequestSchema.parse({
+      scenario: training.scenario,
+      expected_price: { amount_minor: 300 },
+      ...more,
+    })
+    return submitRun(training.services, { actor: buyer, request, traceparent: null, ip: null })
+  }
+  const orderOf = async (run: string) =>
+    (
+      await database.query
+        .selectFrom('orders')
+        .select('state')
+        .where('run_id', '=', run)
+        .orderBy('created_at')
+        .execute()
+    ).map(({ state }) => state)
+  const balance = async () => (await holdings(database, buyer.accountId)).balance
+  const earnings = async () => (await holdings(database, training.ada.accountId)).earnings ?? 0
+
+  it('the first iteration pays, and nothing that comes after it', async () => {
+    const before = [await balance(), await earnings()]
+    const { id } = await submit()
+    expect([await orderOf(id), (await balance()) - before[0], (await earnings()) - before[1]]).toEqual([
+      ['awaiting_payment'],
+      -300,
+      0,
+    ])
+    const turn = await mustTakeTurn(training)
+    await turn.beat()
+    expect(await orderOf(id)).toEqual(['awaiting_payment'])
+    await turn.train(2)
+    expect([await orderOf(id), (await balance()) - before[0], (await earnings()) - before[1]]).toEqual([
+      ['paid'],
+      -300,
+      270,
+    ])
+    await turn.train(2)
+    await turn.end({ state: 'failed', error: { code: 'training_diverged', message: 'NaN' } })
+    expect([await orderOf(id), (await earnings()) - before[1]]).toEqual([['paid'], 270])
+  })
+
+  it('a run that fails or is cancelled before it trains costs nothing', async () => {
+    const before = await balance()
+    const failed = await submit()
+    await (await mustTakeTurn(training)).end({ state: 'failed', error: { code: 'scenario_threw', message: 'no' } })
+    const cancelled = await submit()
+    await cancelRun(training.services, { actor: buyer, runId: cancelled.id, ip: null })
+    expect([await orderOf(failed.id), await orderOf(cancelled.id), await balance()]).toEqual([
+      ['cancelled'],
+      ['cancelled'],
+      before,
+    ])
+  })
+
+  it('one that used up its budget before it trained is paid for when it goes on', async () => {
+    const before = await balance()
+    const { id } = await submit({ budget_minor: 100 })
+    await (await mustTakeTurn(training)).end({ state: 'budget_exceeded' }, 101)
+    expect([await orderOf(id), await balance()]).toEqual([['cancelled'], before])
+    await topUpRun(training.services, { actor: buyer, runId: id, ip: null, budgetMinor: 10_000 })
+    expect([await orderOf(id), await balance()]).toEqual([['cancelled', 'awaiting_payment'], before - 300])
+    const turn = await mustTakeTurn(training)
+    await turn.train(1)
+    await turn.end({ state: 'failed', error: { code: 'training_diverged', message: 'NaN' } })
+    expect(await orderOf(id)).toEqual(['cancelled', 'paid'])
+  })
+
+  it('without the money there is no run, nor without the price that was shown', async () => {
+    const runs = async () => (await database.query.selectFrom('training_runs').select('id').execute()).length
+    const before = await runs()
+    await submit()
+    await expect(submit()).rejects.toMatchObject({ code: 'insufficient_funds' })
+    await expect(submit({ expected_price: { amount_minor: 299 } })).rejects.toMatchObject({ code: 'price_changed' })
+    await expect(submit({ expected_price: undefined })).rejects.toMatchObject({ code: 'payment_required' })
+    expect(await runs()).toBe(before + 1)
+  })
+})

@@ -1,0 +1,129 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { requireActor } from '../../core/access/authorise.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { keepLearningCurve } from '../packages/learning-curves.store.ts'
+import { lockPackage } from '../packages/lock-package.ts'
+import {
+  authoriseScope,
+  createVersion,
+  type PublishedVersion,
+  publishRate,
+  type VettedPackage,
+  vetPackage,
+} from '../packages/publish-version.ts'
+import { renameTarball } from '../packages/rename-tarball.ts'
+import {
+  freeVersion,
+  type Publication,
+  type PublicationRequest,
+  parsePublication,
+  reservePublication,
+} from './reserve-publication.ts'
+import { requireOwnRun } from './run-access.ts'
+import { agentKeyOf } from './run-data.ts'
+import { changeRun, lockRun, type RunRow } from './run-state.ts'
+import type { RunView } from './runs.store.ts'
+
+export type RunPublication = PublicationRequest & { actor: Actor | null; runId: string; ip: string | null }
+
+/** How often another free number is looked for, where somebody else took the one that was free. */
+const mostTries = 3
+
+/**
+ * Publishes the agent of a run that has completed, as an upload of whoever asks would: the tarball of the run under that
+ * name and version, the next free one unless told. Asking again for the version that the run is published as, or for that
+ * name without a version, gives the same answer; where the checks rejected it, it is published anew.
+ *
+ * Throws `run_not_found`, `forbidden`, `rate_limited`, `run_has_no_agent`, and what `parsePublication`,
+ * `reservePublication`, `vetPackage` and `createVersion` throw.
+ */
+export async function publishRun(services: Services, asked: RunPublication): Promise<PublishedVersion> {
+  const { database } = services
+  const publication = parsePublication(asked)
+  const { accountId } = requireActor(asked.actor, 'packages:publish')
+  const { run, actor } = await requireOwnRun(database.query, asked.actor, asked.runId, 'training:view')
+  await limitRate(database, `publish:${accountId}`, publishRate)
+  await authoriseScope(database.query, actor, publication.name)
+  const tarball = await readAgent(services, run)
+  for (let tries = 1; ; tries++) {
+    try {
+      return await publishOnce(services, { asked, actor, publication, tarball })
+    } catch (error) {
+      const taken = error instanceof AgentGymError && error.code === 'version_exists'
+      if (!taken || publication.version !== undefined || tries === mostTries) throw error
+    }
+  }
+}
+
+async function readAgent({ objects }: Services, run: RunView): Promise<Uint8Array> {
+  const key = agentKeyOf(run)
+  const bytes = await objects.get(key)
+  if (bytes === undefined) throw new Error(`${key}, the agent of run ${run.id}, is missing`)
+  return bytes
+}
+
+type Publishing = { asked: RunPublication; actor: Actor; publication: Publication; tarball: Uint8Array }
+
+async function publishOnce(services: Services, publishing: Publishing): Promise<PublishedVersion> {
+  const { database, objects, config } = services
+  const { asked, publication, tarball } = publishing
+  const { full: name } = publication.name
+  const earlier = await publishedAs(database.query, asked.runId, publication)
+  if (earlier !== undefined) return earlier
+  const version = publication.version ?? (await freeVersion(database.query, name, asked.runId))
+  // What is heavy comes before the transaction that may publish it.
+  const vetted = await vetPackage(config, await renameTarball(tarball, { name, version }), name, version)
+  const objectKey = await objects.put(vetted.bytes)
+  const queue = await jobQueue(services)
+  return database.transaction(async (query) => {
+    const run = await lockRun(query, asked.runId)
+    if (run === undefined) throw new Error(`run ${asked.runId} is gone`)
+    // The same form may have been sent twice.
+    const meanwhile = await publishedAs(query, run.id, publication)
+    if (meanwhile !== undefined) return meanwhile
+    return writeVersion(query, { ...services, queue }, { ...publishing, run, version, vetted, objectKey })
+  })
+}
+
+type Written = Publishing & { run: RunRow; version: string; vetted: VettedPackage; objectKey: string }
+
+async function writeVersion(
+  query: Transaction<Schema>,
+  context: Parameters<typeof createVersion>[1],
+  { asked, publication, run, version, vetted, objectKey }: Written,
+): Promise<PublishedVersion> {
+  const { ip } = asked
+  // Once more, and held: a membership that was taken away meanwhile counts.
+  const { actor } = await requireOwnRun(query, asked.actor, run.id, 'training:view')
+  const { name, visibility } = publication
+  await lockPackage(context.database, query, name.full)
+  await reservePublication(query, actor, { ...publication, version }, run.id)
+  const { id, state, integrity } = await createVersion(query, context, { actor, vetted, objectKey, visibility, ip })
+  await changeRun(query, run, { published_version_id: id })
+  await keepLearningCurve(query, run.id, id)
+  return { name: name.full, version, state, integrity }
+}
+
+/** What the run is published as, where that is what is asked for. */
+async function publishedAs(
+  query: Queries,
+  runId: string,
+  { name, version }: Publication,
+): Promise<PublishedVersion | undefined> {
+  const found = await query
+    .selectFrom('training_runs')
+    .innerJoin('versions', 'versions.id', 'training_runs.published_version_id')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select(['packages.name', 'versions.version', 'versions.state', 'versions.integrity'])
+    .where('training_runs.id', '=', runId)
+    .where('packages.name', '=', name.full)
+    .where('versions.state', '!=', 'rejected')
+    .executeTakeFirst()
+  return found !== undefined && (version === undefined || version === found.version) ? found : undefined
+}

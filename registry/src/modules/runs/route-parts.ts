@@ -1,0 +1,32 @@
+import { type ErrorCode, idempotencyKeySchema } from '@agentgym/contract'
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { Actor } from '../../core/access/actor.ts'
+import { currentTraceparent } from '../../core/http/current-traceparent.ts'
+import type { Env } from '../../core/http/env.ts'
+
+/** Every route of a run takes its id. */
+export const runParams = z.object({ id: z.uuid().openapi({ example: '0b8e5f0c-4a3d-4b5e-9c39-6f1d0e2a7c11' }) })
+
+export const idempotencyHeaders = z.object({
+  'idempotency-key': idempotencyKeySchema.optional().openapi({
+    description: 'Repeating a request under its key gives the run that the first one made.',
+  }),
+})
+
+/** Bytes, or text that is no JSON. */
+export const file = { schema: z.any().openapi({ type: 'string', format: 'binary' }) }
+
+/** Of every route of one run. */
+export const runCodes = ['unauthenticated', 'forbidden', 'run_not_found'] as const satisfies ErrorCode[]
+
+/** Of every route that publishes an agent, or reserves where it will be published. */
+export const publicationCodes = [
+  ...(['name_invalid', 'name_taken', 'version_invalid', 'version_exists'] as const),
+  ...(['package_kind_changed', 'package_visibility_fixed'] as const),
+] as const satisfies ErrorCode[]
+
+/** Who asks, from where, and in which trace. */
+export function requestOf(c: Context<Env>): { actor: Actor | null; ip: string; traceparent: string | null } {
+  return { actor: c.get('actor'), ip: c.get('ip'), traceparent: currentTraceparent(c) }
+}

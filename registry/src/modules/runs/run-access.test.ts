@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto'
+import type { TokenScope } from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import type { Role } from '../../core/database/schema.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { createActor } from '../packages/testing/publishing.ts'
+import { cancelWaiting, createOrganisation, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
+import { mustTakeTurn } from './testing/train.ts'
+
+const [pglite] = await testDatabases()
+const seen: Role[] = ['viewer', 'member', 'admin', 'owner']
+const working: Role[] = ['member', 'admin', 'owner']
+
+type Route = {
+  method: string
+  path: string
+  json?: unknown
+  /** What a token needs for it, and what beside that. */
+  scope: TokenScope
+  also?: TokenScope
+  /** Roles in the account of the run that suffice. */
+  roles: Role[]
+  /** What those get. */
+  status: number
+  /** Of a run that is not in the state for it; `run_state_conflict` unless told. */
+  conflict?: string
+  /** What everybody gets who may not know of the run. */
+  hidden: string
+}
+
+const run = { scope: 'training:view', roles: seen, hidden: 'run_not_found' } as const
+/** Every route about a run of an organisation. RUN has completed, WAITING waits. */
+const routes: Route[] = [
+  { ...run, method: 'GET', path: '/v1/runs/RUN', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs?account=ACCOUNT', status: 200, hidden: 'forbidden' },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/events', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/metrics', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/metrics.csv', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/metrics.tfevents', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/checkpoints', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/checkpoints/2', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/agent', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/trajectories', scope: 'data:export', status: 200 },
+  { ...run, method: 'GET', path: '/v1/evaluations/EVALUATION', status: 200, hidden: 'evaluation_not_found' },
+  {
+    ...run,
+    method: 'POST',
+    path: '/v1/runs/RUN/evaluations',
+    json: {},
+    scope: 'training:evaluate',
+    roles: working,
+    status: 202,
+  },
+  {
+    ...run,
+    method: 'POST',
+    path: '/v1/runs/WAITING/publish',
+    json: { name: '@ACCOUNT/agent' },
+    scope: 'packages:publish',
+    also: 'training:view',
+    roles: working,
+    status: 409,
+    conflict: 'run_has_no_agent',
+  },
+  {
+    ...run,
+    method: 'POST',
+    path: '/v1/runs/WAITING/resume',
+    json: { budget_minor: 5 },
+    scope: 'training:start',
+    roles: working,
+    status: 409,
+  },
+  {
+    ...run,
+    method: 'POST',
+    path: '/v1/runs',
+    json: { scenario: 'SCENARIO', account: 'ACCOUNT' },
+    scope: 'training:start',
+    roles: working,
+    status: 201,
+    hidden: 'forbidden',
+  },
+  // Last: it ends the run that waits, and asked again it changes nothing.
+  { ...run, method: 'POST', path: '/v1/runs/WAITING/cancel', scope: 'training:cancel', roles: working, status: 200 },
+]
+
+describe('who may do what with a run of an organisation', () => {
+  let database: Database
+  let server: RunServer
+  const members = {} as Record<Role, Actor>
+  let stranger: Actor
+  const fill = new Map<string, string>()
+  beforeAll(async () => {
+    database = await pglite.open()
+    server = await startRunServer(database)
+    const { training } = server
+    for (const role of seen) members[role] = await createActor(database, role)
+    stranger = await createActor(database, 'stranger')
+    const account = await createOrganisation(
+      database,
+      seen.map((role) => [members[role], role]),
+    )
+    const token = await tokenOf(training, members.member)
+    const start = async () => {
+      const json = { scenario: training.scenario, account: account.username }
+      return runIn(await server.call('POST', '/v1/runs', { json, token })).id
+    }
+    const completed = await start()
+    const turn = await mustTakeTurn(training)
+    await turn.train(2, 1)
+    await turn.save(1)
+    await turn.sample()
+    await turn.complete(1)
+    const evaluation = await server.call('POST', `/v1/runs/${completed}/evaluations`, { json: {}, token })
+    fill.set('SCENARIO', training.scenario)
+    fill.set('ACCOUNT', account.username)
+    fill.set('EVALUATION', String(evaluation.body.id))
+    fill.set('RUN', completed)
+    fill.set('WAITING', await start())
+  })
+  afterAll(async () => {
+    await server?.close()
+    await database?.close()
+  })
+
+  const filled = (text: string) => [...fill].reduce((whole, [word, value]) => whole.replaceAll(word, value), text)
+  const ask = ({ method, path, json }: Route, token?: string) =>
+    server.call(method, filled(path), {
+      token,
+      ...(json === undefined ? {} : { body: filled(JSON.stringify(json)) }),
+    })
+  const outcome = async (route: Route, token?: string) => {
+    const { status, code } = await ask(route, token)
+    return code ?? status
+  }
+  /** 409 stands for a run that is not in the state for it: whoever gets that might have done it. */
+  const allowed = ({ status, conflict = 'run_state_conflict' }: Route) => (status === 409 ? conflict : status)
+
+  it.each(routes)('$method $path', async (route) => {
+    expect(await outcome(route)).toBe('unauthenticated')
+    expect(await outcome(route, await tokenOf(server.training, stranger))).toBe(route.hidden)
+    for (const role of seen) {
+      const token = await tokenOf(server.training, members[role])
+      expect(await outcome(route, token), role).toBe(route.roles.includes(role) ? allowed(route) : 'forbidden')
+    }
+    const others: TokenScope[] = ['packages:manage', 'account:manage', 'worker']
+    expect(await outcome(route, await tokenOf(server.training, members.owner, others))).toBe('forbidden')
+    const enough = await tokenOf(server.training, members.owner, [route.scope, ...(route.also ? [route.also] : [])])
+    expect(await outcome(route, enough)).toBe(allowed(route))
+  })
+
+  it('and there is no other route of runs', async () => {
+    const { body } = await server.call('GET', '/v1/openapi.json')
+    const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, item]) =>
+      /^.v1.(runs|evaluations)/.test(path) ? Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`) : [],
+    )
+    const pattern = (path: string) =>
+      path
+        .replace(/RUN|WAITING|EVALUATION/, '{id}')
+        .replace('/2', '/{iteration}')
+        .replace(/\?.*/, '')
+    expect(routes.map(({ method, path }) => `${method} ${pattern(path)}`).sort()).toEqual(described.sort())
+  })
+
+  it('a token that may only see changes nothing, and one that may do anything may see', async () => {
+    const viewing = await tokenOf(server.training, members.owner, ['training:view'])
+    for (const route of routes.filter(({ scope }) => scope !== 'training:view'))
+      expect(await outcome(route, viewing), route.path).toBe('forbidden')
+    for (const scope of ['training:start', 'training:cancel', 'training:evaluate', 'data:export'] as const)
+      expect(await outcome(routes[0], await tokenOf(server.training, members.owner, [scope])), scope).toBe(200)
+  })
+
+  it('a run that nobody has is answered as one of others', async () => {
+    const token = await tokenOf(server.training, stranger)
+    for (const { method, path, json } of routes.filter(({ hidden }) => hidden === 'run_not_found')) {
+      const call = { token, ...(json === undefined ? {} : { json: JSON.parse(filled(JSON.stringify(json))) }) }
+      const theirs = await server.call(method, filled(path), call)
+      const nobodys = await server.call(method, filled(path).replace(/[0-9a-f-]{36}/, randomUUID()), call)
+      const told = (text: string) => text.replace(/[0-9a-f-]{36}/g, 'ID')
+      expect([theirs.status, told(theirs.text)]).toEqual([nobodys.status, told(nobodys.text)])
+    }
+    expect((await server.call('GET', '/v1/runs/7', { token })).code).toBe('request_invalid')
+  })
+
+  it('a membership that is taken away ends it at once', async () => {
+    const leaver = await createActor(database)
+    const organisation = await createOrganisation(database, [
+      [members.owner, 'owner'],
+      [leaver, 'member'],
+    ])
+    const token = await tokenOf(server.training, leaver)
+    const json = { scenario: server.training.scenario, account: organisation.username }
+    const { id } = runIn(await server.call('POST', '/v1/runs', { json, token }))
+    await database.query.deleteFrom('memberships').where('user_id', '=', leaver.accountId).execute()
+    expect((await server.call('GET', `/v1/runs/${id}`, { token })).code).toBe('run_not_found')
+    expect((await server.call('POST', `/v1/runs/${id}/cancel`, { token })).code).toBe('run_not_found')
+    expect((await server.call('GET', '/v1/runs', { token })).body).toEqual({ runs: [], next_cursor: null })
+    await cancelWaiting(server.training)
+  })
+
+  it('status is for those who may see runs', async () => {
+    expect((await server.call('GET', '/v1/status')).code).toBe('unauthenticated')
+    const token = await tokenOf(server.training, members.owner, ['packages:read'])
+    expect((await server.call('GET', '/v1/status', { token })).code).toBe('forbidden')
+    const seeing = await tokenOf(server.training, stranger, ['training:view'])
+    expect((await server.call('GET', '/v1/status', { token: seeing })).body).toMatchObject({ runs: { queued: 0 } })
+  })
+})

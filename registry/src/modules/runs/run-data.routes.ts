@@ -1,0 +1,206 @@
+import { checkpointListSchema, runEventSchema, runMetricsRequestSchema, runMetricsSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { Scope } from '../../core/access/actor.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { webStream } from '../../core/storage/web-stream.ts'
+import { trajectoryLines } from './export-trajectories.ts'
+import { exportStream } from './exports/export-stream.ts'
+import { metricsCsv } from './exports/metrics-csv.ts'
+import { runMetricNames, runPoints } from './exports/run-points.store.ts'
+import { tensorboardEvents, tensorboardFileName } from './exports/tensorboard-events.ts'
+import { file, runCodes, runParams } from './route-parts.ts'
+import { requireRun } from './run-access.ts'
+import { listCheckpoints, metricsPage, openAgent, openCheckpoint } from './run-data.ts'
+import { streamRun } from './run-stream.ts'
+
+const base = '/v1/runs/{id}'
+/** Not as a literal: the library takes it for JSON by its ending. */
+const ndjson: string = 'application/x-ndjson'
+
+const eventsRoute = createRoute({
+  method: 'get',
+  path: `${base}/events`,
+  operationId: 'watchRun',
+  summary: 'Events of a run, as they happen',
+  description:
+    'Server-sent events: `id` is the event’s `seq`, `event` its type, `data` the whole event as JSON. All of the run’s events from the first on, or those after `Last-Event-ID` (or `after`). The stream ends after the run’s last event; asked for what comes after that, the answer is 204, at which an EventSource stops. It also ends when the server does or your permission does: connect again with the id of the last event, and nothing is lost or double.',
+  request: {
+    params: runParams,
+    query: z.object({
+      after: z.coerce.number().int().nonnegative().optional().openapi({ description: '`seq` of the last event seen.' }),
+    }),
+    headers: z.object({
+      'last-event-id': z
+        .string()
+        .regex(/^\d{1,15}$/, 'the id of an event')
+        .optional()
+        .openapi({ description: 'What `EventSource` sends when it connects again. Comes before `after`.' }),
+    }),
+  },
+  responses: {
+    200: { description: 'The events.', content: { 'text/event-stream': { schema: runEventSchema } } },
+    204: { description: 'The run is over, and you have all of it.' },
+    ...failures(...runCodes),
+  },
+})
+
+const metricsRoute = createRoute({
+  method: 'get',
+  path: `${base}/metrics`,
+  operationId: 'getMetrics',
+  summary: 'The learning curve, one point an iteration',
+  request: { params: runParams, query: runMetricsRequestSchema },
+  responses: {
+    200: { description: 'In order, each iteration once.', content: json(runMetricsSchema) },
+    ...failures(...runCodes),
+  },
+})
+
+const csvRoute = createRoute({
+  method: 'get',
+  path: `${base}/metrics.csv`,
+  operationId: 'getMetricsAsCsv',
+  summary: 'The learning curve as CSV',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'One line an iteration; a mean over no episode is empty.', content: { 'text/csv': file } },
+    ...failures(...runCodes),
+  },
+})
+
+const tensorboardRoute = createRoute({
+  method: 'get',
+  path: `${base}/metrics.tfevents`,
+  operationId: 'getMetricsForTensorBoard',
+  summary: "The learning curve as TensorBoard's event file",
+  request: { params: runParams },
+  responses: {
+    200: { description: 'Scalars by step.', content: { 'application/octet-stream': file } },
+    ...failures(...runCodes),
+  },
+})
+
+const checkpointsRoute = createRoute({
+  method: 'get',
+  path: `${base}/checkpoints`,
+  operationId: 'listCheckpoints',
+  summary: 'Checkpoints that are kept',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'Latest first.', content: json(checkpointListSchema) },
+    ...failures(...runCodes),
+  },
+})
+
+const checkpointRoute = createRoute({
+  method: 'get',
+  path: `${base}/checkpoints/{iteration}`,
+  operationId: 'getCheckpoint',
+  summary: 'A checkpoint',
+  request: {
+    params: runParams.extend({
+      iteration: z.coerce.number().int().nonnegative().openapi({ type: 'integer', example: 40 }),
+    }),
+  },
+  responses: {
+    200: { description: 'Its bytes.', content: { 'application/octet-stream': file } },
+    ...failures(...runCodes, 'checkpoint_not_found'),
+  },
+})
+
+const agentRoute = createRoute({
+  method: 'get',
+  path: `${base}/agent`,
+  operationId: 'getAgent',
+  summary: 'The trained agent, a package',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'A tarball, as `npm pack` makes it.', content: { 'application/octet-stream': file } },
+    ...failures(...runCodes, 'run_has_no_agent'),
+  },
+})
+
+const trajectoriesRoute = createRoute({
+  method: 'get',
+  path: `${base}/trajectories`,
+  operationId: 'exportTrajectories',
+  summary: 'Sampled trajectories',
+  description: 'One JSON object a line, in the order of iterations. Needs the scope `data:export`.',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'One episode a line.', content: { [ndjson]: file } },
+    ...failures(...runCodes),
+  },
+})
+
+/** What a run leaves while it goes on and after: events, curve, checkpoints, agent, trajectories. */
+export function runDataRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  const { database, config } = services
+  const runFor = async (c: Context<Env>, id: string, scope?: Scope) =>
+    (await requireRun(database.query, c.get('actor'), id, scope)).run
+  routes.openapi(eventsRoute, async (c) => {
+    const { run, actor } = await requireRun(database.query, c.get('actor'), c.req.valid('param').id)
+    const { 'last-event-id': lastEventId } = c.req.valid('header')
+    const after = lastEventId === undefined ? (c.req.valid('query').after ?? 0) : Number(lastEventId)
+    const stream = streamRun(services, { actor, run, after })
+    if (stream === null) return c.body(null, 204)
+    return c.body(stream, 200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      // nginx would gather what is meant to arrive at once.
+      'x-accel-buffering': 'no',
+    })
+  })
+  routes.openapi(metricsRoute, async (c) => {
+    const run = await runFor(c, c.req.valid('param').id)
+    return c.json(await metricsPage(database.query, run.id, c.req.valid('query')), 200)
+  })
+  routes.openapi(csvRoute, async (c) => {
+    const { id } = await runFor(c, c.req.valid('param').id)
+    const lines = metricsCsv(runPoints(database.query, id), await runMetricNames(database.query, id))
+    return c.body(exportStream(lines), 200, download('text/csv; charset=utf-8; header=present', `run-${id}.csv`))
+  })
+  routes.openapi(tensorboardRoute, async (c) => {
+    const run = await runFor(c, c.req.valid('param').id)
+    const startedAt = run.started_at ?? run.created_at
+    const records = tensorboardEvents(runPoints(database.query, run.id), startedAt)
+    return c.body(exportStream(records), 200, download(binary, tensorboardFileName(run.id, startedAt)))
+  })
+  routes.openapi(checkpointsRoute, async (c) => {
+    const run = await runFor(c, c.req.valid('param').id)
+    return c.json(await listCheckpoints(database.query, run.id, config.publicUrl), 200)
+  })
+  routes.openapi(checkpointRoute, async (c) => {
+    const { id, iteration } = c.req.valid('param')
+    const run = await runFor(c, id)
+    const { body, size } = await openCheckpoint(services, run.id, iteration)
+    return c.body(webStream(body), 200, download(binary, `run-${run.id}-${iteration}.checkpoint`, size))
+  })
+  routes.openapi(agentRoute, async (c) => {
+    const run = await runFor(c, c.req.valid('param').id)
+    const { body, size } = await openAgent(services, run)
+    return c.body(webStream(body), 200, download(binary, `run-${run.id}.tgz`, size))
+  })
+  routes.openapi(trajectoriesRoute, async (c) => {
+    const { id } = await runFor(c, c.req.valid('param').id, 'data:export')
+    const lines = exportStream(trajectoryLines(services, id))
+    return c.body(lines, 200, download(ndjson, `run-${id}-trajectories.ndjson`))
+  })
+  return routes
+}
+
+const binary = 'application/octet-stream'
+
+function download(type: string, name: string, size?: number): Record<string, string> {
+  return {
+    'content-type': type,
+    'content-disposition': `attachment; filename="${name}"`,
+    'cache-control': 'no-store',
+    ...(size === undefined ? {} : { 'content-length': String(size) }),
+  }
+}

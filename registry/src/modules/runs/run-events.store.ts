@@ -1,0 +1,45 @@
+import type { RunEvent, RunEventData, RunEventType } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+
+/** Progress has a table of its own: see `insertPoints`. */
+type EventType = Exclude<RunEventType, 'progress'>
+/** What happened to a run, before it has its place among the run's events. */
+export type NewRunEvent = { [Type in EventType]: { type: Type; data: RunEventData[Type] } }[EventType]
+
+/** An event with its place. The run's row is locked, and `last_seq` is set to the highest by whoever numbers. */
+export type NumberedEvent = NewRunEvent & { seq: number }
+export type NumberedPoint = { seq: number; data: RunEventData['progress'] }
+
+/** Gives events the places after `lastSeq`, in order. */
+export function numbered(lastSeq: number, events: NewRunEvent[]): NumberedEvent[] {
+  return events.map((event, index) => ({ ...event, seq: lastSeq + 1 + index }))
+}
+
+/** Writes events that have their places. */
+export async function insertEvents(query: Queries, runId: string, events: NumberedEvent[]): Promise<void> {
+  if (events.length === 0) return
+  const rows = events.map(({ seq, type, data }) => ({ run_id: runId, seq, type, data: JSON.stringify(data) }))
+  await query.insertInto('run_events').values(rows).execute()
+}
+
+/** Writes points of the curve that have their places, in one statement however many there are. */
+export async function insertPoints(query: Queries, runId: string, points: NumberedPoint[]): Promise<void> {
+  if (points.length === 0) return
+  const rows = JSON.stringify(points.map(({ seq, data }) => ({ seq, iteration: data.iteration, data })))
+  await sql`
+    insert into training_metrics (run_id, iteration, seq, data)
+    select ${runId}::uuid, point.iteration, point.seq, point.data
+    from jsonb_to_recordset(${rows}::jsonb) as point (iteration bigint, seq bigint, data jsonb)`.execute(query)
+}
+
+/** The run's events after `afterSeq`, in order, at most `limit`: progress and all others together. */
+export async function readEvents(query: Queries, runId: string, afterSeq: number, limit: number): Promise<RunEvent[]> {
+  const { rows } = await sql<{ seq: number; at: Date; type: string; data: unknown }>`
+    (select seq, at, type, data from run_events where run_id = ${runId} and seq > ${afterSeq} order by seq limit ${limit})
+    union all
+    (select seq, at, 'progress' as type, data from training_metrics
+      where run_id = ${runId} and seq > ${afterSeq} order by seq limit ${limit})
+    order by seq limit ${limit}`.execute(query)
+  return rows.map(({ seq, at, type, data }) => ({ seq, at: at.toISOString(), type, data }) as RunEvent)
+}

@@ -1,0 +1,206 @@
+import type { RunState } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Database } from '../../core/database/database.ts'
+import type { Services } from '../../core/services.ts'
+import { readEvents } from './run-events.store.ts'
+import { onRunChanged } from './run-signals.ts'
+import { isOver } from './run-state.ts'
+
+/** Events of a run as they go over the wire, from after one place to another. Shared by all who read them. */
+export type FeedPage = { lastSeq: number; bytes: Uint8Array }
+
+/** How often the database is asked what other processes have done to the runs that somebody watches here. */
+const POLL_MS = 500
+/** Events that are read at once. */
+const PAGE_EVENTS = 250
+/** Of pages kept for who comes by the same place, over all runs. */
+const KEPT_BYTES = 32 * 2 ** 20
+
+/**
+ * What the watchers in this process share of one database: one question every half second about all runs that are watched,
+ * and each event read and written out once, however many watch. A watcher itself holds only its place, so one that reads
+ * slowly costs nothing, and finds what it has missed in the database.
+ */
+export class RunFeeds {
+  readonly #services: Pick<Services, 'database' | 'log'>
+  readonly #feeds = new Map<string, RunFeed>()
+  readonly #pages = new Map<string, FeedPage>()
+  readonly #loading = new Map<string, Promise<FeedPage>>()
+  #keptBytes = 0
+  #timer: NodeJS.Timeout | undefined
+  #polling = false
+  #closed = false
+
+  constructor(services: Pick<Services, 'database' | 'log'>) {
+    this.#services = services
+  }
+
+  /** Watches a run until `leave` is called. */
+  join(runId: string): RunFeed {
+    let feed = this.#feeds.get(runId)
+    if (feed === undefined) {
+      const made = new RunFeed(runId, () => this.#ask([runId]))
+      made.unsubscribe = onRunChanged(this.#services, runId, () => void made.refresh())
+      this.#feeds.set(runId, made)
+      feed = made
+    }
+    feed.watchers++
+    this.#timer ??= setInterval(() => void this.#poll(), POLL_MS)
+    return feed
+  }
+
+  leave(feed: RunFeed): void {
+    feed.watchers--
+    if (feed.watchers > 0) return
+    feed.unsubscribe()
+    this.#feeds.delete(feed.runId)
+    if (this.#feeds.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#pages.clear()
+    this.#keptBytes = 0
+  }
+
+  /** Connections, over all runs. */
+  get watchers(): number {
+    return [...this.#feeds.values()].reduce((total, { watchers }) => total + watchers, 0)
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Ends what everybody watches; they may go on elsewhere. */
+  close(): void {
+    this.#closed = true
+    for (const feed of this.#feeds.values()) feed.wake()
+  }
+
+  /** The next events after `seq`, at least one: to be asked where there are some. */
+  async pageAfter(runId: string, seq: number): Promise<FeedPage> {
+    const key = `${runId}/${seq}`
+    const kept = this.#pages.get(key)
+    if (kept !== undefined) return kept
+    let loading = this.#loading.get(key)
+    if (loading === undefined) {
+      loading = this.#load(runId, seq).finally(() => this.#loading.delete(key))
+      this.#loading.set(key, loading)
+    }
+    const page = await loading
+    this.#keep(key, page)
+    return page
+  }
+
+  /** Where the database is slower than that, it is asked as often as it answers. */
+  async #poll(): Promise<void> {
+    if (this.#polling) return
+    this.#polling = true
+    await this.#ask([...this.#feeds.keys()])
+    this.#polling = false
+  }
+
+  async #ask(runIds: string[]): Promise<void> {
+    try {
+      const { rows } = await sql<{ id: string; state: RunState; last_seq: number }>`
+        select id, state, last_seq from training_runs where id = any(${sql.val(runIds)}::uuid[])`.execute(
+        this.#services.database.query,
+      )
+      for (const { id, state, last_seq } of rows) this.#feeds.get(id)?.advance(last_seq, isOver(state))
+    } catch (error) {
+      // Watchers wait; the next question may be answered.
+      if (!this.#closed)
+        this.#services.log.warn('the runs that are watched could not be asked for', { error: String(error) })
+    }
+  }
+
+  async #load(runId: string, seq: number): Promise<FeedPage> {
+    const events = await readEvents(this.#services.database.query, runId, seq, PAGE_EVENTS)
+    const text = events.map((event) => `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    return { lastSeq: events.at(-1)?.seq ?? seq, bytes: Buffer.from(text.join('')) }
+  }
+
+  #keep(key: string, page: FeedPage): void {
+    if (this.#feeds.size === 0 || this.#pages.has(key) || page.bytes.length === 0) return
+    this.#pages.set(key, page)
+    this.#keptBytes += page.bytes.length
+    for (const [oldest, { bytes }] of this.#pages) {
+      if (this.#keptBytes <= KEPT_BYTES) return
+      this.#pages.delete(oldest)
+      this.#keptBytes -= bytes.length
+    }
+  }
+}
+
+/** One run, as far as this process knows. */
+export class RunFeed {
+  readonly runId: string
+  readonly #ask: () => Promise<void>
+  readonly #waiting = new Set<() => void>()
+  #asking: Promise<void> | undefined
+  #askAgain = false
+  #lastSeq = 0
+  #over = false
+  watchers = 0
+  unsubscribe: () => void = () => {}
+
+  constructor(runId: string, ask: () => Promise<void>) {
+    this.runId = runId
+    this.#ask = ask
+  }
+
+  /** `seq` of the run's latest event. */
+  get lastSeq(): number {
+    return this.#lastSeq
+  }
+
+  /** No event comes after that one, unless somebody tops the run up. */
+  get over(): boolean {
+    return this.#over
+  }
+
+  /** What was read of the run; what is older than what is known already is left out. */
+  advance(lastSeq: number, over: boolean): void {
+    if (lastSeq < this.#lastSeq || (lastSeq === this.#lastSeq && over === this.#over)) return
+    this.#lastSeq = lastSeq
+    this.#over = over
+    this.wake()
+  }
+
+  /** Asks the database how far the run is. Whoever asks while an answer is on its way has the next one. */
+  async refresh(): Promise<void> {
+    this.#askAgain = true
+    this.#asking ??= this.#askUntilFresh()
+    await this.#asking
+  }
+
+  async #askUntilFresh(): Promise<void> {
+    while (this.#askAgain) {
+      this.#askAgain = false
+      await this.#ask()
+    }
+    this.#asking = undefined
+  }
+
+  /** Calls `listener` once, at the next change; the function that comes back takes that back. */
+  atNextChange(listener: () => void): () => void {
+    this.#waiting.add(listener)
+    return () => this.#waiting.delete(listener)
+  }
+
+  wake(): void {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const listener of waiting) listener()
+  }
+}
+
+/** The feeds of one database, made by whoever watches first. */
+export function runFeeds(services: Pick<Services, 'database' | 'log'>): RunFeeds {
+  let feeds = feedsOf.get(services.database)
+  if (feeds === undefined) {
+    feeds = new RunFeeds(services)
+    feedsOf.set(services.database, feeds)
+  }
+  return feeds
+}
+const feedsOf = new WeakMap<Database, RunFeeds>()

@@ -1,0 +1,236 @@
+import assert from 'node:assert'
+import { AgentGymError, type ErrorReport, type Evaluation, type RunState } from '@agentgym/contract'
+import { type Selectable, sql, type Transaction, type UpdateObject } from 'kysely'
+import type { Schema } from '../../core/database/schema.ts'
+import type { TrainingRunTable } from '../../core/database/training-schema.ts'
+import { type JobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { settleRunOrder } from '../orders/run-order.ts'
+import { isSpent, spentMinor } from './metering.ts'
+import { insertEvents, type NewRunEvent, numbered } from './run-events.store.ts'
+
+/** A run as its row has it. What changes it holds the row's lock, and the job's before that. */
+export type RunRow = Selectable<TrainingRunTable>
+export type RunPatch = Omit<UpdateObject<Schema, 'training_runs'>, 'state'> & { state?: RunState }
+
+/** What the end of a run needs: the queue, for its job, and the currency, for its charge. */
+export type RunContext = { queue: JobQueue; currency: string }
+
+/** Never call it within a transaction. */
+export async function runContext(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<RunContext> {
+  return { queue: await jobQueue(services), currency: services.config.training.currency }
+}
+
+/** What a run may become. Ends are for good, but for a budget that is raised. */
+const successors: Record<RunState, readonly RunState[]> = {
+  queued: ['running', 'failed', 'cancelled', 'budget_exceeded'],
+  running: ['queued', 'completed', 'failed', 'cancelled', 'budget_exceeded'],
+  budget_exceeded: ['queued'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+}
+
+/** Attempts without a new checkpoint or iteration after which a run is given up. */
+export const maxIdleAttempts = 5
+
+export function mayBecome(from: RunState, to: RunState): boolean {
+  return successors[from].includes(to)
+}
+
+export function isOver(state: RunState): boolean {
+  return state !== 'queued' && state !== 'running'
+}
+
+/** The run's row, locked until the transaction ends. Lock its job first. */
+export async function lockRun(query: Transaction<Schema>, runId: string): Promise<RunRow | undefined> {
+  return query.selectFrom('training_runs').selectAll().where('id', '=', runId).forUpdate().executeTakeFirst()
+}
+
+/** Changes a locked run and appends events; gives the row as it is then. The state changes through here and nowhere else. */
+export async function changeRun(
+  query: Transaction<Schema>,
+  run: RunRow,
+  patch: RunPatch,
+  events: NewRunEvent[] = [],
+): Promise<RunRow> {
+  const { state } = patch
+  assert(state === undefined || mayBecome(run.state, state), `run ${run.id} is ${run.state} and cannot be ${state}`)
+  await insertEvents(query, run.id, numbered(run.last_seq, events))
+  return query
+    .updateTable('training_runs')
+    .set({ last_seq: run.last_seq + events.length, ...patch })
+    .where('id', '=', run.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** What ends a run, with what it leaves. */
+export type End =
+  | {
+      state: 'completed'
+      steps: number
+      seconds: number
+      evaluation: Evaluation
+      agent: { object_key: string; integrity: string; size: number }
+      /** What became of publishing the agent; null where nobody asked for that. */
+      published: { versionId: string; name: string; version: string } | { error: ErrorReport } | null
+    }
+  | { state: 'failed'; error: ErrorReport }
+  | { state: 'cancelled' }
+  | { state: 'budget_exceeded' }
+
+/**
+ * The one way that a run ends: state, last event, charge, what was held for its scenario, and the end of its job, in the caller's transaction, which holds
+ * job and run.
+ */
+export async function endRun(
+  query: Transaction<Schema>,
+  { queue, currency }: RunContext,
+  run: RunRow,
+  end: End,
+): Promise<RunRow> {
+  await charge(query, run, currency)
+  await settleRunOrder(query, run.id, end.state === 'completed' || run.iteration > 0 ? 'post' : 'void')
+  await queue.end(query, 'train', run.id)
+  return changeRun(query, run, { state: end.state, ended_at: sql<Date>`now()`, ...remains(end) }, eventsOf(run, end))
+}
+
+function remains(end: End): RunPatch {
+  if (end.state === 'failed') return { error: JSON.stringify(end.error) }
+  if (end.state !== 'completed') return {}
+  const { evaluation, agent, published } = end
+  return {
+    evaluation: JSON.stringify(evaluation),
+    agent_object_key: agent.object_key,
+    agent_integrity: agent.integrity,
+    agent_size: agent.size,
+    published_version_id: published !== null && 'versionId' in published ? published.versionId : null,
+  }
+}
+
+/** The last of them is what ends a stream of the run's events. */
+function eventsOf(run: RunRow, end: End): NewRunEvent[] {
+  if (end.state === 'failed') return [{ type: 'failed', data: { error: end.error } }]
+  if (end.state === 'cancelled') return [{ type: 'cancelled', data: {} }]
+  if (end.state === 'budget_exceeded') {
+    const data = { spent_minor: spentMinor(run), budget_minor: run.budget_minor ?? 0 }
+    return [{ type: 'budget_exceeded', data }]
+  }
+  const { steps, seconds, evaluation, published } = end
+  const completed: NewRunEvent = { type: 'completed', data: { steps, seconds, evaluation } }
+  if (published === null) return [completed]
+  if ('error' in published) return [{ type: 'publish_failed', data: published }, completed]
+  const { name, version } = published
+  return [{ type: 'published', data: { name, version } }, completed]
+}
+
+/** What the run costs beyond what was charged when it ended before: a row an end, however little. */
+async function charge(query: Transaction<Schema>, run: RunRow, currency: string): Promise<void> {
+  const { charged } = await query
+    .selectFrom('training_charges')
+    .select((select) => select.fn.coalesce(select.fn.sum<number>('amount_minor'), sql<number>`0`).as('charged'))
+    .where('run_id', '=', run.id)
+    .executeTakeFirstOrThrow()
+  await query
+    .insertInto('training_charges')
+    .values({
+      run_id: run.id,
+      resumption: run.resumptions,
+      amount_minor: Math.max(0, spentMinor(run) - Number(charged)),
+      currency,
+      price_milliseconds: run.price_milliseconds,
+    })
+    .execute()
+}
+
+/**
+ * What becomes of a run whose worker is gone or gave it back: it waits again, unless it was to end anyway or gets nowhere.
+ * Its job waits already.
+ */
+export async function requeueRun(
+  query: Transaction<Schema>,
+  context: RunContext,
+  run: RunRow,
+  { reason, message, patch }: { reason: 'lease_expired' | 'released'; message: string | null; patch: RunPatch },
+): Promise<RunRow> {
+  const waiting = await changeRun(query, run, { ...patch, state: 'queued' }, [
+    { type: 'queued', data: { reason, message } },
+  ])
+  if (waiting.cancel_requested_at !== null) return endRun(query, context, waiting, { state: 'cancelled' })
+  if (isSpent(waiting)) return endRun(query, context, waiting, { state: 'budget_exceeded' })
+  if (waiting.idle_attempts < maxIdleAttempts) return waiting
+  return endRun(query, context, waiting, { state: 'failed', error: workerFailed })
+}
+
+const workerFailed: ErrorReport = {
+  code: 'worker_failed',
+  message: `${maxIdleAttempts} workers in a row got nowhere with the run: each was gone before a new iteration or checkpoint.`,
+  hint: 'The scenario may use up memory or time before it answers: run `agentgym scenario check`, or train with fewer environments.',
+}
+
+/**
+ * Asks a run to end: one that waits ends at once, one that runs when its worker has saved a checkpoint. Asking again
+ * changes nothing. Throws `run_not_found`, and `run_state_conflict` where the run is over.
+ */
+export async function requestCancel(query: Transaction<Schema>, context: RunContext, runId: string): Promise<RunRow> {
+  const run = await lockJobAndRun(query, context.queue, runId)
+  if (run.cancel_requested_at !== null && (run.state === 'running' || run.state === 'cancelled')) return run
+  if (isOver(run.state)) throw stateConflict(run, 'cancelled')
+  const requested = await changeRun(query, run, { cancel_requested_at: sql<Date>`now()` }, [
+    { type: 'cancel_requested', data: {} },
+  ])
+  return run.state === 'queued' ? endRun(query, context, requested, { state: 'cancelled' }) : requested
+}
+
+/**
+ * Gives a run that used up its budget a higher one, and a job. Throws `run_not_found`, `run_state_conflict` where it did
+ * not, `request_invalid` where the new budget is used up as well.
+ */
+export async function resumeRun(
+  query: Transaction<Schema>,
+  { queue }: Pick<RunContext, 'queue'>,
+  runId: string,
+  { budgetMinor, priority }: { budgetMinor: number; priority?: number },
+): Promise<RunRow> {
+  const run = await lockJobAndRun(query, queue, runId)
+  if (run.state !== 'budget_exceeded') throw stateConflict(run, 'resumed')
+  if (isSpent({ ...run, budget_minor: budgetMinor }))
+    throw new AgentGymError({
+      code: 'request_invalid',
+      message: `The run has spent ${spentMinor({ ...run, budget_minor: null })}; a budget of ${budgetMinor} leaves nothing to go on with.`,
+      hint: 'The budget is that of the whole run: what it has spent, and what it may spend from here on.',
+      data: { field: 'budget_minor' },
+    })
+  await queue.enqueue(query, 'train', run.id, { attempt: run.attempt, priority })
+  const patch: RunPatch = {
+    state: 'queued',
+    resumptions: run.resumptions + 1,
+    idle_attempts: 0,
+    budget_minor: budgetMinor,
+    budget_warned_at: null,
+    ended_at: null,
+  }
+  return changeRun(query, run, patch, [{ type: 'queued', data: { reason: 'resumed', message: null } }])
+}
+
+async function lockJobAndRun(query: Transaction<Schema>, queue: JobQueue, runId: string): Promise<RunRow> {
+  await queue.lock(query, 'train', runId)
+  const run = await lockRun(query, runId)
+  if (run === undefined)
+    throw new AgentGymError({ code: 'run_not_found', message: `There is no run ${runId}.`, data: { id: runId } })
+  return run
+}
+
+function stateConflict({ id, state }: RunRow, wanted: 'cancelled' | 'resumed'): AgentGymError {
+  const hints = {
+    cancelled: 'A run that is over stays as it is.',
+    resumed: 'Only a run that used up its budget can be resumed; start a new one.',
+  }
+  return new AgentGymError({
+    code: 'run_state_conflict',
+    message: `The run is ${state} and cannot be ${wanted}.`,
+    hint: hints[wanted],
+    data: { id, state },
+  })
+}

@@ -1,0 +1,143 @@
+import { AgentGymError } from '@agentgym/contract'
+import type { Actor } from '../../core/access/actor.ts'
+import { actorHolds } from '../../core/access/actor-holds.ts'
+import { roleIn } from '../../core/access/memberships.store.ts'
+import type { Services } from '../../core/services.ts'
+import { type RunFeed, runFeeds } from './run-feed.ts'
+import { isOver } from './run-state.ts'
+import type { RunView } from './runs.store.ts'
+
+/** Proxies close what is silent. */
+const HEARTBEAT_MS = 15_000
+/** How long somebody watches on whose permission is gone. */
+const RECHECK_MS = 60_000
+/** A session that has ended is noticed when its browser connects again. */
+const LONGEST_MS = 60 * 60_000
+
+const begin = Buffer.from('retry: 1000\n\n')
+const heartbeat = Buffer.from(': still here\n\n')
+
+export type StreamTimes = { heartbeatMs: number; recheckMs: number; longestMs: number }
+const usualTimes: StreamTimes = { heartbeatMs: HEARTBEAT_MS, recheckMs: RECHECK_MS, longestMs: LONGEST_MS }
+
+export type Watching = { actor: Actor; run: RunView; after: number; times?: StreamTimes }
+
+/**
+ * The events of a run after the place `after`, as server-sent events, for as long as the run goes on; null where it is over
+ * and there are none. Throws `request_invalid` for a place that the run has not come to.
+ *
+ * The stream ends after the run's last event; when the server stops; a minute at most after the permission to see the run,
+ * or the token, is taken away; and after an hour. Whoever is cut off asks again from the last event and misses none.
+ */
+export function streamRun(
+  services: Services,
+  { actor, run, after, times = usualTimes }: Watching,
+): ReadableStream<Uint8Array> | null {
+  if (isOver(run.state) && after >= run.last_seq) return null
+  if (after > run.last_seq)
+    throw new AgentGymError({
+      code: 'request_invalid',
+      message: `The run has ${run.last_seq} events so far, and none with the id ${after}.`,
+      hint: 'Give the id of the last event that you have, or leave it out for all of them.',
+      data: { field: 'last-event-id', in: 'header', last_event: run.last_seq },
+    })
+  const watcher = new Watcher(services, { actor, run, after, times })
+  return new ReadableStream<Uint8Array>(
+    { pull: (controller) => watcher.next(controller), cancel: () => watcher.leave() },
+    // Nothing is made before it is wanted: what a slow reader has not taken lies in the database.
+    { highWaterMark: 0 },
+  )
+}
+
+/** One connection. It holds a place among the events, and nothing of them. */
+class Watcher {
+  readonly #services: Services
+  readonly #actor: Actor
+  readonly #run: RunView
+  readonly #times: StreamTimes
+  readonly #beganAt = performance.now()
+  #checkedAt = this.#beganAt
+  #place: number
+  /** From the first read on: an answer whose body nobody reads, to HEAD say, watches nothing. */
+  #feed: RunFeed | undefined
+  #left = false
+  #interrupt: () => void = () => {}
+
+  constructor(services: Services, { actor, run, after, times }: Required<Watching>) {
+    this.#services = services
+    this.#actor = actor
+    this.#run = run
+    this.#times = times
+    this.#place = after
+  }
+
+  /** Hands out the next piece, whenever that comes, or ends the stream. */
+  async next(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      const piece = await this.#nextPiece()
+      if (this.#left) return
+      if (piece !== undefined) return controller.enqueue(piece)
+      this.leave()
+      controller.close()
+    } catch (error) {
+      this.leave()
+      throw error
+    }
+  }
+
+  leave(): void {
+    if (this.#left) return
+    this.#left = true
+    this.#interrupt()
+    if (this.#feed !== undefined) runFeeds(this.#services).leave(this.#feed)
+  }
+
+  /** Undefined at the end. */
+  async #nextPiece(): Promise<Uint8Array | undefined> {
+    const feeds = runFeeds(this.#services)
+    if (this.#feed === undefined) {
+      this.#feed = feeds.join(this.#run.id)
+      this.#feed.advance(this.#run.last_seq, isOver(this.#run.state))
+      return begin
+    }
+    const feed = this.#feed
+    while (!this.#left) {
+      if (feeds.closed || !(await this.#mayStay())) return undefined
+      if (this.#place < feed.lastSeq) {
+        const page = await feeds.pageAfter(feed.runId, this.#place)
+        // Retention has taken the last of them: there is no more than that.
+        this.#place = page.bytes.length === 0 ? feed.lastSeq : page.lastSeq
+        if (page.bytes.length > 0) return page.bytes
+      } else if (this.#place > feed.lastSeq) {
+        // The page held more than was known of: is the run over with that?
+        await feed.refresh()
+        if (this.#place > feed.lastSeq) await this.#change(feed)
+      } else if (feed.over) return undefined
+      else if (!(await this.#change(feed))) return heartbeat
+    }
+    return undefined
+  }
+
+  /** False where nothing has changed until it was time for a heartbeat. */
+  async #change(feed: RunFeed): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const forget = feed.atNextChange(() => resolve(true))
+    this.#interrupt = () => resolve(true)
+    const timer = setTimeout(() => resolve(false), this.#times.heartbeatMs)
+    const changed = await promise
+    clearTimeout(timer)
+    forget()
+    return changed
+  }
+
+  async #mayStay(): Promise<boolean> {
+    const now = performance.now()
+    if (now - this.#beganAt > this.#times.longestMs) return false
+    if (now - this.#checkedAt < this.#times.recheckMs) return true
+    this.#checkedAt = now
+    const { query } = this.#services.database
+    if (!(await actorHolds(query, this.#actor))) return false
+    const { accountId } = this.#actor
+    return accountId === this.#run.owner_id || (await roleIn(query, this.#run.owner_id, accountId)) !== null
+  }
+}

@@ -1,0 +1,214 @@
+import {
+  evaluateRunRequestSchema,
+  evaluationJobSchema,
+  publishedVersionSchema,
+  publishRunRequestSchema,
+  resumeRunRequestSchema,
+  runListRequestSchema,
+  runListSchema,
+  runSchema,
+  serverStatusSchema,
+  startRunRequestSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import { packagePagePath } from '../../core/http/package-path.ts'
+import type { Services } from '../../core/services.ts'
+import { evaluateRun, findEvaluation } from './evaluations.ts'
+import { listRunsOf } from './list-runs.ts'
+import { publishRun } from './publish-run.ts'
+import { idempotencyHeaders, publicationCodes, requestOf, runCodes, runParams } from './route-parts.ts'
+import { requireRun } from './run-access.ts'
+import { runOf } from './runs.store.ts'
+import { serverStatus } from './server-status.ts'
+import { cancelRun, topUpRun } from './steer-run.ts'
+import { submitRun } from './submit-run.ts'
+
+const startRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs',
+  operationId: 'startRun',
+  summary: 'Start a run of training',
+  description:
+    'Queues it for the next free worker. The scenario is a published version that you may read; settings are checked here, as `agentgym train` checks them. Needs the scope `training:start`.',
+  request: { headers: idempotencyHeaders, body: { required: true, content: json(startRunRequestSchema) } },
+  responses: {
+    201: { description: 'Queued.', content: json(runSchema) },
+    ...failures(
+      'unauthenticated',
+      'forbidden',
+      'rate_limited',
+      'config_invalid',
+      'account_not_found',
+      'package_not_found',
+      'version_not_found',
+      'version_not_published',
+      'version_yanked',
+      'idempotency_key_reused',
+      ...publicationCodes,
+      'package_taken_down',
+      'payment_required',
+      'price_changed',
+      'insufficient_funds',
+      'spend_cap_exceeded',
+    ),
+  },
+})
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/v1/runs',
+  operationId: 'listRuns',
+  summary: 'Runs of your accounts',
+  description: 'Newest first. Needs the scope `training:view`.',
+  request: { query: runListRequestSchema },
+  responses: {
+    200: { description: 'One page.', content: json(runListSchema) },
+    ...failures('unauthenticated', 'forbidden', 'account_not_found'),
+  },
+})
+
+const runRoute = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}',
+  operationId: 'getRun',
+  summary: 'A run: state, progress, cost, agent',
+  request: { params: runParams },
+  responses: { 200: { description: 'The run.', content: json(runSchema) }, ...failures(...runCodes) },
+})
+
+const cancelRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/cancel',
+  operationId: 'cancelRun',
+  summary: 'Cancel a run',
+  description:
+    'One that is queued ends at once; a worker that has it saves a checkpoint first. Asking again changes nothing. Needs the scope `training:cancel`.',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'Cancelled, or about to be.', content: json(runSchema) },
+    ...failures(...runCodes, 'run_state_conflict'),
+  },
+})
+
+const resumeRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/resume',
+  operationId: 'resumeRun',
+  summary: 'Go on with a run that used up its budget',
+  description: 'From its last checkpoint, with a higher budget. Needs the scope `training:start`.',
+  request: { params: runParams, body: { required: true, content: json(resumeRunRequestSchema) } },
+  responses: {
+    200: { description: 'Queued again.', content: json(runSchema) },
+    ...failures(
+      ...runCodes,
+      'run_state_conflict',
+      'rate_limited',
+      'package_not_found',
+      'package_taken_down',
+      'payment_required',
+      'price_changed',
+      'insufficient_funds',
+      'spend_cap_exceeded',
+    ),
+  },
+})
+
+const evaluateRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/evaluations',
+  operationId: 'evaluateRun',
+  summary: "Evaluate a run's agent",
+  description: 'With episodes and seed of your choice, by a worker. Needs the scope `training:evaluate`.',
+  request: { params: runParams, body: { required: true, content: json(evaluateRunRequestSchema) } },
+  responses: {
+    202: { description: 'Queued.', content: json(evaluationJobSchema) },
+    ...failures(...runCodes, 'run_has_no_agent', 'rate_limited'),
+  },
+})
+
+const publishRoute = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/publish',
+  operationId: 'publishRun',
+  summary: "Publish a run's agent",
+  description:
+    'As an upload of its tarball under that name and version would. Repeating the request gives the same answer. Needs the scopes `training:view` and `packages:publish`.',
+  request: { params: runParams, body: { required: true, content: json(publishRunRequestSchema) } },
+  responses: {
+    202: { description: 'Taken; `GET` the version to see what becomes of it.', content: json(publishedVersionSchema) },
+    ...failures(...runCodes, 'run_has_no_agent', 'rate_limited', ...publicationCodes, 'agent_invalid'),
+  },
+})
+
+const evaluationRoute = createRoute({
+  method: 'get',
+  path: '/v1/evaluations/{id}',
+  operationId: 'getEvaluation',
+  summary: 'What became of an evaluation',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'The evaluation.', content: json(evaluationJobSchema) },
+    ...failures('unauthenticated', 'forbidden', 'evaluation_not_found'),
+  },
+})
+
+const statusRoute = createRoute({
+  method: 'get',
+  path: '/v1/status',
+  operationId: 'getStatus',
+  summary: 'Queue, workers and GPUs',
+  description: 'Needs the scope `training:view`.',
+  responses: {
+    200: { description: 'Now.', content: json(serverStatusSchema) },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
+/** Runs of training for those who start them. What a run leaves is in `run-data.routes.ts`. */
+export function runRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  const { database, config } = services
+  routes.openapi(startRoute, async (c) => {
+    const run = await submitRun(services, {
+      ...requestOf(c),
+      request: c.req.valid('json'),
+      idempotencyKey: c.req.valid('header')['idempotency-key'],
+    })
+    c.set('runId', run.id)
+    return c.json(run, 201)
+  })
+  routes.openapi(listRoute, async (c) => {
+    return c.json(await listRunsOf(services, c.get('actor'), c.req.valid('query')), 200)
+  })
+  routes.openapi(runRoute, async (c) => {
+    const { run } = await requireRun(database.query, c.get('actor'), c.req.valid('param').id)
+    return c.json(runOf(run, config), 200)
+  })
+  routes.openapi(cancelRoute, async (c) => {
+    return c.json(await cancelRun(services, { ...requestOf(c), runId: c.req.valid('param').id }), 200)
+  })
+  routes.openapi(resumeRoute, async (c) => {
+    const { budget_minor: budgetMinor } = c.req.valid('json')
+    return c.json(await topUpRun(services, { ...requestOf(c), runId: c.req.valid('param').id, budgetMinor }), 200)
+  })
+  routes.openapi(evaluateRoute, async (c) => {
+    const asked = { ...requestOf(c), ...c.req.valid('json'), runId: c.req.valid('param').id }
+    return c.json(await evaluateRun(services, asked), 202)
+  })
+  routes.openapi(publishRoute, async (c) => {
+    const published = await publishRun(services, {
+      ...requestOf(c),
+      ...c.req.valid('json'),
+      runId: c.req.valid('param').id,
+    })
+    return c.json({ ...published, url: config.publicUrl + packagePagePath(published.name) }, 202)
+  })
+  routes.openapi(evaluationRoute, async (c) => {
+    return c.json(await findEvaluation(database.query, c.get('actor'), c.req.valid('param').id), 200)
+  })
+  routes.openapi(statusRoute, async (c) => c.json(await serverStatus(services, c.get('actor')), 200))
+  return routes
+}

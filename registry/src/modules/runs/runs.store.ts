@@ -1,0 +1,171 @@
+import type { Run, RunState } from '@agentgym/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { Role } from '../../core/database/schema.ts'
+import type { ServerConfig } from '../../core/services.ts'
+import { spentMinor } from './metering.ts'
+
+/** How far the place in the queue is counted. */
+const countedAhead = 1_000
+
+/** Where a page of runs ended. */
+export type RunsEnd = { key: number; id: string }
+export type RunFilter = {
+  /** Accounts that they belong to. */
+  owners: readonly string[]
+  state?: RunState
+  /** Name of the scenario. */
+  scenario?: string
+  after: RunsEnd | null
+  limit: number
+}
+
+/** Everything that is told of a run, in one statement. */
+function selectRuns(query: Queries) {
+  return query
+    .selectFrom('training_runs as run')
+    .innerJoin('accounts as owner', 'owner.id', 'run.owner_id')
+    .innerJoin('accounts as creator', 'creator.id', 'run.created_by')
+    .innerJoin('versions as scenario', 'scenario.id', 'run.scenario_version_id')
+    .innerJoin('packages as scenario_package', 'scenario_package.id', 'scenario.package_id')
+    .leftJoin('versions as published', 'published.id', 'run.published_version_id')
+    .leftJoin('packages as published_package', 'published_package.id', 'published.package_id')
+    .leftJoinLateral(
+      (from) =>
+        from
+          .selectFrom('checkpoints')
+          .select(['checkpoints.iteration', 'checkpoints.steps', 'checkpoints.created_at'])
+          .whereRef('checkpoints.run_id', '=', 'run.id')
+          .orderBy('checkpoints.iteration', 'desc')
+          .limit(1)
+          .as('checkpoint'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('run')
+    .select(['owner.username as owner', 'creator.username as creator'])
+    .select(['scenario_package.name as scenario_name', 'scenario.version as scenario_version'])
+    .select(['scenario.bundle_hash as scenario_hash'])
+    .select(['published_package.name as published_name', 'published.version as published_version'])
+    .select(['checkpoint.iteration as checkpoint_iteration', 'checkpoint.steps as checkpoint_steps'])
+    .select('checkpoint.created_at as checkpoint_at')
+    .select(
+      sql<number | null>`case when run.state = 'queued' then ${aheadOf(sql.ref('run.created_at'))} end`.as('ahead'),
+    )
+}
+
+/** How many runs waited before that moment. */
+export function aheadOf(moment: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`(select count(*)::int from (
+    select from training_runs as other where other.state = 'queued' and other.created_at < ${moment}
+    limit ${sql.lit(countedAhead)}) as others)`
+}
+
+export type RunView = Awaited<ReturnType<ReturnType<typeof selectRuns>['executeTakeFirstOrThrow']>>
+
+/** A run with the role of whoever asks, null for those who do not belong to its account. */
+export async function findRunFor(
+  query: Queries,
+  actor: Actor,
+  id: string,
+): Promise<(RunView & { role: Role | null }) | undefined> {
+  const row = await selectRuns(query)
+    .leftJoin('memberships', (join) =>
+      join.onRef('memberships.organisation_id', '=', 'run.owner_id').on('memberships.user_id', '=', actor.accountId),
+    )
+    .select('memberships.role')
+    .where('run.id', '=', id)
+    .executeTakeFirst()
+  return row && { ...row, role: row.owner_id === actor.accountId ? 'owner' : row.role }
+}
+
+/** Newest first. Each account's are read by its index, however many there are. */
+export async function listRuns(
+  query: Queries,
+  { owners, state, scenario, after, limit }: RunFilter,
+): Promise<RunView[]> {
+  const newest = sql<string>`(
+    select found.id from unnest(${sql.val(owners)}::uuid[]) as asked (owner_id)
+    cross join lateral (
+      select training_runs.id, training_runs.created_at from training_runs
+      where training_runs.owner_id = asked.owner_id
+        ${after === null ? sql`` : sql`and (training_runs.created_at, training_runs.id) < (${new Date(after.key)}, ${after.id})`}
+        ${state === undefined ? sql`` : sql`and training_runs.state = ${state}`}
+        ${
+          scenario === undefined
+            ? sql``
+            : sql`and training_runs.scenario_version_id in (
+          select versions.id from versions join packages on packages.id = versions.package_id
+          where packages.name = ${scenario})`
+        }
+      order by training_runs.created_at desc, training_runs.id desc limit ${limit}
+    ) as found
+    order by found.created_at desc, found.id desc limit ${limit})`
+  return selectRuns(query)
+    .where('run.id', 'in', newest)
+    .orderBy('run.created_at', 'desc')
+    .orderBy('run.id', 'desc')
+    .execute()
+}
+
+/** A run as it is told. */
+export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 'publicUrl' | 'training'>): Run {
+  return {
+    id: row.id,
+    state: row.state,
+    owner: row.owner,
+    created_by: row.creator,
+    scenario: { name: row.scenario_name, version: row.scenario_version, hash: row.scenario_hash ?? '' },
+    algorithm: row.algorithm,
+    settings: row.settings,
+    seed: row.seed,
+    note: row.note,
+    created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    ended_at: row.ended_at?.toISOString() ?? null,
+    ahead: row.ahead,
+    attempt: row.attempt,
+    worker: row.worker_name,
+    cancel_requested: row.cancel_requested_at !== null,
+    progress: progressOf(row.progress),
+    checkpoint:
+      row.checkpoint_at === null || row.checkpoint_iteration === null || row.checkpoint_steps === null
+        ? null
+        : {
+            iteration: row.checkpoint_iteration,
+            steps: row.checkpoint_steps,
+            created_at: row.checkpoint_at.toISOString(),
+          },
+    cost: {
+      currency: training.currency,
+      spent_minor: spentMinor(row),
+      budget_minor: row.budget_minor,
+      price_minor_per_hour: row.price_minor_per_hour,
+    },
+    error: row.error,
+    evaluation: row.evaluation,
+    agent: agentOf(row, publicUrl),
+    last_event: row.last_seq,
+  }
+}
+
+/** What of the latest iteration's event is told with the run. */
+function progressOf(latest: Record<string, unknown> | null): Run['progress'] {
+  if (latest === null) return null
+  // Held to its schema when it came in.
+  const { iteration, steps, steps_total, steps_per_second, episodes_total, return_mean, seconds } =
+    latest as NonNullable<Run['progress']>
+  return { iteration, steps, steps_total, steps_per_second, episodes_total, return_mean, seconds }
+}
+
+/** What was uploaded counts once the run has completed with it. */
+function agentOf(row: RunView, publicUrl: string): Run['agent'] {
+  if (row.state !== 'completed' || row.agent_integrity === null || row.agent_size === null) return null
+  const { published_name: name, published_version: version } = row
+  return {
+    integrity: row.agent_integrity,
+    size: row.agent_size,
+    tarball: `${publicUrl}/v1/runs/${row.id}/agent`,
+    package: name === null || version === null ? null : { name, version },
+  }
+}

@@ -1,0 +1,56 @@
+import type { ServerStatus } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { requireActor } from '../../core/access/authorise.ts'
+import { jobQueue, leaseSeconds } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+
+const mostWorkers = 500
+
+/** The queue, the workers, and how many runs of whoever asks are under way. */
+export async function serverStatus(services: Services, actor: Actor | null): Promise<ServerStatus> {
+  const { accountId } = requireActor(actor, 'training:view')
+  const { database, config } = services
+  const counts = await (await jobQueue(services)).counts()
+  const jobs = (kind: keyof ServerStatus['queue'], state: 'waiting' | 'active') =>
+    sum(counts.filter((count) => count.kind === kind && count.state === state))
+  const queue = (kind: keyof ServerStatus['queue']) => ({
+    queued: jobs(kind, 'waiting'),
+    running: jobs(kind, 'active'),
+  })
+  const { rows: runs } = await sql<{ state: 'queued' | 'running'; runs: number }>`
+    select state, count(*)::int as runs from training_runs
+    where state in ('queued', 'running') and (owner_id = ${accountId} or owner_id in (
+      select organisation_id from memberships where user_id = ${accountId}))
+    group by state`.execute(database.query)
+  const own = (state: 'queued' | 'running') => runs.find((count) => count.state === state)?.runs ?? 0
+  return {
+    queue: { check: queue('check'), evaluate: queue('evaluate'), train: queue('train') },
+    workers: await workersWith(services, (id) => sum(counts.filter(({ worker }) => worker === id))),
+    runs: { queued: own('queued'), running: own('running') },
+    currency: config.training.currency,
+  }
+}
+
+function sum(counts: { jobs: number }[]): number {
+  return counts.reduce((total, { jobs }) => total + jobs, 0)
+}
+
+/** By name. */
+async function workersWith({ database }: Services, jobsOf: (id: string) => number): Promise<ServerStatus['workers']> {
+  const rows = await database.query
+    .selectFrom('workers')
+    .selectAll()
+    .select(sql<number>`extract(epoch from now() - seen_at)::float8`.as('silent_seconds'))
+    .orderBy('name')
+    .orderBy('id')
+    .limit(mostWorkers)
+    .execute()
+  return rows.map(({ id, name, description, usage, seen_at, silent_seconds }) => {
+    const { slots, cores, memory_bytes, gpus, price_minor_per_hour } = description
+    const running = jobsOf(id)
+    const state = silent_seconds > leaseSeconds ? 'silent' : running > 0 ? 'busy' : 'idle'
+    const seenAt = seen_at.toISOString()
+    return { name, state, running, slots, cores, memory_bytes, gpus, usage, price_minor_per_hour, seen_at: seenAt }
+  })
+}

@@ -1,0 +1,89 @@
+import type { Run } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { requireActor } from '../../core/access/authorise.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { ServerConfig, Services } from '../../core/services.ts'
+import { requireRunnable } from '../orders/require-runnable.ts'
+import { holdAgain } from '../orders/run-order.ts'
+import { findReadablePackage } from '../packages/packages.store.ts'
+import { requireOwnRun } from './run-access.ts'
+import { runChanged } from './run-signals.ts'
+import { requestCancel, resumeRun } from './run-state.ts'
+import { type RunView, runOf } from './runs.store.ts'
+
+type Change = { actor: Actor | null; runId: string; ip: string | null }
+
+/** Asks a run to end. Throws `run_not_found`, `forbidden`, and `run_state_conflict` where it is over. */
+export async function cancelRun(services: Services, { actor, runId, ip }: Change): Promise<Run> {
+  const { database, config } = services
+  const scope = 'training:cancel'
+  // Before its rows are locked: who may not even see it must not hold it up.
+  await requireOwnRun(database.query, actor, runId, scope)
+  const queue = await jobQueue(services)
+  const run = await database.transaction(async (query) => {
+    await requestCancel(query, { queue, currency: config.training.currency }, runId)
+    const changed = await requireOwnRun(query, actor, runId, scope)
+    await recordAudit(query, { actor: changed.actor, action: 'run.cancel', subject: `run:${runId}`, ip })
+    return changed.run
+  })
+  runChanged(services, runId)
+  return runOf(run, config)
+}
+
+/**
+ * Goes on with a run that used up its budget. Throws `run_not_found`, `forbidden`, `run_state_conflict`, `rate_limited`,
+ * `request_invalid` where the new budget is used up as well, and what `holdForRun` throws.
+ */
+export async function topUpRun(
+  services: Services,
+  { actor, runId, ip, budgetMinor }: Change & { budgetMinor: number },
+): Promise<Run> {
+  const { database, config } = services
+  const scope = 'training:start'
+  const { accountId } = requireActor(actor, scope)
+  await limitRate(database, `start-run:${accountId}`, { limit: config.training.startsPerMinute, windowSeconds: 60 })
+  await requireOwnRun(database.query, actor, runId, scope)
+  const queue = await jobQueue(services)
+  const run = await database.transaction(async (query) => {
+    await resumeRun(query, { queue }, runId, { budgetMinor })
+    const changed = await requireOwnRun(query, actor, runId, scope)
+    await requireScenario(query, config, changed, ip)
+    // What was held for a scenario that is paid for by the run was let go when the run ended before it trained.
+    if (changed.run.iteration === 0)
+      await holdAgain(query, config, { ...runPurchase(changed.run), actor: changed.actor, ip })
+    const data = { budget_minor: budgetMinor }
+    await recordAudit(query, { actor: changed.actor, action: 'run.resume', subject: `run:${runId}`, ip, data })
+    return changed.run
+  })
+  runChanged(services, runId)
+  return runOf(run, config)
+}
+
+function runPurchase({ id, owner_id, owner, scenario_name: name, scenario_version: version }: RunView) {
+  return { buyer: { id: owner_id, username: owner }, runId: id, name, version }
+}
+
+/** That they may still train on it: a licence may have been given back since, or the scenario taken down. */
+async function requireScenario(
+  query: Transaction<Schema>,
+  config: ServerConfig,
+  { run, actor }: { run: RunView; actor: Actor },
+  ip: string | null,
+): Promise<void> {
+  const { id, member } = await findReadablePackage(query, actor, run.scenario_name)
+  const scenario = { packageId: id, name: run.scenario_name, version: run.scenario_version, member }
+  const owner = { id: run.owner_id, username: run.owner }
+  await requireRunnable(query, config, {
+    actor,
+    runId: run.id,
+    owner,
+    scenario,
+    expectedPrice: undefined,
+    paid: true,
+    ip,
+  })
+}

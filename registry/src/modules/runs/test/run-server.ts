@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import { type Run, runSchema } from '@agentgym/contract'
+import { createApp } from '../../../app/app.ts'
+import { type HttpListener, listenHttp } from '../../../app/http-listener.ts'
+import { type Actor, scopes as allScopes, type Scope } from '../../../core/access/actor.ts'
+import { putMember } from '../../../core/access/memberships.store.ts'
+import type { Database } from '../../../core/database/database.ts'
+import type { Role } from '../../../core/database/schema.ts'
+import type { ServerConfig } from '../../../core/services.ts'
+import type { TestServices } from '../../../testing/test-services.ts'
+import { createToken } from '../../accounts/tokens.store.ts'
+import { rpcRoutes } from '../rpc.routes.ts'
+import { runDataRoutes } from '../run-data.routes.ts'
+import { requestCancel } from '../run-state.ts'
+import { runRoutes } from '../runs.routes.ts'
+import { openTraining, type Training } from '../testing/train.ts'
+
+export type Call = { token?: string; json?: unknown; body?: string | Uint8Array; headers?: Record<string, string> }
+
+export type Answer = {
+  status: number
+  text: string
+  /** Of an answer in JSON. */
+  body: Record<string, unknown>
+  /** `error.code` of a failure. */
+  code: string | undefined
+  headers: Headers
+}
+
+export type RunServer = {
+  url: string
+  training: Training
+  /** Of the scenario's owner, who may do everything. */
+  token: string
+  call(method: string, path: string, call?: Call): Promise<Answer>
+  close(): Promise<void>
+}
+
+/** The routes of runs behind the whole application, over a real socket; runs are played by `testing/train.ts`. */
+export async function startRunServer(database: Database, config: Partial<ServerConfig> = {}): Promise<RunServer> {
+  const listener = await listenHttp('127.0.0.1', 0)
+  const url = `http://localhost:${listener.port}`
+  const training = await openTraining(database, { publicUrl: url, ...config })
+  serveRuns(training.services, listener)
+  return {
+    url,
+    training,
+    token: await tokenOf(training, training.ada),
+    call: (method, path, call = {}) => send(url, method, path, call),
+    close: async () => {
+      await listener.drain(0)
+      await training.services.remove()
+    },
+  }
+}
+
+/** The same routes once more, as another replica has them. */
+export function serveRuns(services: TestServices, listener: HttpListener): void {
+  const rooms = [runRoutes(services), runDataRoutes(services), rpcRoutes(services)]
+  listener.answerWith(createApp(services, { rooms }).fetch)
+}
+
+export async function tokenOf(
+  { services }: Pick<Training, 'services'>,
+  { accountId }: Actor,
+  scopes: readonly Scope[] = allScopes,
+): Promise<string> {
+  const made = await createToken(services.database.query, { accountId, name: 'test', scopes, expiresAt: null })
+  return made.token
+}
+
+/** An organisation with these members. */
+export async function createOrganisation(
+  { query }: Database,
+  members: [Actor, Role][],
+): Promise<{ id: string; username: string }> {
+  const username = `o${randomBytes(6).toString('hex')}`
+  const { id } = await query
+    .insertInto('accounts')
+    .values({
+      kind: 'organisation',
+      username,
+      username_canonical: username,
+      display_name: null,
+      email: null,
+      email_verified_at: null,
+      password_hash: null,
+      disabled_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  for (const [{ accountId }, role] of members) await putMember(query, id, accountId, role)
+  return { id, username }
+}
+
+/** The run that an answer holds, held to its schema. */
+export function runIn({ status, body, text }: Answer): Run {
+  if (status >= 300) throw new Error(`${status}: ${text}`)
+  return runSchema.parse(body)
+}
+
+async function send(url: string, method: string, path: string, call: Call): Promise<Answer> {
+  const { token, json, headers } = call
+  const response = await fetch(url + path, {
+    method,
+    redirect: 'manual',
+    body: json === undefined ? (call.body as string | undefined) : JSON.stringify(json),
+    headers: {
+      ...(json === undefined && call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+  })
+  const text = await response.text()
+  const parsed = response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : {}
+  return { status: response.status, text, body: parsed, code: parsed.error?.code, headers: response.headers }
+}
+
+/** Cancels every run that waits, whoever's it is: the next that is started is the next that a worker gets. */
+export async function cancelWaiting({ services, queue }: Training): Promise<void> {
+  const { database, config } = services
+  const waiting = await database.query.selectFrom('training_runs').select('id').where('state', '=', 'queued').execute()
+  for (const { id } of waiting)
+    await database.transaction((query) => requestCancel(query, { queue, currency: config.training.currency }, id))
+}
+
+/** How many rows there are of what a start writes: the same before and after one that is refused. */
+export async function rowsWritten({ execute }: Database): Promise<Record<string, unknown>> {
+  const tables = ['training_runs', 'run_events', 'training_charges', 'evaluations', 'audit', 'jobs.job']
+  const counts = tables.map((table) => `(select count(*)::int from ${table}) as "${table}"`)
+  return (await execute(`select ${counts.join(', ')}`)).rows[0]
+}

@@ -1,0 +1,155 @@
+import type { LeasedTraining, WorkerDescription } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import type { Attempt, JobBody, JobHandler, LeasedAttempt, Release } from '../../core/queue/job-handler.ts'
+import type { Services } from '../../core/services.ts'
+import { loseLease } from './lose-lease.ts'
+import { isOfRun, stopOf, takeMeter } from './run-attempt.ts'
+import { runChanged } from './run-signals.ts'
+import {
+  changeRun,
+  endRun,
+  isOver,
+  lockRun,
+  type RunContext,
+  type RunRow,
+  requeueRun,
+  runContext,
+} from './run-state.ts'
+import { latestCheckpoint } from './store-checkpoint.ts'
+
+/** What a worker is that does not say who it is. */
+const unnamed = { name: 'worker', price_minor_per_hour: 0 }
+
+/** The jobs that train an agent. */
+export async function trainJobs(services: Services): Promise<JobHandler> {
+  const context = await runContext(services)
+  return {
+    kind: 'train',
+    describe: (query, attempt, worker) => describe(services, context, query, attempt, worker),
+    exhausted: async (id) => {
+      await services.database.transaction(async (query) => {
+        const run = await lockRun(query, id)
+        if (run !== undefined && !isOver(run.state))
+          await endRun(query, context, run, { state: 'failed', error: { code: 'worker_failed', message: exhausted } })
+      })
+      runChanged(services, id)
+    },
+    changed: (id) => runChanged(services, id),
+    released: (query, attempt, release) => released(context, query, attempt, release),
+    heartbeat: async (query, attempt) => {
+      const run = await query
+        .selectFrom('training_runs')
+        .select(['cancel_requested_at', 'price_milliseconds', 'budget_minor'])
+        .where('id', '=', attempt.id)
+        .executeTakeFirstOrThrow()
+      return { stop: stopOf(run) }
+    },
+  }
+}
+
+const exhausted = 'No worker could bring the run to its end in all its attempts.'
+
+async function describe(
+  services: Services,
+  context: RunContext,
+  query: Transaction<Schema>,
+  attempt: LeasedAttempt,
+  worker: WorkerDescription | undefined,
+): Promise<JobBody | undefined> {
+  const found = await lockRun(query, attempt.id)
+  if (found === undefined) return undefined
+  // The job came from the queue, so whoever had the run has lost it, even if nobody has noted that yet.
+  const run = found.state === 'running' ? await loseLease(query, context, found) : found
+  if (run.state !== 'queued') return undefined
+  const checkpoint = await latestCheckpoint(query, run.id)
+  const { name, price_minor_per_hour: price } = worker ?? unnamed
+  const number = attempt.attempt + 1
+  const patch = {
+    state: 'running',
+    attempt: number,
+    idle_attempts: run.idle_attempts + 1,
+    worker_id: attempt.workerId,
+    worker_name: name,
+    price_minor_per_hour: price,
+    attempt_price_milliseconds: run.price_milliseconds,
+    attempt_metered_ms: 0,
+    started_at: run.started_at ?? sql<Date>`now()`,
+  } as const
+  const data = {
+    attempt: number,
+    worker: name,
+    price_minor_per_hour: price,
+    from_iteration: checkpoint?.iteration ?? 0,
+  }
+  const begun = await changeRun(query, run, patch, [{ type: 'running', data }])
+  return { kind: 'train', traceparent: run.traceparent, run: await bodyOf(services, query, attempt, begun, checkpoint) }
+}
+
+async function bodyOf(
+  { config }: Services,
+  query: Queries,
+  { id, lease, attempt }: LeasedAttempt,
+  run: RunRow,
+  checkpoint: Awaited<ReturnType<typeof latestCheckpoint>>,
+): Promise<LeasedTraining['run']> {
+  const url = (what: string, parameters: Record<string, string>) =>
+    `${config.publicUrl}/v1/jobs/${id}/${what}?${new URLSearchParams({ lease, ...parameters })}`
+  const { name, version, bundle_hash: hash, integrity } = await scenarioOf(query, run)
+  return {
+    scenario: { name, version, hash: hash ?? '', integrity, tarball_url: url('scenario', {}) },
+    algorithm: run.algorithm,
+    settings: run.settings,
+    seed: run.seed,
+    attempt: attempt + 1,
+    checkpoint:
+      checkpoint === undefined
+        ? null
+        : {
+            iteration: checkpoint.iteration,
+            steps: checkpoint.steps,
+            sha256: checkpoint.sha256,
+            url: url('checkpoint', { iteration: String(checkpoint.iteration) }),
+          },
+    trajectories_every: run.trajectories_every,
+    publish:
+      run.publish_name === null || run.publish_version === null
+        ? null
+        : { name: run.publish_name, version: run.publish_version },
+    budget: {
+      budget_minor: run.budget_minor,
+      price_milliseconds: run.price_milliseconds,
+      price_minor_per_hour: run.price_minor_per_hour ?? 0,
+    },
+  }
+}
+
+/** The version that a run trains on. */
+export async function scenarioOf(query: Queries, { scenario_version_id: id }: Pick<RunRow, 'scenario_version_id'>) {
+  return query
+    .selectFrom('versions')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select(['packages.name', 'versions.version', 'versions.bundle_hash', 'versions.integrity', 'versions.object_key'])
+    .where('versions.id', '=', id)
+    .executeTakeFirstOrThrow()
+}
+
+/** What was trained stays paid, and the attempt is not counted. */
+async function released(
+  context: RunContext,
+  query: Transaction<Schema>,
+  attempt: Attempt,
+  { reason, meteredMs = 0, leasedMs }: Release,
+): Promise<void> {
+  const run = await lockRun(query, attempt.id)
+  if (run === undefined || !isOfRun(attempt, run)) return
+  const { patch, events } = takeMeter(run, { meteredMs, leasedMs })
+  const metered = await changeRun(query, run, patch, events)
+  const idle = Math.max(0, run.idle_attempts - 1)
+  await requeueRun(query, context, metered, {
+    reason: 'released',
+    message: reason === '' ? null : reason,
+    patch: { idle_attempts: idle, worker_id: null },
+  })
+}

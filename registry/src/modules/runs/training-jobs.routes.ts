@@ -1,0 +1,142 @@
+import {
+  agentUploadQuerySchema,
+  agentUploadSchema,
+  checkpointQuerySchema,
+  heartbeatSchema,
+  outcomeRequestSchema,
+  progressRequestSchema,
+  runStateSchema,
+  trajectoriesRequestSchema,
+} from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { requireOperator } from '../../core/access/authorise.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
+import type { Attempt } from '../../core/queue/job-handler.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { leaseEnd } from '../jobs/lease-job.ts'
+import { noteUsage } from '../jobs/workers.store.ts'
+import { finishRun } from './finish-run.ts'
+import { openLeasedCheckpoint, openLeasedScenario } from './leased-objects.ts'
+import { recordProgress } from './record-progress.ts'
+import { file, runParams } from './route-parts.ts'
+import { storeAgent } from './store-agent.ts'
+import { storeCheckpoint } from './store-checkpoint.ts'
+import { storeTrajectories } from './store-trajectories.ts'
+
+const bytes = { 'application/octet-stream': file }
+const writeFailures = failures('unauthenticated', 'forbidden', 'lease_lost')
+const goesOn = { description: 'Taken; the lease goes on.', content: json(heartbeatSchema) }
+const leaseQuery = agentUploadQuerySchema
+
+const progressRoute = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/progress',
+  summary: 'Report iterations of a run',
+  description: 'Every iteration, in order. One that the run has already counts once.',
+  request: { params: runParams, body: { required: true, content: json(progressRequestSchema) } },
+  responses: { 200: goesOn, ...writeFailures },
+})
+
+const checkpointRoute = createRoute({
+  method: 'put',
+  path: '/v1/jobs/{id}/checkpoint',
+  summary: 'Store a checkpoint of a run',
+  description:
+    'The run goes on from its last one, whoever has it then. All iterations up to it have to be reported before.',
+  request: { params: runParams, query: checkpointQuerySchema, body: { required: true, content: bytes } },
+  responses: { 200: goesOn, ...writeFailures, ...failures('request_too_large') },
+})
+
+const trajectoriesRoute = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/trajectories',
+  summary: 'Store sampled trajectories of a run',
+  request: { params: runParams, body: { required: true, content: json(trajectoriesRequestSchema) } },
+  responses: { 204: { description: 'Taken.' }, ...writeFailures },
+})
+
+const agentRoute = createRoute({
+  method: 'put',
+  path: '/v1/jobs/{id}/agent',
+  summary: "Store a run's agent",
+  description: 'The package, as `npm pack` makes it. The outcome names what this answers.',
+  request: { params: runParams, query: agentUploadQuerySchema, body: { required: true, content: bytes } },
+  responses: { 200: { description: 'Taken.', content: json(agentUploadSchema) }, ...writeFailures },
+})
+
+const outcomeRoute = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/outcome',
+  summary: 'End a run',
+  description: 'Once. The worker that has ended it may ask again and gets the same answer.',
+  request: { params: runParams, body: { required: true, content: json(outcomeRequestSchema) } },
+  responses: {
+    200: { description: 'It has ended.', content: json(z.object({ state: runStateSchema })) },
+    ...writeFailures,
+  },
+})
+
+const scenarioRoute = createRoute({
+  method: 'get',
+  path: '/v1/jobs/{id}/scenario',
+  summary: 'The scenario that a run trains on',
+  description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
+  request: { params: runParams, query: leaseQuery },
+  responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
+})
+
+const readCheckpointRoute = createRoute({
+  method: 'get',
+  path: '/v1/jobs/{id}/checkpoint',
+  summary: 'The checkpoint that a run goes on from',
+  request: { params: runParams, query: leaseQuery.extend({ iteration: z.coerce.number().int().nonnegative() }) },
+  responses: { 200: { description: 'Its bytes.', content: leasedFile }, ...failures('lease_lost') },
+})
+
+/** What workers write about the run that they have, and read for it. */
+export function trainingJobRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  const { database } = services
+  const attemptOf = async (c: Context<Env>, lease: string): Promise<Attempt> => {
+    requireOperator(c.get('actor'), 'worker')
+    return (await jobQueue(services)).attemptOf('train', c.req.param('id') ?? '', lease)
+  }
+  routes.openapi(progressRoute, async (c) => {
+    const { lease, usage, ...progress } = c.req.valid('json')
+    const attempt = await attemptOf(c, lease)
+    const stop = await recordProgress(services, attempt, progress)
+    await noteUsage(database.query, attempt.workerId, usage)
+    return c.json({ expires_at: leaseEnd(), stop }, 200)
+  })
+  routes.openapi(checkpointRoute, async (c) => {
+    const { lease, ...checkpoint } = c.req.valid('query')
+    const stop = await storeCheckpoint(services, await attemptOf(c, lease), checkpoint, c.req.raw)
+    return c.json({ expires_at: leaseEnd(), stop }, 200)
+  })
+  routes.openapi(trajectoriesRoute, async (c) => {
+    const { lease, trajectories } = c.req.valid('json')
+    await storeTrajectories(services, await attemptOf(c, lease), trajectories)
+    return c.body(null, 204)
+  })
+  routes.openapi(agentRoute, async (c) => {
+    const attempt = await attemptOf(c, c.req.valid('query').lease)
+    return c.json({ integrity: await storeAgent(services, attempt, c.req.raw) }, 200)
+  })
+  routes.openapi(outcomeRoute, async (c) => {
+    const { lease, outcome, metered_ms: meteredMs } = c.req.valid('json')
+    return c.json({ state: await finishRun(services, await attemptOf(c, lease), { outcome, meteredMs }) }, 200)
+  })
+  routes.openapi(scenarioRoute, async (c) => {
+    return sendLeased(c, await openLeasedScenario(services, c.req.valid('param').id, c.req.valid('query').lease))
+  })
+  routes.openapi(readCheckpointRoute, async (c) => {
+    const { lease, iteration } = c.req.valid('query')
+    return sendLeased(c, await openLeasedCheckpoint(services, c.req.valid('param').id, lease, iteration))
+  })
+  return routes
+}

@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { Services } from '../../core/services.ts'
+import { expireRunData } from './expire-run-data.ts'
+import { loseLease } from './lose-lease.ts'
+import { runChanged } from './run-signals.ts'
+import { lockRun, runContext } from './run-state.ts'
+
+const secondMs = 1_000
+
+/** What the runs need done while nobody asks for it. */
+export function trainingUpkeep(services: Services): UpkeepTask[] {
+  return [
+    { name: 'training.lost-leases', everyMs: 5 * secondMs, run: () => settleLostLeases(services) },
+    { name: 'training.enqueue-lost-runs', everyMs: 600 * secondMs, run: () => enqueueLostRuns(services) },
+    { name: 'training.expire-data', everyMs: 3_600 * secondMs, run: () => expireRunData(services) },
+  ]
+}
+
+/** Runs that nobody has any more are queued again, or end: see `requeueRun`. */
+export async function settleLostLeases(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<void> {
+  const { database } = services
+  const context = await runContext(services)
+  const { rows } = await sql<{ id: string }>`
+    select id from training_runs where state = 'running' and not exists (
+      select from jobs.job where name = 'train' and job.id = training_runs.id and job.state = 'active')
+    order by created_at limit 1000`.execute(database.query)
+  for (const { id } of rows) {
+    const lost = await database.transaction(async (query) => {
+      const job = await context.queue.lock(query, 'train', id)
+      const run = await lockRun(query, id)
+      if (job === 'active' || run?.state !== 'running') return undefined
+      const settled = await loseLease(query, context, run)
+      if (settled.state === 'queued' && job !== 'waiting')
+        await context.queue.enqueue(query, 'train', id, { attempt: run.attempt })
+      return { worker: run.worker_name, state: settled.state }
+    })
+    runChanged(services, id)
+    if (lost !== undefined) services.log.warn('the worker of a run has gone silent', { run_id: id, ...lost })
+  }
+}
+
+/** A run that waits has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
+export async function enqueueLostRuns(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<void> {
+  const { queue } = await runContext(services)
+  const { rows } = await sql<{ id: string; attempt: number }>`
+    select id, attempt from training_runs where state = 'queued' and not exists (
+      select from jobs.job where name = 'train' and job.id = training_runs.id and job.state <= 'active')
+    order by created_at limit 1000`.execute(services.database.query)
+  for (const { id, attempt } of rows) {
+    if (await queue.recover('train', id, attempt)) services.log.warn('a run that was queued had no job', { run_id: id })
+  }
+}

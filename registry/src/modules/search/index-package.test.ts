@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import { closeJobQueue } from '../../core/queue/job-queue.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../testing/test-services.ts'
+import { refreshQuality } from '../catalog/refresh-quality.ts'
+import { searchAll } from '../catalog/testing/search-all.ts'
+import { deprecateVersions, yankVersion } from '../packages/change-versions.ts'
+import { createActor, publish } from '../packages/testing/publishing.ts'
+
+describe.each(await testDatabases())('the index on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let ada: Actor
+  let name: string
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+    ada = await createActor(database)
+    name = `@${ada.username}/maze`
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    await database.close()
+    await services.remove()
+  })
+
+  const row = () =>
+    database.query
+      .selectFrom('packages')
+      .select(['title', 'keywords', 'quality', 'latest_version', 'updated_at'])
+      .where('name', '=', name)
+      .executeTakeFirstOrThrow()
+  const scenario = (title: string) => ({
+    agentgym: {
+      kind: 'scenario',
+      entry: 'src/index.ts',
+      title,
+      summary: 'One',
+      category: 'games',
+      difficulty: 'expert',
+    },
+  })
+
+  it('follows the latest version: what older ones said finds nothing', async () => {
+    await publish(services, ada, '1.0.0', { manifest: { ...scenario('Firstword'), keywords: ['a', 'a', 'b'] } })
+    expect(await row()).toMatchObject({ title: 'Firstword', keywords: ['a', 'b'], latest_version: '1.0.0' })
+    expect(await searchAll(database, { q: 'firstword' })).toEqual([name])
+    await publish(services, ada, '2.0.0', { manifest: scenario('Secondword') })
+    expect(await searchAll(database, { q: 'firstword' })).toEqual([])
+    expect(await searchAll(database, { q: 'secondword', category: 'games' })).toEqual([name])
+  })
+
+  it('does not follow prereleases and backports', async () => {
+    await publish(services, ada, '3.0.0-rc.1', { manifest: scenario('Thirdword') })
+    await publish(services, ada, '1.0.1', { manifest: scenario('Backword') })
+    expect(await row()).toMatchObject({ title: 'Secondword', latest_version: '2.0.0' })
+    expect(await searchAll(database, { q: 'thirdword' })).toEqual([])
+  })
+
+  it('goes back with a yank, and leaves lists when nothing is left', async () => {
+    const change = { actor: ada, name, ip: null }
+    await yankVersion(services, change, '2.0.0')
+    expect(await row()).toMatchObject({ title: 'Backword', latest_version: '1.0.1' })
+    expect(await searchAll(database, { q: 'backword' })).toEqual([name])
+    await yankVersion(services, change, '1.0.1')
+    await yankVersion(services, change, '1.0.0')
+    expect((await row()).latest_version).toBeNull()
+    expect(await searchAll(database, { q: 'backword' })).toEqual([])
+    expect(await searchAll(database, {})).toEqual([])
+    await publish(services, ada, '4.0.0', { manifest: scenario('Fourthword') })
+    expect(await searchAll(database, {})).toEqual([name])
+  })
+
+  it('scores anew as time passes and when the latest version is deprecated, without being published anew', async () => {
+    const fresh = await row()
+    await refreshQuality(database.query, new Date())
+    expect(await row()).toEqual(fresh)
+    await refreshQuality(database.query, new Date(Date.now() + 300 * 86_400_000))
+    expect(await row()).toEqual({ ...fresh, quality: fresh.quality - 3 })
+    await refreshQuality(database.query, new Date(), AbortSignal.abort())
+    expect((await row()).quality).toBe(fresh.quality - 3)
+    const change = { actor: ada, name, ip: null }
+    await deprecateVersions(services, change, new Map([['4.0.0', 'Use another']]))
+    expect(await row()).toEqual({ ...fresh, quality: fresh.quality - 10 })
+    await deprecateVersions(services, change, new Map([['4.0.0', '']]))
+    expect(await row()).toEqual(fresh)
+  })
+})

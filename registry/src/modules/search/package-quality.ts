@@ -1,0 +1,142 @@
+import type { Quality } from '@agentgym/contract'
+import type { VersionCheck } from '../../core/database/schema.ts'
+
+/** What is known of a package's latest version. */
+export type QualityInput = {
+  kind: 'scenario' | 'agent'
+  readme: string
+  summary: string
+  keywords: readonly string[]
+  /** It names a repository or a home page. */
+  linked: boolean
+  checks: readonly VersionCheck[]
+  /** Measures for which package.json says what counts as success. */
+  successCriteria: number
+  deprecated: boolean
+  daysSincePublish: number
+}
+
+type Part = Quality['parts'][number]
+/** Points, what they are for, and how to get them. */
+type Item = { points: number; got: boolean; missing: string }
+
+/**
+ * The score, 0 to 100, and what it is made of. README.md holds the table. Nothing in it is a judgement: each point has a
+ * reason that the author can see and mend. Parts that need the sandbox do not count for agents, whose models are verified,
+ * not checked; their other parts are scaled to 100.
+ */
+export function packageQuality(input: QualityInput): Quality {
+  const parts = [docs(input), checks(input)]
+  if (input.kind === 'scenario') parts.push(determinism(input), baselines(input), speed(input))
+  parts.push(maintenance(input))
+  const points = parts.reduce((sum, part) => sum + part.points, 0)
+  const of = parts.reduce((sum, part) => sum + part.of, 0)
+  return { score: Math.round((100 * points) / of), parts }
+}
+
+function docs({ readme, summary, keywords, linked }: QualityInput): Part {
+  const words = readme.split(/\s+/).filter(Boolean).length
+  const headings = readme.match(/^#{1,6} /gm)?.length ?? 0
+  return sumUp('docs', 'A README with headings and an example, a summary, keywords and a link.', [
+    { points: 6, got: words >= 50, missing: 'a README of 50 words' },
+    { points: 5, got: words >= 200, missing: 'a README of 200 words' },
+    { points: 4, got: headings >= 3, missing: 'three headings in the README' },
+    { points: 4, got: /^ {0,3}(```|~~~)/m.test(readme), missing: 'a code example in the README' },
+    { points: 2, got: summary.length >= 30, missing: 'a summary of 30 characters' },
+    { points: 2, got: keywords.length >= 3, missing: 'three keywords' },
+    { points: 2, got: linked, missing: 'a repository or home page in package.json' },
+  ])
+}
+
+/** All checks count alike, whatever their number. */
+function checks({ checks: all }: QualityInput): Part {
+  const of = 25
+  if (all.length === 0) return { id: 'checks', points: 0, of, why: 'No check has run.' }
+  const failed = all.filter(({ ok }) => !ok)
+  const why =
+    failed.length === 0
+      ? `All ${all.length} checks passed.`
+      : `Failed: ${failed.map(({ id }) => id).join(', ')}; ${all.length - failed.length} of ${all.length} passed.`
+  return { id: 'checks', points: Math.floor((of * (all.length - failed.length)) / all.length), of, why }
+}
+
+function determinism(input: QualityInput): Part {
+  return sumUp('determinism', 'The same seed gives the same trajectory, in any company and when played again.', [
+    { points: 7, got: passed(input, 'determinism'), missing: 'the check determinism' },
+    { points: 4, got: passed(input, 'independence'), missing: 'the check independence' },
+    { points: 4, got: passed(input, 'replay'), missing: 'the check replay' },
+  ])
+}
+
+function baselines(input: QualityInput): Part {
+  const complete = 'Success is defined, beyond what comes without learning, and evaluated on what is held out.'
+  return sumUp('baselines', complete, [
+    { points: 5, got: input.successCriteria > 0, missing: 'agentgym.success in package.json' },
+    { points: 4, got: passed(input, 'reward_varies'), missing: 'the check reward_varies' },
+    { points: 4, got: passed(input, 'baselines'), missing: 'the check baselines' },
+    { points: 2, got: passed(input, 'held_out'), missing: 'the check held_out' },
+  ])
+}
+
+const rates: { perSecond: number; points: number }[] = [
+  { perSecond: 1_000_000, points: 10 },
+  { perSecond: 300_000, points: 8 },
+  { perSecond: 100_000, points: 6 },
+  { perSecond: 30_000, points: 4 },
+  { perSecond: 10_000, points: 2 },
+]
+
+function speed(input: QualityInput): Part {
+  const perSecond = stepsPerSecond(input.checks)
+  if (perSecond === null) return { id: 'speed', points: 0, of: 10, why: 'Its speed has not been measured.' }
+  const points = rates.find((rate) => perSecond >= rate.perSecond)?.points ?? 1
+  const next = rates.findLast((rate) => rate.perSecond > perSecond)
+  const more = next === undefined ? '' : `; ${next.points} points from ${next.perSecond.toLocaleString('en')}`
+  return {
+    id: 'speed',
+    points,
+    of: 10,
+    why: `${Math.round(perSecond).toLocaleString('en')} steps a second on one core${more}.`,
+  }
+}
+
+/** What the check `speed` measured: "1.2 M environment steps a second, …" or "48,123 environment steps …". */
+export function stepsPerSecond(all: readonly VersionCheck[]): number | null {
+  const message = all.find(({ id, ok }) => id === 'speed' && ok)?.message ?? ''
+  const [, figure, million] = /^([\d.,]+)( M)? environment steps a second/.exec(message) ?? []
+  if (figure === undefined) return null
+  const value = Number(figure.replaceAll(',', '')) * (million === undefined ? 1 : 1e6)
+  return Number.isFinite(value) ? value : null
+}
+
+const ages: { days: number; points: number }[] = [
+  { days: 180, points: 10 },
+  { days: 365, points: 7 },
+  { days: 730, points: 4 },
+]
+
+function maintenance({ deprecated, daysSincePublish }: QualityInput): Part {
+  const id = 'maintenance'
+  if (deprecated) return { id, points: 0, of: 10, why: 'The latest version is deprecated.' }
+  const days = Math.max(0, Math.floor(daysSincePublish))
+  const points = ages.find((age) => days <= age.days)?.points ?? 1
+  const ago = days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days.toLocaleString('en')} days ago`
+  return { id, points, of: 10, why: `Last published ${ago}.` }
+}
+
+function passed({ checks: all }: QualityInput, id: string): boolean {
+  return all.some((check) => check.id === id && check.ok)
+}
+
+function sumUp(id: Part['id'], complete: string, items: Item[]): Part {
+  const missing = items.filter(({ got }) => !got)
+  return {
+    id,
+    points: items.reduce((sum, { points, got }) => sum + (got ? points : 0), 0),
+    of: items.reduce((sum, { points }) => sum + points, 0),
+    why:
+      missing.length === 0
+        ? complete
+        : `Missing: ${missing.map((item) => `${item.missing} (${item.points})`).join(', ')}.`,
+  }
+}

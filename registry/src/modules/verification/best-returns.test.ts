@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import { closeJobQueue } from '../../core/queue/job-queue.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../testing/test-services.ts'
+import { yankVersion } from '../packages/change-versions.ts'
+import { createActor, publish } from '../packages/testing/publishing.ts'
+import { bestReturns } from './best-returns.ts'
+import { verifyAgent } from './testing/verifying.ts'
+
+describe.each(await testDatabases())('best returns of a list on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let ada: Actor
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+    ada = await createActor(database)
+    await publish(services, ada, '1.0.0')
+    await publish(services, ada, '1.0.0', { base: 'empty' })
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    await database.close()
+    await services.remove()
+  })
+
+  const agent = (base: string, return_mean: number, more: object = {}) =>
+    verifyAgent(services, ada, { base, heldOut: { return_mean }, ...more })
+  /** By the packages' names, without their scope. */
+  const best = async (...bases: string[]) => {
+    const names = bases.map((base) => `@${ada.username}/${base}`)
+    const rows = await database.query.selectFrom('packages').select(['id', 'name']).where('name', 'in', names).execute()
+    const found = await bestReturns(
+      database.query,
+      rows.map(({ id }) => id),
+    )
+    return Object.fromEntries(
+      rows.flatMap(({ id, name }) => {
+        const one = found.get(id)
+        return one === undefined ? [] : [[name.split('/')[1], { ...one, agent: one.agent.split('/')[1] }]]
+      }),
+    )
+  }
+
+  it('are of an agent its own, of a scenario the best that everybody can see; nothing where there is none', async () => {
+    await agent('good', 0.5)
+    await agent('better', 0.75)
+    await agent('secret', 0.9, { visibility: 'private' })
+    await agent('gone', 0.95)
+    await yankVersion(services, { actor: ada, name: `@${ada.username}/gone`, ip: null }, '0.1.0')
+    const { id } = await database.query
+      .selectFrom('versions')
+      .innerJoin('packages', 'packages.id', 'package_id')
+      .select('versions.id')
+      .where('packages.name', '=', `@${ada.username}/better`)
+      .executeTakeFirstOrThrow()
+    const points = Array.from({ length: 200 }, (_, index) => ({ steps: 10 * index, return_mean: index / 200 }))
+    await database.query
+      .insertInto('learning_curves')
+      .values({ version_id: id, points: JSON.stringify(points) })
+      .execute()
+    const found = await best('maze', 'empty', 'good', 'better', 'secret', 'gone')
+    expect(Object.keys(found).sort()).toEqual(['better', 'good', 'maze', 'secret'])
+    expect(found.maze).toMatchObject({ agent: 'better', return_mean: 0.75 })
+    expect(found.good).toEqual({ agent: 'good', return_mean: 0.5, curve: [] })
+    expect(found.secret).toMatchObject({ return_mean: 0.9 })
+    for (const { curve } of [found.maze, found.better]) {
+      expect(curve).toHaveLength(24)
+      expect([curve[0], curve[23]]).toEqual([points[0], points[199]])
+    }
+    expect(await bestReturns(database.query, [])).toEqual(new Map())
+  })
+
+  it('are those of the latest version', async () => {
+    await publish(services, ada, '1.1.0')
+    expect(await best('maze')).toEqual({})
+  })
+})

@@ -1,0 +1,57 @@
+import { evaluationResultRequestSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { requireOperator } from '../../core/access/authorise.ts'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { openEvaluationTarball } from './evaluate-jobs.ts'
+import { finishEvaluation } from './finish-evaluation.ts'
+
+const jobParams = z.object({ id: z.uuid() })
+
+const resultRoute = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/evaluation',
+  summary: 'Give the result of an evaluation',
+  request: { params: jobParams, body: { required: true, content: json(evaluationResultRequestSchema) } },
+  responses: { 204: { description: 'Taken.' }, ...failures('unauthenticated', 'forbidden', 'lease_lost') },
+})
+
+const tarballRoute = createRoute({
+  method: 'get',
+  path: '/v1/jobs/{id}/evaluation/{what}',
+  summary: "The tarball of an evaluation's agent or scenario",
+  description:
+    'The lease in the query is the permission: it is good for these tarballs and as long as the lease holds.',
+  request: {
+    params: jobParams.extend({ what: z.enum(['agent', 'scenario']) }),
+    query: z.object({ lease: z.string().min(1).max(200) }),
+  },
+  responses: {
+    200: {
+      description: 'The tarball.',
+      content: leasedFile,
+    },
+    ...failures('lease_lost'),
+  },
+})
+
+/** What workers ask about evaluations. */
+export function evaluateJobRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(resultRoute, async (c) => {
+    requireOperator(c.get('actor'), 'worker')
+    const queue = await jobQueue(services)
+    const { lease, ...result } = c.req.valid('json')
+    await finishEvaluation(services, queue.attemptOf('evaluate', c.req.valid('param').id, lease), result)
+    return c.body(null, 204)
+  })
+  routes.openapi(tarballRoute, async (c) => {
+    const { id, what } = c.req.valid('param')
+    return sendLeased(c, await openEvaluationTarball(services, id, c.req.valid('query').lease, what))
+  })
+  return routes
+}

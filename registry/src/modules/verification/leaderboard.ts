@@ -1,0 +1,88 @@
+import { AgentGymError, type Leaderboard, verificationStatementSchema } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Queries } from '../../core/database/database.ts'
+import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
+
+export type LeaderboardRequest = {
+  actor: Actor | null
+  name: string
+  version: string
+  limit: number
+  cursor?: string | undefined
+}
+
+/** Ranks beyond that nobody reads. */
+const deepestOffset = 10_000
+
+/**
+ * Verified agents of a scenario's version, best held-out return first: public ones that are neither yanked nor taken down, one entry a
+ * package, its best version. Throws `package_not_found`, `version_not_found`.
+ */
+export async function leaderboard(query: Queries, request: LeaderboardRequest): Promise<Leaderboard> {
+  const { actor, name, version, limit } = request
+  const scenario = await findReadablePackage(query, actor, name)
+  const { id, version: exact } = await findReadableVersion(query, scenario, version)
+  const offset = offsetOf(request.cursor)
+  const best = query
+    .selectFrom('verifications')
+    .innerJoin('versions', 'versions.id', 'verifications.version_id')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .innerJoin('accounts', 'accounts.id', 'packages.owner_id')
+    .innerJoin('agent_versions', 'agent_versions.version_id', 'versions.id')
+    .distinctOn('packages.id')
+    .select(['packages.id', 'packages.name', 'versions.version', 'accounts.username', 'verifications.return_mean'])
+    .select(['verifications.statement', 'verifications.created_at'])
+    .select(sql<string | null>`versions.manifest -> 'agentgym' ->> 'title'`.as('title'))
+    .select(sql<string>`agent_versions.manifest ->> 'algorithm'`.as('algorithm'))
+    .select(sql<string>`agent_versions.manifest ->> 'steps'`.as('steps'))
+    .where('verifications.scenario_version_id', '=', id)
+    .where('verifications.state', '=', 'verified')
+    .where('verifications.return_mean', 'is not', null)
+    .where('versions.state', '=', 'published')
+    .where('versions.yanked_at', 'is', null)
+    .where('packages.visibility', '=', 'public')
+    .where('packages.taken_down_at', 'is', null)
+    .orderBy('packages.id')
+    .orderBy('verifications.return_mean', 'desc')
+    .orderBy('verifications.created_at')
+  const rows = await query
+    .selectFrom(best.as('best'))
+    .selectAll()
+    .orderBy('return_mean', 'desc')
+    .orderBy('created_at')
+    .orderBy('name')
+    .offset(offset)
+    .limit(limit + 1)
+    .execute()
+  const entries = rows.slice(0, limit).map((row, i) => {
+    const { held_out: heldOut } = verificationStatementSchema.parse(JSON.parse(row.statement ?? ''))
+    return {
+      rank: offset + i + 1,
+      agent: { name: row.name, version: row.version, title: row.title, algorithm: row.algorithm },
+      publisher: row.username,
+      return_mean: heldOut.return_mean ?? 0,
+      return_std: heldOut.return_std,
+      length_mean: heldOut.length_mean,
+      metrics: heldOut.metrics,
+      success: heldOut.success.ok,
+      episodes: heldOut.episodes,
+      steps: Number(row.steps),
+      verified_at: row.created_at.toISOString(),
+    }
+  })
+  const next = rows.length > limit && offset + limit <= deepestOffset ? String(offset + limit) : null
+  return { scenario: { name: scenario.name, version: exact }, entries, next }
+}
+
+function offsetOf(cursor: string | undefined): number {
+  if (cursor === undefined) return 0
+  const offset = /^\d{1,6}$/.test(cursor) ? Number(cursor) : Number.NaN
+  if (offset <= deepestOffset) return offset
+  throw new AgentGymError({
+    code: 'request_invalid',
+    message: 'The field "cursor" of the query is invalid: it is not one that a leaderboard gave.',
+    hint: 'Leave it out for the first page.',
+    data: { field: 'cursor', in: 'query' },
+  })
+}

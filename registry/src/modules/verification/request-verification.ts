@@ -1,0 +1,100 @@
+import { AgentGymError, type EvaluationJob } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
+import { requireActor } from '../../core/access/authorise.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { holdsAnyLicence } from '../entitlements/standing.ts'
+import { enqueueVerification } from '../evaluations/start-verification.ts'
+import { findReadablePackage, findReadableVersion, type ReadablePackage } from '../packages/packages.store.ts'
+import { evaluationOf } from '../runs/evaluations.ts'
+
+type Asked = { actor: Actor | null; name: string; version: string; traceparent: string | null; ip: string | null }
+
+/** A version is run again so often, whoever asks. */
+const versionRate = { limit: 3, windowSeconds: 86_400 }
+
+/**
+ * Has a worker run a published agent again, for its members, those who bought it, and operators; what comes of it becomes the
+ * version's verification, and where it fails, buyers get their money back. While one is under way, that one is given.
+ *
+ * Throws `package_not_found`, `version_not_found`, `version_not_published`, `forbidden`, `rate_limited`, `request_invalid` for a
+ * scenario.
+ */
+export async function requestVerification(services: Services, asked: Asked): Promise<EvaluationJob> {
+  const { database, config } = services
+  const { name, version, traceparent, ip } = asked
+  const known = requireActor(asked.actor, 'training:evaluate')
+  const queue = await jobQueue(services)
+  const found = await findReadablePackage(database.query, known, name)
+  const row = await findReadableVersion(database.query, found, version)
+  await requireConcerned(services, known, found)
+  const manifest = await agentManifest(services, found, row)
+  const open = await database.transaction((query) => openVerification(query, row.id))
+  if (open !== undefined) return evaluationOf(open)
+  await limitRate(database, `verify:${row.id}`, versionRate)
+  return database.transaction(async (query) => {
+    await database.lock(query, `verify:${row.id}`)
+    const begun = await openVerification(query, row.id)
+    if (begun !== undefined) return evaluationOf(begun)
+    const evaluation = await enqueueVerification(
+      query,
+      { queue, secret: config.secret },
+      { versionId: row.id, agent: manifest, requestedBy: known.accountId, traceparent },
+    )
+    await recordAudit(query, {
+      ...{ actor: known, ip, action: 'package.verify', subject: `${found.name}@${version}` },
+      data: { evaluation: evaluation.id },
+    })
+    return evaluationOf(evaluation)
+  })
+}
+
+async function requireConcerned({ database }: Services, actor: Actor, found: ReadablePackage): Promise<void> {
+  if (found.member || actor.operator || (await holdsAnyLicence(database.query, actor, found.id))) return
+  throw new AgentGymError({
+    code: 'forbidden',
+    message: `${found.name} is run again for its members, those who bought it, and operators.`,
+    hint: `\`agentgym agent verify ${found.name}\` runs it on your own machine.`,
+  })
+}
+
+async function agentManifest(
+  { database }: Services,
+  found: ReadablePackage,
+  { id, version, state }: { id: string; version: string; state: string },
+) {
+  const row = await database.query
+    .selectFrom('agent_versions')
+    .select('manifest')
+    .where('version_id', '=', id)
+    .executeTakeFirst()
+  if (row === undefined)
+    throw new AgentGymError({
+      code: 'request_invalid',
+      message: `${found.name} is a scenario; only agents are run again.`,
+      data: { field: 'name', in: 'path' },
+    })
+  if (state !== 'published')
+    throw new AgentGymError({
+      code: 'version_not_published',
+      message: `${found.name}@${version} ${state === 'rejected' ? 'was rejected' : 'is still being checked'}.`,
+      data: { state },
+    })
+  return row.manifest
+}
+
+function openVerification(query: Transaction<Schema>, versionId: string) {
+  return query
+    .selectFrom('evaluations')
+    .selectAll()
+    .where('version_id', '=', versionId)
+    .where('purpose', '=', 'verification')
+    .where('ended_at', 'is', null)
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst()
+}

@@ -1,0 +1,141 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto'
+import type { SigningKeys } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import type { ServerConfig, Services } from '../../core/services.ts'
+
+/** A key that may sign now. The private half lives in this process only, and only while it is needed. */
+export type SigningKey = { id: string; sign(text: string): string }
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/**
+ * The key that this installation signs with: the operator's own (AGENTGYM_SIGNING_KEY), else one that is made where none
+ * is there and kept sealed under the installation's secret. All others are retired: what they signed holds. Locks the
+ * keys until the transaction ends, so that no two replicas make one each.
+ */
+export async function signingKey(
+  query: Transaction<Schema>,
+  { database, config, log }: Pick<Services, 'database' | 'config' | 'log'>,
+): Promise<SigningKey> {
+  await database.lock(query, 'signing-keys')
+  const own = config.signingKey === undefined ? await openSealed(query, config) : given(config.signingKey)
+  const key = own ?? makeKey(config)
+  const retired = await query
+    .updateTable('signing_keys')
+    .set({ retired_at: new Date() })
+    .where('id', '<>', key.id)
+    .where('retired_at', 'is', null)
+    .returning('id')
+    .execute()
+  if (retired.length > 0)
+    log.warn('a signing key was retired', { retired: retired.map(({ id }) => id), key_id: key.id })
+  await query
+    .insertInto('signing_keys')
+    .values({ id: key.id, public_key: key.publicKey, sealed_private_key: key.sealed })
+    // An operator's key that was put aside and is given again.
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ retired_at: null }))
+    .execute()
+  return { id: key.id, sign: (text) => sign(null, Buffer.from(text), key.privateKey).toString('base64') }
+}
+
+/** Every key that ever signed, newest first. */
+export async function listSigningKeys(query: Queries): Promise<SigningKeys> {
+  const rows = await query
+    .selectFrom('signing_keys')
+    .select(['id', 'public_key', 'created_at', 'retired_at'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+  return {
+    keys: rows.map(({ id, public_key, created_at, retired_at }) => ({
+      id,
+      algorithm: 'Ed25519' as const,
+      public_key,
+      created_at: created_at.toISOString(),
+      retired_at: retired_at?.toISOString() ?? null,
+    })),
+  }
+}
+
+/** Makes sure that there is a key before anybody asks for it. */
+export async function ensureSigningKey(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<void> {
+  await services.database.transaction((query) => signingKey(query, services))
+}
+
+type Key = { id: string; publicKey: string; privateKey: KeyObject; sealed: string | null }
+
+function given(privateKey: KeyObject): Key {
+  return { ...publicParts(privateKey), privateKey, sealed: null }
+}
+
+function makeKey({ secret }: Pick<ServerConfig, 'secret'>): Key {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const parts = publicParts(privateKey)
+  const der = privateKey.export({ type: 'pkcs8', format: 'der' })
+  return { ...parts, privateKey, sealed: seal(secret, parts.id, der) }
+}
+
+/** The id is the beginning of the SHA-256 of the public key (SubjectPublicKeyInfo, DER). */
+function publicParts(privateKey: KeyObject): { id: string; publicKey: string } {
+  const publicKey = createPublicKey(privateKey)
+  const id = createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+    .slice(0, 16)
+  return { id, publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString() }
+}
+
+/** Undefined where there is none, or where it was sealed under another secret: then it is as good as lost. */
+async function openSealed(query: Queries, { secret }: Pick<ServerConfig, 'secret'>): Promise<Key | undefined> {
+  const rows = await query
+    .selectFrom('signing_keys')
+    .select(['id', 'public_key', 'sealed_private_key'])
+    .where('retired_at', 'is', null)
+    .where('sealed_private_key', 'is not', null)
+    .orderBy('created_at', 'desc')
+    .execute()
+  for (const { id, public_key: publicKey, sealed_private_key: sealed } of rows) {
+    const der = sealed === null ? undefined : unseal(secret, id, sealed)
+    if (der === undefined) continue
+    return { id, publicKey, privateKey: createPrivateKey({ key: der, type: 'pkcs8', format: 'der' }), sealed }
+  }
+  return undefined
+}
+
+function sealingKey(secret: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, 'agentgym', 'signing key', 32))
+}
+
+/** AES-256-GCM: nonce, tag and ciphertext in base64, bound to the key's id. */
+function seal(secret: Uint8Array, id: string, plain: Uint8Array): string {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', sealingKey(secret), nonce).setAAD(Buffer.from(id))
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
+}
+
+function unseal(secret: Uint8Array, id: string, text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  const nonce = bytes.subarray(0, nonceBytes)
+  const decipher = createDecipheriv('aes-256-gcm', sealingKey(secret), nonce, { authTagLength: tagBytes })
+  decipher.setAAD(Buffer.from(id)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()])
+  } catch {
+    return undefined
+  }
+}

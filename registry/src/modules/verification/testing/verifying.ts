@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import type { Evaluation, EvaluationResultRequest, LeasedEvaluation } from '@agentgym/contract'
+import { agentTarball, goodAgent } from '../../../../../testdata/tarballs/good-agent.ts'
+import { goodEntries } from '../../../../../testdata/tarballs/good-package.ts'
+import type { Actor } from '../../../core/access/actor.ts'
+import { jobQueue } from '../../../core/queue/job-queue.ts'
+import type { Services } from '../../../core/services.ts'
+import { leaseJob } from '../../jobs/lease-job.ts'
+import { publishVersion } from '../../packages/publish-version.ts'
+import { evaluateJobs } from '../evaluate-jobs.ts'
+import { finishEvaluation } from '../finish-evaluation.ts'
+
+/** Hash of the bundle in every good scenario. */
+export const bundleHash = createHash('sha256')
+  .update(Buffer.from(goodEntries().find(({ path }) => path === 'package/dist/scenario.js')?.body ?? ''))
+  .digest('hex')
+
+export type AgentOptions = {
+  base?: string
+  version?: string
+  /** `@…/maze` 1.0.0 of the actor unless told. */
+  scenario?: { name?: string; version?: string; hash?: string; success?: Record<string, number> }
+  claim?: Partial<Evaluation>
+  visibility?: 'public' | 'private'
+}
+
+/** What a good agent claims about a scenario: nobody has to have run it. */
+export function claimOf(scenario: { name: string; version: string }, change: Partial<Evaluation> = {}): Evaluation {
+  return {
+    ...goodAgent.evaluation,
+    scenario: `${scenario.name}@${scenario.version}`,
+    ...change,
+  }
+}
+
+/** Uploads an agent of `actor`; gives its name and what it claims. */
+export async function uploadAgent(services: Services, actor: Actor, options: AgentOptions = {}) {
+  const { base = 'maze-ppo', version = '0.1.0', claim, visibility } = options
+  const name = `@${actor.username}/${base}`
+  const scenario = {
+    ...goodAgent.scenario,
+    name: `@${actor.username}/maze`,
+    version: '1.0.0',
+    hash: bundleHash,
+    ...options.scenario,
+  }
+  const evaluation = claimOf(scenario, claim)
+  const tarball = agentTarball(
+    { name, version, agentgym: { kind: 'agent', title: 'Maze solver' } },
+    { scenario, evaluation },
+  )
+  const published = await publishVersion(services, { actor, name, version, tarball, ip: null, visibility })
+  return { name, version, evaluation, published }
+}
+
+/** The next evaluation that is waiting, as a worker gets it. */
+export async function leaseEvaluation(services: Services): Promise<LeasedEvaluation | undefined> {
+  const job = await leaseJob(services, [evaluateJobs(services)], { kinds: ['evaluate'] })
+  return job?.kind === 'evaluate' ? job : undefined
+}
+
+export async function mustLease(services: Services): Promise<LeasedEvaluation> {
+  const job = await leaseEvaluation(services)
+  if (job === undefined) throw new Error('there is no evaluation to lease')
+  return job
+}
+
+/** What a worker would send that finds the claim true and `heldOut` for the episodes that nobody knew. */
+export function resultOf(
+  job: LeasedEvaluation,
+  claim: Evaluation,
+  heldOut: Partial<Evaluation> = {},
+): Omit<EvaluationResultRequest, 'lease'> {
+  return {
+    checks: [{ id: 'golden_batch', ok: true, message: 'finite outputs' }],
+    output_hash: 'd'.repeat(64),
+    results: job.evaluation.tasks.map(({ id, episodes, seed }) => ({
+      id,
+      evaluation: id === 'claim' ? claim : { ...claim, ...heldOut, episodes, seed },
+      error: null,
+    })),
+    runtime: { node: '24.21.0', onnxruntime: '1.30.0' },
+  }
+}
+
+export async function finish(
+  services: Services,
+  job: LeasedEvaluation,
+  result: Omit<EvaluationResultRequest, 'lease'>,
+): Promise<void> {
+  const queue = await jobQueue(services)
+  await finishEvaluation(services, queue.attemptOf('evaluate', job.id, job.lease), result)
+}
+
+/** Uploads an agent and has it verified. */
+export async function verifyAgent(
+  services: Services,
+  actor: Actor,
+  options: AgentOptions & { heldOut?: Partial<Evaluation> } = {},
+) {
+  const agent = await uploadAgent(services, actor, options)
+  const job = await mustLease(services)
+  await finish(services, job, resultOf(job, agent.evaluation, options.heldOut))
+  return agent
+}

@@ -1,0 +1,25 @@
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { Services } from '../../core/services.ts'
+
+/** What evaluations need done while nobody asks for it. */
+export function verificationUpkeep(services: Services): UpkeepTask[] {
+  const run = () => enqueueLostEvaluations(services)
+  return [{ name: 'verification.enqueue-lost-evaluations', everyMs: 10 * 60_000, run }]
+}
+
+/** An evaluation that is not over has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
+export async function enqueueLostEvaluations(services: Services): Promise<void> {
+  const queue = await jobQueue(services)
+  const open = await services.database.query
+    .selectFrom('evaluations')
+    .select('id')
+    .where('ended_at', 'is', null)
+    .orderBy('created_at')
+    .limit(10_000)
+    .execute()
+  for (const { id } of open) {
+    if (await queue.recover('evaluate', id))
+      services.log.warn('an evaluation under way had no job', { evaluation_id: id })
+  }
+}

@@ -1,0 +1,87 @@
+import { evaluationJobSchema, leaderboardRequestSchema, leaderboardSchema, signingKeysSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoutes, json } from '../../core/http/create-routes.ts'
+import { currentTraceparent } from '../../core/http/current-traceparent.ts'
+import type { Env } from '../../core/http/env.ts'
+import { failures } from '../../core/http/failures.ts'
+import type { Services } from '../../core/services.ts'
+import { leaderboard } from './leaderboard.ts'
+import { requestVerification } from './request-verification.ts'
+import { listSigningKeys } from './signing-keys.ts'
+
+const keysRoute = createRoute({
+  method: 'get',
+  path: '/v1/keys',
+  summary: 'Public keys of signed statements',
+  description:
+    'Ed25519. A statement is checked with the key that it names, and OpenSSL alone: `openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in statement.json -sigfile signature.bin`.',
+  responses: {
+    200: { description: 'Every key that ever signed, newest first.', content: json(signingKeysSchema) },
+    ...failures(),
+  },
+})
+
+const leaderboardRoute = createRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/leaderboard',
+  summary: 'Verified agents of a scenario version, best first',
+  request: {
+    params: z.object({
+      scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+      name: z.string().openapi({ example: 'cart-pole' }),
+      version: z.string().openapi({ example: '1.0.0' }),
+    }),
+    query: leaderboardRequestSchema,
+  },
+  responses: {
+    200: {
+      description: 'Ranked by the return of episodes that nobody knew beforehand; one entry a package.',
+      content: json(leaderboardSchema),
+    },
+    ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
+  },
+})
+
+const verifyRoute = createRoute({
+  method: 'post',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/verification',
+  summary: 'Have the marketplace run an agent again',
+  description:
+    'For its members, those who bought it, and operators. What comes of it becomes the verification of the version; where it does not hold what it claims, buyers get their money back. While a run is under way, that one is given.',
+  request: {
+    params: z.object({
+      scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+      name: z.string().openapi({ example: 'cart-pole-ppo' }),
+      version: z.string().openapi({ example: '1.0.0' }),
+    }),
+  },
+  responses: {
+    202: { description: 'A worker will run it.', content: json(evaluationJobSchema) },
+    ...failures(
+      'unauthenticated',
+      'forbidden',
+      'package_not_found',
+      'version_not_found',
+      'version_not_published',
+      'rate_limited',
+    ),
+  },
+})
+
+/** What anybody may ask about verified agents. */
+export function verificationRoutes(services: Services): OpenAPIHono<Env> {
+  const { database } = services
+  const routes = createRoutes()
+  routes.openapi(keysRoute, async (c) => c.json(await listSigningKeys(database.query), 200))
+  routes.openapi(leaderboardRoute, async (c) => {
+    const { scope, name, version } = c.req.valid('param')
+    const asked = { actor: c.get('actor'), name: `${scope}/${name}`, version, ...c.req.valid('query') }
+    return c.json(await leaderboard(database.query, asked), 200)
+  })
+  routes.openapi(verifyRoute, async (c) => {
+    const { scope, name, version } = c.req.valid('param')
+    const asked = { actor: c.get('actor'), name: `${scope}/${name}`, version, ip: c.get('ip') }
+    return c.json(await requestVerification(services, { ...asked, traceparent: currentTraceparent(c) }), 202)
+  })
+  return routes
+}

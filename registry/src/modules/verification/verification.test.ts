@@ -1,0 +1,293 @@
+import type { Evaluation, VersionDetails } from '@agentgym/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
+import type { Actor } from '../../core/access/actor.ts'
+import type { Database } from '../../core/database/database.ts'
+import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import { testDatabases } from '../../testing/test-databases.ts'
+import { type TestServices, testServices } from '../../testing/test-services.ts'
+import { yankVersion } from '../packages/change-versions.ts'
+import { describeVersion } from '../packages/describe-versions.ts'
+import { readSampleEpisode } from '../packages/sample-episodes.store.ts'
+import { checkAll, createActor, publish } from '../packages/testing/publishing.ts'
+import { enqueueLostChecks } from '../packages/upkeep.ts'
+import { openEvaluationTarball } from './evaluate-jobs.ts'
+import { failExhausted } from './finish-evaluation.ts'
+import { leaderboard } from './leaderboard.ts'
+import {
+  bundleHash,
+  finish,
+  leaseEvaluation,
+  mustLease,
+  resultOf,
+  uploadAgent,
+  verifyAgent,
+} from './testing/verifying.ts'
+import { enqueueLostEvaluations } from './upkeep.ts'
+
+describe.each(await testDatabases())('verification on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let ada: Actor
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+    ada = await createActor(database)
+    await publish(services, ada, '1.0.0')
+  })
+  afterAll(async () => {
+    await closeJobQueue(database)
+    await database.close()
+    await services.remove()
+  })
+
+  const details = (name: string, version = '0.1.0', actor: Actor | null = ada): Promise<VersionDetails> =>
+    describeVersion(services, actor, name, version)
+
+  it('an agent is run again before it is published: by its claim, and by episodes that nobody knew', async () => {
+    const { name, evaluation, published } = await uploadAgent(services, ada)
+    expect(published.state).toBe('checking')
+    expect(await details(name)).toMatchObject({ state: 'checking', verification: { state: 'pending', signed: null } })
+    await expect(details(name, '0.1.0', null)).rejects.toMatchObject({ code: 'package_not_found' })
+
+    const job = await mustLease(services)
+    expect(job.evaluation).toMatchObject({
+      purpose: 'verification',
+      agent: { name, version: '0.1.0', integrity: published.integrity },
+      scenario: { name: `@${ada.username}/maze`, version: '1.0.0', hash: bundleHash },
+      tasks: [
+        { id: 'claim', episodes: evaluation.episodes, seed: evaluation.seed },
+        { id: 'held_out', episodes: 100 },
+      ],
+    })
+    expect(job.evaluation.tasks[1].seed).not.toBe(evaluation.seed)
+    expect(await leaseEvaluation(services), 'one job only').toBeUndefined()
+    for (const what of ['agent', 'scenario'] as const) {
+      const { body, size } = await openEvaluationTarball(services, job.id, job.lease, what)
+      expect((await body.toArray()).reduce((sum, bytes) => sum + bytes.length, 0)).toBe(size)
+      await expect(openEvaluationTarball(services, job.id, '0.stolen', what)).rejects.toMatchObject({
+        code: 'lease_lost',
+      })
+    }
+    await finish(services, job, resultOf(job, evaluation, { return_mean: 0.5 }))
+    const { state, checks, verification, agent } = await details(name, '0.1.0', null)
+    expect(agent).toMatchObject({ scenario: { name: `@${ada.username}/maze`, version: '1.0.0' }, evaluation })
+    expect(agent).not.toHaveProperty('settings')
+    expect({ state, checks }).toEqual({
+      state: 'published',
+      checks: [{ id: 'golden_batch', ok: true, message: 'finite outputs' }],
+    })
+    expect(verification).toMatchObject({ state: 'verified', message: null })
+    expect(JSON.parse(verification?.signed?.statement ?? '')).toMatchObject({
+      type: 'agentgym-verification-1',
+      server: 'http://localhost:4477',
+      key_id: verification?.signed?.key_id,
+      agent: { name, version: '0.1.0', integrity: published.integrity },
+      claim: evaluation,
+      held_out: { return_mean: 0.5, episodes: 100, seed: job.evaluation.tasks[1].seed },
+      output_hash: 'd'.repeat(64),
+      runtime: { node: '24.21.0' },
+    })
+    await expect(finish(services, job, resultOf(job, evaluation))).rejects.toMatchObject({ code: 'lease_lost' })
+  })
+
+  it('the same model on the same scenario gets the same held-out seed, whatever its name', async () => {
+    const seeds: number[] = []
+    for (const base of ['again', 'and-again']) {
+      const { evaluation } = await uploadAgent(services, ada, { base })
+      const job = await mustLease(services)
+      seeds.push(job.evaluation.tasks[1].seed)
+      await finish(services, job, resultOf(job, evaluation))
+    }
+    expect(seeds[0]).toBe(seeds[1])
+  })
+
+  it.each<[string, Partial<Evaluation>, RegExp]>([
+    ['the return, in its last bit', { return_mean: 0.1 + 0.2 }, /return_mean is 0\.30000000000000004, not 0\.95/],
+    ['an action', { trajectory_hash: 'e'.repeat(64) }, /trajectory_hash is e+, not b+/],
+    ['a metric that is not there', { metrics: { solved: 1 } }, /metrics\.solved is 1, not nothing/],
+    ['the criteria', { success: { ok: false, criteria: [] } }, /success is false, not true/],
+  ])('a claim that did not come out is recorded as such: %s', async (what, change, message) => {
+    const { name, evaluation } = await uploadAgent(services, ada, { base: `lie-${what.length}` })
+    const job = await mustLease(services)
+    await finish(services, job, resultOf(job, { ...evaluation, ...change }))
+    const { state, verification } = await details(name, '0.1.0', null)
+    expect(state, 'it can be used, but is not verified').toBe('published')
+    expect(verification).toMatchObject({ state: 'mismatch', signed: null, message: expect.stringMatching(message) })
+  })
+
+  it('criteria that are not the scenario’s own are a mismatch', async () => {
+    const { name } = await verifyAgent(services, ada, { base: 'easy', scenario: { success: { return_mean: -1e9 } } })
+    expect((await details(name)).verification).toMatchObject({
+      state: 'mismatch',
+      message: expect.stringContaining('criteria'),
+    })
+  })
+
+  it('a model that fails its checks is rejected, and its number is spent', async () => {
+    const { name } = await uploadAgent(services, ada, { base: 'broken' })
+    const job = await mustLease(services)
+    const checks = [{ id: 'golden_batch', ok: false, message: 'model_timeout: it did not answer.' }]
+    await finish(services, job, { checks, output_hash: null, results: [], runtime: {} })
+    expect(await details(name)).toMatchObject({
+      state: 'rejected',
+      checks,
+      verification: { state: 'failed', message: 'model_timeout: it did not answer.' },
+    })
+    await expect(uploadAgent(services, ada, { base: 'broken', claim: { return_mean: 0 } })).rejects.toMatchObject({
+      code: 'version_exists',
+    })
+  })
+
+  it('an agent that cannot be played to the end is published, and said to have failed', async () => {
+    const { name, evaluation } = await uploadAgent(services, ada, { base: 'fails' })
+    const job = await mustLease(services)
+    const result = resultOf(job, evaluation)
+    const error = { code: 'scenario_timeout' as const, message: 'step did not return.' }
+    result.results[1] = { id: 'held_out', evaluation: null, error }
+    await finish(services, job, result)
+    expect(await details(name)).toMatchObject({
+      state: 'published',
+      verification: { state: 'failed', message: 'The held-out run failed: step did not return.' },
+    })
+  })
+
+  it('a scenario that is not here, is other bytes, or is private and another’s cannot be run', async () => {
+    const bob = await createActor(database)
+    await publish(services, bob, '1.0.0', { base: 'secret', visibility: 'private' })
+    const named = `@${bob.username}/secret`
+    for (const [base, scenario] of [
+      ['nowhere', { name: '@nobody/maze' }],
+      ['other-version', { version: '2.0.0' }],
+      ['other-bytes', { hash: 'a'.repeat(64) }],
+      ['not-mine', { name: named }],
+    ] as const) {
+      const { name } = await uploadAgent(services, ada, { base, scenario })
+      const job = await mustLease(services)
+      expect(job.evaluation, base).toMatchObject({ scenario: null, tasks: [] })
+      await expect(openEvaluationTarball(services, job.id, job.lease, 'scenario')).rejects.toMatchObject({
+        code: 'lease_lost',
+      })
+      const checks = [{ id: 'golden_batch', ok: true, message: 'finite outputs' }]
+      await finish(services, job, { checks, output_hash: 'd'.repeat(64), results: [], runtime: {} })
+      expect(await details(name), base).toMatchObject({
+        state: 'published',
+        verification: { state: 'unavailable', signed: null },
+      })
+    }
+    const { name } = await verifyAgent(services, bob, { base: 'own', scenario: { name: named } })
+    expect((await details(name, '0.1.0', bob)).verification).toMatchObject({ state: 'verified' })
+  })
+
+  it('an agent’s first episode is kept for pictures, but for one of a private scenario', async () => {
+    await publish(services, ada, '1.0.0', { base: 'hidden', visibility: 'private' })
+    const episode = sampleEpisode({ policy: 'agent' })
+    const verified = async (base: string, scenario = {}) => {
+      const { name, evaluation } = await uploadAgent(services, ada, { base, scenario })
+      const job = await mustLease(services)
+      expect(job.evaluation.tasks).toHaveLength(2)
+      await finish(services, job, { ...resultOf(job, evaluation), sample_episode: episode })
+      expect((await details(name)).verification).toMatchObject({ state: 'verified' })
+      return name
+    }
+    const open = await verified('drawn')
+    expect(await readSampleEpisode(database.query, null, open, '0.1.0')).toEqual(episode)
+    const hidden = await verified('undrawn', { name: `@${ada.username}/hidden` })
+    await expect(readSampleEpisode(database.query, ada, hidden, '0.1.0')).rejects.toMatchObject({
+      code: 'sample_episode_not_found',
+    })
+  })
+
+  it('a result of other tasks than the job’s changes nothing', async () => {
+    const { name, evaluation } = await uploadAgent(services, ada, { base: 'swapped' })
+    const job = await mustLease(services)
+    const good = resultOf(job, evaluation)
+    for (const results of [
+      [],
+      good.results.slice(0, 1),
+      [...good.results].reverse(),
+      [good.results[0], { ...good.results[1], evaluation }],
+      [good.results[0], { ...good.results[1], evaluation: null }],
+    ])
+      await expect(finish(services, job, { ...good, results })).rejects.toMatchObject({ code: 'request_invalid' })
+    expect((await details(name)).state).toBe('checking')
+    await finish(services, job, good)
+    expect((await details(name)).verification).toMatchObject({ state: 'verified' })
+  })
+
+  it('a verification whose attempts are used up rejects the version, once', async () => {
+    const { name } = await uploadAgent(services, ada, { base: 'exhausts' })
+    const job = await mustLease(services)
+    await failExhausted(services, job.id)
+    await failExhausted(services, job.id)
+    expect(await details(name)).toMatchObject({
+      state: 'rejected',
+      checks: [{ id: 'checker_failed', ok: false }],
+      verification: { state: 'failed', signed: null },
+    })
+    const queue = await jobQueue(services)
+    await database.transaction((query) => queue.end(query, 'evaluate', job.id))
+  })
+
+  it('an evaluation whose job was lost gets one again, and no check in its place', async () => {
+    const { name, evaluation } = await uploadAgent(services, ada, { base: 'lost' })
+    await database.execute("delete from jobs.job where name = 'evaluate'", [])
+    expect(await leaseEvaluation(services)).toBeUndefined()
+    await enqueueLostChecks(services)
+    expect(await checkAll(services), 'an agent has no check').toEqual([])
+    await enqueueLostEvaluations(services)
+    await enqueueLostEvaluations(services)
+    const job = await mustLease(services)
+    await finish(services, job, resultOf(job, evaluation))
+    expect((await details(name)).verification).toMatchObject({ state: 'verified' })
+    expect(await leaseEvaluation(services)).toBeUndefined()
+  })
+
+  it('the leaderboard ranks verified agents by the held-out return: one a package, its best, no yanked or private one', async () => {
+    const eve = await createActor(database)
+    await publish(services, eve, '1.0.0')
+    const scenario = { name: `@${eve.username}/maze` }
+    const add = (
+      base: string,
+      version: string,
+      returnMean: number,
+      more: Partial<Parameters<typeof verifyAgent>[2]> = {},
+    ) => verifyAgent(services, eve, { base, version, scenario, heldOut: { return_mean: returnMean }, ...more })
+    await add('good', '0.1.0', 0.5)
+    await add('good', '0.2.0', 0.9)
+    await add('good', '0.3.0', 0.7)
+    await add('best', '0.1.0', 0.95)
+    await add('hidden', '0.1.0', 2, { visibility: 'private' })
+    await add('yanked', '0.1.0', 3)
+    await yankVersion(services, { actor: eve, name: `@${eve.username}/yanked`, ip: null }, '0.1.0')
+    const liar = await uploadAgent(services, eve, { base: 'liar', scenario })
+    const job = await mustLease(services)
+    await finish(services, job, resultOf(job, { ...liar.evaluation, return_mean: 4 }))
+
+    const asked = { actor: null, name: scenario.name, version: '1.0.0', limit: 25 }
+    const { entries, next } = await leaderboard(database.query, asked)
+    expect(entries.map(({ rank, agent, return_mean }) => [rank, agent.name, agent.version, return_mean])).toEqual([
+      [1, `@${eve.username}/best`, '0.1.0', 0.95],
+      [2, `@${eve.username}/good`, '0.2.0', 0.9],
+    ])
+    expect(entries[0]).toMatchObject({
+      publisher: eve.username,
+      episodes: 100,
+      steps: 1_000,
+      agent: { algorithm: 'ppo', title: 'Maze solver' },
+    })
+    expect(next).toBeNull()
+    const first = await leaderboard(database.query, { ...asked, limit: 1 })
+    expect(first).toMatchObject({ entries: [{ rank: 1 }], next: '1' })
+    expect(await leaderboard(database.query, { ...asked, limit: 1, cursor: '1' })).toMatchObject({
+      entries: [{ rank: 2 }],
+      next: null,
+    })
+    for (const cursor of ['-1', 'x', '99999999', '1e3'])
+      await expect(leaderboard(database.query, { ...asked, cursor })).rejects.toMatchObject({ code: 'request_invalid' })
+    await expect(leaderboard(database.query, { ...asked, version: '9.0.0' })).rejects.toMatchObject({
+      code: 'version_not_found',
+    })
+  })
+})
