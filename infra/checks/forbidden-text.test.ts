@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findForbiddenText, forbiddenText } from './forbidden-text.ts'
 import { readRepositoryFile, repositoryFiles } from './repository-files.ts'
 
-const binary = /\.(png|jpg|ico|woff2?|onnx|tgz|bin|wasm)$/
+const binary = /\.(png|jpg|ico|woff2?|onnx|tgz|zst|bin|wasm)$/
 
 it('no file holds what none may hold', () => {
   const self = /^infra\/checks\/forbidden-text(\.test)?\.ts$/

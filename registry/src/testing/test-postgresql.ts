@@ -29,6 +29,13 @@ export async function createEmptyPostgresqlDatabase(): Promise<string> {
   return createDatabase(await serverUrl(folder), `${namePrefix(folder)}_${randomBytes(6).toString('hex')}`)
 }
 
+/** Address of a database made by a dump: plain SQL, as `pg_dump --inserts` writes it. */
+export async function restorePostgresqlDatabase(dump: string): Promise<string> {
+  const url = await createEmptyPostgresqlDatabase()
+  await asAdministrator(url, async (client) => void (await client.query(dump)))
+  return url
+}
+
 /** Our own server goes away with its databases; on somebody else's they must be dropped. */
 export async function dropTestDatabases(folder: string): Promise<void> {
   if (given === undefined) return

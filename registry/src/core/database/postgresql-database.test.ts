@@ -74,7 +74,8 @@ describe('PostgreSQL, two replicas', () => {
         await add(query, second)
       })
     await Promise.all([addBoth(one, 'a', 'b'), addBoth(other, 'b', 'a')])
-    expect(runs).toBe(3)
+    // The one that PostgreSQL undid ran again; it may have met the other a second time.
+    expect(runs).toBeGreaterThanOrEqual(3)
     expect([await value('a'), await value('b')]).toEqual([2, 2])
   })
 
