@@ -8,7 +8,7 @@ import { createClient, leaseJob, releaseJob, sendHeartbeat, sendResult } from '@
 import { verificationStatementSchema } from '@agentgym/contract'
 import { openDatabase } from '@agentgym/registry/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { auditLedger } from '../../registry/src/market/ledger/audit-ledger.ts'
+import { auditLedger } from '../../registry/src/modules/ledger/audit-ledger.ts'
 import { restorePostgresqlDatabase } from '../../registry/src/testing/test-postgresql.ts'
 import { startServer, type TestServer } from './registry-server.ts'
 
