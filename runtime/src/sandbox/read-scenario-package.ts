@@ -1,7 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { AgentGymError, type ScenarioPackage, scenarioManifestSchema, scenarioPackageSchema } from '@agentgym/contract'
-import { closest, distance } from 'fastest-levenshtein'
+import {
+  AgentGymError,
+  nearestName,
+  type ScenarioPackage,
+  scenarioManifestSchema,
+  scenarioPackageSchema,
+} from '@agentgym/contract'
 import type { z } from 'zod'
 
 /** How to mend each field, by its path in package.json. */
@@ -62,8 +67,8 @@ function explainIssue(issue: z.core.$ZodIssue): { field: string; what: string; h
 
 function suggest(key: string): string {
   const known = Object.keys(scenarioManifestSchema.shape)
-  const nearest = closest(key, known)
-  return distance(key, nearest) <= 3 ? `Did you mean "${nearest}"?` : `Known fields: ${known.join(', ')}.`
+  const nearest = nearestName(key, known)
+  return nearest ? `Did you mean "${nearest}"?` : `Known fields: ${known.join(', ')}.`
 }
 
 function manifestError(file: string, field: string, what: string, hint: string | undefined): AgentGymError {

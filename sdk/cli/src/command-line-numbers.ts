@@ -1,4 +1,4 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, parseSetting } from '@agentgym/contract'
 
 /** Seeds are what a 32-bit generator takes. */
 export const seedRange = { least: 0, greatest: 4_294_967_295 }
@@ -44,18 +44,9 @@ export function percent(field: string): (text: string) => number {
   }
 }
 
-/** Collects `--set key=value`; a pair without `=` or with an empty key throws `config_invalid`. Later pairs win. */
-export function collectSetting(text: string, previous: Record<string, string> = {}): Record<string, string> {
-  const at = text.indexOf('=')
-  const key = text.slice(0, Math.max(at, 0)).trim()
-  if (key === '') {
-    throw new AgentGymError({
-      code: 'config_invalid',
-      message: `--set ${JSON.stringify(text.slice(0, 100))} is not of the form key=value`,
-      hint: 'Write, for example, --set learning_rate=0.001.',
-      data: { field: text.slice(0, 100) },
-    })
-  }
-  // A null prototype, so that a key such as __proto__ is a key like any other.
-  return Object.assign(Object.create(null), previous, { [key]: text.slice(at + 1) })
+/** Collects `--set NAME=VALUE`, values as they were typed. Later pairs win. Throws `config_invalid`. */
+export function collectSetting(typed: string, previous: Record<string, string> = {}): Record<string, string> {
+  const { name, text } = parseSetting(typed)
+  // A null prototype, so that a name such as __proto__ is a name like any other.
+  return Object.assign(Object.create(null), previous, { [name]: text })
 }

@@ -1,4 +1,5 @@
 import { AgentGymError } from './agent-gym-error.ts'
+import { nearestName } from './nearest-name.ts'
 import {
   algorithmSettings,
   type TrainingAlgorithm,
@@ -13,9 +14,6 @@ export type TrainingPlanRequest = {
   settings?: Record<string, unknown>
 }
 
-/** The nearest of the known names, or null where none is near. */
-export type SuggestName = (name: string, known: readonly string[]) => string | null
-
 /**
  * How a run trains: defaults, then the scenario's `training` block, then what was asked for. Whoever accepts a run and
  * whoever plays it call this, so both refuse the same. Throws `config_invalid` with `data.field`; the algorithm is
@@ -28,7 +26,6 @@ export type SuggestName = (name: string, known: readonly string[]) => string | n
 export function resolveTrainingPlan(
   training: Record<string, unknown>,
   request: TrainingPlanRequest = {},
-  suggest: SuggestName = () => null,
 ): TrainingPlan {
   const { algorithm: declared = 'ppo', ...block } = training
   const own = knownAlgorithm(declared)
@@ -37,7 +34,7 @@ export function resolveTrainingPlan(
   const take = (settings: Record<string, unknown>, place: string) => {
     for (const [key, value] of Object.entries(settings)) {
       const name = canonicalName(algorithm, key)
-      if (name === null) throw unknownSetting(algorithm, key, place, suggest)
+      if (name === null) throw unknownSetting(algorithm, key, place)
       merged.set(name, value)
     }
   }
@@ -83,15 +80,15 @@ function canonicalName(algorithm: TrainingAlgorithm, key: string): string | null
   return namesOf(algorithm).includes(name) ? name : null
 }
 
-function unknownSetting(algorithm: TrainingAlgorithm, key: string, place: string, suggest: SuggestName): AgentGymError {
+function unknownSetting(algorithm: TrainingAlgorithm, key: string, place: string): AgentGymError {
   const names = namesOf(algorithm)
   const known = `Known settings: ${names.join(', ')}.`
   const message = `setting ${quote(key)} (${place}) is not known to ${algorithm}`
   const other = trainingAlgorithms.find((name) => canonicalName(name, key) !== null)
   if (other !== undefined) return invalid(key, message, `It is a setting of ${other}. ${known}`)
   const { aliases } = algorithmSettings[algorithm]
-  const nearest = suggest(key, [...names, ...Object.keys(aliases)])
-  if (nearest === null) return invalid(key, message, known)
+  const nearest = nearestName(key, [...names, ...Object.keys(aliases)])
+  if (nearest === undefined) return invalid(key, message, known)
   const suggestion = aliases[nearest] ?? nearest
   return invalid(key, message, `Did you mean ${suggestion}? ${known}`, { suggestion })
 }

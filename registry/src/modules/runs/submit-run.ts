@@ -6,7 +6,6 @@ import {
   type startRunRequestSchema,
   type TrainingPlan,
 } from '@agentgym/contract'
-import { closest, distance } from 'fastest-levenshtein'
 import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import type { Actor } from '../../core/access/actor.ts'
@@ -72,18 +71,11 @@ export async function submitRun(services: Services, submission: Submission): Pro
 function planOf({ training, name, version }: TrainableScenario, request: RunRequest): TrainingPlan {
   const { algorithm, steps, settings } = request
   try {
-    return resolveTrainingPlan(training, { algorithm, steps, settings }, suggestName)
+    return resolveTrainingPlan(training, { algorithm, steps, settings })
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
     throw new AgentGymError({ ...error.toReport(), message: `${error.message} (${name}@${version})` })
   }
-}
-
-/** The nearest name, if it is near: half of the letters right. */
-function suggestName(key: string, known: readonly string[]): string | null {
-  const typed = key.toLowerCase().replaceAll('-', '_')
-  const nearest = closest(typed, known)
-  return distance(typed, nearest) > Math.max(typed.length, nearest.length) / 2 ? null : nearest
 }
 
 type NewRun = {

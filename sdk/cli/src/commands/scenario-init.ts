@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, nearestName } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
-import { closestName } from '../targets/closest-name.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
 import {
@@ -79,7 +78,7 @@ async function answer(folder: string, flags: InitFlags, context: CommandContext)
 function readTemplate(text: string): ScenarioTemplate {
   const template = scenarioTemplates.find((known) => known === text)
   if (template) return template
-  const nearest = closestName(text, scenarioTemplates)
+  const nearest = nearestName(text, scenarioTemplates)
   throw new AgentGymError({
     code: 'config_invalid',
     message: `--template is ${JSON.stringify(text.slice(0, 100))}, which is no template`,

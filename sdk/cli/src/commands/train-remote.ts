@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { AgentGymError, formatAmount, type Run, type StartRunRequest } from '@agentgym/contract'
+import { AgentGymError, formatAmount, type Run, type StartRunRequest, settingValue } from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -40,12 +40,7 @@ export async function trainRemote(target: string, flags: RemoteFlags, context: C
   const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.name)))
   if (flags.watch) await refuseTakenFolder(out, flags, context)
   const connection = await findConnection(context)
-  const request = await requestOf(
-    connection,
-    `${scenario.name}${scenario.range ? `@${scenario.range}` : ''}`,
-    flags,
-    context,
-  )
+  const request = await requestOf(connection, `${scenario.name}${scenario.range ? `@${scenario.range}` : ''}`, flags)
   const run = await startAtPrice(connection, request, { yes: flags.yes ?? false }, context)
   if (run === undefined) return context.say('No run was started.')
   if (flags.watch) return watchRunHere(connection, run, { out, force: flags.force ?? false }, context)
@@ -92,12 +87,7 @@ async function refuseTakenFolder(out: string, flags: RemoteFlags, context: Comma
   }
 }
 
-async function requestOf(
-  connection: Connection,
-  scenario: string,
-  flags: RemoteFlags,
-  context: CommandContext,
-): Promise<StartRunRequest> {
+async function requestOf(connection: Connection, scenario: string, flags: RemoteFlags): Promise<StartRunRequest> {
   const { algorithm, steps, seed, note, account: owner, trajectories } = flags
   const budget = flags.budget === undefined ? undefined : await budgetMinor(connection, flags.budget)
   return {
@@ -105,7 +95,7 @@ async function requestOf(
     algorithm,
     steps,
     seed,
-    settings: await settingsOf(flags, context),
+    settings: settingsOf(flags),
     budget_minor: budget,
     publish: flags.publish === undefined ? undefined : await publishField(connection, flags.publish, flags),
     trajectories_every: trajectories,
@@ -115,11 +105,8 @@ async function requestOf(
 }
 
 /** As training here reads them; whether they are right is the server's to say. */
-async function settingsOf({ set = {} }: RemoteFlags, context: CommandContext): Promise<StartRunRequest['settings']> {
-  if (Object.keys(set).length === 0) return {}
-  const { parseSetting } = await context.runtime()
-  const entries = Object.entries(set).map(([name, text]) => [name, parseSetting(name, text)])
-  return Object.fromEntries(entries) as StartRunRequest['settings']
+function settingsOf({ set = {} }: RemoteFlags): StartRunRequest['settings'] {
+  return Object.fromEntries(Object.entries(set).map(([name, text]) => [name, settingValue(name, text)]))
 }
 
 async function budgetMinor(connection: Connection, text: string): Promise<number> {

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, nearestName } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
 import { findLocked } from '../packages/installed-packages.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
 import { unscopedName } from './built-in-scenarios.ts'
-import { closestName } from './closest-name.ts'
 import { findAgents } from './find-agents.ts'
 
 /** Where `train` puts agents and `list` looks for them. */
@@ -24,7 +23,7 @@ export async function resolveAgentFolder(target: string, context: CommandContext
     .find((folder) => existsSync(join(folder, 'agent.json')))
   if (found) return found
   const names = (await findAgents(context.resolve(agentsFolder))).map((agent) => agent.name)
-  const nearest = closestName(target, names)
+  const nearest = nearestName(target, names)
   throw new AgentGymError({
     code: 'file_not_found',
     message: `there is no agent ${JSON.stringify(target.slice(0, 200))}: no folder of that name holds an agent.json`,

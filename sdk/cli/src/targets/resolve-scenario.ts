@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, nearestName } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
 import { builtInScenarios, findBuiltIn, unscopedName } from './built-in-scenarios.ts'
-import { closestName } from './closest-name.ts'
 
 /**
  * The folder of the scenario that a user named: a folder, else the name of a built-in scenario. A folder wins over a
@@ -12,7 +11,7 @@ export async function resolveScenarioFolder(target: string, context: CommandCont
   const local = await findLocalScenario(target, context)
   if (local !== undefined) return local
   const names = (await builtInScenarios()).map((scenario) => unscopedName(scenario.package.name))
-  const nearest = closestName(unscopedName(target), names)
+  const nearest = nearestName(unscopedName(target), names)
   throw new AgentGymError({
     code: 'file_not_found',
     message: `there is no scenario ${JSON.stringify(target.slice(0, 200))}: neither a folder nor a built-in name`,
