@@ -1,6 +1,7 @@
 import {
   dependentsSchema,
   type PackageList,
+  type PackagePage,
   packageListSchema,
   packagePageSchema,
   packageViewSchema,
@@ -12,25 +13,22 @@ import {
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { accepts } from 'hono/accepts'
+import { html, raw } from 'hono/html'
 import type { Actor } from '../../core/access/actor.ts'
 import { decodeCursor, encodeCursor } from '../../core/database/page-cursor.ts'
 import { createRoutes } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
+import { type Html, page } from '../../core/http/pages/page.ts'
 import type { Services } from '../../core/services.ts'
 import { documentRoutes } from '../packages/documents/version-documents.routes.ts'
 import { readmeHtmlOf } from '../packages/documents/version-documents.store.ts'
-import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
-import { readSampleEpisode } from '../packages/sample-episodes.store.ts'
-import { searchQuery } from '../search/search-text.ts'
-import { findDependents } from './dependents.store.ts'
-import { facetCounts } from './facet-counts.ts'
-import { listedPackages } from './listed-package.ts'
-import { packageDocument } from './package-document.ts'
-import { packagePage } from './package-page.ts'
+import { findReadablePackage, findReadableVersion, readSampleEpisode } from '../packages/packages.store.ts'
+import { searchQuery } from '../search/index-package.ts'
+import { findDependents, packagePage } from './package-page.ts'
 import { packageView } from './package-view.ts'
 import { describePublisher } from './publisher.ts'
-import { searchPackages } from './search-packages.store.ts'
+import { facetCounts, listedPackages, searchPackages } from './search-packages.ts'
 
 const packageParams = z.object({
   scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
@@ -212,4 +210,28 @@ async function listPackages(
 /** Names and versions consist of letters, digits and a few signs that mean nothing to HTML. */
 function readmePage(title: string, html: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body>${html}</body></html>`
+}
+
+/** A package as a plain page, at the address that `agentgym scenario publish` prints. */
+function packageDocument(shown: PackagePage, publicUrl: string): Html {
+  const { name, latest, readme, quality } = shown
+  const facts: [string, string][] = [
+    ['Version', latest === null ? 'none is published yet' : latest.version],
+    ['Kind', shown.kind],
+    ['Publisher', shown.owner.username],
+    ['Licence', latest?.license ?? 'not stated'],
+    ['Quality', `${quality.score} of 100`],
+    ['Downloads', String(shown.downloads)],
+    ['Integrity', latest?.integrity ?? 'none'],
+  ]
+  const body = html`
+<h1>${name}</h1>
+<p class="lead">${shown.summary ?? ''}</p>
+<pre><code>export AGENTGYM_SERVER=${publicUrl}
+agentgym train ${name}</code></pre>
+<div class="scroll"><table>
+${facts.map(([label, value]) => html`<tr><td>${label}</td><td><code>${value}</code></td></tr>`)}
+</table></div>
+${readme === null ? '' : html`<h2>README</h2><div>${raw(readme.html)}</div>`}`
+  return page({ title: `${name} · AgentGym`, body })
 }

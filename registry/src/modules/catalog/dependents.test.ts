@@ -7,7 +7,7 @@ import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { yankVersion } from '../packages/change-versions.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { verifyAgent } from '../verification/testing/verifying.ts'
-import { findDependents } from './dependents.store.ts'
+import { findDependents } from './package-page.ts'
 
 describe.each(await testDatabases())('what needs a package on $kind', ({ open }) => {
   let database: Database

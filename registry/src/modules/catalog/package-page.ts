@@ -1,14 +1,17 @@
-import type { PackagePage, Quality } from '@agentgym/contract'
+import assert from 'node:assert'
+import type { Dependents, PackagePage, Quality } from '@agentgym/contract'
+import { type InferResult, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { AccountTable, VersionTable } from '../../core/database/schema.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
 import type { Services } from '../../core/services.ts'
 import { readmeRenderer } from '../packages/documents/readme-renderer.ts'
+import { rendering } from '../packages/documents/version-documents.store.ts'
 import { findReadablePackage, isTakenDownFor, type PackageRow } from '../packages/packages.store.ts'
 import { qualityInput } from '../search/index-package.ts'
-import { manifestFacts } from '../search/manifest-facts.ts'
-import { packageQuality } from '../search/package-quality.ts'
-import { listedFields } from './listed-package.ts'
-import { findPage, type LatestRow, type PageRow } from './package-page.store.ts'
+import { manifestFacts, packageQuality } from '../search/package-quality.ts'
+import { type ListedRow, listedColumns, listedFields, visiblePackages } from './search-packages.ts'
 
 /**
  * Everything that the package's page shows. Of one that was taken down strangers see that, and why, and neither README nor
@@ -76,4 +79,167 @@ function latestVersion(name: string, row: LatestRow, publicUrl: string): NonNull
     checks: row.checks,
     agentgym,
   }
+}
+
+const latestColumns = [
+  'version',
+  'checks',
+  'manifest',
+  'readme',
+  'integrity',
+  'size',
+  'unpacked_size',
+  'file_count',
+  'bundle_hash',
+  'deprecated',
+  'yanked_at',
+  'published_at',
+  'state',
+] as const
+
+type LatestRow = Pick<Selectable<VersionTable>, (typeof latestColumns)[number]> & {
+  id: string
+  created_at: Date
+  downloads: number
+  publisher: string
+  /** Null where an earlier edition of the sanitiser made it. */
+  readme_html: string | null
+  published_at: Date
+}
+/** Of a published version; times in milliseconds, for they go through JSON. */
+type RecentVersion = {
+  version: string
+  published_at: number
+  downloads: number
+  deprecated: string | null
+  yanked: boolean
+}
+
+export type PageRow = {
+  package: ListedRow
+  owner: Pick<Selectable<AccountTable>, 'username' | 'kind' | 'display_name'>
+  /** The version that `latest` names. */
+  latest: LatestRow | null
+  tags: Record<string, string>
+  /** The last ten published, newest first. */
+  recent: RecentVersion[]
+  published: number
+}
+
+/** All that a package's page is made of, in one round trip. */
+async function findPage(query: Queries, packageId: string): Promise<PageRow> {
+  return pageRow(await selectPage(query).where('packages.id', '=', packageId).executeTakeFirstOrThrow())
+}
+
+/** The same as a query that does not say yet of which package; of its rows, `pageRow` makes the page's. */
+export function selectPage(query: Queries) {
+  return query
+    .selectFrom('packages')
+    .innerJoin('accounts as owner', 'owner.id', 'packages.owner_id')
+    .leftJoin('versions', (join) =>
+      join.onRef('versions.package_id', '=', 'packages.id').onRef('versions.version', '=', 'packages.latest_version'),
+    )
+    .leftJoin('readme_html', (join) =>
+      join.onRef('readme_html.version_id', '=', 'versions.id').on('readme_html.rendering', '=', rendering),
+    )
+    .leftJoin('accounts as publisher', 'publisher.id', 'versions.published_by')
+    .select(listedColumns.map((column) => `packages.${column}` as const))
+    .select(['owner.username', 'owner.kind as owner_kind', 'owner.display_name'])
+    .select([
+      'versions.id as version_id',
+      'versions.created_at as version_created_at',
+      'versions.downloads as version_downloads',
+    ])
+    .select(latestColumns.map((column) => `versions.${column}` as const))
+    .select(['publisher.username as publisher', 'readme_html.html as readme_html'])
+    .select([tags.as('tags'), recent.as('recent'), published.as('published')])
+}
+
+type SelectedPage = InferResult<ReturnType<typeof selectPage>>[number]
+
+export function pageRow(row: SelectedPage): PageRow {
+  return {
+    package: pick(row, listedColumns),
+    owner: { username: row.username, kind: row.owner_kind, display_name: row.display_name },
+    latest: latestOf(row),
+    tags: row.tags ?? {},
+    recent: row.recent ?? [],
+    published: row.published,
+  }
+}
+
+const tags = sql<Record<string, string> | null>`(
+  select json_object_agg(tag, version order by tag) from tags where package_id = packages.id)`
+const recent = sql<RecentVersion[] | null>`(select json_agg(recent) from (
+  select version, (1000 * extract(epoch from published_at))::bigint as published_at, downloads, deprecated,
+    yanked_at is not null as yanked
+  from versions where package_id = packages.id and state = 'published'
+  order by versions.published_at desc, id desc limit 10) recent)`
+const published = sql<number>`(
+  select count(*) from versions where package_id = packages.id and state = 'published')`
+
+type JoinedVersion = {
+  [Column in keyof Omit<LatestRow, 'id' | 'created_at' | 'downloads'>]: LatestRow[Column] | null
+} & {
+  version_id: string | null
+  version_created_at: Date | null
+  version_downloads: number | null
+}
+
+function latestOf(row: JoinedVersion): LatestRow | null {
+  if (row.version_id === null) return null
+  const { version_id: id, version_created_at: created_at, version_downloads: downloads, publisher, readme_html } = row
+  const latest = { ...pick(row, latestColumns), id, created_at, downloads, publisher, readme_html }
+  assert(isWhole(latest), 'what `latest` names is published')
+  return latest
+}
+
+/** Columns of a left join are null together. */
+function isWhole(row: { version: string | null; published_at: Date | null }): row is LatestRow {
+  return row.version !== null && row.published_at !== null
+}
+
+function pick<Row extends object, Column extends keyof Row>(row: Row, columns: readonly Column[]): Pick<Row, Column> {
+  return Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<Row, Column>
+}
+
+/** More nobody reads. */
+const most = 100
+
+/**
+ * What needs a package, as far as the actor may know of it, the most downloaded first: agents that were verified on one of
+ * its versions, and packages whose latest version names it as a dependency. Throws `package_not_found`, `package_taken_down`.
+ */
+export async function findDependents(query: Queries, actor: Actor | null, asked: string): Promise<Dependents> {
+  const { id, name } = await findReadablePackage(query, actor, asked)
+  const visible = visiblePackages(actor)
+  const [agents, packages] = await Promise.all([trainedOn(query, id, visible), depending(query, name, visible)])
+  return { name, agents, packages }
+}
+
+async function trainedOn(query: Queries, id: string, visible: RawBuilder<SqlBool>): Promise<Dependents['agents']> {
+  const { rows } = await sql<Dependents['agents'][number]>`
+    select name, version, title, scenario_version from (
+      select distinct on (packages.id) packages.id, packages.name, packages.downloads, packages.title,
+        versions.version, scenario.version as scenario_version
+      from versions scenario
+      join verifications verification
+        on verification.scenario_version_id = scenario.id and verification.state = 'verified'
+      join versions on versions.id = verification.version_id
+      join packages on packages.id = versions.package_id
+      where scenario.package_id = ${id}::uuid and versions.state = 'published' and versions.yanked_at is null and ${visible}
+      order by packages.id, versions.published_at desc, verification.created_at desc
+    ) agent
+    order by downloads desc, id limit ${sql.lit(most)}`.execute(query)
+  return rows
+}
+
+async function depending(query: Queries, name: string, visible: RawBuilder<SqlBool>): Promise<Dependents['packages']> {
+  const { rows } = await sql<Dependents['packages'][number]>`
+    select packages.name, versions.version, packages.title, versions.manifest -> 'dependencies' ->> ${name}::text as range
+    from versions
+    join packages on packages.id = versions.package_id and packages.latest_version = versions.version
+    where versions.manifest -> 'dependencies' ? ${name}::text and ${visible}
+    order by packages.downloads desc, packages.id limit ${sql.lit(most)}`.execute(query)
+  return rows
 }

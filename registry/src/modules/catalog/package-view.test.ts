@@ -9,7 +9,7 @@ import { type Cast, openCast, sell } from '../entitlements/test/market-server.ts
 import { buy } from '../orders/testing/marketplace.ts'
 import { deprecateVersions, yankVersion } from '../packages/change-versions.ts'
 import { describeVersion } from '../packages/describe-versions.ts'
-import { keepSampleEpisode, readSampleEpisode } from '../packages/sample-episodes.store.ts'
+import { keepSampleEpisode, readSampleEpisode } from '../packages/packages.store.ts'
 import { checkAll } from '../packages/testing/publishing.ts'
 import { makeOffer } from '../prices/offer.ts'
 import { setPrice } from '../prices/set-price.ts'

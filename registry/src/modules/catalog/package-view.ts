@@ -1,18 +1,26 @@
-import { AgentGymError, type Offer, type PackageView, type SampleEpisode } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type LearningCurve,
+  type Offer,
+  type PackageView,
+  type SampleEpisode,
+  type VersionDetails,
+} from '@agentgym/contract'
+import { type CompiledQuery, type InferResult, type Selectable, sql } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { PriceTable, SaleTermsTable } from '../../core/database/market-schema.ts'
+import { prepared } from '../../core/database/prepared-statements.ts'
 import type { Services } from '../../core/services.ts'
 import { entryOf } from '../entitlements/prices.store.ts'
-import { verificationOf } from '../evaluations/describe-verification.ts'
+import { latestVerification, type VerificationRow, verificationOf } from '../evaluations/describe-verification.ts'
 import { describeVersion, versionDetails } from '../packages/describe-versions.ts'
 import { findablePackageName } from '../packages/package-name.ts'
-import { belongsTo } from '../packages/packages.store.ts'
-import { readSampleEpisode } from '../packages/sample-episodes.store.ts'
+import { belongsTo, readSampleEpisode } from '../packages/packages.store.ts'
 import { describeOffer, makeOffer } from '../prices/offer.ts'
 import { pricesAt } from '../prices/price-page.ts'
 import { termsAt } from '../prices/sale-terms.ts'
-import { type PageRow, pageRow } from './package-page.store.ts'
-import { describePage, packagePage } from './package-page.ts'
-import { findView, type ViewRow } from './package-view.store.ts'
+import { describePage, type PageRow, packagePage, pageRow, selectPage } from './package-page.ts'
 
 /**
  * What the first page of a package shows, in one answer: the page, the offer of what it names as latest, and that version with
@@ -112,4 +120,51 @@ async function absent<Value extends Offer | SampleEpisode>(reading: Promise<Valu
     if (error instanceof AgentGymError && expected.has(error.code)) return null
     throw error
   }
+}
+
+/** A row as JSON has it: its times are texts. */
+type InJson<Row> = {
+  [Column in keyof Row]: Row[Column] extends Date
+    ? string
+    : Row[Column] extends Date | null
+      ? string | null
+      : Row[Column]
+}
+
+/** Of the package and of the version that `latest` names. */
+const selection = {
+  episode: sql<SampleEpisode | null>`(select episode from sample_episodes where version_id = versions.id)`,
+  curve: sql<LearningCurve | null>`(select points from learning_curves where version_id = versions.id)`,
+  agent_manifest: sql<unknown>`(select manifest from agent_versions where version_id = versions.id)`,
+  changes: sql<VersionDetails['changes']>`(
+    select json_build_object('markdown', markdown, 'html', html) from version_changes where version_id = versions.id)`,
+  verification: sql<VerificationRow | null>`(
+    select row_to_json(latest) from (${latestVerification(sql`versions.id`)}) latest)`,
+  prices: sql<InJson<Selectable<PriceTable>>[] | null>`(
+    select json_agg(prices order by effective_at, created_at) from prices where package_id = packages.id)`,
+  sale_terms: sql<InJson<Selectable<SaleTermsTable>> | null>`(
+    select row_to_json(sale_terms) from sale_terms where package_id = packages.id)`,
+  at: sql<Date>`date_trunc('milliseconds', clock_timestamp())`,
+}
+
+function selectView(query: Queries) {
+  return selectPage(query)
+    .select(['packages.owner_id', 'packages.taken_down_at', 'packages.taken_down_reason'])
+    .select([selection.episode.as('episode'), selection.curve.as('curve'), selection.changes.as('changes')])
+    .select([selection.agent_manifest.as('agent_manifest'), selection.verification.as('verification')])
+    .select([selection.prices.as('prices'), selection.sale_terms.as('sale_terms'), selection.at.as('at')])
+}
+
+type ViewRow = InferResult<ReturnType<typeof selectView>>[number]
+
+const someName = '@scope/name'
+/** Making the text of the statement takes longer than its answer: it is made once. */
+let statement: CompiledQuery<ViewRow> | undefined
+
+/** All that the first page of a package is made of but what depends on who asks, in one round trip. */
+async function findView(query: Queries, name: string): Promise<ViewRow | undefined> {
+  statement ??= selectView(query).where('packages.name', '=', someName).modifyEnd(prepared).compile()
+  const parameters = statement.parameters.map((given) => (given === someName ? name : given))
+  const { rows } = await query.executeQuery<ViewRow>({ ...statement, parameters })
+  return rows[0]
 }

@@ -2,9 +2,7 @@ import { AgentGymError, type Publisher } from '@agentgym/contract'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Services } from '../../core/services.ts'
 import { findAccount } from '../accounts/accounts.store.ts'
-import { listedPackages } from './listed-package.ts'
-import { listedColumns } from './search-packages.store.ts'
-import { visiblePackages } from './visible-packages.ts'
+import { listedColumns, listedPackages, visiblePackages } from './search-packages.ts'
 
 const mostPackages = 100
 

@@ -18,11 +18,9 @@ import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
 import type { Services } from '../../core/services.ts'
-import { createReport } from './create-report.ts'
-import { decideReport } from './decide-report.ts'
-import { showModeration } from './describe-moderation.ts'
-import { appeal, restorePackage, takeDownPackage } from './moderate-package.ts'
 import { listReports, reportOf } from './reports.store.ts'
+import { createReport, decideReport } from './reports.ts'
+import { appeal, restorePackage, showModeration, takeDownPackage } from './take-down.ts'
 
 const body = <Schema extends z.ZodType>(schema: Schema) => ({ body: { required: true, content: json(schema) } })
 const params = z.object({

@@ -15,8 +15,8 @@ import { publish } from '../packages/testing/publishing.ts'
 import { putReview } from '../reviews/write-review.ts'
 import { requestVerification } from '../verification/request-verification.ts'
 import { finish, mustLease, resultOf, verifyAgent } from '../verification/testing/verifying.ts'
-import { takeDownPackage } from './moderate-package.ts'
 import { giveOwedRefunds } from './owed-refunds.ts'
+import { takeDownPackage } from './take-down.ts'
 
 describe.each(await testDatabases())('money back on $kind', ({ open }) => {
   let database: Database

@@ -1,9 +1,17 @@
+import type { appealRequestSchema, moderationSchema, takeDownRequestSchema } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
+import type { z } from 'zod'
 import type { Actor } from '../../core/access/actor.ts'
 import { recordAudit } from '../../core/access/audit.ts'
+import { authorise, requireActor, requireOperator } from '../../core/access/authorise.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import type { PackageRow } from '../packages/packages.store.ts'
-import { oweRefunds } from './owed-refunds.ts'
+import { inBackground } from '../../core/scheduled-tasks/in-background.ts'
+import type { Services } from '../../core/services.ts'
+import { findReadablePackage, lockPackage, type PackageRow } from '../packages/packages.store.ts'
+import { giveOwedRefunds, oweRefunds } from './owed-refunds.ts'
+import { moderationConflict } from './reports.store.ts'
 
 /** Buyers of so many days get their money back. */
 const refundedDays = 30
@@ -70,4 +78,200 @@ export async function restore(
   if (changed.numUpdatedRows === 0n) return false
   await recordAudit(query, { actor, ip, action: 'package.restore', subject: name, data: { reason } })
   return true
+}
+
+const scope = 'packages:manage'
+
+type Moderating = { actor: Actor | null; name: string; ip: string }
+type Moderation = z.infer<typeof moderationSchema>
+
+/** For operators. Throws `package_not_found`, also for a private package that is not theirs. */
+export async function takeDownPackage(
+  services: Services,
+  { actor, name, ip }: Moderating,
+  { reason, refund, for_all: forAll }: z.output<typeof takeDownRequestSchema>,
+): Promise<Moderation> {
+  const known = requireOperator(actor, scope)
+  const { found, changed, moderation } = await change(services, known, name, async (query, found) =>
+    takeDown(query, found, { actor: known, reason, ip, forAll, refund }),
+  )
+  if (changed) tellTakenDown(services, found, reason)
+  inBackground(services.log, 'giving refunds', () => giveOwedRefunds(services))
+  return moderation
+}
+
+/** For operators. Throws as `takeDownPackage`. */
+export async function restorePackage(
+  services: Services,
+  { actor, name, ip }: Moderating,
+  { reason }: { reason: string },
+): Promise<Moderation> {
+  const known = requireOperator(actor, scope)
+  const { found, changed, moderation } = await change(services, known, name, async (query, found) =>
+    restore(query, found, { actor: known, reason, ip }),
+  )
+  if (changed) tellRestored(services, found, reason)
+  return moderation
+}
+
+export function tellTakenDown(services: Services, { name, owner_id }: Moderated, reason: string): void {
+  mailAccount(services, owner_id, {
+    subject: `${name} was taken down`,
+    paragraphs: [
+      `an operator has taken ${name} down. The reason:`,
+      reason,
+      `If you think that this is wrong, appeal against it: POST ${services.config.publicUrl}/v1/packages/${name}/appeals`,
+    ],
+  })
+}
+
+export function tellRestored(services: Services, { name, owner_id }: Moderated, reason: string): void {
+  mailAccount(services, owner_id, {
+    subject: `${name} is back`,
+    paragraphs: [`an operator has put ${name} back. The reason:`, reason],
+  })
+}
+
+/** Asks the operators to put a package back. For those who manage it. Throws `moderation_state_conflict`. */
+export async function appeal(
+  services: Services,
+  { actor, name, ip }: Moderating,
+  { text }: z.output<typeof appealRequestSchema>,
+): Promise<Moderation> {
+  const known = requireActor(actor, scope)
+  await limitRate(services.database, `appeal:${known.accountId}`, { limit: 10, windowSeconds: 86_400 })
+  const { found, moderation } = await change(services, known, name, async (query, found) => {
+    const hidden = found.visibility === 'private' ? found.name : undefined
+    await authorise(query, known, 'manage', found.owner_id, { scope, hidden })
+    const { taken_down } = await moderationOf(query, found)
+    if (taken_down === null)
+      throw moderationConflict(`${found.name} is not taken down.`, 'There is nothing to appeal against.')
+    const inserted = await query
+      .insertInto('reports')
+      .values({ package_id: found.id, reason: 'appeal', text, reported_by: known.accountId })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    if (inserted === undefined)
+      throw moderationConflict(`Your appeal for ${found.name} is not decided yet.`, 'Its decision comes by mail.')
+    const subject = found.name
+    await recordAudit(query, { actor: known, ip, action: 'package.appeal', subject, data: { reason: text } })
+    return true
+  })
+  mailOperators(services, {
+    subject: `An appeal for ${found.name}`,
+    paragraphs: [`${known.username} asks that ${found.name} be put back:`, text],
+  })
+  return moderation
+}
+
+type Found = Awaited<ReturnType<typeof findReadablePackage>>
+
+async function change(
+  { database }: Services,
+  actor: Actor,
+  name: string,
+  work: (query: Transaction<Schema>, found: Found) => Promise<boolean>,
+): Promise<{ found: Found; changed: boolean; moderation: Moderation }> {
+  return database.transaction(async (query) => {
+    const found = await findReadablePackage(query, actor, name)
+    await lockPackage(database, query, found.name)
+    const changed = await work(query, found)
+    return { found, changed, moderation: await moderationOf(query, found) }
+  })
+}
+
+/** What was done to a package; who reported it and why is the operators' to know. */
+const shownActions = ['package.take_down', 'package.restore', 'package.appeal', 'package.appeal_dismiss']
+
+/** For members of the account that owns the package, and for operators. Throws `package_not_found`, `forbidden`. */
+export async function showModeration(query: Queries, actor: Actor | null, name: string): Promise<Moderation> {
+  const scope = 'packages:read'
+  const known = requireActor(actor, scope)
+  const found = await findReadablePackage(query, known, name)
+  if (!known.operator) await authorise(query, known, 'read', found.owner_id, { scope })
+  return moderationOf(query, found)
+}
+
+async function moderationOf(query: Queries, { id, name }: { id: string; name: string }): Promise<Moderation> {
+  const { taken_down_at: at, taken_down_reason: reason } = await query
+    .selectFrom('packages')
+    .select(['taken_down_at', 'taken_down_reason'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  const entries = await query
+    .selectFrom('audit')
+    .leftJoin('accounts', 'accounts.id', 'audit.actor_id')
+    .select(['audit.at', 'audit.action', 'accounts.username', 'audit.data'])
+    .where('audit.subject', '=', name)
+    .where('audit.action', 'in', shownActions)
+    .orderBy('audit.id')
+    .execute()
+  return {
+    package: name,
+    taken_down: at === null ? null : { at: at.toISOString(), reason: reason ?? '' },
+    trail: entries.map(({ at: when, action, username, data }) => ({
+      at: when.toISOString(),
+      action,
+      by: username ?? 'agentgym',
+      reason: typeof data.reason === 'string' ? data.reason : '',
+    })),
+  }
+}
+
+type Message = { subject: string; paragraphs: string[] }
+type Mailing = Pick<Services, 'database' | 'mail' | 'config' | 'log'>
+
+/** Mails a user, or the owners of an organisation. Does not wait for the mail to go. */
+export function mailAccount(services: Mailing, accountId: string, message: Message): void {
+  inBackground(services.log, 'a mail about moderation', async () => {
+    const { query } = services.database
+    const people = await query
+      .selectFrom('accounts')
+      .select(['username', 'email'])
+      .where('disabled_at', 'is', null)
+      .where('email', 'is not', null)
+      .where(({ or, eb, selectFrom }) =>
+        or([
+          eb('id', '=', accountId),
+          eb(
+            'id',
+            'in',
+            selectFrom('memberships')
+              .select('user_id')
+              .where('organisation_id', '=', accountId)
+              .where('role', '=', 'owner'),
+          ),
+        ]),
+      )
+      .execute()
+    await sendAll(services, people, message)
+  })
+}
+
+export function mailOperators(services: Mailing, message: Message): void {
+  inBackground(services.log, 'a mail to operators', async () => {
+    const { operator } = services.config
+    const people = await services.database.query
+      .selectFrom('accounts')
+      .select(['username', 'email'])
+      .where('disabled_at', 'is', null)
+      .where('email', 'is not', null)
+      .where(({ or, eb }) =>
+        or([eb('operator', '=', true), ...(operator === undefined ? [] : [eb('username', '=', operator)])]),
+      )
+      .execute()
+    await sendAll(services, people, message)
+  })
+}
+
+async function sendAll(
+  { mail }: Mailing,
+  people: { username: string; email: string | null }[],
+  { subject, paragraphs }: Message,
+): Promise<void> {
+  for (const { username, email } of people) {
+    if (email === null) continue
+    await mail.send({ to: email, subject, text: [`Hello ${username},`, ...paragraphs].join('\n\n') })
+  }
 }

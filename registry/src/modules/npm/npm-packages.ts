@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
+import type { Context } from 'hono'
 import type { Actor } from '../../core/access/actor.ts'
 import { packageNotFound } from '../../core/access/authorise.ts'
+import type { Env } from '../../core/http/env.ts'
 import type { Services } from '../../core/services.ts'
-import { recordDownload } from '../catalog/record-download.ts'
+import { searchPackages } from '../catalog/search-packages.ts'
 import { majorOf, tarballRefusal } from '../entitlements/require-tarball.ts'
 import { deprecateVersions } from '../packages/change-versions.ts'
+import { recordDownload } from '../packages/downloads.ts'
 import { findablePackageName } from '../packages/package-name.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
 import { openTarball, packumentOf } from '../packages/packument.ts'
+import { searchQuery } from '../search/index-package.ts'
 import { immutable, npmErrorBody } from './npm-errors.ts'
 import type { ReadTarget } from './npm-path.ts'
 import type { Deprecations } from './publish-document.ts'
 import type { NpmSource, Packument } from './verdaccio-plugins.ts'
 
 /** `use`: they get what they ask for, and do not only ask about it. */
-export type Client = { actor: Actor | null; ip: string; userAgent: string; use: boolean }
+type Client = { actor: Actor | null; ip: string; userAgent: string; use: boolean }
 
 /** What this reader sees of the package that a request is about. Throws `package_not_found` for what no package can be called. */
 export function packageSource(
@@ -130,4 +134,45 @@ export async function deprecateByDocument(
   if (Object.keys(served.versions).some((version) => !messages.has(version))) throw immutable(served.name)
   const changed = [...messages].filter(([version, message]) => message !== (served.versions[version]?.deprecated ?? ''))
   await deprecateVersions(services, { actor, name, ip }, new Map(changed))
+}
+
+/** As far as `npm search` pages; the site and `GET /v1/packages` go further. */
+const reach = 250
+
+/** The catalogue's search in the form of `npm search`. It finds what whoever asks may know of, as everywhere. */
+export async function npmSearch({ database, config }: Services, c: Context<Env>): Promise<Response> {
+  const from = wholeNumber(c.req.query('from'), 0)
+  const size = Math.min(wholeNumber(c.req.query('size'), 20), reach)
+  const words = searchQuery((c.req.query('text') ?? '').slice(0, 200))
+  const limit = Math.min(from + size, reach)
+  const { rows } = await searchPackages(database, c.get('actor'), {
+    words,
+    sort: 'relevance',
+    limit,
+    after: null,
+  })
+  const objects = rows.slice(from, from + size).map((row) => {
+    const quality = row.quality / 100
+    const publisher = { username: row.name.slice(1, row.name.indexOf('/')), email: '' }
+    return {
+      package: {
+        name: row.name,
+        scope: publisher.username,
+        version: row.latest_version ?? '',
+        description: row.summary ?? '',
+        keywords: row.keywords,
+        date: row.updated_at.toISOString(),
+        links: { npm: `${config.publicUrl}/npm/${row.name}` },
+        publisher,
+        maintainers: [publisher],
+      },
+      score: { final: quality, detail: { quality, popularity: 0, maintenance: 0 } },
+      searchScore: 1,
+    }
+  })
+  return c.json({ objects, total: rows.length, time: new Date().toISOString() })
+}
+
+function wholeNumber(text: string | undefined, otherwise: number): number {
+  return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) : otherwise
 }

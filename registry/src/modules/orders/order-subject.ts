@@ -10,7 +10,7 @@ import { heldFirst, inEffect } from '../entitlements/prices.store.ts'
 import { packageTakenDown } from '../entitlements/refusals.ts'
 import { findablePackageName } from '../packages/package-name.ts'
 import { versionNotFound } from '../packages/packages.store.ts'
-import { type Candidate, selectVersion } from '../packages/select-version.ts'
+import { type Candidate, selectVersion } from '../packages/resolve-version.ts'
 
 type CurrentPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string }
 

@@ -6,18 +6,16 @@ import { authorise } from '../../core/access/authorise.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { indexPackage } from '../search/index-package.ts'
-import { lockPackage } from './lock-package.ts'
-import { putTag, removeTag } from './move-tags.ts'
 import {
   findReadablePackage,
   findVersion,
+  lockPackage,
   type ReadablePackage,
   tagsOf,
   type VersionRow,
   versionNotFound,
 } from './packages.store.ts'
-import { isPrerelease, latestAfterYank, parseTag, tagOnPublish } from './tag-rules.ts'
-import { taggedVersions } from './tagged-versions.ts'
+import { isPrerelease, latestAfterYank, parseTag, putTag, removeTag, taggedVersions, tagOnPublish } from './tags.ts'
 
 /** Who changes which package, from where. */
 export type Change = { actor: Actor | null; name: string; ip: string | null }

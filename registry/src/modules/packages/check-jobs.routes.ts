@@ -7,8 +7,7 @@ import { failures } from '../../core/http/failures.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
-import { openLeasedTarball } from './check-jobs.ts'
-import { finishCheck } from './finish-check.ts'
+import { finishCheck, openLeasedTarball } from './check-jobs.ts'
 
 const jobParams = z.object({ id: z.uuid() })
 

@@ -6,10 +6,9 @@ import { closeJobQueue, type JobQueue, jobQueue } from '../../core/queue/job-que
 import { testDatabases } from '../../testing/test-databases.ts'
 import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { settleExhausted } from '../jobs/upkeep.ts'
-import { checkJobs, openLeasedTarball } from './check-jobs.ts'
-import { finishCheck } from './finish-check.ts'
+import { checkJobs, finishCheck, openLeasedTarball } from './check-jobs.ts'
+import { enqueueLostChecks } from './packages.tasks.ts'
 import { checkAll, createActor, leaseCheck, upload } from './testing/publishing.ts'
-import { enqueueLostChecks } from './upkeep.ts'
 
 describe.each(await testDatabases())('jobs of checks on $kind', ({ open }) => {
   let database: Database

@@ -1,10 +1,15 @@
 import type { Readable } from 'node:stream'
+import { AgentGymError, type CheckReport, type SampleEpisode } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import { recordAudit } from '../../core/access/audit.ts'
 import type { Queries } from '../../core/database/database.ts'
-import type { JobHandler } from '../../core/queue/job-handler.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { Schema, VersionCheck, VersionState } from '../../core/database/schema.ts'
+import type { Attempt, JobHandler } from '../../core/queue/job-handler.ts'
+import { jobQueue, maxAttempts } from '../../core/queue/job-queue.ts'
 import { leaseLost } from '../../core/queue/lease.ts'
 import type { Services } from '../../core/services.ts'
-import { rejectExhausted } from './finish-check.ts'
+import { keepSampleEpisode, lockPackage, tagsOf } from './packages.store.ts'
+import { putTag, taggedVersions, tagOnPublish } from './tags.ts'
 
 /** The jobs that check an uploaded scenario. */
 export function checkJobs(services: Services): JobHandler {
@@ -49,4 +54,108 @@ async function findLeased(query: Queries, versionId: string) {
     .select(['packages.name', 'versions.version', 'versions.state', 'versions.integrity', 'versions.object_key'])
     .where('versions.id', '=', versionId)
     .executeTakeFirst()
+}
+
+/**
+ * Takes a worker's report: the version becomes `published`, with the tags and the package's description that follow from
+ * it and the episode that the worker wrote down, or `rejected`; all of it changes in one transaction. A report comes through once: throws `lease_lost` where the
+ * attempt is not the one under way, `request_invalid` where the report is about something else.
+ */
+export async function finishCheck(
+  services: Services,
+  attempt: Attempt,
+  report: CheckReport,
+  sample: SampleEpisode | null = null,
+): Promise<'published' | 'rejected'> {
+  const queue = await jobQueue(services)
+  return services.database.transaction(async (query) => {
+    await queue.complete(query, attempt)
+    const version = await lockVersion(services, query, attempt.id)
+    if (report.name !== version.name || report.version !== version.version)
+      throw new AgentGymError({
+        code: 'request_invalid',
+        message: `The report is about ${report.name}@${report.version}, the job about ${version.name}@${version.version}.`,
+        data: { field: 'report' },
+      })
+    const state = await decideVersion(query, version, report.ok && report.checks.every(({ ok }) => ok), report.checks)
+    if (state === 'published' && sample !== null) await keepSampleEpisode(query, version.id, sample)
+    return state
+  })
+}
+
+/** Rejects a version whose check came to no result in all its attempts. */
+async function rejectExhausted(services: Services, versionId: string): Promise<void> {
+  const checks = [
+    {
+      id: 'checker_failed',
+      ok: false,
+      message: `The check came to no result in ${maxAttempts} attempts: the scenario may use up memory or time before it answers. Run \`agentgym scenario check\`, and publish the mended scenario as a new version.`,
+    },
+  ]
+  await services.database.transaction(async (query) => {
+    const version = await lockVersion(services, query, versionId)
+    if (version.state === 'checking') await decideVersion(query, version, false, checks)
+  })
+}
+
+async function lockVersion(
+  { database }: Services,
+  query: Transaction<Schema>,
+  versionId: string,
+): Promise<UndecidedVersion & { state: VersionState }> {
+  const select = () =>
+    query
+      .selectFrom('versions')
+      .innerJoin('packages', 'packages.id', 'versions.package_id')
+      .select(['versions.id', 'versions.package_id', 'versions.version', 'versions.state', 'versions.intended_tag'])
+      .select('packages.name')
+      .where('versions.id', '=', versionId)
+      .executeTakeFirstOrThrow()
+  await lockPackage(database, query, (await select()).name)
+  return select()
+}
+
+/** A version in state `checking`, of whose package the caller holds the lock. */
+type UndecidedVersion = {
+  id: string
+  package_id: string
+  version: string
+  /** Empty where no tag was named. */
+  intended_tag: string
+  /** The package's. */
+  name: string
+}
+
+/** Publishes a version, with the tag and the package's description that follow from it, or rejects it: once and for good. */
+export async function decideVersion(
+  query: Transaction<Schema>,
+  version: UndecidedVersion,
+  ok: boolean,
+  checks: VersionCheck[],
+): Promise<'published' | 'rejected'> {
+  const state = ok ? 'published' : 'rejected'
+  await query
+    .updateTable('versions')
+    .set({ state, checks: JSON.stringify(checks), published_at: ok ? sql<Date>`now()` : null })
+    .where('id', '=', version.id)
+    .execute()
+  const tag = ok ? await tagPublished(query, version) : null
+  await recordAudit(query, {
+    actor: null,
+    action: ok ? 'package.published' : 'package.rejected',
+    subject: `${version.name}@${version.version}`,
+    ip: null,
+    data: ok ? { tag } : { failed: checks.filter((check) => !check.ok).map(({ id }) => id) },
+  })
+  return state
+}
+
+async function tagPublished(query: Transaction<Schema>, version: UndecidedVersion): Promise<string | null> {
+  const versions = await taggedVersions(query, version.package_id)
+  const published = versions.find((candidate) => candidate.version === version.version)
+  const intended = version.intended_tag === '' ? null : version.intended_tag
+  const tags = await tagsOf(query, version.package_id)
+  const tag = published === undefined ? null : tagOnPublish(published, intended, tags, versions)
+  if (tag !== null) await putTag(query, version.package_id, tag, version.version)
+  return tag
 }

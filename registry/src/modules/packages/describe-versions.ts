@@ -13,10 +13,10 @@ import { tarballPath } from '../../core/http/package-path.ts'
 import type { Services } from '../../core/services.ts'
 import { describeVerification } from '../evaluations/describe-verification.ts'
 import { changesOf } from './documents/version-documents.store.ts'
-import { learningCurveOf } from './learning-curves.store.ts'
 import {
   findReadablePackage,
   findReadableVersion,
+  learningCurveOf,
   listVersions,
   type VersionDetails as ReadVersion,
   tagsOf,

@@ -21,7 +21,7 @@ import type { Services } from '../../core/services.ts'
 import { type Change, deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
 import { describeTags, describeVersion, describeVersions } from './describe-versions.ts'
 import { publishVersion } from './publish-version.ts'
-import { readUpload } from './read-upload.ts'
+import { readUpload } from './read-tarball.ts'
 import { resolveVersion } from './resolve-version.ts'
 
 const base = '/v1/packages/{scope}/{name}'

@@ -1,11 +1,11 @@
 import assert from 'node:assert'
-import { AgentGymError } from '@agentgym/contract'
-import { type Selectable, sql } from 'kysely'
+import { AgentGymError, type LearningCurve, type SampleEpisode } from '@agentgym/contract'
+import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import { authorise, packageNotFound } from '../../core/access/authorise.ts'
 import { roleIn } from '../../core/access/memberships.store.ts'
-import type { Queries } from '../../core/database/database.ts'
-import type { PackageTable, VersionTable } from '../../core/database/schema.ts'
+import type { Database, Queries } from '../../core/database/database.ts'
+import type { PackageTable, Schema, VersionTable } from '../../core/database/schema.ts'
 import { packageTakenDown } from '../entitlements/refusals.ts'
 import { holdsAnyLicence } from '../entitlements/standing.ts'
 import { findablePackageName } from './package-name.ts'
@@ -185,4 +185,81 @@ export function versionNotFound(name: string, wanted: string, tags?: ReadonlyMap
     hint: named === '' ? undefined : `Its tags: ${named}.`,
     data: { name, wanted: shown, ...(tags === undefined ? {} : { tags: Object.fromEntries(tags) }) },
   })
+}
+
+/** Whatever changes a package, its versions or its tags holds this first, over all replicas. */
+export async function lockPackage(database: Database, query: Transaction<Schema>, name: string): Promise<void> {
+  await database.lock(query, `package:${name}`)
+}
+
+/** Held by whoever names an object in a row, and by the sweeper of those that none names. After the package's lock. */
+export async function lockObject(database: Database, query: Transaction<Schema>, key: string): Promise<void> {
+  await database.lock(query, `object:${key}`)
+}
+
+/** Keeps the first episode that a worker wrote down of a version; what comes later of it changes nothing. */
+export async function keepSampleEpisode(query: Queries, versionId: string, episode: SampleEpisode): Promise<void> {
+  await query
+    .insertInto('sample_episodes')
+    .values({ version_id: versionId, episode: JSON.stringify(episode) })
+    .onConflict((conflict) => conflict.column('version_id').doNothing())
+    .execute()
+}
+
+/**
+ * A version's episode, for whoever may read the version. Throws `package_not_found`, `version_not_found`,
+ * `sample_episode_not_found`.
+ */
+export async function readSampleEpisode(
+  query: Queries,
+  actor: Actor | null,
+  asked: string,
+  version: string,
+): Promise<SampleEpisode> {
+  const found = await findReadablePackage(query, actor, asked)
+  const { id } = await findReadableVersion(query, found, version)
+  const row = await query
+    .selectFrom('sample_episodes')
+    .select('episode')
+    .where('version_id', '=', id)
+    .executeTakeFirst()
+  if (row !== undefined) return row.episode
+  throw new AgentGymError({
+    code: 'sample_episode_not_found',
+    message: `Nobody has written down an episode of ${found.name}@${version}.`,
+    data: { name: found.name, version },
+  })
+}
+
+/** As the contract caps them. */
+const maxPoints = 200
+
+/**
+ * Keeps a run's curve for the agent's version that came out of it: at most 200 of its own points, evenly spaced, with the
+ * last among them. Nothing where no episode ended in the run.
+ */
+export async function keepLearningCurve(query: Queries, runId: string, versionId: string): Promise<void> {
+  await sql`
+    insert into learning_curves (version_id, points)
+    select ${versionId}::uuid, jsonb_agg(jsonb_build_object('steps', steps, 'return_mean', return_mean) order by steps)
+    from (
+      select distinct on (part) part, iteration, data -> 'steps' as steps, data -> 'return_mean' as return_mean
+      from (
+        select iteration, data, ntile(${sql.lit(maxPoints)}) over (order by iteration) as part
+        from training_metrics
+        where run_id = ${runId} and jsonb_typeof(data -> 'return_mean') = 'number'
+      ) as ended
+      order by part, iteration desc
+    ) as kept
+    having count(*) > 0`.execute(query)
+}
+
+/** Null where the version did not come out of a run here. */
+export async function learningCurveOf(query: Queries, versionId: string): Promise<LearningCurve | null> {
+  const row = await query
+    .selectFrom('learning_curves')
+    .select('points')
+    .where('version_id', '=', versionId)
+    .executeTakeFirst()
+  return row?.points ?? null
 }

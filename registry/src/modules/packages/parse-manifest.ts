@@ -1,4 +1,4 @@
-import { tarballFailure } from './tarball-failure.ts'
+import { tarballFailure } from './read-tar.ts'
 
 export const maxManifestBytes = 256 * 1024
 const maxDepth = 32

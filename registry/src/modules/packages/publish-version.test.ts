@@ -10,8 +10,8 @@ import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { finish, mustLease } from '../verification/testing/verifying.ts'
+import { sweepObjects } from './packages.tasks.ts'
 import { publishVersion } from './publish-version.ts'
-import { sweepObjects } from './sweep-objects.ts'
 import { checkAll, createActor, publish, upload } from './testing/publishing.ts'
 
 describe.each(await testDatabases())('publishing on $kind', ({ open }) => {

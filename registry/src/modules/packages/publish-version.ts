@@ -12,13 +12,11 @@ import type { ServerConfig, Services } from '../../core/services.ts'
 import { startVerification } from '../evaluations/start-verification.ts'
 import { holdPictures, keepDocuments } from './documents/version-documents.store.ts'
 import { readDocuments, type VersionDocuments } from './documents/version-documents.ts'
-import { lockObject, lockPackage } from './lock-package.ts'
 import { type PackageName, parsePackageName } from './package-name.ts'
-import { findPackage, findVersion, type PackageRow } from './packages.store.ts'
+import { findPackage, findVersion, lockObject, lockPackage, type PackageRow } from './packages.store.ts'
 import { readTarball, type Tarball } from './read-tarball.ts'
-import { parseTag } from './tag-rules.ts'
-import { vetDeclaredManifest } from './vet-declared-manifest.ts'
-import { parseVersion, type VettedManifest, vetManifest } from './vet-manifest.ts'
+import { parseTag } from './tags.ts'
+import { parseVersion, type VettedManifest, vetDeclaredManifest, vetManifest } from './vet-manifest.ts'
 
 export type Upload = {
   actor: Actor | null

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { badTarballs } from '../../../../testdata/tarballs/bad-tarballs.ts'
 import { goodEntries, goodName, goodTarball, goodVersion } from '../../../../testdata/tarballs/good-package.ts'
 import { archive, gzip, paxEntry, type RawEntry } from '../../../../testdata/tarballs/tar-writer.ts'
-import { inflateGzip } from './inflate-gzip.ts'
+import { inflateGzip } from './read-tar.ts'
 import { readTarball, type TarballLimits } from './read-tarball.ts'
 import { vetManifest } from './vet-manifest.ts'
 

@@ -2,9 +2,8 @@ import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { pack } from 'tar-stream'
-import { inflateGzip } from './inflate-gzip.ts'
 import { parseManifest } from './parse-manifest.ts'
-import { readTar } from './read-tar.ts'
+import { inflateGzip, readTar } from './read-tar.ts'
 
 const manifestPath = 'package/package.json'
 /** The moment that npm writes for every file. */

@@ -7,8 +7,8 @@ import { testDatabases } from '../../testing/test-databases.ts'
 import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { setTag, yankVersion } from './change-versions.ts'
 import { describeVersions } from './describe-versions.ts'
+import { sweepObjects } from './packages.tasks.ts'
 import { packumentOf } from './packument.ts'
-import { sweepObjects } from './sweep-objects.ts'
 import { checkAll, createActor, leaseCheck, upload } from './testing/publishing.ts'
 
 /** Two replicas as two processes have them: a pool, a queue and a sweeper each, one PostgreSQL and one store. */

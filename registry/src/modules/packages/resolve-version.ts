@@ -1,3 +1,4 @@
+import semver from 'semver'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
@@ -10,9 +11,8 @@ import {
   type VersionRow,
   versionNotFound,
 } from './packages.store.ts'
-import { selectVersion } from './select-version.ts'
 
-export type ResolvedVersion = {
+type ResolvedVersion = {
   name: string
   version: string
   /** `sha512-…` (base64). */
@@ -60,4 +60,44 @@ export async function chooseVersion(
   const row = rows.find(({ version }) => version === chosen?.version)
   if (row === undefined) throw versionNotFound(found.name, wanted, tags)
   return { found, row }
+}
+
+/** What the choice of a version depends on. Only published versions take part. */
+export type Candidate = { version: string; deprecated: string | null; yanked: boolean }
+
+export type Tags = ReadonlyMap<string, string>
+
+/** As npm reads what people type. */
+const loose = { loose: true }
+
+/**
+ * The version that an exact version, a tag or a range means, as npm and pnpm choose it: an exact one whatever became of
+ * it; of a range the one that `latest` names where it fits and is not deprecated, else the highest that is not deprecated,
+ * else the highest. A range never gives a yanked version. Undefined where nothing fits.
+ */
+export function selectVersion(candidates: readonly Candidate[], tags: Tags, wanted: string): Candidate | undefined {
+  const text = wanted.trim()
+  const exact = semver.clean(text, loose)
+  if (exact !== null) return candidates.find(({ version }) => version === exact)
+  const range = semver.validRange(text, loose)
+  if (range === null) return byVersion(candidates, tags.get(text))
+  const open = candidates.filter(({ yanked }) => !yanked)
+  const latest = byVersion(open, tags.get('latest'))
+  // `*` is npm's word for latest, also where that is a prerelease because somebody said so.
+  if (latest !== undefined && latest.deprecated === null && (text === '' || text === '*' || fits(latest, range)))
+    return latest
+  const [best] = open
+    .filter((candidate) => fits(candidate, range))
+    .sort(
+      (a, b) => Number(a.deprecated !== null) - Number(b.deprecated !== null) || semver.rcompare(a.version, b.version),
+    )
+  return best
+}
+
+function fits({ version }: Candidate, range: string): boolean {
+  return semver.satisfies(version, range, loose)
+}
+
+function byVersion(candidates: readonly Candidate[], version: string | undefined): Candidate | undefined {
+  return candidates.find((candidate) => candidate.version === version)
 }

@@ -7,8 +7,8 @@ import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { type TestServices, testServices } from '../../testing/test-services.ts'
-import { finishCheck } from './finish-check.ts'
-import { keepSampleEpisode, readSampleEpisode } from './sample-episodes.store.ts'
+import { finishCheck } from './check-jobs.ts'
+import { keepSampleEpisode, readSampleEpisode } from './packages.store.ts'
 import { createActor, leaseCheck, upload } from './testing/publishing.ts'
 
 describe.each(await testDatabases())('sample episodes on $kind', ({ open }) => {

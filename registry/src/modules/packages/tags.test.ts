@@ -8,7 +8,7 @@ import { deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from
 import { describeTags } from './describe-versions.ts'
 import { packumentOf } from './packument.ts'
 import { resolveVersion } from './resolve-version.ts'
-import { parseTag } from './tag-rules.ts'
+import { parseTag } from './tags.ts'
 import { checkAll, createActor, publish, upload } from './testing/publishing.ts'
 
 describe.each(await testDatabases())('tags, yanks and deprecations on $kind', ({ open }) => {

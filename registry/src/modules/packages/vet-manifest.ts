@@ -1,10 +1,17 @@
-import { AgentGymError, type AgentManifest, type ErrorCode, scenarioManifestSchema } from '@agentgym/contract'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  AgentGymError,
+  type AgentManifest,
+  agentManifestSchema,
+  type ErrorCode,
+  scenarioManifestSchema,
+} from '@agentgym/contract'
+import { checkModelStructure, modelLimits } from '@agentgym/contract/model'
 import semver from 'semver'
 import { z } from 'zod'
 import { parsePackageName } from './package-name.ts'
-import type { Tarball } from './read-tarball.ts'
-import { vetAgent } from './vet-agent.ts'
-import { vetDependencies } from './vet-dependencies.ts'
+import { parseManifest } from './parse-manifest.ts'
+import type { Tarball, TarballFile } from './read-tarball.ts'
 
 /** What the registry takes from a package.json that has passed. */
 export type VettedManifest = {
@@ -36,7 +43,7 @@ const packageFieldsSchema = z.looseObject({
 })
 
 /** Scripts that npm or pnpm runs while installing, from the registry or from a folder or Git address. */
-export const installScripts = [
+const installScripts = [
   'preinstall',
   'install',
   'postinstall',
@@ -176,4 +183,141 @@ const hints: Partial<Record<ErrorCode, string>> = {
   package_executable: 'Publish commands as a package of their own.',
   package_native_code: 'Leave it out: a scenario is JavaScript.',
   package_bundle_missing: 'Run `agentgym scenario build` before packing and list "dist" under `files`.',
+}
+
+/** Those that an installing client resolves. */
+const installed = ['dependencies', 'optionalDependencies', 'peerDependencies']
+/** What only the author's own folder can resolve. */
+const local = /^(?:workspace|file|link|portal|catalog|patch):/
+
+/**
+ * Refuses dependencies that do not come from a registry by a version range, and those that the tarball carries as files.
+ * What runs is the bundle; dependencies are what a client would fetch besides. Throws `package_dependency_forbidden`,
+ * `package_dependencies_bundled`.
+ */
+function vetDependencies(manifest: Record<string, unknown>, files: TarballFile[]): void {
+  const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies
+  const lists = bundled !== undefined && bundled !== false && !(Array.isArray(bundled) && bundled.length === 0)
+  const carried = files.find(({ path }) => /(?:^|\/)node_modules\//i.test(path))
+  if (lists || carried !== undefined)
+    throw new AgentGymError({
+      code: 'package_dependencies_bundled',
+      message: carried ? `The tarball holds ${carried.path}.` : 'package.json lists bundled dependencies.',
+      hint: 'Dependencies are bundled into dist/scenario.js; leave the files out.',
+      data: { field: 'bundleDependencies' },
+    })
+  for (const field of [...installed, 'devDependencies']) {
+    for (const [name, wanted] of entriesOf(manifest[field], field)) {
+      const fits = typeof wanted === 'string' && (installed.includes(field) ? isRange(wanted) : !local.test(wanted))
+      if (!fits) throw forbidden(`${field}.${name}`, wanted)
+    }
+  }
+}
+
+function entriesOf(value: unknown, field: string): [string, unknown][] {
+  if (value === undefined) return []
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw forbidden(field, value)
+  return Object.entries(value)
+}
+
+function isRange(text: string): boolean {
+  return text.length <= 200 && semver.validRange(text) !== null
+}
+
+function forbidden(field: string, wanted: unknown): AgentGymError {
+  return new AgentGymError({
+    code: 'package_dependency_forbidden',
+    message: `package.json: "${field}" is ${JSON.stringify(wanted)?.slice(0, 120)}, which is no version range.`,
+    hint: 'Publish with `agentgym scenario publish`, which bundles dependencies, or give a range such as ^1.2.0.',
+    data: { field },
+  })
+}
+
+/** As many as training evaluates with at most; a worker plays them again. */
+const claimedEpisodes = 100_000
+
+/**
+ * Holds an agent's package to its structure: agent.json by its schema, the model that it names, and that model by a walk
+ * over its bytes, before anything runs it. Whether the model does what agent.json claims is for the verification to say.
+ * Throws `agent_invalid` and the codes `model_…`.
+ */
+function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): AgentManifest {
+  if (agentJson === null || model === null)
+    throw agentInvalid(`The tarball holds no ${agentJson === null ? 'agent.json' : 'model.onnx'}.`, 'files')
+  const parsed = agentManifestSchema.safeParse(parseAgentJson(agentJson))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    const field = issue.path.map(String).join('.')
+    throw agentInvalid(`agent.json: the field "${field}": ${issue.message.replace(/\.$/, '')}.`, field)
+  }
+  const { episodes, seed } = parsed.data.evaluation
+  if (episodes < 1 || episodes > claimedEpisodes)
+    throw agentInvalid(
+      `agent.json claims ${episodes} episodes; 1 to ${claimedEpisodes} are run again.`,
+      'evaluation.episodes',
+    )
+  if (seed > 0xffffffff) throw agentInvalid('agent.json names a seed of more than 32 bits.', 'evaluation.seed')
+  if (parsed.data.model_hash !== model.hash)
+    throw agentInvalid('model.onnx is not the model that agent.json names: its SHA-256 is another.', 'model_hash')
+  if (model.bytes === null)
+    throw new AgentGymError({
+      code: 'model_too_large',
+      message: `model.onnx has more than ${modelLimits.bytes} bytes.`,
+      hint: 'Train a smaller network.',
+      data: { file: 'model.onnx', limit: modelLimits.bytes },
+    })
+  checkModelStructure(model.bytes, { policy: parsed.data.policy })
+  return parsed.data
+}
+
+function parseAgentJson(bytes: Uint8Array): Record<string, unknown> {
+  try {
+    return parseManifest(bytes)
+  } catch (error) {
+    if (!(error instanceof AgentGymError)) throw error
+    throw agentInvalid(error.message.replace('package.json', 'agent.json'), 'agent.json')
+  }
+}
+
+function agentInvalid(message: string, field: string): AgentGymError {
+  const hint = 'Publish the whole folder that training wrote, unchanged.'
+  return new AgentGymError({ code: 'agent_invalid', message, hint, data: { field } })
+}
+
+type Manifest = Record<string, unknown>
+
+/** What decides what an installation runs and fetches. Clients rewrite other fields (`repository`, `bugs`, …) on their way. */
+const compared: Record<string, (manifest: Manifest) => unknown> = {
+  name: ({ name }) => name,
+  version: ({ version }) => version,
+  // npm adds scripts of its own (`start` where there is a server.js) to what it declares.
+  scripts: ({ scripts }) => Object.keys(asObject(scripts)).filter((script) => installScripts.includes(script)),
+  bin: ({ bin }) => bin ?? {},
+  // npm moves optional dependencies between the two fields.
+  dependencies: ({ dependencies, optionalDependencies }) => ({
+    ...asObject(dependencies),
+    ...asObject(optionalDependencies),
+  }),
+  peerDependencies: ({ peerDependencies }) => peerDependencies ?? {},
+  agentgym: ({ agentgym }) => agentgym,
+}
+
+/**
+ * Holds what an upload says of a package beside the tarball, as npm's documents do, to the package.json in the tarball. What
+ * is served comes from the tarball alone; a client that says something else is broken, or means to deceive. Throws
+ * `package_manifest_mismatch`.
+ */
+export function vetDeclaredManifest(declared: Manifest, packed: Manifest): void {
+  for (const [field, read] of Object.entries(compared))
+    if (!isDeepStrictEqual(read(declared), read(packed)))
+      throw new AgentGymError({
+        code: 'package_manifest_mismatch',
+        message: `The upload says something else of "${field}" than the package.json in the tarball.`,
+        hint: 'Publish with `agentgym scenario publish`, npm or pnpm.',
+        data: { field },
+      })
+}
+
+function asObject(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {}
 }

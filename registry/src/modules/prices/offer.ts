@@ -11,7 +11,7 @@ import { availableMinor } from '../ledger/account.ts'
 import { readOwnersAccounts } from '../ledger/accounts.store.ts'
 import { findReadableVersion, type ReadablePackage } from '../packages/packages.store.ts'
 import { chooseVersion } from '../packages/resolve-version.ts'
-import { manifestFacts } from '../search/manifest-facts.ts'
+import { manifestFacts } from '../search/package-quality.ts'
 import { type PricesNow, pricesNow } from './price-page.ts'
 
 export type OfferRequest = {

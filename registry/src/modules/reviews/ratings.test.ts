@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { putMember, removeMember } from '../../core/access/memberships.store.ts'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor } from '../packages/testing/publishing.ts'
-import { readRating, refreshRatings } from './ratings.store.ts'
+import { readRating, refreshRatings } from './ratings.ts'
 import { insertLicence, organisationWith } from './testing/licences.ts'
 import { reviewedPackages } from './testing/reviewed-packages.ts'
 

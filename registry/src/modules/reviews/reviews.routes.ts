@@ -13,10 +13,9 @@ import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
 import type { Services } from '../../core/services.ts'
 import { findReadablePackage } from '../packages/packages.store.ts'
-import { readRating } from './ratings.store.ts'
-import { replyToReview } from './reply-to-review.ts'
+import { readRating } from './ratings.ts'
 import { listReviews, reviewOf } from './reviews.store.ts'
-import { deleteReview, putReview } from './write-review.ts'
+import { deleteReview, putReview, replyToReview } from './write-review.ts'
 
 const packageParams = z.object({
   scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),

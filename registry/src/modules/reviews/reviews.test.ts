@@ -1,9 +1,9 @@
 import type { Review } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
 import { testDatabases } from '../../testing/test-databases.ts'
-import { recordDownload } from '../catalog/record-download.ts'
+import { recordDownload } from '../packages/downloads.ts'
 import { createActor } from '../packages/testing/publishing.ts'
-import { refreshRating } from './ratings.store.ts'
+import { refreshRating } from './ratings.ts'
 import { insertLicence, insertPrice, revokeLicence } from './testing/licences.ts'
 import { reviewedPackages } from './testing/reviewed-packages.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ratingPrior, type Votes, weightedRating } from './weighted-rating.ts'
+import { ratingPrior, type Votes, weightedRating } from './ratings.ts'
 
 const count = fc.nat({ max: 2_000 })
 const votes = fc.tuple(count, count, count, count, count)

@@ -3,15 +3,14 @@ import { AgentGymError, type Review } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import { recordAudit } from '../../core/access/audit.ts'
-import { requireActor } from '../../core/access/authorise.ts'
+import { authorise, requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
-import { flushDownloads } from '../catalog/record-download.ts'
+import { flushDownloads } from '../packages/downloads.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
-import { lockRating, writeRating } from './ratings.store.ts'
-import { canReview } from './reviewers.ts'
-import { findReview, reviewNotFound, reviewOf } from './reviews.store.ts'
+import { lockRating, writeRating } from './ratings.ts'
+import { canReview, findReadableReview, findReview, reviewNotFound, reviewOf } from './reviews.store.ts'
 
 type Writing = { actor: Actor | null; ip: string }
 type Given = { name: string; version: string; stars: number; text: string }
@@ -109,5 +108,31 @@ function hiddenBefore(name: string, version: string): AgentGymError {
     code: 'review_not_allowed',
     message: `An operator has hidden your review of ${name}@${version}, so it cannot be written anew.`,
     data: { name, version },
+  })
+}
+
+const scope = 'market:sell'
+
+/** Answers a review for the seller, or takes the answer back (null). Throws `review_not_found`, `forbidden`. */
+export async function replyToReview(
+  { database }: Services,
+  { actor, id, text, ip }: { actor: Actor | null; id: string; text: string | null; ip: string },
+): Promise<Review> {
+  const known = requireActor(actor, scope)
+  return database.transaction(async (query) => {
+    const { review, found } = await findReadableReview(query, known, id)
+    await authorise(query, known, 'manage', found.owner_id, { scope })
+    const reply =
+      text === null
+        ? { reply: null, reply_by: null, replied_at: null }
+        : { reply: text, reply_by: known.accountId, replied_at: sql<Date>`now()` }
+    await query.updateTable('reviews').set(reply).where('id', '=', id).where('deleted_at', 'is', null).execute()
+    await recordAudit(query, {
+      ...{ actor: known, ip, action: text === null ? 'review.unreply' : 'review.reply' },
+      ...{ subject: `${review.package}@${review.version}`, data: { review: id } },
+    })
+    const written = await findReview(query, id)
+    assert(written !== undefined)
+    return reviewOf(written)
   })
 }

@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
-import { keepLearningCurve } from '../packages/learning-curves.store.ts'
+import { keepLearningCurve } from '../packages/packages.store.ts'
 import { createVersion, type VettedPackage, vetPackage } from '../packages/publish-version.ts'
 import type { End, RunContext, RunRow } from './run-state.ts'
 

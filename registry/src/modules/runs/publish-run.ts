@@ -7,8 +7,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
-import { keepLearningCurve } from '../packages/learning-curves.store.ts'
-import { lockPackage } from '../packages/lock-package.ts'
+import { keepLearningCurve, lockPackage } from '../packages/packages.store.ts'
 import {
   authoriseScope,
   createVersion,

@@ -4,7 +4,7 @@ import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { testDatabases } from '../../testing/test-databases.ts'
-import { sweepObjects } from '../packages/sweep-objects.ts'
+import { sweepObjects } from '../packages/packages.tasks.ts'
 import { expireRunData } from './expire-run-data.ts'
 import {
   chargesOf,

@@ -1,8 +1,6 @@
-import { type Selectable, sql, type Transaction } from 'kysely'
+import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema, VersionTable } from '../../core/database/schema.ts'
-import { type ManifestFacts, manifestFacts } from './manifest-facts.ts'
-import { packageQuality, type QualityInput } from './package-quality.ts'
-import { searchedWords, searchVectors } from './search-vectors.ts'
+import { type ManifestFacts, manifestFacts, packageQuality, type QualityInput } from './package-quality.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -62,5 +60,101 @@ export function qualityInput(
     successCriteria: facts.successCriteria,
     deprecated: version.deprecated !== null,
     daysSincePublish: (now.getTime() - (version.published_at ?? now).getTime()) / dayMs,
+  }
+}
+
+type SearchedTexts = {
+  name: string
+  title: string
+  summary: string
+  category: string | null
+  algorithm: string | null
+  keywords: readonly string[]
+  readme: string
+}
+
+/** A README may be long; what it is about stands at its beginning. */
+const maxReadmeCharacters = 50_000
+/** A tsvector holds a megabyte, and normalising can make a text many times as long: what is longer is cut. */
+const maxWordsCharacters = 60_000
+
+/** The same texts as strings of words, ready for `searchVectors`. */
+export function searchedWords(
+  texts: SearchedTexts,
+): Record<'name' | 'title' | 'labels' | 'summary' | 'readme', string> {
+  const readme = texts.readme.slice(0, maxReadmeCharacters).replace(/\bhttps?:\/\/\S+/g, ' ')
+  const labels = [...texts.keywords, texts.category ?? '', texts.algorithm ?? ''].join(' ')
+  const joined = (words: string[]) => words.join(' ').slice(0, maxWordsCharacters)
+  return {
+    name: joined(nameWords(texts.name)),
+    title: joined(searchWords(texts.title)),
+    labels: joined(searchWords(labels)),
+    summary: joined(searchWords(texts.summary)),
+    readme: joined(searchWords(readme)),
+  }
+}
+
+type Words = Record<keyof ReturnType<typeof searchedWords>, RawBuilder<unknown>>
+
+/**
+ * The tsvectors of a package: names weigh A, titles and keywords B, summaries C, READMEs D.
+ *
+ * Everything is there in the configuration `english`, so that "balancing" finds "balance"; all but the README also in
+ * `simple`, so that the beginning of a word finds it however English would stem it, and names are found as they are.
+ */
+export function searchVectors(words: Words): { search: RawBuilder<string>; searchRank: RawBuilder<string> } {
+  const weighed = (configuration: 'english' | 'simple') => sql`(
+    setweight(to_tsvector(${sql.lit(configuration)}, ${words.name}), 'A')
+    || setweight(to_tsvector(${sql.lit(configuration)}, ${words.title}), 'B')
+    || setweight(to_tsvector(${sql.lit(configuration)}, ${words.labels}), 'B')
+    || setweight(to_tsvector(${sql.lit(configuration)}, ${words.summary}), 'C'))`
+  const searchRank = sql<string>`(${weighed('english')} || ${weighed('simple')})`
+  return { searchRank, search: sql<string>`(${searchRank} || setweight(to_tsvector('english', ${words.readme}), 'D'))` }
+}
+
+const word = /[\p{L}\p{N}\p{M}]+/gu
+/** Scripts that put no spaces between words: each character counts as one. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/gu
+const latinMarks = /[\u0300-\u036f]/g
+/** Control characters, NUL above all, which PostgreSQL does not take. */
+const notInNames = /\p{C}/gu
+/** PostgreSQL takes 2,046 bytes; normalising can make eighteen characters of one. */
+const maxWordCharacters = 80
+const maxQueryWords = 12
+
+/**
+ * The words of a text, so that texts and queries are taken apart by one rule: lower case, accents off, nothing but
+ * letters and digits. PostgreSQL's parser would see addresses, paths and signed numbers in `cart-pole/1.0`.
+ */
+function searchWords(text: string): string[] {
+  const folded = text.normalize('NFKD').replace(latinMarks, '').toLowerCase()
+  return (folded.replace(unspaced, ' $& ').match(word) ?? []).map((found) => found.slice(0, maxWordCharacters))
+}
+
+/** Words of a package's name: scope, parts, and the parts in one, for `cartpole` means `cart-pole`. */
+function nameWords(name: string): string[] {
+  const [scope, base] = name.replace(/^@/, '').split('/')
+  const parts = searchWords(base)
+  return [...searchWords(scope), ...parts, ...(parts.length > 1 ? [parts.join('')] : [])]
+}
+
+export type SearchQuery = {
+  /**
+   * For `to_tsquery`: all words, the last as a beginning unless it is a single Latin letter or digit, with which a good part
+   * of all words begins. Nothing but letters, digits, `&` and `:*` is in it.
+   */
+  tsquery: string
+  /** What the name would be if the query is one: `@acme/cart-pole`, or `cart-pole`, also for `cart pole`. */
+  name: string
+}
+
+/** Null where the text holds no word. */
+export function searchQuery(text: string): SearchQuery | null {
+  const words = searchWords(text).slice(0, maxQueryWords)
+  if (words.length === 0) return null
+  const name = text.trim().toLowerCase().replace(/\s+/g, '-').replace(notInNames, '')
+  return {
+    tsquery: words.join(' & ') + (/^[a-z0-9]$/.test(words[words.length - 1]) ? '' : ':*'),
+    name: name.includes('/') && !name.startsWith('@') ? `@${name}` : name,
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../../core/database/database.ts'
-import { searchedWords, searchVectors } from '../../search/search-vectors.ts'
+import { searchedWords, searchVectors } from '../../search/index-package.ts'
 import type { SyntheticPackage } from './synthetic-packages.ts'
 
 const batchSize = 1000

@@ -1,9 +1,8 @@
 import type { Actor } from '../../../core/access/actor.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { PageEnd } from '../../../core/database/page-cursor.ts'
-import { searchQuery } from '../../search/search-text.ts'
-import type { PackageSearch } from '../package-search.ts'
-import { type FoundPackages, searchPackages } from '../search-packages.store.ts'
+import { searchQuery } from '../../search/index-package.ts'
+import { type FoundPackages, type PackageSearch, searchPackages } from '../search-packages.ts'
 
 export type Asked = Partial<Omit<PackageSearch, 'words' | 'after'>> & { q?: string; after?: PageEnd | null }
 

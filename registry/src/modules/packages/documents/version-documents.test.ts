@@ -11,10 +11,9 @@ import type { Database } from '../../../core/database/database.ts'
 import { closeJobQueue } from '../../../core/queue/job-queue.ts'
 import { testDatabases } from '../../../testing/test-databases.ts'
 import { type TestServices, testServices } from '../../../testing/test-services.ts'
+import { renewDocuments, sweepObjects } from '../packages.tasks.ts'
 import { publishVersion } from '../publish-version.ts'
-import { sweepObjects } from '../sweep-objects.ts'
 import { checkAll, createActor } from '../testing/publishing.ts'
-import { renewDocuments } from './renew-documents.ts'
 import { readReadmePicture } from './version-documents.store.ts'
 
 describe.each(await testDatabases())('documents of versions on $kind', ({ open }) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { PictureType } from '../../../core/database/pictures-schema.ts'
 import { readmePicturePath } from '../../../core/http/package-path.ts'
-import { readTarFiles } from '../read-tar-files.ts'
+import { readTarFiles } from '../read-tar.ts'
 import type { Tarball } from '../read-tarball.ts'
 import { changelogSection } from './changelog-section.ts'
 import type { ShownPictures } from './markdown-html.ts'

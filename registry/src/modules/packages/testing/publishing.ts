@@ -7,8 +7,7 @@ import { jobQueue } from '../../../core/queue/job-queue.ts'
 import type { Services } from '../../../core/services.ts'
 import { canonicalName } from '../../accounts/canonical-name.ts'
 import { leaseJob } from '../../jobs/lease-job.ts'
-import { checkJobs } from '../check-jobs.ts'
-import { finishCheck } from '../finish-check.ts'
+import { checkJobs, finishCheck } from '../check-jobs.ts'
 import { publishVersion, type Upload } from '../publish-version.ts'
 
 /** A user with an account of their own, who may do everything with it. */

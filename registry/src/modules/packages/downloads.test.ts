@@ -4,10 +4,9 @@ import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
 import { testDatabases } from '../../testing/test-databases.ts'
 import { type TestServices, testServices } from '../../testing/test-services.ts'
-import { deleteOldDownloads } from './downloads.store.ts'
-import { flushDownloads, recordDownload } from './record-download.ts'
-import { listed } from './testing/listed.ts'
-import { loadPackages } from './testing/load-packages.ts'
+import { listed } from '../catalog/testing/listed.ts'
+import { loadPackages } from '../catalog/testing/load-packages.ts'
+import { deleteOldDownloads, flushDownloads, recordDownload } from './downloads.ts'
 
 describe.each(await testDatabases())('downloads on $kind', ({ kind, create }) => {
   let database: Database

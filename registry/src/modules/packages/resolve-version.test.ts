@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import pickManifest from 'npm-pick-manifest'
 import semver from 'semver'
 import { describe, expect, it } from 'vitest'
-import { type Candidate, selectVersion } from './select-version.ts'
+import { type Candidate, selectVersion } from './resolve-version.ts'
 
 const candidates: Candidate[] = [
   { version: '1.0.0', deprecated: null, yanked: false },

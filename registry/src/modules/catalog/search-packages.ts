@@ -1,3 +1,4 @@
+import type { Facets, ListedPackage, SearchRequest } from '@agentgym/contract'
 import { type RawBuilder, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
@@ -5,10 +6,8 @@ import { ahead, sendAhead } from '../../core/database/flights.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
 import { prepared } from '../../core/database/prepared-statements.ts'
 import type { PackageTable, Schema } from '../../core/database/schema.ts'
-import type { SearchQuery } from '../search/search-text.ts'
-import { dimensions, type FacetGroup } from './facet-counts.ts'
-import { filters, matches, type PackageSearch, relevance, searchedFor } from './package-search.ts'
-import { ownPackages, readsPrivate, visiblePackages } from './visible-packages.ts'
+import type { SearchQuery } from '../search/index-package.ts'
+import { bestReturns } from '../verification/best-returns.ts'
 
 export const listedColumns = [
   'id',
@@ -167,4 +166,132 @@ function hitKey(sort: PackageSearch['sort'], words: SearchQuery): RawBuilder<num
   if (sort === 'relevance') return relevance(words)
   if (sort === 'newest') return sql<number>`(1000 * extract(epoch from updated_at))::bigint`
   return sort === 'quality' ? sql<number>`quality::bigint` : sql<number>`downloads`
+}
+
+/** A search, checked: its words (null for none) and where the page before it ended. */
+export type PackageSearch = Omit<SearchRequest, 'q' | 'cursor'> & { words: SearchQuery | null; after: PageEnd | null }
+
+/**
+ * The one row of `words`, which `matches` and `relevance` look into: the words as English has them (without such as "the",
+ * which no text needs to hold) and as they are, and what to look up. That is looked up once where English leaves it as it
+ * is: beginnings of common words stand in long lists of the index. Made once a search, whoever plans it: a plan for any
+ * words would make it anew for every row.
+ */
+function searchedFor({ tsquery }: SearchQuery): RawBuilder<unknown> {
+  return sql`words as materialized (
+    select english || simple as ranked, case when english = simple then simple else english || simple end as matched
+    from (select to_tsquery('english', ${tsquery}) as english, to_tsquery('simple', ${tsquery}) as simple) made)`
+}
+
+/** Packages that hold the searched words. */
+const matches = sql<SqlBool>`packages.search @@ (select matched from words)`
+
+/** Rows of `packages`, or what else has its columns, that pass the search's filters. */
+function filters({ kind, category, difficulty, algorithm, price }: PackageSearch): RawBuilder<SqlBool> {
+  const conditions: RawBuilder<unknown>[] = [sql`true`]
+  if (kind !== undefined) conditions.push(sql`kind = ${kind}`)
+  if (category !== undefined) conditions.push(sql`category = ${category}`)
+  if (difficulty !== undefined) conditions.push(sql`difficulty = ${difficulty}`)
+  if (algorithm !== undefined) conditions.push(sql`algorithm = ${algorithm}`)
+  if (price !== undefined) conditions.push(price === 'free' ? sql`price_minor = 0` : sql`price_minor > 0`)
+  return sql<SqlBool>`(${sql.join(conditions, sql` and `)})`
+}
+
+/**
+ * Where the words stand (ts_rank: names, then titles and keywords, then summaries), before all a package of that very
+ * name; among those alike, what is used and good. That share is smaller than the step from one place to the next, so no
+ * download makes up for words. READMEs find but do not rank: repeating a word there gains nothing. An integer, so that a
+ * page's end is exactly what it was.
+ */
+function relevance({ name }: SearchQuery): RawBuilder<number> {
+  const words = sql`ts_rank('{0, 0.2, 0.5, 1}', packages.search_rank, (select ranked from words))`
+  const named = sql`case when packages.name = ${name} or split_part(packages.name, '/', 2) = ${name} then 1 else 0 end`
+  const used = sql`0.05::float8 * least(1, ln(1::float8 + packages.downloads) / 14)`
+  const good = sql`0.05::float8 * packages.quality / 100`
+  return sql<number>`(1000000 * (${words} + ${named} + ${used} + ${good}))::bigint`
+}
+
+/** What a search is narrowed by. */
+const dimensions = ['kind', 'category', 'difficulty', 'algorithm', 'price'] as const
+type Dimension = (typeof dimensions)[number]
+
+/** How many packages share these values; '' where they have none. */
+type FacetGroup = Record<Dimension, string> & { packages: number }
+
+const maxValues = 50
+
+/** Facets and total of a search, from the packages that it finds before its filters, grouped by all dimensions at once. */
+export function facetCounts(groups: FacetGroup[], search: PackageSearch): { facets: Facets; total: number } {
+  const fits = (group: FacetGroup, except?: Dimension) =>
+    dimensions.every((dimension) => {
+      const wanted = search[dimension]
+      return dimension === except || wanted === undefined || group[dimension] === wanted
+    })
+  const facet = (dimension: Dimension) => {
+    const fitting = groups.filter((group) => fits(group, dimension))
+    return addUp(fitting, dimension)
+  }
+  return {
+    facets: {
+      kind: facet('kind'),
+      category: facet('category'),
+      difficulty: facet('difficulty'),
+      algorithm: facet('algorithm'),
+      price: facet('price'),
+    },
+    total: groups.filter((group) => fits(group)).reduce((sum, group) => sum + group.packages, 0),
+  }
+}
+
+function addUp(groups: FacetGroup[], dimension: Dimension): { value: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const group of groups) {
+    const value = group[dimension]
+    if (value !== '') counts.set(value, (counts.get(value) ?? 0) + group.packages)
+  }
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+    .slice(0, maxValues)
+}
+
+/**
+ * A condition on rows of `packages`: those whose existence the actor may know of. What `authorise(…, 'read')` says of one
+ * package, for queries over many: public ones are everybody's, private ones belong to the members of their account, whatever
+ * their role, asking by session or by a token with the scope `packages:read`. What was taken down, lists show to its members.
+ */
+export function visiblePackages(actor: Actor | null): RawBuilder<SqlBool> {
+  const listed = sql`packages.visibility = 'public' and packages.taken_down_at is null`
+  if (!readsPrivate(actor)) return sql<SqlBool>`(${listed})`
+  return sql<SqlBool>`(${listed} or ${ownPackages(actor)})`
+}
+
+/** A condition on rows of `packages`: those of the actor and of the organisations that the actor belongs to. */
+function ownPackages(actor: Actor): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(packages.owner_id = ${actor.accountId} or packages.owner_id in (
+    select organisation_id from memberships where user_id = ${actor.accountId}))`
+}
+
+function readsPrivate(actor: Actor | null): actor is Actor {
+  return actor?.scopes.has('packages:read') ?? false
+}
+
+/** `currency`: that of every price of the installation. */
+export async function listedPackages(query: Queries, rows: ListedRow[], currency: string): Promise<ListedPackage[]> {
+  const best = await bestReturns(
+    query,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => ({
+    ...listedFields(row, currency),
+    quality: row.quality,
+    best_return: best.get(row.id) ?? null,
+  }))
+}
+
+export function listedFields(
+  { id, quality, created_at, updated_at, ...fields }: ListedRow,
+  currency: string,
+): Omit<ListedPackage, 'quality' | 'best_return'> {
+  return { ...fields, currency, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() }
 }

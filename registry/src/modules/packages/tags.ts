@@ -1,9 +1,13 @@
 import { AgentGymError } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
 import semver from 'semver'
-import type { Candidate, Tags } from './select-version.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { indexPackage } from '../search/index-package.ts'
+import type { Candidate, Tags } from './resolve-version.ts'
 
 /** A published version, as the rules for tags see it. `createdAt`: when it was uploaded. */
-export type TaggedVersion = Pick<Candidate, 'version' | 'yanked'> & { createdAt: Date }
+type TaggedVersion = Pick<Candidate, 'version' | 'yanked'> & { createdAt: Date }
 
 const tagPattern = /^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/
 
@@ -71,4 +75,47 @@ function prereleaseTag(version: string): string {
 function forwardOnly(tag: string, version: string, tags: Tags): string | null {
   const now = tags.get(tag)
   return now === undefined || semver.gt(version, now) ? tag : null
+}
+
+/** Sets a tag, and with `latest` what lists show of the package. The caller holds the package's lock. */
+export async function putTag(
+  query: Transaction<Schema>,
+  packageId: string,
+  tag: string,
+  version: string,
+): Promise<void> {
+  await query
+    .insertInto('tags')
+    .values({ package_id: packageId, tag, version })
+    .onConflict((conflict) =>
+      conflict.columns(['package_id', 'tag']).doUpdateSet({ version, updated_at: sql<Date>`now()` }),
+    )
+    .execute()
+  if (tag === 'latest') await describeByLatest(query, packageId, version)
+}
+
+/** Removes a tag; the caller holds the package's lock. */
+export async function removeTag(query: Transaction<Schema>, packageId: string, tag: string): Promise<void> {
+  await query.deleteFrom('tags').where('package_id', '=', packageId).where('tag', '=', tag).execute()
+  if (tag === 'latest') await describeByLatest(query, packageId, null)
+}
+
+async function describeByLatest(query: Transaction<Schema>, packageId: string, version: string | null): Promise<void> {
+  await query.updateTable('packages').set({ latest_version: version }).where('id', '=', packageId).execute()
+  await indexPackage(query, packageId)
+}
+
+/** The published versions of a package, for the rules of tags. */
+export async function taggedVersions(query: Queries, packageId: string): Promise<TaggedVersion[]> {
+  const rows = await query
+    .selectFrom('versions')
+    .select(['version', 'yanked_at', 'created_at'])
+    .where('package_id', '=', packageId)
+    .where('state', '=', 'published')
+    .execute()
+  return rows.map(({ version, yanked_at, created_at }) => ({
+    version,
+    yanked: yanked_at !== null,
+    createdAt: created_at,
+  }))
 }

@@ -1,0 +1,126 @@
+import { sql } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import { jobQueue } from '../../core/queue/job-queue.ts'
+import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { Services } from '../../core/services.ts'
+import {
+  holdPictures,
+  keepDocuments,
+  keepReadmeHtml,
+  readmeHtmlOf,
+  rendering,
+} from './documents/version-documents.store.ts'
+import { readDocuments } from './documents/version-documents.ts'
+import { lockObject } from './packages.store.ts'
+import { readTarball } from './read-tarball.ts'
+
+const minuteMs = 60_000
+
+/** What the packages need done while nobody asks for it. */
+export function packageUpkeep(services: Services): UpkeepTask[] {
+  return [
+    { name: 'packages.enqueue-lost-checks', everyMs: 10 * minuteMs, run: () => enqueueLostChecks(services) },
+    { name: 'packages.sweep-objects', everyMs: 60 * minuteMs, run: () => sweepObjects(services) },
+  ]
+}
+
+/** A version that is being checked has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
+export async function enqueueLostChecks(services: Services): Promise<void> {
+  const queue = await jobQueue(services)
+  const checking = await services.database.query
+    .selectFrom('versions')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select('versions.id')
+    .where('versions.state', '=', 'checking')
+    // Agents are another room's to check.
+    .where('packages.kind', '=', 'scenario')
+    .orderBy('versions.created_at')
+    .limit(10_000)
+    .execute()
+  for (const { id } of checking) {
+    if (await queue.recover('check', id))
+      services.log.warn('a version that was being checked had no job', { version_id: id })
+  }
+}
+
+/** Longer than any upload takes from its object to its row. */
+const orphanAgeMs = 60 * 60_000
+
+/**
+ * Removes objects that no row names: what uploads left that were refused late or broke off, and what is kept no longer. Each under its lock, which
+ * a publish holds from looking at the object to its commit, so none is taken from under a version that is just being
+ * written.
+ */
+export async function sweepObjects(
+  { database, objects, log }: Pick<Services, 'database' | 'objects' | 'log'>,
+  now: Date = new Date(),
+): Promise<void> {
+  let removed = 0
+  for await (const { key, writtenAt } of objects.list()) {
+    if (now.getTime() - writtenAt.getTime() < orphanAgeMs || (await isNamed(database.query, key))) continue
+    await database.transaction(async (query) => {
+      await lockObject(database, query, key)
+      if (await isNamed(query, key)) return
+      await objects.delete(key)
+      removed++
+    })
+  }
+  if (removed > 0) log.info('removed objects that no row names', { objects: removed })
+}
+
+/** Every table with keys of objects stands here. */
+async function isNamed(query: Queries, key: string): Promise<boolean> {
+  const { rows } = await sql`
+    select where exists (select from versions where object_key = ${key})
+      or exists (select from checkpoints where object_key = ${key})
+      or exists (select from trajectories where object_key = ${key})
+      or exists (select from training_runs where agent_object_key = ${key})
+      or exists (select from readme_pictures where hash = ${key.replace(/^sha256\//, '')})`.execute(query)
+  return rows.length > 0
+}
+
+/** How many a turn makes: each reads a tarball. */
+const mostAtOnce = 50
+
+/**
+ * Makes the documents of versions anew that were published before this edition of them, the latest published first. Until
+ * then their READMEs are shown without pictures.
+ */
+export async function renewDocuments(
+  services: Pick<Services, 'database' | 'objects' | 'config' | 'log'>,
+): Promise<void> {
+  const { database, log } = services
+  const stale = await database.query
+    .selectFrom('versions')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .innerJoin('readme_html', 'readme_html.version_id', 'versions.id')
+    .select(['versions.id', 'versions.version', 'versions.readme', 'versions.object_key', 'packages.name'])
+    .where('readme_html.rendering', '<', rendering)
+    .orderBy('versions.created_at', 'desc')
+    .limit(mostAtOnce)
+    .execute()
+  for (const version of stale) {
+    try {
+      await renew(services, version)
+    } catch (error) {
+      // Tried once: its README is shown without pictures.
+      log.warn('the documents of a version could not be made anew', { version_id: version.id, error: String(error) })
+      await keepReadmeHtml(database.query, version.id, await readmeHtmlOf(database.query, version))
+    }
+  }
+}
+
+type Stale = { id: string; name: string; version: string; object_key: string }
+
+async function renew(
+  { database, objects, config }: Pick<Services, 'database' | 'objects' | 'config'>,
+  { id, name, version, object_key: key }: Stale,
+): Promise<void> {
+  const bytes = await objects.get(key)
+  if (bytes === undefined) throw new Error(`${key} is missing from the store`)
+  const documents = await readDocuments(bytes, await readTarball(bytes, config.limits), { name, version })
+  await database.transaction(async (query) => {
+    await holdPictures({ database, objects }, query, documents.pictures)
+    await keepDocuments(query, id, documents)
+  })
+}
