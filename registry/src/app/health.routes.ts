@@ -1,13 +1,9 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { healthSchema, readinessSchema } from '@agentgym/contract'
+import { createRoute } from '@hono/zod-openapi'
 import { sql } from 'kysely'
 import { describe } from '../core/http/answer-error.ts'
 import { createRoutes } from '../core/http/create-routes.ts'
 import type { Services } from '../core/services.ts'
-
-const healthSchema = z.object({ ok: z.boolean() }).meta({ id: 'Health' })
-const readinessSchema = z
-  .object({ ok: z.boolean(), database: z.boolean(), objects: z.boolean(), draining: z.boolean() })
-  .meta({ id: 'Readiness' })
 
 /** Nothing has this hash: asking for it costs a store one look-up. */
 const NO_OBJECT = `sha256/${'0'.repeat(64)}`

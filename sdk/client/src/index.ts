@@ -1,4 +1,3 @@
-export type { components, operations, paths } from './api-types.ts'
 export { type Client, type ClientOptions, createClient } from './create-client.ts'
 export { type DownloadRequest, downloadPackage } from './download-package.ts'
 export { answerCalls, type LeaseCallsRequest, leaseCalls } from './hosted-calls.ts'

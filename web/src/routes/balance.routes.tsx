@@ -42,7 +42,6 @@ export const balanceRoutes = [
 
   route('get', '/payments/:id', { access: 'account' }, async (visit) => {
     const { data } = await visit.api.GET('/v1/payments/{id}', { params: { path: { id: visit.params.id } } })
-    if (data === undefined) throw new Error('no payment and no failure')
     const account = data.account === visit.account?.username ? '' : data.account
     const next = localPath(visit.query.get('next'))
     return visit.page(<PaymentPage payment={data} account={account} next={next} />, { title: 'Payment', hidden: true })
@@ -57,7 +56,6 @@ async function balancePage(visit: Visit, { account, cursor, amount, next, failur
     visit.api.GET('/v1/balance', { params: { query } }),
     visit.api.GET('/v1/payments', { params: { query: { ...query, cursor } } }),
   ])
-  if (balance.data === undefined || payments.data === undefined) throw new Error('no balance and no failure')
   const page = (
     <BalancePage
       balance={balance.data}

@@ -1,4 +1,4 @@
-import { AgentGymError, type Publisher, type Run } from '@agentgym/contract'
+import type { Publisher, Run } from '@agentgym/contract'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { DashboardPage } from '../pages/dashboard/dashboard-page.tsx'
@@ -50,6 +50,5 @@ export const dashboardRoutes = [
 
 async function readPublisher({ api }: Visit, username: string): Promise<Publisher> {
   const { data } = await api.GET('/v1/accounts/{username}', { params: { path: { username } } })
-  if (data === undefined) throw new AgentGymError({ code: 'account_not_found', message: 'There is no such account.' })
-  return data as Publisher
+  return data
 }

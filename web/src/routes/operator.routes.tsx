@@ -3,7 +3,7 @@ import { attempt, type FormFailure } from '../app/form-failure.ts'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { AuditPage } from '../pages/operator/audit-page.tsx'
-import { ModerationPage, type ModerationValues, type Report, reportStates } from '../pages/operator/moderation-page.tsx'
+import { ModerationPage, type ModerationValues, reportStates } from '../pages/operator/moderation-page.tsx'
 import { QueuePage } from '../pages/operator/queue-page.tsx'
 import { WorkersPage } from '../pages/operator/workers-page.tsx'
 
@@ -79,7 +79,7 @@ async function showModeration(visit: Visit, { values, failure = null }: Shown): 
   return visit.page(
     <ModerationPage
       state={state}
-      reports={(data?.reports ?? []) as Report[]}
+      reports={data.reports}
       next={data?.next_cursor ?? null}
       failure={failure}
       values={values}

@@ -34,6 +34,5 @@ async function readPrices(visit: Visit): Promise<PriceView> {
     visit.api.GET('/v1/packages/{scope}/{name}/price', { params }),
     visit.api.GET('/v1/packages/{scope}/{name}', { params }),
   ])
-  if (prices.data === undefined || page.data === undefined) throw new Error('no package and no failure')
   return { prices: prices.data, kind: page.data.kind }
 }

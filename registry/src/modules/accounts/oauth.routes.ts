@@ -1,4 +1,4 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, oauthCallbackSchema, oauthRequestSchema, returnToSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { generateCodeVerifier, generateState } from 'arctic'
 import type { Context } from 'hono'
@@ -13,18 +13,13 @@ import { logInByOauth } from './oauth-log-in.ts'
 import type { Identity, OauthProvider, Providers } from './oauth-providers.ts'
 
 const providerParam = z.object({ provider: z.string().max(40) })
-/** A path of this site and nothing else: `//evil.example` and `/\evil.example` are addresses to a browser. */
-const returnTo = z
-  .string()
-  .max(300)
-  .regex(/^\/(?![/\\])[^\\]*$/)
 
 const startRoute = createRoute({
   method: 'get',
   path: '/v1/oauth/{provider}',
   summary: 'Log in through GitHub or Google',
   description: 'For browsers. `return_to` is a path of this site to come back to.',
-  request: { params: providerParam, query: z.object({ return_to: returnTo.default('/') }) },
+  request: { params: providerParam, query: oauthRequestSchema },
   responses: {
     302: { description: 'To the provider.' },
     ...failures('oauth_not_configured'),
@@ -37,7 +32,7 @@ const callbackRoute = createRoute({
   summary: 'Where the provider sends the browser back to',
   request: {
     params: providerParam,
-    query: z.object({ code: z.string().max(2_000).optional(), state: z.string().max(200).optional() }),
+    query: oauthCallbackSchema,
   },
   responses: {
     302: { description: 'Logged in; to `return_to`.' },
@@ -50,7 +45,7 @@ const pendingSchema = z.object({
   provider: z.string(),
   state: z.string(),
   codeVerifier: z.string(),
-  returnTo,
+  returnTo: returnToSchema,
 })
 
 export function oauthRoutes(services: Services, providers: Providers): OpenAPIHono<Env> {

@@ -1,4 +1,4 @@
-import { chatCompletionSchema, chatRequestSchema, modelListSchema } from '@agentgym/contract'
+import { chatCompletionSchema, chatRequestSchema, hostedCallHeadersSchema, modelListSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireActor } from '../../core/access/authorise.ts'
 import { createRoutes, json } from '../../core/http/create-routes.ts'
@@ -8,7 +8,7 @@ import type { Services } from '../../core/services.ts'
 import { callAgent } from './call-agent.ts'
 import { callableAgents, spacesOf } from './callable-agents.ts'
 import { chatChunks, chatCompletion, modelOf, observationOf, observedText } from './chat-completions.ts'
-import { callFailures, idempotencyKey } from './hosted-calls.routes.ts'
+import { callFailures } from './hosted-calls.routes.ts'
 import { type HostingTimes, usualTimes } from './hosting-times.ts'
 
 const chatRoute = createRoute({
@@ -18,7 +18,7 @@ const chatRoute = createRoute({
   summary: "Call an agent in the manner of OpenAI's API",
   description:
     'For OpenAI\'s clients, with this server\'s `/v1` as their base URL and a token with the scope `agents:call` as their key. `model` is the agent; the last message of the user (or of a tool) is the observation, as JSON or, where it is none, as the text itself. The answer is `{"action", "label"}` as JSON; a tool call where the action names one of `tools`. With `stream` it comes as server-sent events. A policy has no tokens: `usage` counts four characters as one. Failures have OpenAI\'s form. Calls are admitted and counted as those of `/v1/packages/{scope}/{name}/calls`.',
-  request: { headers: idempotencyKey, body: { required: true, content: json(chatRequestSchema) } },
+  request: { headers: hostedCallHeadersSchema, body: { required: true, content: json(chatRequestSchema) } },
   responses: {
     200: {
       description: 'What the agent does.',

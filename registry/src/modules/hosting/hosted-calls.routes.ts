@@ -1,10 +1,12 @@
 import {
   callAnswersRequestSchema,
   callAnswersTakenSchema,
+  hostedCallHeadersSchema,
   hostedCallRequestSchema,
   hostedCallSchema,
   leaseCallsRequestSchema,
   leasedCallsSchema,
+  leaseQuerySchema,
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../../core/access/authorise.ts'
@@ -17,15 +19,6 @@ import { answerCalls } from './answer-calls.ts'
 import { callAgent } from './call-agent.ts'
 import { type HostingTimes, usualTimes } from './hosting-times.ts'
 import { leaseCalls, openLeasedAgent } from './lease-calls.ts'
-
-export const idempotencyKey = z.object({
-  'idempotency-key': z
-    .uuid()
-    .optional()
-    .describe(
-      'Becomes the id of the call. Repeating an answered call under its key within the hour gives the same answer and counts nothing; one that failed is tried again.',
-    ),
-})
 
 /** What a call may come to, however it is asked for. */
 export const callFailures = failures(
@@ -48,7 +41,7 @@ const callRoute = createRoute({
       scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
       name: z.string().openapi({ example: 'cart-pole-ppo' }),
     }),
-    headers: idempotencyKey,
+    headers: hostedCallHeadersSchema,
     body: { required: true, content: json(hostedCallRequestSchema) },
   },
   responses: {
@@ -91,7 +84,7 @@ const tarballRoute = createRoute({
   description: 'The lease in the query is the permission: it is good for this version and as long as the lease holds.',
   request: {
     params: z.object({ id: z.uuid() }),
-    query: z.object({ lease: z.string().min(1).max(200) }),
+    query: leaseQuerySchema,
   },
   responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
 })

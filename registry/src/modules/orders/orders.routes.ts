@@ -2,6 +2,7 @@ import {
   createOrderRequestSchema,
   entitlementListRequestSchema,
   entitlementListSchema,
+  idempotencyHeadersSchema,
   orderListRequestSchema,
   orderListSchema,
   orderSchema,
@@ -12,7 +13,6 @@ import { z } from 'zod'
 import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
-import { idempotencyHeaders } from '../../core/idempotency/idempotency-headers.ts'
 import type { Services } from '../../core/services.ts'
 import { cancelOrder } from './end-unpaid-order.ts'
 import { listEntitlements, listOrders, showOrder } from './list-orders.ts'
@@ -28,7 +28,7 @@ const placeRoute = createRoute({
   summary: 'Buy a package',
   description:
     'Pays from the balance at once, or by the payment provider at the address that the order names. What you have already is answered with its order, and nothing is charged. Needs the scope `market:buy`; for an organisation the role of member.',
-  request: { headers: idempotencyHeaders, body: { required: true, content: json(createOrderRequestSchema) } },
+  request: { headers: idempotencyHeadersSchema, body: { required: true, content: json(createOrderRequestSchema) } },
   responses: {
     200: { description: 'You have it already, or it waits for your payment.', content: json(orderSchema) },
     201: { description: 'The order.', content: json(orderSchema) },
@@ -96,7 +96,7 @@ const refundRoute = createRoute({
   summary: 'Give an order’s price back',
   description:
     'Onto the balance of its buyer. Sellers and operators may give any part of it at any time (scope `market:sell`); buyers take all of it back within 14 days, while it is not used (`market:buy`). With the last of it the licence ends.',
-  request: { params, headers: idempotencyHeaders, body: { required: true, content: json(refundRequestSchema) } },
+  request: { params, headers: idempotencyHeadersSchema, body: { required: true, content: json(refundRequestSchema) } },
   responses: {
     200: { description: 'The order as it is then.', content: json(orderSchema) },
     ...failures(...orderCodes, 'order_state_conflict', 'refund_exceeds', 'refund_refused', 'idempotency_key_reused'),

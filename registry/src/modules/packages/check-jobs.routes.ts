@@ -1,4 +1,4 @@
-import { jobResultRequestSchema, jobResultSchema } from '@agentgym/contract'
+import { jobResultRequestSchema, jobResultSchema, leaseQuerySchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../../core/access/authorise.ts'
 import { createRoutes, json } from '../../core/http/create-routes.ts'
@@ -27,7 +27,7 @@ const tarballRoute = createRoute({
   path: '/v1/jobs/{id}/tarball',
   summary: 'The tarball that a check is about',
   description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
-  request: { params: jobParams, query: z.object({ lease: z.string().min(1).max(200) }) },
+  request: { params: jobParams, query: leaseQuerySchema },
   responses: {
     200: {
       description: 'The tarball.',

@@ -1,6 +1,7 @@
 import {
   balanceRequestSchema,
   balanceSchema,
+  idempotencyHeadersSchema,
   paymentListRequestSchema,
   paymentListSchema,
   paymentSchema,
@@ -10,7 +11,6 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
-import { idempotencyHeaders } from '../../core/idempotency/idempotency-headers.ts'
 import type { Services } from '../../core/services.ts'
 import { runParams } from '../runs/route-parts.ts'
 import { showBalance } from './balance.ts'
@@ -42,7 +42,7 @@ const topUpRoute = createRoute({
   description:
     'Answers with the payment. Where it has a `checkout_url`, somebody pays there; the money is on the balance once the provider confirms it. For members of the account. Takes the scope market:buy.',
   request: {
-    headers: idempotencyHeaders,
+    headers: idempotencyHeadersSchema,
     body: { required: true, content: { 'application/json': { schema: topUpRequestSchema } } },
   },
   responses: {

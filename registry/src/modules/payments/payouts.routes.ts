@@ -1,4 +1,5 @@
 import {
+  idempotencyHeadersSchema,
   payoutDestinationSchema,
   payoutListRequestSchema,
   payoutListSchema,
@@ -10,7 +11,6 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
-import { idempotencyHeaders } from '../../core/idempotency/idempotency-headers.ts'
 import type { Services } from '../../core/services.ts'
 import { listPayoutsOf } from './list-payments.ts'
 import { openPayoutDestination, showPayoutDestination } from './payout-destination.ts'
@@ -62,7 +62,7 @@ const requestRoute = createRoute({
   description:
     'The payout is `paid` once the provider says so; one that failed leaves the earnings as they were. For admins of the account. Takes the scope market:sell.',
   request: {
-    headers: idempotencyHeaders,
+    headers: idempotencyHeadersSchema,
     body: { required: true, content: { 'application/json': { schema: payoutRequestSchema } } },
   },
   responses: {

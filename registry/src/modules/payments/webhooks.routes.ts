@@ -1,4 +1,5 @@
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { webhookReceivedSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
@@ -17,7 +18,7 @@ const stripeRoute = createRoute({
   responses: {
     200: {
       description: 'It has been taken, now or before.',
-      content: json(z.object({ received: z.literal(true) })),
+      content: json(webhookReceivedSchema),
     },
     ...failures('webhook_signature_invalid', 'payment_provider_unavailable'),
   },

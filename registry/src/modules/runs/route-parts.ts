@@ -1,4 +1,4 @@
-import { type ErrorCode, idempotencyKeySchema } from '@agentgym/contract'
+import type { ErrorCode } from '@agentgym/contract'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Actor } from '../../core/access/actor.ts'
@@ -7,12 +7,6 @@ import type { Env } from '../../core/http/env.ts'
 
 /** Every route of a run takes its id. */
 export const runParams = z.object({ id: z.uuid().openapi({ example: '0b8e5f0c-4a3d-4b5e-9c39-6f1d0e2a7c11' }) })
-
-export const idempotencyHeaders = z.object({
-  'idempotency-key': idempotencyKeySchema.optional().openapi({
-    description: 'Repeating a request under its key gives the run that the first one made.',
-  }),
-})
 
 /** Bytes, or text that is no JSON. */
 export const file = { schema: z.any().openapi({ type: 'string', format: 'binary' }) }

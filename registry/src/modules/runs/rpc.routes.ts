@@ -1,5 +1,5 @@
-import { rpcRequestSchema, rpcResponseSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { rpcBodySchema, rpcResponseSchema, rpcResultSchema } from '@agentgym/contract'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { bugReport } from '../../core/http/answer-error.ts'
 import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
@@ -17,12 +17,12 @@ const rpcRoute = createRoute({
   description:
     'One request, or a batch of up to 50. Methods: `training.start_grpo`, `training.start`, `training.get_status`, `training.cancel`, `training.evaluate`, `training.export_trajectories`, which do what the routes of runs do and need the same scopes. Params are given by name. Errors carry the API’s own in `data`; their code is -32602 for `request_invalid` and `config_invalid`, else -32000 less the status above 400: -32001 for 401, -32003 for 403, -32004 for 404, -32009 for 409, -32022 for 422, -32029 for 429; -32053 for 503.',
   request: {
-    body: { required: true, content: json(z.union([rpcRequestSchema, z.array(rpcRequestSchema).min(1).max(50)])) },
+    body: { required: true, content: json(rpcBodySchema) },
   },
   responses: {
     200: {
       description: 'The answer, or those of a batch, in the order of its requests.',
-      content: json(z.union([rpcResponseSchema, z.array(rpcResponseSchema)])),
+      content: json(rpcResultSchema),
     },
     204: { description: 'Notifications only: there is nothing to answer.' },
     415: { description: 'The body is not application/json.', content: json(rpcResponseSchema) },

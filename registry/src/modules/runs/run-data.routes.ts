@@ -1,4 +1,11 @@
-import { checkpointListSchema, runEventSchema, runMetricsRequestSchema, runMetricsSchema } from '@agentgym/contract'
+import {
+  checkpointListSchema,
+  runEventSchema,
+  runEventsHeadersSchema,
+  runEventsRequestSchema,
+  runMetricsRequestSchema,
+  runMetricsSchema,
+} from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Scope } from '../../core/access/actor.ts'
@@ -30,16 +37,8 @@ const eventsRoute = createRoute({
     'Server-sent events: `id` is the event’s `seq`, `event` its type, `data` the whole event as JSON. All of the run’s events from the first on, or those after `Last-Event-ID` (or `after`). The stream ends after the run’s last event; asked for what comes after that, the answer is 204, at which an EventSource stops. It also ends when the server does or your permission does: connect again with the id of the last event, and nothing is lost or double.',
   request: {
     params: runParams,
-    query: z.object({
-      after: z.coerce.number().int().nonnegative().optional().openapi({ description: '`seq` of the last event seen.' }),
-    }),
-    headers: z.object({
-      'last-event-id': z
-        .string()
-        .regex(/^\d{1,15}$/, 'the id of an event')
-        .optional()
-        .openapi({ description: 'What `EventSource` sends when it connects again. Comes before `after`.' }),
-    }),
+    query: runEventsRequestSchema,
+    headers: runEventsHeadersSchema,
   },
   responses: {
     200: { description: 'The events.', content: { 'text/event-stream': { schema: runEventSchema } } },

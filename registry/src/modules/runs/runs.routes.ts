@@ -8,6 +8,7 @@ import {
   runListSchema,
   runSchema,
   serverStatusSchema,
+  startRunHeadersSchema,
   startRunRequestSchema,
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
@@ -19,7 +20,7 @@ import type { Services } from '../../core/services.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
 import { listRunsOf } from './list-runs.ts'
 import { publishRun } from './publish-run.ts'
-import { idempotencyHeaders, publicationCodes, requestOf, runCodes, runParams } from './route-parts.ts'
+import { publicationCodes, requestOf, runCodes, runParams } from './route-parts.ts'
 import { requireRun } from './run-access.ts'
 import { runOf } from './runs.store.ts'
 import { serverStatus } from './server-status.ts'
@@ -33,7 +34,7 @@ const startRoute = createRoute({
   summary: 'Start a run of training',
   description:
     'Queues it for the next free worker. The scenario is a published version that you may read; settings are checked here, as `agentgym train` checks them. Needs the scope `training:start`.',
-  request: { headers: idempotencyHeaders, body: { required: true, content: json(startRunRequestSchema) } },
+  request: { headers: startRunHeadersSchema, body: { required: true, content: json(startRunRequestSchema) } },
   responses: {
     201: { description: 'Queued.', content: json(runSchema) },
     ...failures(

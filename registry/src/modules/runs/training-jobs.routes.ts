@@ -1,14 +1,15 @@
 import {
-  agentUploadQuerySchema,
   agentUploadSchema,
+  checkpointDownloadQuerySchema,
   checkpointQuerySchema,
   heartbeatSchema,
+  leaseQuerySchema,
   outcomeRequestSchema,
+  outcomeResultSchema,
   progressRequestSchema,
-  runStateSchema,
   trajectoriesRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { requireOperator } from '../../core/access/authorise.ts'
 import { createRoutes, json } from '../../core/http/create-routes.ts'
@@ -31,7 +32,6 @@ import { storeTrajectories } from './store-trajectories.ts'
 const bytes = { 'application/octet-stream': file }
 const writeFailures = failures('unauthenticated', 'forbidden', 'lease_lost')
 const goesOn = { description: 'Taken; the lease goes on.', content: json(heartbeatSchema) }
-const leaseQuery = agentUploadQuerySchema
 
 const progressRoute = createRoute({
   method: 'post',
@@ -65,7 +65,7 @@ const agentRoute = createRoute({
   path: '/v1/jobs/{id}/agent',
   summary: "Store a run's agent",
   description: 'The package, as `npm pack` makes it. The outcome names what this answers.',
-  request: { params: runParams, query: agentUploadQuerySchema, body: { required: true, content: bytes } },
+  request: { params: runParams, query: leaseQuerySchema, body: { required: true, content: bytes } },
   responses: { 200: { description: 'Taken.', content: json(agentUploadSchema) }, ...writeFailures },
 })
 
@@ -76,7 +76,7 @@ const outcomeRoute = createRoute({
   description: 'Once. The worker that has ended it may ask again and gets the same answer.',
   request: { params: runParams, body: { required: true, content: json(outcomeRequestSchema) } },
   responses: {
-    200: { description: 'It has ended.', content: json(z.object({ state: runStateSchema })) },
+    200: { description: 'It has ended.', content: json(outcomeResultSchema) },
     ...writeFailures,
   },
 })
@@ -86,7 +86,7 @@ const scenarioRoute = createRoute({
   path: '/v1/jobs/{id}/scenario',
   summary: 'The scenario that a run trains on',
   description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
-  request: { params: runParams, query: leaseQuery },
+  request: { params: runParams, query: leaseQuerySchema },
   responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
 })
 
@@ -94,7 +94,7 @@ const readCheckpointRoute = createRoute({
   method: 'get',
   path: '/v1/jobs/{id}/checkpoint',
   summary: 'The checkpoint that a run goes on from',
-  request: { params: runParams, query: leaseQuery.extend({ iteration: z.coerce.number().int().nonnegative() }) },
+  request: { params: runParams, query: checkpointDownloadQuerySchema },
   responses: { 200: { description: 'Its bytes.', content: leasedFile }, ...failures('lease_lost') },
 })
 

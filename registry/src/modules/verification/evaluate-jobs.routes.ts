@@ -1,4 +1,4 @@
-import { evaluationResultRequestSchema } from '@agentgym/contract'
+import { evaluationResultRequestSchema, leaseQuerySchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../../core/access/authorise.ts'
 import { createRoutes, json } from '../../core/http/create-routes.ts'
@@ -28,7 +28,7 @@ const tarballRoute = createRoute({
     'The lease in the query is the permission: it is good for these tarballs and as long as the lease holds.',
   request: {
     params: jobParams.extend({ what: z.enum(['agent', 'scenario']) }),
-    query: z.object({ lease: z.string().min(1).max(200) }),
+    query: leaseQuerySchema,
   },
   responses: {
     200: {

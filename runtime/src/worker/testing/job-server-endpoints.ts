@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
-  agentUploadQuerySchema,
   checkpointQuerySchema,
   evaluationResultRequestSchema,
   heartbeatRequestSchema,
   jobResultRequestSchema,
+  leaseQuerySchema,
   leaseRequestSchema,
   outcomeRequestSchema,
   progressRequestSchema,
@@ -61,7 +61,7 @@ export const endpoints: Record<string, (server: JobServer, request: Request) => 
   },
 
   agent: (server, { id, query, body }) => {
-    server.held(id, agentUploadQuerySchema.parse(query).lease).agent = new Uint8Array(body)
+    server.held(id, leaseQuerySchema.parse(query).lease).agent = new Uint8Array(body)
     return { integrity: integrityOf(body) }
   },
 

@@ -78,6 +78,17 @@ export const sessionListSchema = z.object({
   ),
 })
 
+/** A path of this site and nothing else: `//evil.example` and `/\evil.example` are addresses to a browser. */
+export const returnToSchema = z
+  .string()
+  .max(300)
+  .regex(/^\/(?![/\\])[^\\]*$/)
+export const oauthRequestSchema = z.object({ return_to: returnToSchema.default('/') })
+export const oauthCallbackSchema = z.object({
+  code: z.string().max(2_000).optional(),
+  state: z.string().max(200).optional(),
+})
+
 export const changePasswordRequestSchema = z.strictObject({
   current_password: z.string().max(1_000),
   password: newPasswordField,

@@ -3,6 +3,15 @@ import { errorReportSchema } from './error.ts'
 import { jsonValue } from './json-value.ts'
 import { line } from './line.ts'
 
+export const hostedCallHeadersSchema = z.object({
+  'idempotency-key': z
+    .uuid()
+    .optional()
+    .describe(
+      'Becomes the id of the call. Repeating an answered call under its key within the hour gives the same answer and counts nothing; one that failed is tried again.',
+    ),
+})
+
 /**
  * What is asked of an agent that the marketplace runs. `observation` as the scenario's `observe` gives it: numbers for a box
  * (nested or flat), an index for a discrete space, a string for a text, an object for a dict. `action_mask` has the shape of

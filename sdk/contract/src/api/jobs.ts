@@ -3,12 +3,15 @@ import { evaluationSchema } from '../agent-manifest.ts'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
 import { checkReportSchema, progressEventSchema, trajectorySchema } from '../training-events.ts'
 import { errorReportSchema } from './error.ts'
+import { runStateSchema } from './runs.ts'
 
 /** What a worker can do: check an uploaded scenario, evaluate an agent, train one. */
 export const jobKindSchema = z.enum(['check', 'evaluate', 'train'])
 export type JobKind = z.infer<typeof jobKindSchema>
 
 const leaseField = z.string().min(1).max(200)
+/** Of every download and upload of a job. */
+export const leaseQuerySchema = z.object({ lease: leaseField })
 const count = z.int().nonnegative()
 
 /** Shares of what a worker's machine has, 0 to 1; null where it cannot tell. */
@@ -195,12 +198,15 @@ export const checkpointQuerySchema = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
+export const checkpointDownloadQuerySchema = leaseQuerySchema.extend({
+  iteration: z.coerce.number().int().nonnegative(),
+})
+
 export const trajectoriesRequestSchema = z.strictObject({
   lease: leaseField,
   trajectories: z.array(trajectorySchema).min(1).max(100),
 })
 
-export const agentUploadQuerySchema = z.object({ lease: leaseField })
 export const agentUploadSchema = z.object({ integrity: z.string() })
 
 /** How a run ends. `agent` names what `PUT …/agent` has taken. */
@@ -219,6 +225,7 @@ export const outcomeSchema = z.discriminatedUnion('state', [
 export type Outcome = z.infer<typeof outcomeSchema>
 
 export const outcomeRequestSchema = z.strictObject({ lease: leaseField, metered_ms: count, outcome: outcomeSchema })
+export const outcomeResultSchema = z.object({ state: runStateSchema })
 
 /** What became of a worker's evaluation tasks, in their order; each either has its figures or the fault that ended it. */
 export const evaluationResultRequestSchema = z.strictObject({

@@ -55,6 +55,8 @@ export const paymentListSchema = z
   .object({ payments: z.array(paymentSchema), next_cursor: z.string().nullable() })
   .meta({ id: 'PaymentList' })
 
+export const webhookReceivedSchema = z.object({ received: z.literal(true) })
+
 export const earningsRequestSchema = z.object({ account: accountField })
 
 export const earningsSchema = z

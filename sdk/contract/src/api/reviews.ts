@@ -62,6 +62,8 @@ export const reportSchema = z
     created_at: moment,
   })
   .meta({ id: 'Report' })
+export type Report = z.infer<typeof reportSchema>
+
 export const reportListRequestSchema = z.object({
   state: z.enum(['open', 'dismissed', 'upheld']).default('open'),
   ...pageFields,

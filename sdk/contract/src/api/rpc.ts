@@ -12,6 +12,19 @@ export const idempotencyKeySchema = z
   .max(255)
   .regex(/^[\x21-\x7e]+$/, 'printable ASCII without spaces')
 
+/** Of every request that moves money: without a key, a client that got no response could not safely retry. */
+export const idempotencyHeadersSchema = z.object({
+  'idempotency-key': idempotencyKeySchema.describe(
+    'Made by the client for this one request, a random uuid say. Repeating the request under its key does nothing and gives the first answer.',
+  ),
+})
+
+export const startRunHeadersSchema = z.object({
+  'idempotency-key': idempotencyKeySchema
+    .optional()
+    .describe('Repeating a request under its key gives the run that the first one made.'),
+})
+
 const startParams = startRunRequestSchema.extend({ idempotency_key: idempotencyKeySchema.optional() })
 
 /** What each method of `POST /rpc` takes, by name, and gives. */
@@ -63,3 +76,6 @@ export const rpcResponseSchema = z
     id: rpcIdSchema,
   })
   .meta({ id: 'RpcResponse' })
+
+export const rpcBodySchema = z.union([rpcRequestSchema, z.array(rpcRequestSchema).min(1).max(50)])
+export const rpcResultSchema = z.union([rpcResponseSchema, z.array(rpcResponseSchema)])

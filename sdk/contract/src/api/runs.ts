@@ -191,6 +191,17 @@ export const runEventSchema = z
   .meta({ id: 'RunEvent' })
 export type RunEvent = z.infer<typeof runEventSchema>
 
+export const runEventsRequestSchema = z.object({
+  after: z.coerce.number().int().nonnegative().optional().describe('`seq` of the last event seen.'),
+})
+export const runEventsHeadersSchema = z.object({
+  'last-event-id': z
+    .string()
+    .regex(/^\d{1,15}$/, 'the id of an event')
+    .optional()
+    .describe('Sent by `EventSource` when it reconnects. Takes precedence over `after`.'),
+})
+
 export const runMetricsRequestSchema = z.object({
   after_iteration: z.coerce.number().int().nonnegative().default(0),
   limit: z.coerce.number().int().min(1).max(5_000).default(1_000),
@@ -232,6 +243,11 @@ export const evaluationJobSchema = z
   })
   .meta({ id: 'EvaluationJob' })
 export type EvaluationJob = z.infer<typeof evaluationJobSchema>
+
+export const healthSchema = z.object({ ok: z.boolean() }).meta({ id: 'Health' })
+export const readinessSchema = z
+  .object({ ok: z.boolean(), database: z.boolean(), objects: z.boolean(), draining: z.boolean() })
+  .meta({ id: 'Readiness' })
 
 const queueSchema = z.object({ queued: count, running: count })
 

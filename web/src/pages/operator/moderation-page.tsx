@@ -1,4 +1,4 @@
-import type { components } from '@agentgym/client'
+import type { Report } from '@agentgym/contract'
 import type { FormFailure } from '../../app/form-failure.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
@@ -10,7 +10,6 @@ import { packageAddress } from '../../components/package-address.ts'
 import { Time } from '../../components/time.tsx'
 import { OperatorFrame } from './operator-frame.tsx'
 
-export type Report = components['schemas']['Report']
 export const reportStates = ['open', 'upheld', 'dismissed'] as const
 
 export type ModerationValues = { package: string; reason: string; for_all: boolean; refund: boolean }

@@ -33,14 +33,12 @@ export async function readPackage(visit: Visit): Promise<PackageView> {
     // Nothing is offered where nothing is published, or where it was taken down.
     absent(async () => (await visit.api.GET('/v1/packages/{scope}/{name}/offer', { params })).data),
   ])
-  if (page === undefined) throw new Error('no package and no failure')
   return { page, offer, member: belongsTo(visit, page.owner.username) }
 }
 
 /** With the version that it names as latest, null where there is none; all in one round trip. Throws `package_not_found`. */
 export async function readFirstPage(visit: Visit): Promise<{ view: PackageView; shown: VersionView | null }> {
   const { data } = await visit.api.GET('/v1/packages/{scope}/{name}/view', { params: { path: packagePath(visit) } })
-  if (data === undefined) throw new Error('no package and no failure')
   const { page, offer, latest } = data
   const view = { page, offer, member: belongsTo(visit, page.owner.username) }
   return { view, shown: latest === null ? null : { ...latest, readmeHtml: page.readme?.html ?? '' } }
@@ -55,9 +53,7 @@ export async function readVersion(visit: Visit, version: string): Promise<Versio
     visit.api.GET(`${base}/readme`, { params }),
     absent(async () => (await visit.api.GET(`${base}/sample-episode`, { params })).data),
   ])
-  if (details.data === undefined || readme.data === undefined) throw new Error('no version and no failure')
-  const { html } = readme.data as { html: string }
-  return { details: details.data, readmeHtml: html, episode }
+  return { details: details.data, readmeHtml: readme.data.html, episode }
 }
 
 /** What a page can do without: null where it is not there. */

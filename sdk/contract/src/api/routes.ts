@@ -1,0 +1,236 @@
+import type { z } from 'zod'
+import { sampleEpisodeSchema } from '../sample-episode.ts'
+import * as accounts from './accounts.ts'
+import * as catalog from './catalog.ts'
+import * as chat from './chat.ts'
+import * as hosted from './hosted-calls.ts'
+import * as jobs from './jobs.ts'
+import * as market from './market.ts'
+import { packageViewSchema } from './package-view.ts'
+import * as packages from './packages.ts'
+import * as rpc from './rpc.ts'
+import * as runs from './runs.ts'
+import * as verification from './verification.ts'
+
+export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** Bodies and responses are JSON by a schema, or bytes and text of a media type. */
+export type ApiRoute = {
+  query?: z.ZodObject
+  headers?: z.ZodObject
+  body?: z.ZodType | string
+  /** Of a success; without it a success has no content. */
+  response?: z.ZodType | string
+  /** A success may also be 204, without content. */
+  mayBeEmpty?: true
+}
+
+const idempotent = { headers: rpc.idempotencyHeadersSchema }
+const lease = { query: jobs.leaseQuerySchema }
+const bytes = 'application/octet-stream'
+
+/**
+ * Every route of the HTTP API with the schemas of its requests and responses: the client's types are inferred from it.
+ * Parameters in braces are strings. `infra/checks/api-routes.test.ts` compares it with the server's OpenAPI document.
+ */
+export const apiRoutes = {
+  // Server
+  'GET /healthz': { response: runs.healthSchema },
+  'GET /readyz': {
+    response: runs.readinessSchema,
+  },
+  'GET /v1/status': { response: runs.serverStatusSchema },
+  'GET /v1/keys': { response: verification.signingKeysSchema },
+
+  // Accounts
+  'POST /v1/accounts': { body: accounts.signUpRequestSchema, response: accounts.accountSchema },
+  'GET /v1/accounts/{username}': { response: catalog.publisherSchema },
+  'GET /v1/account': { response: accounts.ownAccountSchema },
+  'PUT /v1/account/password': { body: accounts.changePasswordRequestSchema },
+  'POST /v1/account/verification-mail': {},
+  'POST /v1/email-verifications': { body: accounts.verifyEmailRequestSchema },
+  'POST /v1/password-resets': { body: accounts.requestPasswordResetSchema },
+  'PUT /v1/password-resets/{token}': { body: accounts.resetPasswordRequestSchema },
+  'GET /v1/sessions': { response: accounts.sessionListSchema },
+  'POST /v1/sessions': { body: accounts.logInRequestSchema, response: accounts.sessionSchema },
+  'DELETE /v1/sessions/current': {},
+  'DELETE /v1/sessions/{id}': {},
+  'GET /v1/tokens': { response: accounts.tokenListSchema },
+  'POST /v1/tokens': { body: accounts.createTokenRequestSchema, response: accounts.createdTokenSchema },
+  'DELETE /v1/tokens/{id}': {},
+  'POST /v1/device-codes': { body: accounts.createDeviceCodeRequestSchema, response: accounts.deviceCodeSchema },
+  'POST /v1/device-codes/token': { body: accounts.deviceTokenRequestSchema, response: accounts.deviceTokenSchema },
+  'GET /v1/oauth/{provider}': { query: accounts.oauthRequestSchema },
+  'GET /v1/oauth/{provider}/callback': { query: accounts.oauthCallbackSchema },
+  'POST /v1/organisations': { body: accounts.createOrganisationRequestSchema, response: accounts.organisationSchema },
+  'GET /v1/organisations/{organisation}': { response: accounts.organisationSchema },
+  'PUT /v1/organisations/{organisation}/members/{username}': {
+    body: accounts.putMemberRequestSchema,
+    response: accounts.memberSchema,
+  },
+  'DELETE /v1/organisations/{organisation}/members/{username}': {},
+  'GET /v1/audit': { query: accounts.auditRequestSchema, response: accounts.auditListSchema },
+
+  // Packages
+  'GET /v1/packages': { query: catalog.searchRequestSchema, response: catalog.packageListSchema },
+  'GET /v1/packages/{scope}/{name}': { response: catalog.packagePageSchema },
+  'GET /v1/packages/{scope}/{name}/view': { response: packageViewSchema },
+  'GET /v1/packages/{scope}/{name}/changes': {
+    query: packages.changesRequestSchema,
+    response: packages.changeListSchema,
+  },
+  'GET /v1/packages/{scope}/{name}/dependents': { response: catalog.dependentsSchema },
+  'GET /v1/packages/{scope}/{name}/resolve': {
+    query: packages.resolveRequestSchema,
+    response: packages.resolvedVersionSchema,
+  },
+  'GET /v1/packages/{scope}/{name}/tags': { response: packages.tagListSchema },
+  'PUT /v1/packages/{scope}/{name}/tags/{tag}': { body: packages.tagRequestSchema },
+  'DELETE /v1/packages/{scope}/{name}/tags/{tag}': {},
+  'GET /v1/packages/{scope}/{name}/versions': { response: packages.versionListSchema },
+  'GET /v1/packages/{scope}/{name}/versions/{version}': { response: packages.versionDetailsSchema },
+  'PUT /v1/packages/{scope}/{name}/versions/{version}': {
+    query: packages.publishRequestSchema,
+    body: bytes,
+    response: packages.publishedVersionSchema,
+  },
+  'PUT /v1/packages/{scope}/{name}/versions/{version}/deprecation': { body: packages.deprecationRequestSchema },
+  'PUT /v1/packages/{scope}/{name}/versions/{version}/yank': {},
+  'DELETE /v1/packages/{scope}/{name}/versions/{version}/yank': {},
+  'GET /v1/packages/{scope}/{name}/versions/{version}/readme': { response: catalog.versionReadmeSchema },
+  'GET /v1/packages/{scope}/{name}/versions/{version}/readme/pictures/{hash}': { response: 'image/*' },
+  'GET /v1/packages/{scope}/{name}/versions/{version}/sample-episode': { response: sampleEpisodeSchema },
+  'GET /v1/packages/{scope}/{name}/versions/{version}/leaderboard': {
+    query: verification.leaderboardRequestSchema,
+    response: verification.leaderboardSchema,
+  },
+  'POST /v1/packages/{scope}/{name}/versions/{version}/verification': { response: runs.evaluationJobSchema },
+
+  // Training
+  'GET /v1/runs': { query: runs.runListRequestSchema, response: runs.runListSchema },
+  'POST /v1/runs': {
+    headers: rpc.startRunHeadersSchema,
+    body: runs.startRunRequestSchema,
+    response: runs.runSchema,
+  },
+  'GET /v1/runs/{id}': { response: runs.runSchema },
+  'GET /v1/runs/{id}/events': {
+    query: runs.runEventsRequestSchema,
+    headers: runs.runEventsHeadersSchema,
+    response: 'text/event-stream',
+    mayBeEmpty: true,
+  },
+  'GET /v1/runs/{id}/metrics': { query: runs.runMetricsRequestSchema, response: runs.runMetricsSchema },
+  'GET /v1/runs/{id}/metrics.csv': { response: 'text/csv' },
+  'GET /v1/runs/{id}/metrics.tfevents': { response: bytes },
+  'GET /v1/runs/{id}/checkpoints': { response: runs.checkpointListSchema },
+  'GET /v1/runs/{id}/checkpoints/{iteration}': { response: bytes },
+  'GET /v1/runs/{id}/agent': { response: bytes },
+  'GET /v1/runs/{id}/trajectories': { response: 'application/x-ndjson' },
+  'POST /v1/runs/{id}/cancel': { response: runs.runSchema },
+  'POST /v1/runs/{id}/resume': { body: runs.resumeRunRequestSchema, response: runs.runSchema },
+  'POST /v1/runs/{id}/evaluations': { body: runs.evaluateRunRequestSchema, response: runs.evaluationJobSchema },
+  'POST /v1/runs/{id}/publish': { body: runs.publishRunRequestSchema, response: packages.publishedVersionSchema },
+  'GET /v1/evaluations/{id}': { response: runs.evaluationJobSchema },
+  'POST /rpc': {
+    body: rpc.rpcBodySchema,
+    response: rpc.rpcResultSchema,
+    mayBeEmpty: true,
+  },
+
+  // Hosting
+  'POST /v1/packages/{scope}/{name}/calls': {
+    headers: hosted.hostedCallHeadersSchema,
+    body: hosted.hostedCallRequestSchema,
+    response: hosted.hostedCallSchema,
+  },
+  'POST /v1/chat/completions': {
+    headers: hosted.hostedCallHeadersSchema,
+    body: chat.chatRequestSchema,
+    response: chat.chatCompletionSchema,
+  },
+  'GET /v1/models': { response: chat.modelListSchema },
+  'POST /v1/hosted-calls/lease': {
+    body: hosted.leaseCallsRequestSchema,
+    response: hosted.leasedCallsSchema,
+    mayBeEmpty: true,
+  },
+  'POST /v1/hosted-calls/answers': {
+    body: hosted.callAnswersRequestSchema,
+    response: hosted.callAnswersTakenSchema,
+  },
+  'GET /v1/hosted-calls/tarballs/{id}': { ...lease, response: bytes },
+
+  // Market
+  'GET /v1/packages/{scope}/{name}/price': { response: market.pricePageSchema },
+  'PUT /v1/packages/{scope}/{name}/price': { body: market.setPriceRequestSchema, response: market.pricePageSchema },
+  'GET /v1/packages/{scope}/{name}/offer': { query: market.offerRequestSchema, response: market.offerSchema },
+  'GET /v1/orders': { query: market.orderListRequestSchema, response: market.orderListSchema },
+  'POST /v1/orders': { ...idempotent, body: market.createOrderRequestSchema, response: market.orderSchema },
+  'GET /v1/orders/{id}': { response: market.orderSchema },
+  'POST /v1/orders/{id}/cancel': { response: market.orderSchema },
+  'POST /v1/orders/{id}/refunds': { ...idempotent, body: market.refundRequestSchema, response: market.orderSchema },
+  'GET /v1/entitlements': { query: market.entitlementListRequestSchema, response: market.entitlementListSchema },
+  'GET /v1/spend-caps': { query: market.spendCapListRequestSchema, response: market.spendCapListSchema },
+  'PUT /v1/spend-caps': { body: market.putSpendCapRequestSchema, response: market.spendCapSchema },
+  'DELETE /v1/spend-caps/{id}': {},
+  'GET /v1/balance': { query: market.balanceRequestSchema, response: market.balanceSchema },
+  'POST /v1/top-ups': { ...idempotent, body: market.topUpRequestSchema, response: market.paymentSchema },
+  'GET /v1/payments': { query: market.paymentListRequestSchema, response: market.paymentListSchema },
+  'GET /v1/payments/{id}': { response: market.paymentSchema },
+  'POST /v1/webhooks/stripe': { response: market.webhookReceivedSchema },
+  'GET /v1/earnings': { query: market.earningsRequestSchema, response: market.earningsSchema },
+  'GET /v1/earnings.csv': { query: market.earningsRequestSchema, response: 'text/csv' },
+  'GET /v1/earnings/days': { query: market.earningsDaysRequestSchema, response: market.earningsDaysSchema },
+  'GET /v1/earnings/entries': { query: market.earningsEntriesRequestSchema, response: market.earningsEntriesSchema },
+  'GET /v1/payout-destination': {
+    query: market.putPayoutDestinationRequestSchema,
+    response: market.payoutDestinationSchema,
+  },
+  'PUT /v1/payout-destination': {
+    body: market.putPayoutDestinationRequestSchema,
+    response: market.payoutDestinationSchema,
+  },
+  'GET /v1/payouts': { query: market.payoutListRequestSchema, response: market.payoutListSchema },
+  'POST /v1/payouts': { ...idempotent, body: market.payoutRequestSchema, response: market.payoutSchema },
+  'GET /v1/packages/{scope}/{name}/reviews': {
+    query: market.reviewListRequestSchema,
+    response: market.reviewListSchema,
+  },
+  'PUT /v1/packages/{scope}/{name}/reviews': { body: market.putReviewRequestSchema, response: market.reviewSchema },
+  'DELETE /v1/reviews/{id}': {},
+  'PUT /v1/reviews/{id}/reply': { body: market.replyRequestSchema, response: market.reviewSchema },
+  'DELETE /v1/reviews/{id}/reply': {},
+  'GET /v1/reports': { query: market.reportListRequestSchema, response: market.reportListSchema },
+  'POST /v1/reports': { body: market.createReportRequestSchema, response: market.reportSchema },
+  'POST /v1/reports/{id}/decision': { body: market.decideReportRequestSchema, response: market.reportSchema },
+  'GET /v1/packages/{scope}/{name}/moderation': { response: market.moderationSchema },
+  'POST /v1/packages/{scope}/{name}/take-down': {
+    body: market.takeDownRequestSchema,
+    response: market.moderationSchema,
+  },
+  'POST /v1/packages/{scope}/{name}/restore': { body: market.restoreRequestSchema, response: market.moderationSchema },
+  'POST /v1/packages/{scope}/{name}/appeals': { body: market.appealRequestSchema, response: market.moderationSchema },
+  'POST /v1/usage-events': { body: market.usageEventsRequestSchema, response: market.usageAcceptedSchema },
+  'POST /v1/call-allowance': { body: market.callAllowanceRequestSchema, response: market.callAllowanceSchema },
+
+  // Jobs
+  'POST /v1/jobs/lease': { body: jobs.leaseRequestSchema, response: jobs.leasedJobSchema, mayBeEmpty: true },
+  'POST /v1/jobs/{id}/heartbeat': { body: jobs.heartbeatRequestSchema, response: jobs.heartbeatSchema },
+  'POST /v1/jobs/{id}/release': { body: jobs.releaseRequestSchema },
+  'POST /v1/jobs/{id}/result': { body: jobs.jobResultRequestSchema, response: jobs.jobResultSchema },
+  'GET /v1/jobs/{id}/tarball': { ...lease, response: bytes },
+  'POST /v1/jobs/{id}/progress': { body: jobs.progressRequestSchema, response: jobs.heartbeatSchema },
+  'PUT /v1/jobs/{id}/checkpoint': {
+    query: jobs.checkpointQuerySchema,
+    body: bytes,
+    response: jobs.heartbeatSchema,
+  },
+  'GET /v1/jobs/{id}/checkpoint': { query: jobs.checkpointDownloadQuerySchema, response: bytes },
+  'POST /v1/jobs/{id}/trajectories': { body: jobs.trajectoriesRequestSchema },
+  'PUT /v1/jobs/{id}/agent': { ...lease, body: bytes, response: jobs.agentUploadSchema },
+  'POST /v1/jobs/{id}/outcome': { body: jobs.outcomeRequestSchema, response: jobs.outcomeResultSchema },
+  'GET /v1/jobs/{id}/scenario': { ...lease, response: bytes },
+  'POST /v1/jobs/{id}/evaluation': { body: jobs.evaluationResultRequestSchema },
+  'GET /v1/jobs/{id}/evaluation/{what}': { ...lease, response: bytes },
+} as const satisfies Record<`${ApiMethod} /${string}`, ApiRoute>
