@@ -25,7 +25,7 @@ const helpTexts: Record<string, string> = (() => {
       texts[words.join(' ')] = command.helpInformation()
       for (const inner of command.commands) tell(inner, [...words, inner.name()])
     }
-    tell(makeProgram(processIo(), { json: false, verbose: false, color: false }), [])
+    tell(await makeProgram({ io: processIo(), flags: { json: false, verbose: false, color: false }, action: () => () => {} }), [])
     console.log(JSON.stringify(texts))`
   const words = ['--input-type=module', '--eval', script]
   const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: repositoryRoot, encoding: 'utf8' })

@@ -1,5 +1,4 @@
 import { isAbsolute, relative, resolve } from 'node:path'
-import type { Command } from 'commander'
 import type { CommandIo } from './command-io.ts'
 import { describeTerminal, type Terminal } from './terminal/terminal.ts'
 
@@ -26,8 +25,8 @@ export type CommandContext = GlobalFlags & {
   runtime(): Promise<Runtime>
 }
 
-/** The context of a command as it was typed. */
-export type ContextOf = (command: Command) => CommandContext
+/** Turns a command into commander's action: it gets its arguments, its options if it has any, and the context. */
+export type MakeAction = (run: (...given: never[]) => Promise<void>) => (...given: unknown[]) => Promise<void>
 
 export function makeContext(flags: GlobalFlags, io: CommandIo): CommandContext {
   const { stdout, environment, cwd } = io

@@ -1,9 +1,8 @@
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import type { GlobalFlags } from './command-context.ts'
 import type { CommandIo } from './command-io.ts'
-import { wrapText } from './terminal/fit-text.ts'
-import { safeText } from './terminal/safe-text.ts'
 import { describeTerminal, type Terminal } from './terminal/terminal.ts'
+import { safeText, wrapText } from './terminal/text.ts'
 
 const messageLimit = 4000
 const messageLines = 20

@@ -134,7 +134,7 @@ describe('wrong use ends with status 2', () => {
   it('adds the details with --verbose', async () => {
     const { stderr } = await runCli(['train', 'cart-pol', '--verbose'], { cwd: folder })
     expect(stderr).toContain('suggestion: "cart-pole"')
-    expect(stderr).toMatch(/at .*resolve-scenario\.ts/)
+    expect(stderr).toMatch(/at .*scenarios\.ts/)
   })
 
   it('shows what a stranger typed without obeying it', async () => {

@@ -1,6 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import { type Command, CommanderError } from 'commander'
-import { type CommandContext, type GlobalFlags, makeContext } from './command-context.ts'
+import { type CommandContext, type GlobalFlags, type MakeAction, makeContext } from './command-context.ts'
 import type { CommandIo } from './command-io.ts'
 import { makeProgram, version } from './program.ts'
 import { reportFailure } from './report-failure.ts'
@@ -15,20 +15,23 @@ export async function runCommandLine(words: readonly string[], io: CommandIo): P
   const flags = scanFlags(words)
   const form = printsEvents(words) ? 'event' : 'value'
   let context: CommandContext | undefined
-  const contextOf = (command: Command) => {
-    const given = command.optsWithGlobals<Partial<GlobalFlags>>()
-    const { json = false, verbose = false, color = true } = given
-    context = makeContext({ json, verbose, color }, io)
-    return context
+  const action: MakeAction =
+    (run) =>
+    async (...given) => {
+      const command = given.pop() as Command
+      const options = given.pop()
+      const { json = false, verbose = false, color = true } = command.optsWithGlobals<Partial<GlobalFlags>>()
+      context = makeContext({ json, verbose, color }, io)
+      await run(...([...given, ...(command.options.length > 0 ? [options] : []), context] as never[]))
+    }
+  if (asksVersion(words)) {
+    io.stdout.write(`${version()}\n`)
+    return 0
   }
-  const program = makeProgram(io, flags, contextOf)
+  const program = await makeProgram({ io, flags, action, command: words.find((word) => !word.startsWith('-')) })
   try {
     if (words.every((word) => globalFlags.includes(word)) && !flags.json) {
       program.outputHelp()
-      return 0
-    }
-    if (asksVersion(words)) {
-      io.stdout.write(`${version()}\n`)
       return 0
     }
     await program.parseAsync(words, { from: 'user' })

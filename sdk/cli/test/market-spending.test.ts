@@ -2,7 +2,7 @@ import { spendCapListSchema } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { withSession } from '../src/account/log-in.ts'
-import { callApi } from '../src/registry/registry-api.ts'
+import { callApi } from '../src/registry/call-api.ts'
 import { available, done, listedOrder, newestOrder, refusal, told } from './market-people.ts'
 import { openRegistry, type Person, password, type Registry } from './registry-people.ts'
 

@@ -14,7 +14,7 @@ import {
 } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { callApi } from '../src/registry/registry-api.ts'
+import { callApi } from '../src/registry/call-api.ts'
 import { available, done, listedOrder, newestOrder, refusal, told } from './market-people.ts'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
 import { typeOnTerminal } from './type-on-terminal.ts'

@@ -2,9 +2,9 @@
 // `fault` is the dashboard with a fault in it; `serve` is a server that has the run: AGENTGYM_SERVER=… agentgym runs watch 4f0c
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeTerminal } from '../src/terminal/terminal.ts'
-import { dashboardView } from '../src/training-view/dashboard-view.ts'
+import { dashboardView } from '../src/training-view/dashboard.ts'
+import { plainView } from '../src/training-view/line-views.ts'
 import { liveView } from '../src/training-view/live-view.ts'
-import { plainView } from '../src/training-view/plain-view.ts'
 import { recordedPlan, recordedRun } from './recorded-run.ts'
 import { startRunServer, tellRecordedRun } from './run-server.ts'
 

@@ -1,17 +1,23 @@
+import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   AgentGymError,
   createdTokenSchema,
+  deviceCodeSchema,
+  deviceTokenSchema,
   type OwnAccount,
   ownAccountSchema,
   sessionSchema,
   type TokenScope,
 } from '@agentgym/contract'
 import { z } from 'zod'
+import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
-import { callApi, callApiWithHeaders } from '../registry/registry-api.ts'
-import type { Connection } from './connection.ts'
-import { readCredentials, writeCredentials } from './credentials.ts'
+import { callApi, callApiWithHeaders } from '../registry/call-api.ts'
+import { askPassword } from '../terminal/prompts.ts'
+import { safeText } from '../terminal/text.ts'
+import { type Connection, readCredentials, writeCredentials } from './connection.ts'
 import { addToNpmrc } from './npmrc.ts'
 
 /** What the command itself needs; `account:manage` and `worker` are for tokens made on purpose. */
@@ -32,7 +38,7 @@ export const cliScopes: TokenScope[] = [
 export type NewToken = { token: string; id: string | null; expiresAt: string | null }
 
 /** How the token appears in the account's list. */
-export function tokenName(): string {
+function tokenName(): string {
   return `agentgym on ${hostname()}`.slice(0, 80)
 }
 
@@ -40,7 +46,7 @@ export function account(connection: Connection): Promise<OwnAccount> {
   return callApi(connection, { path: '/v1/account', answer: ownAccountSchema })
 }
 
-export type TokenRequest = { name: string; scopes: TokenScope[]; expires_in_days?: number }
+type TokenRequest = { name: string; scopes: TokenScope[]; expires_in_days?: number }
 
 type Password = { username: string; password: string }
 
@@ -117,4 +123,70 @@ export async function storeLogin(
   }
   await writeCredentials(credentials, io)
   return { account: own, npmrc: options.npmrc, scopes }
+}
+
+type DeviceCode = z.infer<typeof deviceCodeSchema>
+
+/** RFC 8628: what `slow_down` adds to the interval. */
+const slowDownSeconds = 5
+
+/** Logs in through the browser: `show` tells the user where to go and which code to compare; then this waits for them. */
+export async function tokenByBrowser(
+  server: string,
+  options: { show(code: DeviceCode): void; signal: AbortSignal },
+): Promise<NewToken> {
+  const connection: Connection = { server, token: null, tokenSource: null }
+  const code = await callApi(connection, {
+    method: 'POST',
+    path: '/v1/device-codes',
+    json: { name: tokenName(), scopes: cliScopes },
+    answer: deviceCodeSchema,
+    signal: options.signal,
+  })
+  options.show(code)
+  let intervalSeconds = code.interval
+  for (;;) {
+    await sleep(intervalSeconds * 1000, undefined, { signal: options.signal })
+    try {
+      const { token, id, expires_at } = await callApi(connection, {
+        method: 'POST',
+        path: '/v1/device-codes/token',
+        json: { device_code: code.device_code },
+        answer: deviceTokenSchema,
+        signal: options.signal,
+      })
+      return { token, id, expiresAt: expires_at }
+    } catch (error) {
+      const reason = error instanceof AgentGymError ? error.code : undefined
+      // A server that restarts is worth waiting for: the code is still good.
+      if (reason !== 'authorization_pending' && reason !== 'slow_down' && reason !== 'server_unreachable') throw error
+      if (reason === 'slow_down') intervalSeconds += slowDownSeconds
+    }
+  }
+}
+
+/** Opens the page where there is a desktop to open it on; the address has been printed anyway. */
+export function openBrowser(url: string, { environment }: CommandIo): void {
+  const desktop = process.platform === 'darwin' || Boolean(environment.DISPLAY || environment.WAYLAND_DISPLAY)
+  if (!desktop) return
+  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  spawn(opener, [url], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref()
+}
+
+/**
+ * Does what needs the scope `account:manage`. A token of `agentgym login` does not have it, so that whoever gets at one cannot
+ * lift what limits it: then the password is asked for, and a session does the work.
+ */
+export async function asManager<Value>(
+  connection: Connection,
+  work: (connection: Connection, headers: Record<string, string>) => Promise<Value>,
+  context: CommandContext,
+): Promise<Value> {
+  const { username, scopes } = await account(connection)
+  if (scopes.includes('account:manage')) return work(connection, {})
+  const { server } = connection
+  const password = await askPassword(`Password of ${safeText(username, 60)} at ${server}`, { repeat: false }, context)
+  return withSession(server, { username, password }, work)
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
 import type { CommandContext } from '../command-context.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
+import { shellQuote } from '../terminal/text.ts'
 
 /** Errors name folders as the user would. */
 type PathContext = Pick<CommandContext, 'displayPath'>

@@ -1,13 +1,29 @@
 import { AgentGymError, formatAmount, type Payment } from '@agentgym/contract'
+import type { Command } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
-import type { CommandContext } from '../command-context.ts'
-import { readAmount } from '../command-line-amounts.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
 import { awaitPayment, sayWhere } from '../market/await-payment.ts'
 import { listPayments, readBalance, readPayment, topUp } from '../market/market-api.ts'
-import { fieldLines } from '../terminal/field-lines.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
-import { titleLine } from '../terminal/title-line.ts'
+import { orgOption, readAmount } from '../option-values.ts'
+import { fieldLines, titleLine } from '../terminal/table.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
+
+export function addBalanceCommands(program: Command, action: MakeAction): void {
+  const group = program.command('balance').usage('[COMMAND] [options]').description('show and top up the balance')
+  group
+    .command('show', { isDefault: true })
+    .description('show the balance (the default)')
+    .option(...orgOption)
+    .action(action(balance))
+  group
+    .command('top-up')
+    .argument('<AMOUNT>', 'such as 25 or 12.50, in the currency of the server')
+    .description('add funds through the payment provider')
+    .option(...orgOption)
+    .option('--no-wait', "print the payment link and don't wait for the payment")
+    .option('--test-outcome <OUTCOME>', 'test payment provider only: succeeds, declined, pending or disputed')
+    .action(action(balanceTopUp))
+}
 
 /** `agentgym balance`: what an account can spend. */
 export async function balance({ org }: { org?: string }, context: CommandContext): Promise<void> {

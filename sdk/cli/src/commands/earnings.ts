@@ -1,19 +1,52 @@
-import { formatAmount } from '@agentgym/contract'
-import { findConnection } from '../account/connection.ts'
-import type { CommandContext } from '../command-context.ts'
-import { readAmount } from '../command-line-amounts.ts'
-import { payOut, putDestination, readEarnings, readEntries } from '../market/earnings-api.ts'
-import { earningsLines, entryLines } from '../market/earnings-lines.ts'
+import {
+  type Earnings,
+  type EarningsEntry,
+  earningsEntriesSchema,
+  earningsSchema,
+  formatAmount,
+  payoutDestinationSchema,
+  payoutSchema,
+} from '@agentgym/contract'
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import { type Connection, findConnection } from '../account/connection.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import { orgOption, readAmount } from '../option-values.ts'
+import { callApi, clientOf, explained, sendOnce } from '../registry/call-api.ts'
 import { exportTo } from '../registry/export-to.ts'
 import { shortId } from '../registry/find-by-id.ts'
-import { clientOf, explained } from '../registry/registry-api.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
+import { fieldLines, renderTable, titleLine } from '../terminal/table.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
+
+export function addEarningsCommands(program: Command, action: MakeAction): void {
+  const group = program
+    .command('earnings')
+    .usage('[COMMAND] [options]')
+    .description('show earnings and request payouts')
+  group
+    .command('show', { isDefault: true })
+    .description('show sales, fees, royalties and available payouts (the default)')
+    .option(...orgOption)
+    .option('--csv <FILE>', 'export all entries to a file; - for stdout')
+    .action(action(earnings))
+  group
+    .command('payout')
+    .argument('[AMOUNT]', 'amount (default: everything available)')
+    .description('request a payout')
+    .option(...orgOption)
+    .action(action(earningsPayout))
+  group
+    .command('set-up')
+    .description('set up payouts with the payment provider')
+    .option(...orgOption)
+    .action(action(earningsSetUp))
+}
 
 /** Of the newest; all of them are in the CSV. */
 const entriesShown = 10
 
-export type EarningsFlags = { org?: string; csv?: string }
+type EarningsFlags = { org?: string; csv?: string }
 
 /** `agentgym earnings`: what sales and royalties came to, and what became of it; `--csv` writes every entry to a file. */
 export async function earnings({ org, csv }: EarningsFlags, context: CommandContext): Promise<void> {
@@ -88,4 +121,82 @@ export async function earningsSetUp({ org }: { org?: string }, context: CommandC
     context.say(`${symbols.next} Tell the payment provider where to: ${paint.accent(address)}`)
   }
   context.say(`${symbols.next} Whether it is ready: ${paint.accent(`agentgym earnings set-up${whose}`)}`)
+}
+
+/** What an account has earned, and what became of it. Parts that are nothing are left out. */
+export function earningsLines(earnings: Earnings, terminal: Terminal): string[] {
+  const { currency } = earnings
+  const part = (name: string, minor: number): [string, string][] =>
+    minor === 0 ? [] : [[name, formatAmount(minor, currency)]]
+  const held = earnings.held_minor
+  const pairs: [string, string][] = [
+    ['sales', formatAmount(earnings.sales_minor, currency)],
+    ...part('fees', -earnings.fees_minor),
+    ...part('royalties to authors', -earnings.royalties_paid_minor),
+    ...part('royalties earned', earnings.royalties_earned_minor),
+    ...part('refunds', -earnings.refunds_minor),
+    ...part('paid out', -earnings.paid_out_minor),
+    ['balance', formatAmount(earnings.balance_minor, currency)],
+    [
+      'may be paid out',
+      `${formatAmount(earnings.cleared_minor, currency)}${held > 0 ? `; ${formatAmount(held, currency)} is younger than the hold` : ''}`,
+    ],
+    ...part('owed after chargebacks', earnings.debt_minor),
+  ]
+  return [titleLine('Earnings of', earnings.account, terminal), ...fieldLines(pairs, terminal)]
+}
+
+/** The newest entries as a table; nothing where there are none. */
+export function entryLines(entries: readonly EarningsEntry[], terminal: Terminal): string[] {
+  if (entries.length === 0) return []
+  const columns = [
+    { title: 'Date' },
+    { title: 'Entry' },
+    { title: 'Net', align: 'right' as const },
+    { title: 'Package', shrink: true },
+    { title: 'Gross', align: 'right' as const },
+    { title: 'Fee', align: 'right' as const },
+    { title: 'Royalty', align: 'right' as const },
+  ]
+  const rows = entries.map((entry) => [
+    entry.at.slice(0, 10),
+    entry.kind.replaceAll('_', ' '),
+    formatAmount(entry.net_minor, entry.currency),
+    safeText(entry.package ?? '-', 214),
+    amountOrDash(entry.gross_minor, entry.currency),
+    amountOrDash(entry.fee_minor, entry.currency),
+    amountOrDash(entry.royalty_minor, entry.currency),
+  ])
+  return renderTable(columns, rows, terminal, (text, _, column) => (column === 2 ? terminal.paint.bold(text) : text))
+}
+
+/** Without the currency, which stands beside the net amount. */
+function amountOrDash(minor: number, currency: string): string {
+  return minor === 0 ? '-' : formatAmount(minor, currency).split(' ')[0]
+}
+
+export type Payout = z.infer<typeof payoutSchema>
+type PayoutDestination = z.infer<typeof payoutDestinationSchema>
+
+function readEarnings(connection: Connection, account?: string): Promise<Earnings> {
+  return callApi(connection, { path: '/v1/earnings', query: { account }, answer: earningsSchema })
+}
+
+/** Newest first. */
+function readEntries(
+  connection: Connection,
+  query: { account?: string; limit?: number },
+): Promise<z.infer<typeof earningsEntriesSchema>> {
+  return callApi(connection, { path: '/v1/earnings/entries', query, answer: earningsEntriesSchema })
+}
+
+/** All that has cleared unless an amount is given. */
+function payOut(connection: Connection, json: { amount_minor?: number; account?: string }): Promise<Payout> {
+  return sendOnce(connection, { method: 'POST', path: '/v1/payouts', json, answer: payoutSchema })
+}
+
+/** Begins what the provider asks for before it pays anybody out; the same again goes on where it was. */
+function putDestination(connection: Connection, account?: string): Promise<PayoutDestination> {
+  const request = { method: 'PUT' as const, path: '/v1/payout-destination', json: { account } }
+  return callApi(connection, { ...request, answer: payoutDestinationSchema })
 }

@@ -1,11 +1,23 @@
-import { agentGymHome } from '../account/agentgym-home.ts'
-import type { CommandContext } from '../command-context.ts'
-import { resolveAgentFolder } from '../targets/resolve-agent.ts'
-import { formatCount } from '../terminal/format-figures.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
-import { evaluationLines } from '../training-view/evaluation-lines.ts'
+import type { Command } from 'commander'
+import { agentGymHome } from '../account/connection.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import { countRange, scenarioOptionText, seedRange, seedText, wholeNumber } from '../option-values.ts'
+import { resolveAgentFolder } from '../targets/agents.ts'
+import { formatCount } from '../terminal/format-values.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
+import { evaluationLines } from '../training-view/summary-lines.ts'
 import { playAgent } from '../verification/play-agent.ts'
+
+export function addEvalCommand(program: Command, action: MakeAction): void {
+  program
+    .command('eval')
+    .argument('<AGENT>', 'agent folder, name in ./agents, or an installed @scope/name')
+    .description('evaluate an agent on held-out episodes')
+    .option('--episodes <N>', 'number of held-out episodes (default: 100)', wholeNumber('episodes', countRange))
+    .option('--seed <S>', `${seedText} (default: 0)`, wholeNumber('seed', seedRange))
+    .option('--scenario <DIR>', scenarioOptionText)
+    .action(action(evaluate))
+}
 
 export type EvalFlags = { episodes?: number; seed?: number; scenario?: string }
 

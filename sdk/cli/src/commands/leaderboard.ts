@@ -1,12 +1,21 @@
 import type { Leaderboard } from '@agentgym/contract'
+import type { Command } from 'commander'
 import { findConnection } from '../account/connection.ts'
-import type { CommandContext } from '../command-context.ts'
-import { resolvePackage } from '../packages/resolve-package.ts'
-import { requirePackageTarget } from '../registry/package-target.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
-import { leaderboardLines } from '../verification/leaderboard-lines.ts'
-import { readLeaderboard } from '../verification/verification-api.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import { cursorText, pageRange, wholeNumber } from '../option-values.ts'
+import { requirePackageTarget, resolvePackage } from '../registry/package-target.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
+import { leaderboardLines, readLeaderboard } from '../verification/server-verification.ts'
+
+export function addLeaderboardCommand(program: Command, action: MakeAction): void {
+  program
+    .command('leaderboard')
+    .argument('<NAME>', 'scenario: @scope/name[@version]')
+    .description('rank the verified agents of a scenario')
+    .option('--limit <N>', 'agents per page (default: 25)', wholeNumber('limit', pageRange))
+    .option('--cursor <CURSOR>', cursorText)
+    .action(action(leaderboard))
+}
 
 export type LeaderboardFlags = { limit?: number; cursor?: string }
 

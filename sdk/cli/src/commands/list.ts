@@ -1,14 +1,20 @@
 import { AgentGymError, type AgentManifest, type SuccessCriteria } from '@agentgym/contract'
-import type { CommandContext, Runtime } from '../command-context.ts'
-import { installedPackages, type LockedFolder } from '../packages/installed-packages.ts'
-import { builtInScenarios, unscopedName } from '../targets/built-in-scenarios.ts'
-import { findAgents } from '../targets/find-agents.ts'
-import { agentsFolder } from '../targets/resolve-agent.ts'
-import { fitText } from '../terminal/fit-text.ts'
-import { formatCount, formatTarget, formatValue } from '../terminal/format-figures.ts'
-import { safeText } from '../terminal/safe-text.ts'
+import type { Command } from 'commander'
+import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
+import { installedPackages, type LockedFolder } from '../packages/lock-file.ts'
+import { agentsFolder, findAgents } from '../targets/agents.ts'
+import { builtInScenarios, unscopedName } from '../targets/scenarios.ts'
+import { formatCount, formatTarget, formatValue } from '../terminal/format-values.ts'
 import { renderTable } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { fitText, safeText } from '../terminal/text.ts'
+
+export function addListCommand(program: Command, action: MakeAction): void {
+  program
+    .command('list')
+    .description('list built-in scenarios, installed packages and local agents')
+    .action(action(list))
+}
 
 type FoundAgent =
   | { name: string; folder: string; manifest: AgentManifest }

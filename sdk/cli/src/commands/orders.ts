@@ -1,19 +1,53 @@
 import { formatAmount, type Order, orderStateSchema } from '@agentgym/contract'
-import { findConnection } from '../account/connection.ts'
+import type { Command } from 'commander'
+import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
-import type { CommandContext } from '../command-context.ts'
-import { readAmount } from '../command-line-amounts.ts'
-import { oneOf } from '../command-line-choices.ts'
-import { findOrder } from '../market/find-order.ts'
-import { cancelOrder, listOrders, refundOrder } from '../market/market-api.ts'
-import { orderLines, orderReport } from '../market/order-lines.ts'
-import { shortId } from '../registry/find-by-id.ts'
-import { moreCommand } from '../terminal/more-command.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import { cancelOrder, listOrders, readOrder, refundOrder } from '../market/market-api.ts'
+import { cursorText, oneOf, orgOption, pageRange, readAmount, wholeNumber } from '../option-values.ts'
+import { findById, shortId } from '../registry/find-by-id.ts'
+import { formatAge } from '../terminal/format-values.ts'
+import { fieldLines, renderTable, titleLine } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { moreCommand, safeText, shellQuote } from '../terminal/text.ts'
 
-export type OrdersFlags = {
+export function addOrderCommands(program: Command, action: MakeAction): void {
+  const group = program
+    .command('orders')
+    .usage('[COMMAND] [options]')
+    .description('show purchases and sales, and refund them')
+  group
+    .command('list', { isDefault: true })
+    .description('list your purchases, newest first (the default)')
+    .option('--sales', 'list your sales instead')
+    .option('--state <STATE>', 'awaiting_payment, paid, cancelled, expired, refunded or charged_back')
+    .option('--package <NAME>', 'orders of this package: @scope/name')
+    .option(...orgOption)
+    .option('--limit <N>', 'orders per page (default: 20)', wholeNumber('limit', pageRange))
+    .option('--cursor <CURSOR>', cursorText)
+    .action(action(orders))
+  group
+    .command('show')
+    .argument('<ORDER>', orderArgument)
+    .description('show an order: what it covers, payment and refunds')
+    .action(action(ordersShow))
+  group
+    .command('refund')
+    .argument('<ORDER>', orderArgument)
+    .description('refund an order: sellers at any time, buyers within 14 days if unused')
+    .requiredOption('--reason <TEXT>', 'reason, visible to buyer and seller')
+    .option('--amount <AMOUNT>', 'partial refund, sellers only (default: all that is left)')
+    .action(action(ordersRefund))
+  group
+    .command('cancel')
+    .argument('<ORDER>', orderArgument)
+    .description('cancel an order that awaits payment')
+    .action(action(ordersCancel))
+}
+
+const orderArgument = 'order ID, or its first 4 or more characters'
+
+type OrdersFlags = {
   sales?: boolean
   state?: string
   package?: string
@@ -78,7 +112,7 @@ function nextLine(
   return `${symbols.next} Install it: ${paint.accent(`agentgym install ${shellQuote(`${name}@${version}`)}`)}`
 }
 
-export type RefundFlags = { reason: string; amount?: string }
+type RefundFlags = { reason: string; amount?: string }
 
 /** `agentgym orders refund`: all that is left of an order, or a part of it; fee and royalty go back with it. */
 export async function ordersRefund(text: string, flags: RefundFlags, context: CommandContext): Promise<void> {
@@ -113,4 +147,112 @@ export async function ordersCancel(text: string, context: CommandContext): Promi
   context.sayJson(order)
   const { paint, symbols } = context.terminal
   context.say(`${paint.accent(symbols.ok)} The order ${paint.bold(shortId(order.id))} is cancelled`)
+}
+
+/** An order's state in a word, with the sign of what it means. */
+function orderStateText({ state, refunded_minor }: Order, { symbols }: Terminal): string {
+  switch (state) {
+    case 'paid':
+      return `${symbols.ok} ${refunded_minor > 0 ? 'paid, part refunded' : 'paid'}`
+    case 'awaiting_payment':
+      return 'awaits payment'
+    case 'charged_back':
+      return `${symbols.failed} charged back`
+    case 'cancelled':
+    case 'expired':
+    case 'refunded':
+      return `${symbols.warning} ${state}`
+  }
+}
+
+/** The table of orders; `nowMs` is what their age is told from. */
+export function orderLines(
+  orders: readonly Order[],
+  { sales }: { sales: boolean },
+  terminal: Terminal,
+  nowMs: number,
+): string[] {
+  const columns = [
+    { title: 'Order' },
+    { title: 'State' },
+    { title: 'Package', shrink: true },
+    { title: 'Total', align: 'right' as const },
+    { title: 'Age', align: 'right' as const },
+    { title: sales ? 'Buyer' : 'Seller', shrink: true },
+  ]
+  const rows = orders.map((order) => [
+    shortId(order.id),
+    orderStateText(order, terminal),
+    safeText(`${order.package} ${order.covers}`, 240),
+    formatAmount(order.total_minor, order.currency),
+    formatAge(order.created_at, nowMs),
+    safeText(sales ? order.buyer : order.seller, 60),
+  ])
+  return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? terminal.paint.bold(text) : text))
+}
+
+/** Everything about an order. */
+export function orderReport(order: Order, terminal: Terminal): string[] {
+  const { symbols } = terminal
+  const { currency } = order
+  const pairs: [string, string][] = [
+    ['package', `${order.package}@${order.version}`],
+    ['covers', order.price_kind === 'per_run' ? 'one training run' : `every version ${order.covers}`],
+    ['total', formatAmount(order.total_minor, currency)],
+    ['seller', order.seller],
+    ['buyer', order.placed_by === order.buyer ? order.buyer : `${order.buyer}, by ${order.placed_by}`],
+    ['paid', paidText(order)],
+    ['ordered', whenText(order.created_at)],
+  ]
+  if (order.run !== null) pairs.push(['run', order.run])
+  if (order.ended_at !== null) pairs.push(['ended', whenText(order.ended_at)])
+  for (const { amount_minor, reason, by, created_at } of order.refunds) {
+    const amount = formatAmount(amount_minor, currency)
+    pairs.push(['refund', `${amount} by ${by} on ${created_at.slice(0, 10)}: ${reason}`])
+  }
+  if (order.state === 'paid') {
+    const { by_buyer: can, why } = order.refundable
+    pairs.push(['refundable', `${can ? 'yes' : 'not by the buyer'}${why === '' ? '' : `: ${timesForPeople(why)}`}`])
+  }
+  pairs.push(['id', order.id])
+  const title = `Order ${shortId(order.id)}`
+  const state = ` ${symbols.dot} ${orderStateText(order, terminal)}`
+  return [titleLine('', title, terminal, state), ...fieldLines(pairs, terminal)]
+}
+
+function paidText({ paid_at, pay_with, checkout_url }: Order): string {
+  if (paid_at === null) return checkout_url === null ? 'not paid' : `not yet: ${checkout_url}`
+  return `${whenText(paid_at)}, ${pay_with === 'balance' ? 'from the balance' : 'through the payment provider'}`
+}
+
+/** Moments in what the server says, as everywhere else here. */
+function timesForPeople(text: string): string {
+  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, whenText)
+}
+
+/** `2026-11-28 06:33 UTC`. */
+function whenText(moment: string): string {
+  return `${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`
+}
+
+/** The order that a user named by its id or the beginning of it, bought or sold. Throws `order_not_found`. */
+async function findOrder(connection: Connection, text: string): Promise<Order> {
+  return findById(text, {
+    noun: 'order',
+    listCommand: 'agentgym orders',
+    missing: 'order_not_found',
+    read: (id) => readOrder(connection, id),
+    // Purchases first, then sales: a page of the one is followed by the first of the other.
+    page: async (cursor) => {
+      const [role, at] = cursor === undefined ? (['purchases', undefined] as const) : split(cursor)
+      const { orders, next_cursor: next } = await listOrders(connection, { role, limit: 100, cursor: at })
+      if (next !== null) return { found: orders, next: `${role} ${next}` }
+      return { found: orders, next: role === 'purchases' ? 'sales ' : null }
+    },
+  })
+}
+
+function split(cursor: string): ['purchases' | 'sales', string | undefined] {
+  const at = cursor.indexOf(' ')
+  return [cursor.startsWith('sales') ? 'sales' : 'purchases', cursor.slice(at + 1) || undefined]
 }

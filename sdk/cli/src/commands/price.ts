@@ -1,18 +1,37 @@
 import { readFile } from 'node:fs/promises'
-import { AgentGymError, type Price, type PricePage, type SetPriceRequest } from '@agentgym/contract'
+import { AgentGymError, formatAmount, type Price, type PricePage, type SetPriceRequest } from '@agentgym/contract'
+import type { Command } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
-import type { CommandContext } from '../command-context.ts'
-import { readAmount } from '../command-line-amounts.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
 import { readPrices, setPrice } from '../market/market-api.ts'
-import { priceLines } from '../market/price-lines.ts'
-import { priceText } from '../market/price-text.ts'
+import { percentText, priceText } from '../market/price-text.ts'
+import { percent, readAmount, wholeNumber } from '../option-values.ts'
 import { requirePackageTarget } from '../registry/package-target.ts'
-import { confirm } from '../terminal/confirm.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { sayWrapped } from '../terminal/say-wrapped.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
+import { formatCount } from '../terminal/format-values.ts'
+import { confirm, sayWrapped } from '../terminal/prompts.ts'
+import { fieldLines, renderTable, titleLine } from '../terminal/table.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
 
-export type PriceFlags = {
+export function addPriceCommand(program: Command, action: MakeAction): void {
+  program
+    .command('price')
+    .argument('<NAME>', '@scope/name')
+    .argument('[AMOUNT]', '12.50, free, or 0.50/run for a scenario that trains on this server only')
+    .description('show or set the price of a package; raises take effect after the notice period')
+    .option('--royalty <PERCENT>', 'scenarios: your share of each sale of an agent trained on it', percent('royalty'))
+    .option(
+      '--trial <CALLS>',
+      'agents: free hosted calls per account before buying',
+      wholeNumber('trial', { least: 0, greatest: 100_000 }),
+    )
+    .option('--calls <AMOUNT>', 'agents: price of 1,000 hosted calls, or free')
+    .option('--terms <FILE>', 'text file with the terms of use')
+    .option('-y, --yes', 'raise the price without asking for confirmation')
+    .action(action(price))
+}
+
+type PriceFlags = {
   /** Basis points. */
   royalty?: number
   trial?: number
@@ -162,4 +181,49 @@ async function readTerms(path: string, context: CommandContext): Promise<string>
       { cause: error },
     )
   }
+}
+
+/** What a package costs, will cost and has cost, and the terms of its sale. */
+export function priceLines(page: PricePage, terminal: Terminal): string[] {
+  return [
+    titleLine('Price of', page.package, terminal),
+    ...fieldLines([...pricePairs(page), ...termPairs(page)], terminal),
+    ...historyLines(page, terminal),
+  ]
+}
+
+function pricePairs({ current, upcoming, upcoming_terms: later }: PricePage): [string, string][] {
+  const pairs: [string, string][] = [['now', priceText(current)]]
+  if (upcoming !== null) pairs.push(['later', `${priceText(upcoming)} from ${dayOf(upcoming.effective_at)} on`])
+  if (later !== null) {
+    const { royalty_basis_points: royalty, calls_price_minor: calls } = later
+    const text = `royalty ${percentText(royalty)}, 1,000 hosted calls ${formatAmount(calls, current.currency)}`
+    pairs.push(['terms later', `${text} from ${dayOf(later.effective_at)} on`])
+  }
+  return pairs
+}
+
+function termPairs(page: PricePage): [string, string][] {
+  const { royalty_basis_points: royalty, trial_calls: trial, calls_price_minor: calls, terms, current } = page
+  const pairs: [string, string][] = []
+  if (royalty > 0) pairs.push(['royalty', `${percentText(royalty)} of every sale of an agent trained on it`])
+  if (calls > 0) pairs.push(['calls', `${formatAmount(calls, current.currency)} for 1,000 hosted calls`])
+  if (trial > 0) pairs.push(['trial', `${formatCount(trial)} hosted calls before buying`])
+  if (terms !== '') pairs.push(['terms', terms])
+  return pairs
+}
+
+/** One price that has always held is said above. */
+function historyLines({ history }: PricePage, terminal: Terminal): string[] {
+  if (history.length < 2) return []
+  const columns = [{ title: 'Held from' }, { title: 'Price' }]
+  return renderTable(
+    columns,
+    history.map((price) => [dayOf(price.effective_at), priceText(price)]),
+    terminal,
+  )
+}
+
+function dayOf(moment: string): string {
+  return moment.slice(0, 10)
 }

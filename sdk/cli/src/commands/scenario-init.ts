@@ -1,26 +1,31 @@
 import { existsSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { AgentGymError, nearestName } from '@agentgym/contract'
-import type { CommandContext } from '../command-context.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
-import {
-  checkName,
-  checkTitle,
-  type InitAnswers,
-  nameFromFolder,
-  type ScenarioTemplate,
-  scenarioTemplates,
-  templateFiles,
-  titleFromName,
-  writeTemplate,
-} from './scenario-template.ts'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AgentGymError, nearestName, scenarioPackageSchema } from '@agentgym/contract'
+import { isCancel, select, text } from '@clack/prompts'
+import type { Command } from 'commander'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import type { CommandIo } from '../command-io.ts'
+import { unscopedName } from '../targets/scenarios.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
 
-export type InitFlags = { template?: string; name?: string; title?: string; yes?: boolean }
+export function addScenarioInit(scenario: Command, action: MakeAction): void {
+  scenario
+    .command('init')
+    .argument('<DIR>', 'folder to create; existing files are never overwritten')
+    .description('create a scenario from a template')
+    .option('--template <NAME>', 'control (numbers in, action out) or tools (an agent that calls tools)')
+    .option('--name <NAME>', 'npm package name (default: the name of the folder)')
+    .option('--title <TITLE>', 'display title (default: derived from the name)')
+    .option('-y, --yes', 'accept the defaults without prompting')
+    .action(action(scenarioInit))
+}
+
+type InitFlags = { template?: string; name?: string; title?: string; yes?: boolean }
 
 /** `agentgym scenario init`: writes a small scenario that works. Existing files are never overwritten. */
-export async function scenarioInit(directory: string, flags: InitFlags, context: CommandContext): Promise<void> {
+async function scenarioInit(directory: string, flags: InitFlags, context: CommandContext): Promise<void> {
   const folder = context.resolve(directory)
   await refuseConflicts(folder, context)
   const answers = await answer(folder, flags, context)
@@ -68,7 +73,6 @@ async function answer(folder: string, flags: InitFlags, context: CommandContext)
   if (flags.title !== undefined) requireValid('title', checkTitle(flags.title), flags.title)
   const mayAsk = !flags.yes && !context.json && context.terminal.live && context.io.stdin.isTTY
   if (mayAsk) {
-    const { askForScenario } = await import('./scenario-init-prompts.ts')
     return askForScenario(given, name, context.io)
   }
   requireValid('name', checkName(name), name)
@@ -98,4 +102,107 @@ function requireValid(field: string, problem: string | undefined, value: string)
         : 'Give a shorter one with --title.',
     data: { field },
   })
+}
+
+/** Asks for what was not given. Undefined when the user cancelled. */
+async function askForScenario(
+  given: Partial<InitAnswers>,
+  suggestedName: string,
+  { stdin: input, stdout: output }: CommandIo,
+): Promise<InitAnswers | undefined> {
+  const name =
+    given.name ??
+    (await text({
+      input,
+      output,
+      message: 'Name of the package',
+      initialValue: suggestedName,
+      validate: (value) => checkName(value ?? ''),
+    }))
+  if (isCancel(name)) return undefined
+  const title =
+    given.title ??
+    (await text({
+      input,
+      output,
+      message: 'Title, as people will read it',
+      initialValue: titleFromName(name),
+      validate: (value) => checkTitle(value ?? ''),
+    }))
+  if (isCancel(title)) return undefined
+  const template =
+    given.template ??
+    (await select({
+      input,
+      output,
+      message: 'Template',
+      options: [
+        { value: 'control' as const, label: 'control', hint: 'numbers in, an action out' },
+        { value: 'tools' as const, label: 'tools', hint: 'an agent that picks tools and their parameters' },
+      ],
+    }))
+  if (isCancel(template)) return undefined
+  return { name, title: title.trim(), template }
+}
+
+export const scenarioTemplates = ['control', 'tools'] as const
+type ScenarioTemplate = (typeof scenarioTemplates)[number]
+type InitAnswers = { name: string; title: string; template: ScenarioTemplate }
+
+const templatesFolder = fileURLToPath(new URL('../../templates', import.meta.url))
+// A package manager leaves a .gitignore out of what it packs, so the template has another name.
+const sources = {
+  'package.json': 'package.json',
+  'README.md': 'README.md',
+  'src/index.ts': 'src/index.ts',
+  gitignore: '.gitignore',
+}
+
+/** Where each file of a template goes in the new folder. */
+const templateFiles = Object.values(sources)
+
+/** Writes the files of a template; a file that has appeared meanwhile is an error, not overwritten. */
+export async function writeTemplate(folder: string, answers: InitAnswers): Promise<string[]> {
+  for (const [source, file] of Object.entries(sources)) {
+    const path = join(folder, file)
+    await mkdir(dirname(path), { recursive: true })
+    const text = await readFile(join(templatesFolder, answers.template, source), 'utf8')
+    await writeFile(path, fillIn(file, text, answers), { flag: 'wx' })
+  }
+  return templateFiles
+}
+
+function fillIn(file: string, text: string, { name, title }: InitAnswers): string {
+  if (file !== 'package.json')
+    return text.replaceAll('{{title}}', () => title).replaceAll('{{agent}}', unscopedName(name))
+  const manifest = JSON.parse(text)
+  return `${JSON.stringify({ ...manifest, name, agentgym: { ...manifest.agentgym, title } }, null, 2)}\n`
+}
+
+/** Why a name cannot be an npm name; undefined when it can. */
+export function checkName(name: string): string | undefined {
+  const parsed = scenarioPackageSchema.shape.name.safeParse(name)
+  return parsed.success ? undefined : parsed.error.issues[0].message
+}
+
+/** Why a title will not do; undefined when it will. */
+export function checkTitle(title: string): string | undefined {
+  const parsed = scenarioPackageSchema.shape.agentgym.shape.title.safeParse(title.trim())
+  return parsed.success ? undefined : 'one to 80 characters'
+}
+
+/** `My Maze` → `my-maze`. */
+export function nameFromFolder(folder: string): string {
+  return basename(folder)
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[._-]+|[._-]+$/g, '')
+}
+
+/** `@you/my-maze` → `My maze`. */
+export function titleFromName(name: string): string {
+  const words = unscopedName(name)
+    .replace(/[._-]+/g, ' ')
+    .trim()
+  return (words.charAt(0).toUpperCase() + words.slice(1)).slice(0, 80)
 }

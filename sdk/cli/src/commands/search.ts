@@ -1,14 +1,30 @@
 import { type ListedPackage, type PackageList, packageListSchema } from '@agentgym/contract'
+import type { Command } from 'commander'
 import { findConnection } from '../account/connection.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
 import { listedPriceText } from '../market/price-text.ts'
-import { callApi } from '../registry/registry-api.ts'
-import { fitText } from '../terminal/fit-text.ts'
-import { formatCount } from '../terminal/format-figures.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
+import { cursorText, pageRange, wholeNumber } from '../option-values.ts'
+import { callApi } from '../registry/call-api.ts'
+import { formatCount } from '../terminal/format-values.ts'
 import { renderTable } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { fitText, safeText, shellQuote } from '../terminal/text.ts'
+
+export function addSearchCommand(program: Command, action: MakeAction): void {
+  program
+    .command('search')
+    .argument('[QUERY...]', 'search words; without them, all packages are listed')
+    .description('search the registry for scenarios and agents')
+    .option('--kind <KIND>', 'scenario or agent')
+    .option('--category <NAME>', 'such as control or tool-use')
+    .option('--difficulty <NAME>', 'beginner, intermediate, advanced or expert')
+    .option('--algorithm <NAME>', 'such as ppo')
+    .option('--price <PRICE>', 'free or paid')
+    .option('--sort <ORDER>', 'relevance, downloads, newest or quality')
+    .option('--limit <N>', 'packages per page (default: 20)', wholeNumber('limit', pageRange))
+    .option('--cursor <CURSOR>', cursorText)
+    .action(action(search))
+}
 
 export type SearchFlags = {
   kind?: string

@@ -1,15 +1,36 @@
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { ServeOptions } from '@agentgym/registry'
-import { agentGymHome } from '../account/agentgym-home.ts'
-import { defaultServer } from '../account/connection.ts'
-import type { CommandContext } from '../command-context.ts'
-import { cancelOnInterrupt } from '../interrupts.ts'
+import type { Command } from 'commander'
+import { agentGymHome, defaultServer } from '../account/connection.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import { cancelOnInterrupt } from '../command-io.ts'
+import { wholeNumber } from '../option-values.ts'
 import { openBuiltSite } from '../processes/open-built-site.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { type SupervisedWorker, superviseWorker } from './supervise-worker.ts'
+import { safeText } from '../terminal/text.ts'
 
-export type ServeFlags = {
+export function addServeCommand(program: Command, action: MakeAction): void {
+  program
+    .command('serve')
+    .description('start a server: site, API, npm registry, and a worker for checks, training and hosted agents')
+    .option(
+      '--port <N>',
+      'port (default: 4477; 0 picks a free one)',
+      wholeNumber('port', { least: 0, greatest: 65_535 }),
+    )
+    .option('--data <DIR>', 'folder of the database and packages (default: server in AGENTGYM_HOME)')
+    .option('--no-worker', "don't start a worker; jobs run on other workers")
+    .option(
+      '--processes <N>',
+      'server processes, on PostgreSQL (default: AGENTGYM_PROCESSES, or 1)',
+      wholeNumber('processes', { least: 1, greatest: 64 }),
+    )
+    .action(action(serve))
+}
+
+type ServeFlags = {
   port?: number
   data?: string
   /** False with --no-worker. */
@@ -62,7 +83,7 @@ async function serveHere(options: Options, { worker }: { worker: boolean }, cont
 
 /** Undefined where it was interrupted so early that the interrupt, which reaches them all, ended one of them. */
 async function serveSupervised(processes: number, options: Options, signal: AbortSignal): Promise<Served | undefined> {
-  const { serveInProcesses } = await import('../processes/serve-in-processes.ts')
+  const { serveInProcesses } = await import('../processes/supervisor.ts')
   try {
     return await serveInProcesses(processes, options)
   } catch (error) {
@@ -106,4 +127,63 @@ function sayServing({ url, hasSite }: Served, serving: Serving, context: Command
   const prefix = url === defaultServer ? '' : `AGENTGYM_SERVER=${url} `
   const command = `${prefix}agentgym signup --username NAME --email ADDRESS`
   context.say(`${symbols.next} The first account operates this server: ${paint.accent(command)}`)
+}
+
+const entry = fileURLToPath(new URL('../main.ts', import.meta.url))
+/** What a worker may know of our environment: neither database nor keys are among it. */
+const inherited =
+  /^(PATH|HOME|USER|TMPDIR|TERM|COLUMNS|LANG|LC_.*|NO_COLOR|FORCE_COLOR|LIBTORCH|OTEL_.*|AGENTGYM_(HOME|WORKER_.*))$/
+const shortestPauseMs = 1_000
+const longestPauseMs = 30_000
+/** Whoever lived that long was well: the next failure is a new one. */
+const healthyMs = 60_000
+
+type SupervisedWorker = { stop(): Promise<void> }
+
+/** Runs `agentgym worker` in a process of its own, and again when it ends, until `stop`. */
+function superviseWorker(server: string, token: string, context: CommandContext): SupervisedWorker {
+  let stopping = false
+  let child: ChildProcess | undefined
+  let timer: NodeJS.Timeout | undefined
+  let pauseMs = shortestPauseMs
+  let ended: Promise<void> = Promise.resolve()
+
+  const start = () => {
+    const startedAt = performance.now()
+    const running = startWorker(server, token, context)
+    child = running
+    context.sayJson({ event: 'worker_started', pid: running.pid })
+    ended = new Promise<void>((resolve) => {
+      running.once('error', () => resolve())
+      running.once('exit', () => resolve())
+    }).then(() => {
+      if (stopping) return
+      if (performance.now() - startedAt > healthyMs) pauseMs = shortestPauseMs
+      context.say(`${context.terminal.symbols.warning} The worker ended; another one starts in ${pauseMs / 1000} s`)
+      context.sayJson({ event: 'worker_restarts', pause_ms: pauseMs })
+      timer = setTimeout(start, pauseMs)
+      pauseMs = Math.min(2 * pauseMs, longestPauseMs)
+    })
+  }
+  start()
+  return {
+    stop: async () => {
+      stopping = true
+      clearTimeout(timer)
+      child?.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+function startWorker(server: string, token: string, { json, verbose, color, io }: CommandContext): ChildProcess {
+  const kept = Object.entries(io.environment).filter(([name]) => inherited.test(name))
+  const flags = [...(json ? ['--json'] : []), ...(verbose ? ['--verbose'] : []), ...(color ? [] : ['--no-color'])]
+  return spawn(process.execPath, ['--no-node-snapshot', entry, 'worker', '--server', server, ...flags], {
+    env: { ...Object.fromEntries(kept), AGENTGYM_TOKEN: token },
+    // The channel carries nothing: it breaks when we end, and then the worker ends too.
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // A process group of its own: Ctrl-C in a terminal reaches the whole group, and a second signal ends a worker at once.
+    detached: true,
+  })
 }

@@ -1,16 +1,48 @@
-import { AgentGymError, formatAmount, type SpendCap, spendCapSchema, tokenListSchema } from '@agentgym/contract'
-import { asManager } from '../account/as-manager.ts'
+import {
+  AgentGymError,
+  formatAmount,
+  type SpendCap,
+  spendCapListSchema,
+  spendCapSchema,
+  tokenListSchema,
+} from '@agentgym/contract'
+import type { Command } from 'commander'
+import { z } from 'zod'
 import { type Connection, findConnection } from '../account/connection.ts'
-import type { CommandContext } from '../command-context.ts'
-import { readAmount } from '../command-line-amounts.ts'
-import { oneOf } from '../command-line-choices.ts'
+import { asManager } from '../account/log-in.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
 import { readBalance } from '../market/market-api.ts'
-import { listCaps, putCap, removeCap } from '../market/spend-cap-api.ts'
+import { oneOf, orgOption, readAmount } from '../option-values.ts'
+import { callApi } from '../registry/call-api.ts'
 import { findById, shortId } from '../registry/find-by-id.ts'
-import { callApi } from '../registry/registry-api.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
 import { renderTable } from '../terminal/table.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
+
+export function addSpendCapCommands(program: Command, action: MakeAction): void {
+  const group = program
+    .command('spend-cap')
+    .usage('[COMMAND] [options]')
+    .description('limit what an account or a token may spend')
+  group
+    .command('list', { isDefault: true })
+    .description('list spending caps and what has been spent (the default)')
+    .option(...orgOption)
+    .action(action(spendCaps))
+  group
+    .command('set')
+    .argument('<AMOUNT>', 'spending limit; 0 blocks all spending')
+    .description('set a spending cap; takes the password from a prompt or AGENTGYM_PASSWORD')
+    .requiredOption('--period <PERIOD>', 'day, month or total')
+    .option('--token <TOKEN>', 'token ID or name (default: the whole account)')
+    .option(...orgOption)
+    .action(action(spendCapSet))
+  group
+    .command('remove')
+    .argument('<CAP>', 'cap ID, or its first 4 or more characters')
+    .description('remove a spending cap; takes the password from a prompt or AGENTGYM_PASSWORD')
+    .option(...orgOption)
+    .action(action(spendCapRemove))
+}
 
 const periods = spendCapSchema.shape.period.options
 const periodWords = { day: 'a day', month: 'a month', total: 'in all' }
@@ -50,7 +82,7 @@ function capLines(caps: readonly SpendCap[], currency: string, { terminal }: Com
   return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? terminal.paint.bold(text) : text))
 }
 
-export type SpendCapFlags = { org?: string; period: string; token?: string }
+type SpendCapFlags = { org?: string; period: string; token?: string }
 
 /** `agentgym spend-cap set`: the most that the account, or a token, may spend in a period. Asks for the password. */
 export async function spendCapSet(text: string, flags: SpendCapFlags, context: CommandContext): Promise<void> {
@@ -110,4 +142,23 @@ export async function spendCapRemove(text: string, { org }: { org?: string }, co
   context.sayJson({ ok: true, id: cap.id })
   const { paint, symbols } = context.terminal
   context.say(`${paint.accent(symbols.ok)} Took the cap ${paint.bold(shortId(cap.id))} off`)
+}
+
+async function listCaps(connection: Connection, account?: string): Promise<SpendCap[]> {
+  const { caps } = await callApi(connection, { path: '/v1/spend-caps', query: { account }, answer: spendCapListSchema })
+  return caps
+}
+
+type NewCap = { token_id?: string; period: string; amount_minor: number; account?: string }
+type Headers = Record<string, string>
+
+/** Sets a cap, or changes the one of the same account, token and period. */
+function putCap(connection: Connection, json: NewCap, headers: Headers): Promise<SpendCap> {
+  return callApi(connection, { method: 'PUT', path: '/v1/spend-caps', json, headers, answer: spendCapSchema })
+}
+
+async function removeCap(connection: Connection, id: string, headers: Headers): Promise<void> {
+  const path = `/v1/spend-caps/${encodeURIComponent(id)}`
+  // 204: there is nothing to read.
+  await callApi(connection, { method: 'DELETE', path, headers, answer: z.undefined() })
 }

@@ -1,8 +1,16 @@
-import type { ServerStatus } from '@agentgym/contract'
+import { formatAmount, type ServerStatus } from '@agentgym/contract'
+import type { Command } from 'commander'
 import { findConnection } from '../account/connection.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
 import { readStatus } from '../runs/run-api.ts'
-import { statusLines } from '../runs/status-lines.ts'
+import { formatAge, formatCount } from '../terminal/format-values.ts'
+import { type Column, renderTable } from '../terminal/table.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { columnsOf, fitText, safeText } from '../terminal/text.ts'
+
+export function addStatusCommand(program: Command, action: MakeAction): void {
+  program.command('status').description("show the server's queue, its workers and your runs").action(action(status))
+}
 
 /** `agentgym status`: the server's queue, its workers, and the user's runs. */
 export async function status(context: CommandContext): Promise<void> {
@@ -11,4 +19,114 @@ export async function status(context: CommandContext): Promise<void> {
   context.sayJson({ server: connection.server, ...answer })
   if (context.json) return
   for (const line of statusLines(connection.server, answer, context.terminal, Date.now())) context.say(line)
+}
+
+type Worker = ServerStatus['workers'][number]
+
+const barWidth = 8
+const kinds = [
+  ['train', 'training'],
+  ['evaluate', 'evaluation'],
+  ['check', 'checks'],
+] as const
+
+/** The server at a glance: queue, workers, and whose runs are asked for. No line is wider than the terminal. */
+export function statusLines(server: string, status: ServerStatus, terminal: Terminal, nowMs: number): string[] {
+  const { paint, symbols } = terminal
+  const heard = status.workers.filter(({ state }) => state !== 'silent').length
+  const title = `${safeText(server, 200)} ${symbols.dot} ${formatCount(heard)} worker${heard === 1 ? '' : 's'}`
+  return [
+    paint.bold(fitText(title, terminal.columns() - 1, symbols.ellipsis)),
+    ...queueLines(status, terminal),
+    '',
+    ...workerLines(status, terminal, nowMs),
+    '',
+    `Your runs: ${formatCount(status.runs.running)} running, ${formatCount(status.runs.queued)} queued`,
+    status.runs.running + status.runs.queued > 0
+      ? `${symbols.next} Look at them: ${paint.accent('agentgym runs list')}`
+      : `${symbols.next} Start one: ${paint.accent('agentgym train @acme/cart-pole --remote --watch')}`,
+  ]
+}
+
+function queueLines({ queue }: ServerStatus, terminal: Terminal): string[] {
+  const columns: Column[] = [
+    { title: 'Queue' },
+    { title: 'running', align: 'right' },
+    { title: 'waiting', align: 'right' },
+  ]
+  const rows = kinds.map(([kind, name]) => [name, formatCount(queue[kind].running), formatCount(queue[kind].queued)])
+  return renderTable(columns, rows, terminal)
+}
+
+function workerLines({ workers, currency }: ServerStatus, terminal: Terminal, nowMs: number): string[] {
+  const { paint, symbols } = terminal
+  if (workers.length === 0) {
+    const start = `AGENTGYM_TOKEN=${symbols.ellipsis} agentgym worker`
+    return [
+      'No worker has been heard of: runs wait until one comes.',
+      `${symbols.next} Start one: ${paint.accent(start)}`,
+    ]
+  }
+  const columns: Column[] = [
+    { title: 'Worker', shrink: true },
+    { title: 'State' },
+    { title: 'Jobs', align: 'right' },
+    { title: 'An hour', align: 'right' },
+  ]
+  const rows = workers.map((worker) => [
+    safeText(worker.name, 80),
+    stateText(worker, nowMs),
+    `${worker.running} of ${worker.slots}`,
+    worker.price_minor_per_hour === 0 ? 'free' : formatAmount(worker.price_minor_per_hour, currency),
+  ])
+  const [head, ...lines] = renderTable(columns, rows, terminal, (text, row, column) =>
+    column === 0 && workers[row].state !== 'silent' ? paint.bold(text) : text,
+  )
+  return [head, ...lines.flatMap((line, row) => [line, ...machineLines(workers[row], terminal)])]
+}
+
+/** What a worker's machine has and how much of it is in use, as many parts on a line as there is room for. */
+function machineLines({ state, usage, cores, memory_bytes, gpus }: Worker, terminal: Terminal): string[] {
+  const parts = [
+    loadText('CPU', usage.cpu, `${formatCount(cores)} core${cores === 1 ? '' : 's'}`, terminal),
+    loadText('memory', usage.memory, formatMemory(memory_bytes), terminal),
+    ...(gpus.length > 0 ? [loadText('GPU', usage.gpu, gpuText(gpus), terminal)] : []),
+  ]
+  const room = terminal.columns() - 3
+  const gap = ` ${terminal.symbols.dot} `
+  const lines: string[] = []
+  for (const part of parts.map((text) => fitText(text, room, terminal.symbols.ellipsis))) {
+    const last = lines.at(-1)
+    if (last !== undefined && columnsOf(last + gap + part) <= room) lines[lines.length - 1] = last + gap + part
+    else lines.push(part)
+  }
+  return lines.map((line) => `  ${state === 'silent' ? terminal.paint.dim(line) : line}`)
+}
+
+function stateText({ state, seen_at }: Worker, nowMs: number): string {
+  return state === 'silent' ? `silent ${formatAge(seen_at, nowMs)}` : state
+}
+
+/** `CPU ━━━━━───  62% of 16 cores`; plain text, for it is measured and cut. */
+function loadText(name: string, share: number | null, whole: string, { symbols }: Terminal): string {
+  if (share === null) return `${name} ${whole}`
+  const done = Math.round(share * barWidth)
+  const bar = symbols.barDone.repeat(done) + symbols.barLeft.repeat(barWidth - done)
+  return `${name} ${bar} ${`${Math.round(share * 100)}%`.padStart(4)} of ${whole}`
+}
+
+/** `2 x NVIDIA H100, 80 GiB`: equal ones together. */
+function gpuText(gpus: Worker['gpus']): string {
+  const counts = new Map<string, number>()
+  for (const { name, memory_bytes } of gpus) {
+    const label = `${safeText(name, 80)}, ${formatMemory(memory_bytes)}`
+    counts.set(label, (counts.get(label) ?? 0) + 1)
+  }
+  return [...counts].map(([label, count]) => (count === 1 ? label : `${count} x ${label}`)).join('; ')
+}
+
+/** Memory is sold in powers of two. */
+function formatMemory(bytes: number): string {
+  const gib = bytes / 2 ** 30
+  return `${gib >= 10 ? Math.round(gib) : gib.toFixed(1)} GiB`
 }

@@ -1,20 +1,28 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { AgentGymError, formatAmount, type Run, type StartRunRequest, settingValue } from '@agentgym/contract'
+import {
+  AgentGymError,
+  formatAmount,
+  type Price,
+  priceSchema,
+  type Run,
+  type StartRunRequest,
+  settingValue,
+} from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
 import type { CommandContext } from '../command-context.ts'
-import { budgetWord, readAmount } from '../command-line-amounts.ts'
-import { findLocked } from '../packages/installed-packages.ts'
+import { priceText } from '../market/price-text.ts'
+import { budgetWord, readAmount } from '../option-values.ts'
+import { findLocked } from '../packages/lock-file.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
-import { readStatus } from '../runs/run-api.ts'
-import { startAtPrice } from '../runs/start-at-price.ts'
+import { readStatus, startRun } from '../runs/run-api.ts'
 import { howToFollow, watchRunHere } from '../runs/watch-run-here.ts'
-import { unscopedName } from '../targets/built-in-scenarios.ts'
-import { agentsFolder } from '../targets/resolve-agent.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
-import { runLine } from '../training-view/json-view.ts'
+import { agentsFolder } from '../targets/agents.ts'
+import { unscopedName } from '../targets/scenarios.ts'
+import { confirm, sayWrapped } from '../terminal/prompts.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
+import { runLine } from '../training-view/line-views.ts'
 import { claimAgentFolder } from './agent-folder.ts'
 
 export type RemoteFlags = {
@@ -143,4 +151,44 @@ function submittedLines(run: Run, { terminal }: CommandContext): string[] {
     `${terminal.symbols.next} Train on ${paint.bold(what)} with ${safeText(run.algorithm, 20)}, seed ${run.seed}, ${limit}`,
     `  ${paint.dim(run.ahead ? `${run.ahead} ahead in the queue` : 'next in the queue')}`,
   ]
+}
+
+const askedPriceSchema = priceSchema.pick({ id: true, kind: true, amount_minor: true, currency: true })
+
+/**
+ * Queues a run. Where the scenario is paid for by the run, says what it costs and asks first; then it is started at that price
+ * or not at all. Undefined where the user says no.
+ */
+async function startAtPrice(
+  connection: Connection,
+  request: StartRunRequest,
+  { yes }: { yes: boolean },
+  context: CommandContext,
+): Promise<Run | undefined> {
+  try {
+    return await startRun(connection, request)
+  } catch (error) {
+    const price = priceByRun(error)
+    if (price === undefined) throw error
+    const cost = priceText(price)
+    sayWrapped(
+      `${request.scenario} costs ${cost}, beside what its worker costs. It is held on the balance now, paid once the run trains, and free again if it ends before that.`,
+      context,
+    )
+    const consent = {
+      given: yes,
+      question: `Train on it for ${cost}?`,
+      otherwise: '--yes starts it without asking, at the price that holds now',
+    }
+    if (!(await confirm(consent, context))) return undefined
+    const { id, amount_minor } = price
+    return startRun(connection, { ...request, expected_price: { id, amount_minor } })
+  }
+}
+
+/** What the server says a run costs whose price was not confirmed. */
+function priceByRun(error: unknown): Pick<Price, 'id' | 'kind' | 'amount_minor' | 'currency'> | undefined {
+  if (!(error instanceof AgentGymError) || error.code !== 'payment_required') return undefined
+  const price = askedPriceSchema.safeParse(error.data.price).data
+  return price?.kind === 'per_run' ? price : undefined
 }

@@ -1,16 +1,15 @@
 import { join } from 'node:path'
 import { AgentGymError, type ResultEvent } from '@agentgym/contract'
-import { agentGymHome } from '../account/agentgym-home.ts'
-import type { CommandContext, Runtime } from '../command-context.ts'
-import { cancelOnInterrupt } from '../interrupts.ts'
-import { unscopedName } from '../targets/built-in-scenarios.ts'
-import { obtainScenarioFolder } from '../targets/obtain-scenario.ts'
-import { agentsFolder } from '../targets/resolve-agent.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { shellQuote } from '../terminal/shell-quote.ts'
+import type { Command } from 'commander'
+import { agentGymHome } from '../account/connection.ts'
+import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
+import { cancelOnInterrupt } from '../command-io.ts'
+import { collectSetting, countRange, seedRange, seedText, wholeNumber } from '../option-values.ts'
+import { agentsFolder } from '../targets/agents.ts'
+import { obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
-import type { TrainingPlan } from '../training-view/training-plan.ts'
-import type { TrainingView } from '../training-view/training-view.ts'
+import type { TrainingPlan, TrainingView } from '../training-view/training-view.ts'
 import {
   claimAgentFolder,
   dropEmptyRun,
@@ -20,6 +19,34 @@ import {
   writeRunRequest,
 } from './agent-folder.ts'
 import { type RemoteFlags, trainRemote } from './train-remote.ts'
+
+export function addTrainCommand(program: Command, action: MakeAction): void {
+  program
+    .command('train')
+    .argument('<TARGET>', 'scenario folder, built-in name, or @scope/name[@range] from the registry')
+    .description('train an agent on a scenario')
+    .option('--algorithm <NAME>', "ppo or grpo (default: the scenario's, else ppo)")
+    .option('--steps <N>', "environment steps (default: the scenario's)", wholeNumber('steps', countRange))
+    .option('--seed <S>', `${seedText} (default: ${defaultSeed})`, wholeNumber('seed', seedRange))
+    .option('--out <DIR>', 'output folder of the agent (default: agents/NAME)')
+    .option('--set <KEY=VALUE>', 'training setting, such as learning_rate=0.001 (repeatable)', collectSetting)
+    .option('--resume', 'resume an interrupted run from its last checkpoint')
+    .option('--force', 'start over; an existing agent is moved aside')
+    .option('--watch', 'full-screen dashboard; with --remote: follow the run and download the agent')
+    .option('--remote', "train on the server's workers; TARGET is @scope/name[@range]")
+    .option('--budget <AMOUNT>', 'remote: spending limit, such as 2.50, in the currency of the server')
+    .option('--publish <NAME[@VERSION]>', 'remote: publish the agent when the run completes')
+    .option('--private', 'with --publish: visible to members of the account only (new packages)')
+    .option('--account <NAME>', 'remote: organization that owns the run (default: your account)')
+    .option('--note <TEXT>', 'remote: note shown in lists of runs')
+    .option(
+      '--trajectories <N>',
+      'remote: sample trajectories every N iterations',
+      wholeNumber('trajectories', { least: 1, greatest: 1_000_000 }),
+    )
+    .option('-y, --yes', 'remote: accept the price of a paid scenario without prompting')
+    .action(action(train))
+}
 
 export type TrainFlags = RemoteFlags & { resume?: boolean; remote?: boolean }
 

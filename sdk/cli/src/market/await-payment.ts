@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentGymError } from '@agentgym/contract'
 import { createLogUpdate } from 'log-update'
-import { openBrowser } from '../account/device-flow.ts'
+import { openBrowser } from '../account/log-in.ts'
 import type { CommandContext } from '../command-context.ts'
-import { cancelOnInterrupt } from '../interrupts.ts'
-import { fitText } from '../terminal/fit-text.ts'
-import { formatDuration } from '../terminal/format-figures.ts'
-import { safeText } from '../terminal/safe-text.ts'
+import { cancelOnInterrupt } from '../command-io.ts'
+import { formatDuration } from '../terminal/format-values.ts'
+import { fitText, safeText } from '../terminal/text.ts'
 
 const pollMs = 1_000
 

@@ -16,9 +16,8 @@ import {
 } from '@agentgym/contract'
 import type { z } from 'zod'
 import type { Connection } from '../account/connection.ts'
+import { callApi, keyOf, sendOnce } from '../registry/call-api.ts'
 import type { PackageTarget } from '../registry/package-target.ts'
-import { callApi } from '../registry/registry-api.ts'
-import { keyOf, sendOnce } from '../registry/send-once.ts'
 
 /** What somebody would buy; `account` is the organisation that it is for. */
 export function readOffer(connection: Connection, { name, range }: PackageTarget, account?: string): Promise<Offer> {

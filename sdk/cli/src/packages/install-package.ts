@@ -1,13 +1,11 @@
 import { downloadPackage } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
-import { agentGymHome } from '../account/agentgym-home.ts'
-import type { Connection } from '../account/connection.ts'
+import { agentGymHome, type Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
-import type { PackageTarget } from '../registry/package-target.ts'
-import { clientOf, explained } from '../registry/registry-api.ts'
+import { clientOf, explained } from '../registry/call-api.ts'
+import { type PackageTarget, resolvePackage } from '../registry/package-target.ts'
 import { lockPackage } from './lock-file.ts'
 import { findStored, storePackage } from './package-store.ts'
-import { resolvePackage } from './resolve-package.ts'
 
 export type InstalledPackage = {
   name: string

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { type PackedFile, writeTarball } from '@agentgym/runtime/tarball'
-import type { PackedPackage } from './packed-package.ts'
+import type { PackedPackage } from './publish-package.ts'
 
 /** What of an agent's folder is its package, in the order of the tarball. */
 const required = ['package.json', 'agent.json', 'model.onnx', 'README.md']

@@ -4,7 +4,7 @@ import { AgentGymError, type ErrorCode } from '@agentgym/contract'
 import type { BuiltScenario } from '@agentgym/runtime'
 import { type PackedFile, writeTarball } from '@agentgym/runtime/tarball'
 import packlist from 'npm-packlist'
-import type { PackedPackage } from './packed-package.ts'
+import type { PackedPackage } from './publish-package.ts'
 
 export type PackedScenario = PackedPackage & {
   /** Dependencies that only the author's folder can resolve; the bundle holds them, package.json no longer names them. */

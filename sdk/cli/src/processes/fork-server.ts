@@ -1,8 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import type { GroupFigures, ProcessFigures } from '@agentgym/registry/processes'
-import type { FromProcess, ProcessStart, ToProcess } from './process-messages.ts'
 
 const entry = fileURLToPath(new URL('./server.process.ts', import.meta.url))
 
@@ -19,7 +18,7 @@ export type ServerProcess = {
   kill(): void
 }
 
-export type ProcessEnd = { code: number | null; signal: NodeJS.Signals | null }
+type ProcessEnd = { code: number | null; signal: NodeJS.Signals | null }
 
 /** A process that loads the server, and serves once it is told how. `groupFigures` is for whoever reads `/metrics` of it. */
 export function forkServer(groupFigures: () => Promise<GroupFigures>): ServerProcess {
@@ -107,3 +106,28 @@ class AwaitedFigures {
 }
 
 const noFigures = () => new Error('the process gave no figures')
+
+/** What a server's process is started with. */
+export type ProcessStart = {
+  /** Its number in the group, from 1 on. */
+  process: number
+  port: number
+  servedPort: number | null
+  data: string | undefined
+  environment: NodeJS.ProcessEnv
+}
+
+/** From the supervisor to a process of the server. */
+export type ToProcess =
+  | { kind: 'start'; start: ProcessStart }
+  | { kind: 'read_figures'; request: number }
+  | { kind: 'group_figures'; request: number; group: GroupFigures }
+  | { kind: 'stop' }
+
+/** From a process of the server to the supervisor. */
+export type FromProcess =
+  | { kind: 'serving'; url: string; hasSite: boolean }
+  /** It never served. A failure that can be expected comes as its report, a bug as its stack. */
+  | { kind: 'failed'; report: ErrorReport | null; stack: string }
+  | { kind: 'figures'; request: number; figures: ProcessFigures | null }
+  | { kind: 'ask_group'; request: number }

@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { GroupFigures, ProcessFigures } from '@agentgym/registry/processes'
-import type { FromProcess, ProcessStart, ToProcess } from './process-messages.ts'
+import type { FromProcess, ProcessStart, ToProcess } from './fork-server.ts'
 
 /** The supervisor gives the others one second. */
 const groupMs = 5_000

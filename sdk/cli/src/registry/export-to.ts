@@ -5,9 +5,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AgentGymError } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
-import { formatBytes } from '../terminal/format-figures.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { transferProgress } from '../terminal/transfer-progress.ts'
+import { formatBytes } from '../terminal/format-values.ts'
+import { transferProgress } from '../terminal/progress.ts'
+import { safeText } from '../terminal/text.ts'
 
 export type Export = {
   /** The option that names the file, for errors: `--out`. */

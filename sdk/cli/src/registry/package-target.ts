@@ -1,4 +1,7 @@
-import { AgentGymError } from '@agentgym/contract'
+import { packagePath } from '@agentgym/client'
+import { AgentGymError, type ResolvedVersion, resolvedVersionSchema } from '@agentgym/contract'
+import type { Connection } from '../account/connection.ts'
+import { callApi } from './call-api.ts'
 
 export type PackageTarget = {
   /** `@acme/maze`. */
@@ -26,5 +29,14 @@ export function requirePackageTarget(text: string): PackageTarget {
     message: `${shown} is not the name of a package`,
     hint: `Packages carry their publisher's scope: @acme/cart-pole, @acme/cart-pole@^1.0.0. agentgym search ${text.replace(/[^\w-]/g, '').slice(0, 40) || 'WORD'} finds them.`,
     data: { name: text.slice(0, 200) },
+  })
+}
+
+/** Asks the server which version a range, tag or exact version is; without one, `latest`. */
+export async function resolvePackage(connection: Connection, target: PackageTarget): Promise<ResolvedVersion> {
+  return callApi(connection, {
+    path: `${packagePath(target.name)}/resolve`,
+    query: { range: target.range ?? 'latest' },
+    answer: resolvedVersionSchema,
   })
 }

@@ -7,9 +7,9 @@ import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { claimAgentFolder, forgetRunRequest } from '../commands/agent-folder.ts'
 import { readPackage } from '../packages/read-package.ts'
+import { clientOf, explained } from '../registry/call-api.ts'
 import { shortId } from '../registry/find-by-id.ts'
-import { clientOf, explained } from '../registry/registry-api.ts'
-import { transferProgress } from '../terminal/transfer-progress.ts'
+import { transferProgress } from '../terminal/progress.ts'
 import { runPath } from './run-api.ts'
 
 /** The files of a run's agent, held to the integrity that its worker told. Throws `run_has_no_agent`. */

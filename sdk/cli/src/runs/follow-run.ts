@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { watchRun } from '@agentgym/client'
 import { AgentGymError, type Run, type RunEvent, type RunEventData, type TrainingEvent } from '@agentgym/contract'
 import type { Connection } from '../account/connection.ts'
-import { clientOf, explained } from '../registry/registry-api.ts'
+import { clientOf, explained } from '../registry/call-api.ts'
 import type { TrainingView } from '../training-view/training-view.ts'
 import { hasEnded, readRun, runPath } from './run-api.ts'
 

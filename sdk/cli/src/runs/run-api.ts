@@ -9,10 +9,10 @@ import {
 } from '@agentgym/contract'
 import type { z } from 'zod'
 import type { Connection } from '../account/connection.ts'
-import { callApi } from '../registry/registry-api.ts'
-import { sendOnce } from '../registry/send-once.ts'
+import { callApi, sendOnce } from '../registry/call-api.ts'
+import { findById } from '../registry/find-by-id.ts'
 
-export type RunFilter = { state?: string; scenario?: string; account?: string; limit?: number; cursor?: string }
+type RunFilter = { state?: string; scenario?: string; account?: string; limit?: number; cursor?: string }
 
 const endStates: readonly RunState[] = ['completed', 'failed', 'cancelled', 'budget_exceeded']
 
@@ -50,4 +50,18 @@ export function resumeRun(connection: Connection, id: string, budgetMinor: numbe
 
 export function readStatus(connection: Connection): Promise<ServerStatus> {
   return callApi(connection, { path: '/v1/status', answer: serverStatusSchema })
+}
+
+/** The run that a user named by its id or the beginning of it. Throws `run_not_found` and `usage_invalid`. */
+export async function findRun(connection: Connection, text: string): Promise<Run> {
+  return findById(text, {
+    noun: 'run',
+    listCommand: 'agentgym runs list',
+    missing: 'run_not_found',
+    read: (id) => readRun(connection, id),
+    page: async (cursor) => {
+      const { runs, next_cursor: next } = await listRuns(connection, { limit: 100, cursor })
+      return { found: runs, next }
+    },
+  })
 }

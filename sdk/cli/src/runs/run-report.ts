@@ -1,16 +1,22 @@
-import { formatAmount, type Run } from '@agentgym/contract'
+import { watchRun } from '@agentgym/client'
+import { formatAmount, type Run, type RunEvent } from '@agentgym/contract'
+import type { Connection } from '../account/connection.ts'
+import { clientOf, explained } from '../registry/call-api.ts'
 import { shortId } from '../registry/find-by-id.ts'
-import { curveChart } from '../terminal/curve-chart.ts'
-import { fieldLines } from '../terminal/field-lines.ts'
-import { fitText, wrapText } from '../terminal/fit-text.ts'
-import { formatAge } from '../terminal/format-age.ts'
-import { formatBytes, formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-figures.ts'
-import { safeText } from '../terminal/safe-text.ts'
+import { curveChart } from '../terminal/charts.ts'
+import {
+  formatAge,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatTarget,
+  formatValue,
+} from '../terminal/format-values.ts'
+import { fieldLines } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { evaluationLines } from '../training-view/evaluation-lines.ts'
-import { costText, remoteText } from '../training-view/remote-run.ts'
-import type { RunHistory } from './read-history.ts'
-import { runStateText } from './run-state-text.ts'
+import { fitText, safeText, wrapText } from '../terminal/text.ts'
+import { costText, remoteText } from '../training-view/run-state.ts'
+import { evaluationLines } from '../training-view/summary-lines.ts'
 
 type ReportOptions = { verbose: boolean; nowMs: number }
 
@@ -164,4 +170,45 @@ function tookText(from: string, to: string): string {
 function ordinal(count: number): string {
   const suffix = new Intl.PluralRules('en-US', { type: 'ordinal' }).select(count)
   return `${count}${{ one: 'st', two: 'nd', few: 'rd', other: 'th', zero: 'th', many: 'th' }[suffix]}`
+}
+
+export type RunHistory = {
+  /** What befell the run, in order; its iterations are the curve. */
+  events: Exclude<RunEvent, { type: 'progress' }>[]
+  /** Mean return of the last 100 episodes after each iteration; none before an episode has ended. */
+  curve: { steps: number; return_mean: number }[]
+}
+
+/** Everything that a run has told so far. */
+export async function readHistory(connection: Connection, run: Run): Promise<RunHistory> {
+  const history: RunHistory = { events: [], curve: [] }
+  await explained(connection, async () => {
+    if (run.last_event === 0) return
+    for await (const event of watchRun(clientOf(connection), run.id)) {
+      if (event.type !== 'progress') history.events.push(event)
+      else if (event.data.return_mean !== null) {
+        history.curve.push({ steps: event.data.steps, return_mean: event.data.return_mean })
+      }
+      if (event.seq >= run.last_event) return
+    }
+  })
+  return history
+}
+
+/** A run's state in a word, with the sign of what it means: done, failed, or out of budget. */
+export function runStateText({ state, ahead, cancel_requested: ending }: Run, { symbols }: Terminal): string {
+  switch (state) {
+    case 'completed':
+      return `${symbols.ok} completed`
+    case 'failed':
+      return `${symbols.failed} failed`
+    case 'cancelled':
+      return `${symbols.warning} cancelled`
+    case 'budget_exceeded':
+      return `${symbols.warning} out of budget`
+    case 'queued':
+      return ahead ? `queued, ${ahead} ahead` : 'queued'
+    case 'running':
+      return ending ? 'being cancelled' : 'running'
+  }
 }

@@ -1,7 +1,7 @@
+import type { CheckReport } from '@agentgym/contract'
 import Table from 'cli-table3'
-import { columnsOf } from './columns-of.ts'
-import { fitText, padText } from './fit-text.ts'
 import type { Terminal } from './terminal.ts'
+import { columnsOf, fitText, padText, safeText, wrapText } from './text.ts'
 
 export type Column = {
   title: string
@@ -67,4 +67,52 @@ function fitWidths(columns: readonly Column[], rows: readonly string[][], room: 
   while (widths.length > 1 && total() > room) widths.pop()
   widths[0] = Math.min(widths[0], room)
   return widths
+}
+
+const leastRoom = 10
+
+/** Names and values below each other; long values are wrapped beside their name. */
+export function fieldLines(pairs: [string, string][], terminal: Terminal): string[] {
+  // On the narrowest terminals names give way to what they name.
+  const longest = Math.min(32, Math.max(4, terminal.columns() - leastRoom - 5))
+  const nameWidth = Math.min(longest, Math.max(...pairs.map(([name]) => name.length)))
+  const room = Math.max(leastRoom, terminal.columns() - nameWidth - 5)
+  return pairs.flatMap(([name, value]) => {
+    const [first, ...rest] = wrapText(safeText(value, 1000), room)
+    const label = terminal.paint.dim(
+      padText(fitText(safeText(name, 60), nameWidth, terminal.symbols.ellipsis), nameWidth),
+    )
+    return [`  ${label}  ${first}`, ...rest.map((line) => `${' '.repeat(nameWidth + 4)}${line}`)]
+  })
+}
+
+/** `Price of NAME`: a line with a name in it, which stands out; never wider than the terminal. Cut at its end. */
+export function titleLine(before: string, name: string, terminal: Terminal, after = ''): string {
+  const { paint, symbols } = terminal
+  const start = before === '' ? '' : `${before} `
+  const label = safeText(name, 240)
+  const cut = fitText(`${start}${label}${safeText(after, 240)}`, terminal.columns() - 1, symbols.ellipsis)
+  const end = start.length + label.length
+  return cut.slice(0, start.length) + paint.bold(cut.slice(start.length, end)) + cut.slice(end)
+}
+
+// The longest of the usual names; longer ones push their message to the right.
+const nameWidth = 14
+
+/** A check's lines: mark, name and message side by side; the message of a failed one says how to mend it. */
+export function checkLines(check: CheckReport['checks'][number], terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  const mark = check.ok ? paint.accent(symbols.ok) : paint.fail(symbols.failed)
+  const name = safeText(check.id, 40)
+  const indent = 6 + Math.max(nameWidth, name.length)
+  const width = Math.max(20, Math.min(terminal.columns(), 110) - indent)
+  const [first, ...rest] = check.message
+    .split(/\r?\n/)
+    .slice(0, 20)
+    .flatMap((line) => wrapText(safeText(line, 2000), width))
+  const style = check.ok ? paint.dim : (text: string) => text
+  return [
+    `  ${mark} ${paint.bold(name.padEnd(nameWidth))}  ${style(first)}`,
+    ...rest.map((line) => ' '.repeat(indent) + style(line)),
+  ]
 }

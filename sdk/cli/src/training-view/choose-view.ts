@@ -1,8 +1,7 @@
 import type { CommandContext } from '../command-context.ts'
-import type { Interrupt } from '../interrupts.ts'
-import { jsonView } from './json-view.ts'
+import type { Interrupt } from '../command-io.ts'
+import { jsonView, plainView } from './line-views.ts'
 import { liveView } from './live-view.ts'
-import { plainView } from './plain-view.ts'
 import type { TrainingView } from './training-view.ts'
 
 /** How a run is shown here: as JSON lines, on the whole screen where `watch` asks for it, as a live block, or as lines. */
@@ -15,7 +14,7 @@ export async function chooseView(
   if (json) return jsonView((line) => stdout.write(`${line}\n`))
   if (terminal.live && watch && stdin.isTTY) {
     // Ink and React are loaded for those who watch only.
-    const { dashboardView } = await import('./dashboard-view.ts')
+    const { dashboardView } = await import('./dashboard.ts')
     return dashboardView({ terminal, verbose, stream: stdout, input: stdin, onInterrupt: interrupt.interrupt })
   }
   if (terminal.live) return liveView({ terminal, verbose, stream: stdout })

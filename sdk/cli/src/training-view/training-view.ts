@@ -1,6 +1,5 @@
-import type { ResultEvent, Run, TrainingEvent } from '@agentgym/contract'
-import type { RemoteUpdate } from './remote-run.ts'
-import type { TrainingPlan } from './training-plan.ts'
+import type { ResultEvent, Run, SuccessCriteria, TrainingEvent } from '@agentgym/contract'
+import type { RemoteUpdate } from './run-state.ts'
 
 /** One way of showing a run. `close` gives the terminal back and is called exactly once, also after a failure. */
 export type TrainingView = {
@@ -20,4 +19,22 @@ export type RunEnd = {
   out: string | null
   /** The run on shared machines. */
   run?: Run
+}
+
+/** What a run is about to do, as every view shows it. Strings from the scenario are raw: views make them safe. */
+export type TrainingPlan = {
+  /** `name@version` */
+  scenario: string
+  title: string
+  algorithm: string
+  steps: number
+  seed: number
+  /** Folder that the agent is written to, as the user may type it; null where it stays on the server. */
+  out: string | null
+  resume: boolean
+  success: SuccessCriteria
+  /** Settings beside the steps, shown with --verbose. */
+  settings: Record<string, unknown>
+  /** The run on shared machines; left out where this machine trains. `server` is its address. */
+  remote?: { id: string; server: string }
 }

@@ -1,11 +1,10 @@
 import { AgentGymError, type AgentManifest, type Evaluation } from '@agentgym/contract'
 import type { BuiltScenario } from '@agentgym/runtime'
-import { agentGymHome } from '../account/agentgym-home.ts'
+import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, Runtime } from '../command-context.ts'
-import { cancelOnInterrupt } from '../interrupts.ts'
-import { findBuiltIn, unscopedName } from '../targets/built-in-scenarios.ts'
-import { installExact, obtainScenarioFolder } from '../targets/obtain-scenario.ts'
-import { episodeProgress } from '../terminal/episode-progress.ts'
+import { cancelOnInterrupt } from '../command-io.ts'
+import { findBuiltIn, installExact, obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
+import { episodeProgress } from '../terminal/progress.ts'
 
 export type PlayOptions = {
   episodes?: number

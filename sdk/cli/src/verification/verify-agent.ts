@@ -3,15 +3,14 @@ import { AgentGymError, type AgentManifest, type Evaluation, type VerificationSt
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { installPackage } from '../packages/install-package.ts'
-import { resolvePackage } from '../packages/resolve-package.ts'
-import { readVersion } from '../packages/upload-package.ts'
-import type { PackageTarget } from '../registry/package-target.ts'
-import { formatCount } from '../terminal/format-figures.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { transferProgress } from '../terminal/transfer-progress.ts'
-import { agreementText, differenceText, figuresThatDiffer } from './differing-figures.ts'
+import { readVersion } from '../packages/publish-package.ts'
+import { type PackageTarget, resolvePackage } from '../registry/package-target.ts'
+import { formatCount } from '../terminal/format-values.ts'
+import { transferProgress } from '../terminal/progress.ts'
+import { safeText } from '../terminal/text.ts'
+import { agreementText, differenceText, figuresThatDiffer } from './evaluation-differences.ts'
 import { playAgent } from './play-agent.ts'
-import { readSigningKeys } from './verification-api.ts'
+import { readSigningKeys } from './server-verification.ts'
 
 export type VerificationCheck = { id: string; ok: boolean; message: string }
 

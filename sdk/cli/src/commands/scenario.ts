@@ -1,0 +1,179 @@
+import { stat } from 'node:fs/promises'
+import type { CheckReport, VersionDetails } from '@agentgym/contract'
+import type { Command } from 'commander'
+import { findConnection } from '../account/connection.ts'
+import { account } from '../account/log-in.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import { type PackedScenario, packScenario } from '../packages/pack-scenario.ts'
+import { sayDryRun, type Upload, uploadHere, waitHere } from '../packages/publish-package.ts'
+import { resolveScenarioFolder } from '../targets/scenarios.ts'
+import { formatBytes } from '../terminal/format-values.ts'
+import { checkLines } from '../terminal/table.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
+import { addScenarioInit } from './scenario-init.ts'
+
+/** `agentgym scenario …`: from an empty folder to a published scenario. */
+export function addScenarioCommands(program: Command, action: MakeAction): void {
+  const scenario = program
+    .command('scenario')
+    .usage('COMMAND [options]')
+    .description('create, check, build and publish scenarios')
+  addScenarioInit(scenario, action)
+  scenario
+    .command('check')
+    .argument('[DIR]', folderArgument, '.')
+    .description('run all checks in the sandbox; exits with 1 if any fails')
+    .action(action(scenarioCheck))
+  scenario
+    .command('build')
+    .argument('[DIR]', folderArgument, '.')
+    .description('bundle the scenario into dist/scenario.js and print its hash')
+    .action(action(scenarioBuild))
+  scenario
+    .command('publish')
+    .argument('[DIR]', folderArgument, '.')
+    .description('check, bundle and publish a scenario to the registry')
+    .option('--tag <TAG>', 'distribution tag (default: latest, for the newest release)')
+    .option('--private', 'visible to members of the account only (new packages)')
+    .option('--dry-run', 'show what would be uploaded, without uploading')
+    .option('--no-wait', "don't wait for the server's checks")
+    .action(action(scenarioPublish))
+}
+
+const folderArgument = 'scenario folder or built-in name'
+
+/** `agentgym scenario check`: every check as it finishes; exit 1 when one failed. */
+export async function scenarioCheck(target: string, context: CommandContext): Promise<void> {
+  const folder = await resolveScenarioFolder(target, context)
+  const runtime = await context.runtime()
+  context.say(`${context.terminal.symbols.next} Check the scenario in ${safeText(context.displayPath(folder))}`)
+  const report = await runtime.checkScenario(folder, {
+    onCheck: (check) => {
+      for (const line of checkLines(check, context.terminal)) context.say(line)
+    },
+  })
+  context.sayJson(report)
+  for (const line of summaryLines(report, shellQuote(context.displayPath(folder)), context.terminal)) context.say(line)
+  if (!report.ok) context.exitCode = 1
+}
+
+function summaryLines(report: CheckReport, path: string, terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  const name = paint.bold(safeText(`${report.name}@${report.version}`, 240))
+  const failed = report.checks.filter((check) => !check.ok).length
+  if (report.ok) {
+    return [
+      `${paint.accent(symbols.ok)} ${name} passes ${report.checks.length} checks`,
+      `${symbols.next} Train on it: ${paint.accent(`agentgym train ${path}`)}`,
+    ]
+  }
+  return [
+    `${paint.fail(symbols.failed)} ${name} fails ${failed} of ${report.checks.length} checks`,
+    `${symbols.next} Mend what is marked ${symbols.failed} and check again: ${paint.accent(`agentgym scenario check ${path}`)}`,
+  ]
+}
+
+/** `agentgym scenario build`: bundles the entry into dist/scenario.js and prints its path, size and hash. */
+export async function scenarioBuild(target: string, context: CommandContext): Promise<void> {
+  const folder = await resolveScenarioFolder(target, context)
+  const runtime = await context.runtime()
+  const build = await runtime.writeBuild(folder)
+  const { name, version } = build.package
+  const { size } = await stat(build.path)
+  context.sayJson({ name, version, path: build.path, bytes: size, hash: build.hash })
+  const { paint, symbols } = context.terminal
+  context.say(
+    `${paint.accent(symbols.ok)} Built ${paint.bold(safeText(`${name}@${version}`, 240))} into ${safeText(context.displayPath(build.path))} (${formatBytes(size)})`,
+  )
+  context.say(`  ${paint.dim('SHA-256')} ${build.hash}`)
+  context.say(
+    `${symbols.next} Check it in the sandbox: ${paint.accent(`agentgym scenario check ${shellQuote(context.displayPath(folder))}`)}`,
+  )
+}
+
+type PublishFlags = {
+  tag?: string
+  dryRun?: boolean
+  private?: boolean
+  /** False with --no-wait. */
+  wait?: boolean
+}
+
+/** `agentgym scenario publish`: checks, bundles, packs, uploads, and waits for the server's own checks. */
+export async function scenarioPublish(target: string, flags: PublishFlags, context: CommandContext): Promise<void> {
+  const folder = await resolveScenarioFolder(target, context)
+  const connection = await findConnection(context)
+  // Known before the checks have cost their time.
+  if (!flags.dryRun) await account(connection)
+  const checks = await checkHere(folder, context)
+  if (!checks.ok) return refuseFailing(checks, folder, context)
+
+  const runtime = await context.runtime()
+  const packed = await packScenario(await runtime.buildScenario(folder))
+  if (flags.dryRun) return sayDryRun(packed, leftOut(packed, context), connection, flags, context)
+  const upload = await uploadHere(packed, connection, flags, context)
+  if (flags.wait === false) return sayUploaded(packed, upload, context)
+  const answer = await waitHere(connection, packed, upload, context)
+  sayOutcome(packed, answer, upload, context)
+}
+
+function leftOut({ bundledDependencies }: PackedScenario, { terminal }: CommandContext) {
+  const names = safeText(bundledDependencies.join(', '), 300)
+  const line = `${terminal.paint.dim('left out of package.json, for the bundle holds it:')} ${names}`
+  return {
+    json: { bundled_dependencies: bundledDependencies },
+    lines: bundledDependencies.length > 0 ? [line] : [],
+  }
+}
+
+async function checkHere(folder: string, context: CommandContext): Promise<CheckReport> {
+  const runtime = await context.runtime()
+  context.say(`${context.terminal.symbols.next} Check the scenario in ${safeText(context.displayPath(folder))}`)
+  return runtime.checkScenario(folder, {
+    onCheck: (check) => {
+      if (check.ok && !context.verbose) return
+      for (const line of checkLines(check, context.terminal)) context.say(line)
+    },
+  })
+}
+
+function refuseFailing(report: CheckReport, folder: string, context: CommandContext): void {
+  const { paint, symbols } = context.terminal
+  context.sayJson({ ...report, state: 'not_uploaded' })
+  const failed = report.checks.filter((check) => !check.ok).length
+  context.say(`${paint.fail(symbols.failed)} Nothing was uploaded: ${failed} of ${report.checks.length} checks fail`)
+  const command = `agentgym scenario check ${shellQuote(context.displayPath(folder))}`
+  context.say(`${symbols.next} Mend what is marked ${symbols.failed} and check again: ${paint.accent(command)}`)
+  context.exitCode = 1
+}
+
+function sayUploaded(packed: PackedScenario, { url }: Upload, context: CommandContext): void {
+  const { name, version, integrity } = packed
+  context.sayJson({ name, version, state: 'checking', url, integrity })
+  const { paint, symbols } = context.terminal
+  const command = `agentgym info ${shellQuote(`${name}@${version}`)}`
+  context.say(`${symbols.next} The server checks it now: ${paint.accent(command)} tells how it went.`)
+}
+
+function sayOutcome(packed: PackedScenario, answer: VersionDetails, upload: Upload, context: CommandContext): void {
+  const { name, version, integrity } = packed
+  const ok = answer.state === 'published'
+  const { checks } = answer
+  context.sayJson({ ok, name, version, state: answer.state, url: upload.url, integrity, checks })
+  const { terminal } = context
+  const { paint, symbols } = terminal
+  for (const check of checks) for (const line of checkLines(check, terminal)) context.say(line)
+  const label = paint.bold(safeText(`${name}@${version}`, 240))
+  if (ok) {
+    context.say(`${paint.accent(symbols.ok)} Published ${label}: ${safeText(upload.url)}`)
+    context.say(`${symbols.next} Anyone can train on it: ${paint.accent(`agentgym train ${shellQuote(name)}`)}`)
+    return
+  }
+  const failed = checks.filter((check) => !check.ok).length
+  context.say(`${paint.fail(symbols.failed)} The server rejected ${label}: ${failed} of ${checks.length} checks fail`)
+  context.say(
+    `${symbols.next} Mend what is marked ${symbols.failed}, raise the version, for ${safeText(version)} is spent, and publish again.`,
+  )
+  context.exitCode = 1
+}

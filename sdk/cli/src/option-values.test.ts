@@ -1,0 +1,94 @@
+import { AgentGymError } from '@agentgym/contract'
+import { describe, expect, it } from 'vitest'
+import { budgetWord, collectSetting, countRange, readAmount, seedRange, wholeNumber } from './option-values.ts'
+
+describe('command line numbers', () => {
+  const steps = wholeNumber('steps', countRange)
+  const seed = wholeNumber('seed', seedRange)
+
+  function failure(work: () => unknown): unknown {
+    try {
+      return work()
+    } catch (error) {
+      return error instanceof AgentGymError ? error.toReport() : error
+    }
+  }
+
+  describe('whole numbers of the command line', () => {
+    it.each([
+      ['100000', 100_000],
+      ['1e5', 100_000],
+      ['2.5e3', 2500],
+      ['100_000', 100_000],
+      [' 7 ', 7],
+    ])('%s is a number of steps', (text, value) => {
+      expect(steps(text)).toBe(value)
+    })
+
+    it.each([
+      '',
+      'abc',
+      '1.5',
+      '0',
+      '-1',
+      '1e-5',
+      '0x10',
+      '1__0',
+      '_1',
+      'NaN',
+      'Infinity',
+      '1e400',
+      '9007199254740993',
+      '1,000',
+    ])('%j is refused, with the field named', (text) => {
+      expect(failure(() => steps(text))).toMatchObject({ code: 'config_invalid', data: { field: 'steps' } })
+    })
+
+    it('seeds are unsigned 32-bit numbers', () => {
+      expect(seed('0')).toBe(0)
+      expect(seed('4294967295')).toBe(4_294_967_295)
+      for (const text of ['-1', '4294967296'])
+        expect(failure(() => seed(text))).toMatchObject({ code: 'config_invalid' })
+    })
+  })
+
+  describe('--set', () => {
+    it('collects pairs; a value may hold equals signs, and the last of a name wins', () => {
+      const first = collectSetting('gamma=0.9')
+      expect({ ...collectSetting('gamma=0.99', collectSetting('note=a=b', first)) }).toEqual({
+        gamma: '0.99',
+        note: 'a=b',
+      })
+    })
+
+    it('keeps names that objects inherit as names', () => {
+      expect(Object.keys(collectSetting('__proto__=1'))).toEqual(['__proto__'])
+    })
+
+    it.each(['gamma', '=1', ' =1', ''])('%j is refused', (text) => {
+      expect(failure(() => collectSetting(text))).toMatchObject({ code: 'config_invalid' })
+    })
+  })
+})
+
+describe('command line amounts', () => {
+  it('an amount is read in minor units of its currency', () => {
+    expect(readAmount('2.50', 'EUR', budgetWord)).toBe(250)
+    expect(readAmount('250', 'JPY', budgetWord)).toBe(250)
+  })
+
+  it.each([
+    ['-1', 'EUR', '--budget 2.50'],
+    ['2,50', 'EUR', '--budget 2.50'],
+    ['2.5', 'JPY', '--budget 250'],
+    ['0', 'KWD', '--budget 2.500'],
+  ])('%j %s is refused with how to write it', (text, currency, example) => {
+    expect(() => readAmount(text, currency, budgetWord)).toThrow(
+      expect.objectContaining({
+        code: 'config_invalid',
+        hint: `Give the most that the run may cost, in ${currency}: ${example}.`,
+        data: { field: 'budget', value: text, currency },
+      }),
+    )
+  })
+})

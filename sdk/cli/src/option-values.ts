@@ -1,0 +1,102 @@
+import { AgentGymError, currencyDigits, nearestName, parseAmount, parseSetting } from '@agentgym/contract'
+
+/** Seeds are what a 32-bit generator takes. */
+export const seedRange = { least: 0, greatest: 4_294_967_295 }
+export const seedText = `random seed, ${seedRange.least} to ${seedRange.greatest}`
+export const countRange = { least: 1, greatest: Number.MAX_SAFE_INTEGER }
+
+/** Entries a page of a list. */
+export const pageRange = { least: 1, greatest: 100 }
+
+// Options that several commands have, as their help shows them.
+export const cursorText = 'cursor of the next page, printed with the page before'
+export const scenarioOptionText = 'scenario folder or name, if it cannot be found automatically'
+export const orgOption = ['--org <NAME>', 'organization (default: your account)'] as const
+
+/**
+ * A parser of whole numbers for one option. `1e5` and `100_000` are whole numbers; `abc`, `1.5`, an empty string and what
+ * lies outside the range throw `config_invalid` with the field.
+ */
+export function wholeNumber(field: string, range: { least: number; greatest: number }): (text: string) => number {
+  return (text) => {
+    const plain = text.trim().replace(/(?<=\d)_(?=\d)/g, '')
+    const value = /^[+-]?\d+(\.\d+)?(e\+?\d+)?$/i.test(plain) ? Number(plain) : Number.NaN
+    if (Number.isSafeInteger(value) && value >= range.least && value <= range.greatest) return value
+    const bounds =
+      range.greatest === Number.MAX_SAFE_INTEGER
+        ? `a whole number from ${range.least} up`
+        : `a whole number from ${range.least} to ${range.greatest}`
+    throw new AgentGymError({
+      code: 'config_invalid',
+      message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, which is not ${bounds}`,
+      hint: `Give ${bounds}, such as --${field} ${field === 'steps' ? '100000' : '1'}.`,
+      data: { field, value: text.slice(0, 100) },
+    })
+  }
+}
+
+/**
+ * A parser of parts of a hundred for one option, in hundredths of a per cent: `2.5` and `2.5%` are 250. What is more than
+ * 100, or finer than a hundredth, throws `config_invalid`.
+ */
+export function percent(field: string): (text: string) => number {
+  return (text) => {
+    const [, whole, fraction = ''] = /^(\d{1,3})(?:\.(\d{1,2}))?\s*%?$/.exec(text.trim()) ?? []
+    const value = whole === undefined ? Number.NaN : Number(whole) * 100 + Number(fraction.padEnd(2, '0'))
+    if (value <= 10_000) return value
+    throw new AgentGymError({
+      code: 'config_invalid',
+      message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, which is no part of a hundred`,
+      hint: `Give a number from 0 to 100 with at most two decimals, such as --${field} 7.5.`,
+      data: { field, value: text.slice(0, 100) },
+    })
+  }
+}
+
+/** Collects `--set NAME=VALUE`, values as they were typed. Later pairs win. Throws `config_invalid`. */
+export function collectSetting(typed: string, previous: Record<string, string> = {}): Record<string, string> {
+  const { name, text } = parseSetting(typed)
+  // A null prototype, so that a name such as __proto__ is a name like any other.
+  return Object.assign(Object.create(null), previous, { [name]: text })
+}
+
+type AmountWord = {
+  /** As it is typed: `--budget`, `AMOUNT`. */
+  name: string
+  /** What it means: `the most that the run may cost`. */
+  meaning: string
+}
+
+/** `--budget` of a training run. */
+export const budgetWord: AmountWord = { name: '--budget', meaning: 'the most that the run may cost' }
+
+/**
+ * An amount as people write it (`12.50`), in minor units of the server's currency. Throws `config_invalid`, which names
+ * the option and shows how to write it.
+ */
+export function readAmount(text: string, currency: string, { name, meaning }: AmountWord): number {
+  const parsed = parseAmount(text, currency)
+  if ('minor' in parsed) return parsed.minor
+  const digits = currencyDigits(currency)
+  const example = digits === 0 ? '250' : `2.${'5'.padEnd(digits, '0')}`
+  const shown = text.slice(0, 100)
+  throw new AgentGymError({
+    code: 'config_invalid',
+    message: `${name} is ${JSON.stringify(shown)}, which ${parsed.problem}`,
+    hint: `Give ${meaning}, in ${currency}: ${name.startsWith('--') ? `${name} ` : ''}${example}.`,
+    data: { field: name.replace(/^--/, '').toLowerCase(), value: shown, currency },
+  })
+}
+
+/** One of the words that an option takes. Throws `config_invalid` for another, with the nearest. */
+export function oneOf<Word extends string>(field: string, text: string, words: readonly Word[]): Word {
+  const found = words.find((word) => word === text)
+  if (found !== undefined) return found
+  const nearest = nearestName(text, words)
+  throw new AgentGymError({
+    code: 'config_invalid',
+    message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, which is none of ${words.join(', ')}`,
+    hint: nearest ? `Did you mean ${nearest}?` : 'Name one of them.',
+    data: { field, ...(nearest ? { suggestion: nearest } : {}) },
+  })
+}

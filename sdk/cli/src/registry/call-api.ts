@@ -1,0 +1,150 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type Client, createClient } from '@agentgym/client'
+import { AgentGymError } from '@agentgym/contract'
+import type { z } from 'zod'
+import type { Connection } from '../account/connection.ts'
+
+type ApiRequest<Schema extends z.ZodType> = {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the server's address, already encoded: `/v1/packages/@acme/maze`. */
+  path: string
+  query?: Record<string, string | number | undefined>
+  json?: unknown
+  headers?: Record<string, string>
+  /** What the answer must look like; nothing is believed unread. */
+  answer: Schema
+  signal?: AbortSignal
+}
+
+const answerTimeoutMs = 60_000
+
+export function clientOf({ server, token }: Connection): Client {
+  return createClient({ server, ...(token === null ? {} : { token }) })
+}
+
+/** One request to the REST API. Throws the server's own error, with a hint for this machine where that says more. */
+export async function callApi<Schema extends z.ZodType>(
+  connection: Connection,
+  request: ApiRequest<Schema>,
+): Promise<z.infer<Schema>> {
+  const { value } = await callApiWithHeaders(connection, request)
+  return value
+}
+
+export async function callApiWithHeaders<Schema extends z.ZodType>(
+  connection: Connection,
+  request: ApiRequest<Schema>,
+): Promise<{ value: z.infer<Schema>; headers: Headers }> {
+  const { method = 'GET', path, query, json, signal } = request
+  const response = await explained(connection, () =>
+    clientOf(connection)
+      .send(path + queryText(query), {
+        method,
+        headers: {
+          accept: 'application/json',
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...request.headers,
+        },
+        body: json === undefined ? undefined : JSON.stringify(json),
+        signal: AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]),
+      })
+      .catch((error) => {
+        throw isTimeout(error) ? tooSlow(connection, path, error) : error
+      }),
+  )
+  const parsed = request.answer.safeParse(await readJson(response))
+  if (parsed.success) return { value: parsed.data, headers: response.headers }
+  throw new AgentGymError(
+    {
+      code: 'server_unreachable',
+      message: `${connection.server} answered ${path} with something that this version of agentgym does not understand`,
+      hint: 'Is it the address of an AgentGym server, and one as new as this command? AGENTGYM_SERVER sets another.',
+      data: { server: connection.server, path },
+    },
+    { cause: parsed.error },
+  )
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError'
+}
+
+function tooSlow({ server }: Connection, path: string, cause: unknown): AgentGymError {
+  const message = `${server} did not answer ${path} within ${answerTimeoutMs / 1000} s`
+  return new AgentGymError({ code: 'server_unreachable', message, data: { server, path } }, { cause })
+}
+
+/** Runs what asks the server; where the log-in is at fault, the error says what to do on this machine. */
+export async function explained<Value>(connection: Connection, ask: () => Promise<Value>): Promise<Value> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof AgentGymError)) throw error
+    const hint = hintFor(error, connection)
+    if (hint === undefined) throw error
+    const { code, message } = error
+    throw new AgentGymError(
+      { code, message, hint, data: { ...error.data, server: connection.server } },
+      { cause: error },
+    )
+  }
+}
+
+/** The server cannot know where our token comes from; what to do depends on it. */
+function hintFor(error: AgentGymError, { server, tokenSource }: Connection): string | undefined {
+  switch (error.code) {
+    case 'unauthenticated':
+      if (tokenSource === 'environment') {
+        return `${server} does not take the token in AGENTGYM_TOKEN: it is unknown, revoked or expired. Set a new one, or unset it and run agentgym login.`
+      }
+      if (tokenSource === 'login') return `The stored log-in at ${server} was revoked or has expired: agentgym login.`
+      return `Log in at ${server} first: agentgym login.`
+    case 'server_unreachable':
+      return /\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/.test(server)
+        ? 'Start a server with agentgym serve, or name another one in AGENTGYM_SERVER.'
+        : 'Check the address (AGENTGYM_SERVER, or the one you logged in to) and the network.'
+    case 'payout_not_ready':
+      return 'Say where payouts go to: agentgym earnings set-up.'
+    case 'payment_declined':
+      return 'Nothing was taken. Try another amount or way to pay.'
+    case 'package_not_found':
+      return error.hint ?? `agentgym search finds packages; a private one needs agentgym login.`
+    default:
+      return undefined
+  }
+}
+
+function queryText(query: ApiRequest<z.ZodType>['query'] = {}): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string | number] => entry[1] !== undefined)
+  const search = new URLSearchParams(given.map(([key, value]): [string, string] => [key, String(value)]))
+  return given.length === 0 ? '' : `?${search}`
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * A request that must count once: where no answer came, it is sent again under the same key, and the server tells what
+ * became of the first. Without a `key`, each call is a request of its own.
+ */
+export async function sendOnce<Schema extends z.ZodType>(
+  connection: Connection,
+  request: ApiRequest<Schema>,
+  key: string = randomUUID(),
+): Promise<z.infer<Schema>> {
+  const send = () => callApi(connection, { ...request, headers: { ...request.headers, 'idempotency-key': key } })
+  return send().catch((error) => {
+    if (error instanceof AgentGymError && error.code === 'server_unreachable') return send()
+    throw error
+  })
+}
+
+/** The same key for the same words, on every machine: a command that is typed again meets its own request. */
+export function keyOf(...words: (string | number)[]): string {
+  return createHash('sha256').update(JSON.stringify(words)).digest('hex')
+}

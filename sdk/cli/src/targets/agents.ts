@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AgentGymError, nearestName } from '@agentgym/contract'
+import type { CommandContext } from '../command-context.ts'
+import { findLocked } from '../packages/lock-file.ts'
+import { parsePackageTarget } from '../registry/package-target.ts'
+import { unscopedName } from './scenarios.ts'
+
+/** Where `train` puts agents and `list` looks for them. */
+export const agentsFolder = 'agents'
+
+/**
+ * The folder of the agent that a user named: a folder that holds an agent.json, else what agentgym.lock names, else the
+ * name of one in ./agents. Throws `file_not_found`.
+ */
+export async function resolveAgentFolder(target: string, context: CommandContext): Promise<string> {
+  const wanted = parsePackageTarget(target)
+  const installed = wanted && (await findLocked(wanted, context))?.folder
+  const candidates = [target, ...(installed ? [installed] : []), join(agentsFolder, unscopedName(target))]
+  const found = candidates
+    .map((folder) => context.resolve(folder))
+    .find((folder) => existsSync(join(folder, 'agent.json')))
+  if (found) return found
+  const names = (await findAgents(context.resolve(agentsFolder))).map((agent) => agent.name)
+  const nearest = nearestName(target, names)
+  throw new AgentGymError({
+    code: 'file_not_found',
+    message: `there is no agent ${JSON.stringify(target.slice(0, 200))}: no folder of that name holds an agent.json`,
+    hint: nearest
+      ? `Did you mean ${join(agentsFolder, nearest)}?`
+      : 'Name the folder that agentgym train printed; agentgym list shows the agents in ./agents.',
+    data: { target: target.slice(0, 200), ...(nearest ? { suggestion: join(agentsFolder, nearest) } : {}) },
+  })
+}
+
+/** The folders below `parent` that hold an agent.json, by name. A missing parent has none. */
+export async function findAgents(parent: string): Promise<{ name: string; folder: string }[]> {
+  if (!existsSync(parent)) return []
+  const entries = await readdir(parent, { withFileTypes: true })
+  return entries
+    .map((entry) => ({ name: entry.name, folder: join(parent, entry.name) }))
+    .filter(({ folder }) => existsSync(join(folder, 'agent.json')))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}

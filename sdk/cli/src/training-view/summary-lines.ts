@@ -1,0 +1,95 @@
+import type { Evaluation, ResultEvent, Run } from '@agentgym/contract'
+import { shortId } from '../registry/find-by-id.ts'
+import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-values.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { safeText, shellQuote } from '../terminal/text.ts'
+import { costText } from './run-state.ts'
+import type { RunEnd, TrainingPlan } from './training-view.ts'
+
+/**
+ * What a finished run came to: one line of result, one a criterion, and one of what to do next. Of a run on shared machines
+ * also what it cost and what became of its agent.
+ */
+export function resultLines(result: ResultEvent, terminal: Terminal, { out, run }: RunEnd): string[] {
+  const { paint, symbols } = terminal
+  const verdict = [verdictLine(result.evaluation, terminal), ...criterionLines(result.evaluation, terminal)]
+  const remote = run === undefined ? [] : remoteResultLines(run, terminal)
+  if (run !== undefined && out === null) {
+    const took = `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}`
+    const fetch = `agentgym runs download ${shortId(run.id)}`
+    return [...verdict, took, ...remote, `${symbols.next} Fetch the agent: ${paint.accent(fetch)}`]
+  }
+  const folder = out ?? result.agent
+  return [
+    ...verdict,
+    `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}; the agent lies in ${paint.bold(safeText(folder))}`,
+    ...remote,
+    `${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`,
+  ]
+}
+
+function remoteResultLines(run: Run, { paint }: Terminal): string[] {
+  const cost = costText(run)
+  const label = run.agent?.package ? safeText(`${run.agent.package.name}@${run.agent.package.version}`, 240) : undefined
+  return [
+    ...(cost === undefined ? [] : [`  It cost ${cost}`]),
+    ...(label === undefined
+      ? []
+      : [`  The registry verifies it as ${paint.bold(label)}: agentgym info ${shellQuote(label)}`]),
+  ]
+}
+
+/** `Every target reached on 100 held-out episodes: mean return 499.2 (sd 3.10)`. */
+function verdictLine(evaluation: Evaluation, { paint, symbols }: Terminal): string {
+  const { ok, criteria } = evaluation.success
+  const spread = evaluation.return_std === null ? '' : ` (sd ${formatValue(evaluation.return_std)})`
+  const figure = `mean return ${formatValue(evaluation.return_mean)}${spread}`
+  const where = `${formatCount(evaluation.episodes)} held-out episode${evaluation.episodes === 1 ? '' : 's'}`
+  if (ok === null) return `${paint.accent(symbols.ok)} ${figure} on ${where}; the scenario sets no target`
+  const missed = criteria.filter((criterion) => !criterion.ok).length
+  const word = ok
+    ? 'Every target reached'
+    : `${missed} of ${criteria.length} target${criteria.length === 1 ? '' : 's'} missed`
+  return `${ok ? paint.accent(symbols.ok) : paint.warn(symbols.warning)} ${word} on ${where}: ${figure}`
+}
+
+function criterionLines(evaluation: Evaluation, { paint, symbols }: Terminal): string[] {
+  return evaluation.success.criteria.map(({ metric, target, value, ok }) => {
+    const mark = ok ? paint.accent(symbols.ok) : paint.fail(symbols.failed)
+    const against = paint.dim(`target ${formatTarget(target)}, ${ok ? 'reached' : 'missed'}`)
+    return `  ${mark} ${safeText(metric, 60)} ${paint.bold(formatValue(value))}, ${against}`
+  })
+}
+
+/** What is about to happen, said before it costs time. */
+export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boolean): string[] {
+  const { paint, symbols } = terminal
+  const verb = plan.resume ? 'Resume training on' : 'Train on'
+  const lines = [
+    `${symbols.next} ${verb} ${paint.bold(safeText(plan.scenario, 230))} with ${plan.algorithm}, ${formatCount(plan.steps)} steps, seed ${plan.seed}`,
+  ]
+  if (plan.remote) {
+    lines.push(`  ${paint.dim('Run')} ${shortId(plan.remote.id)} ${paint.dim('at')} ${safeText(plan.remote.server)}`)
+  }
+  if (plan.out !== null) lines.push(`  ${paint.dim('The agent will lie in')} ${safeText(plan.out)}`)
+  if (verbose) {
+    for (const [name, value] of Object.entries(plan.settings)) {
+      lines.push(`  ${paint.dim(`${safeText(name, 60)} = ${safeText(JSON.stringify(value) ?? '', 200)}`)}`)
+    }
+  }
+  return lines
+}
+
+/** The evaluation as people read it: verdict, criteria, metrics and the trajectory's hash. */
+export function evaluationLines(evaluation: Evaluation, terminal: Terminal): string[] {
+  const { paint } = terminal
+  const judged = new Set(evaluation.success.criteria.map((criterion) => criterion.metric))
+  const metrics = Object.entries(evaluation.metrics).filter(([name]) => !judged.has(name))
+  return [
+    verdictLine(evaluation, terminal),
+    ...criterionLines(evaluation, terminal),
+    `  ${paint.dim('mean length')} ${formatValue(evaluation.length_mean)} steps`,
+    ...metrics.map(([name, value]) => `  ${paint.dim(safeText(name, 60))} ${formatValue(value)}`),
+    `  ${paint.dim(`seed ${evaluation.seed}, trajectories ${evaluation.trajectory_hash}`)}`,
+  ]
+}

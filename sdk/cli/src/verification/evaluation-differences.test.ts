@@ -1,0 +1,49 @@
+import type { Evaluation } from '@agentgym/contract'
+import { describe, expect, it } from 'vitest'
+import { differenceText, figuresThatDiffer } from './evaluation-differences.ts'
+
+const evaluation: Evaluation = {
+  scenario: '@acme/desk@1.0.0',
+  episodes: 100,
+  seed: 7,
+  return_mean: 0.1 + 0.2,
+  return_std: 1,
+  length_mean: 20,
+  metrics: { solved: 1 },
+  success: { ok: true, criteria: [] },
+  trajectory_hash: 'a'.repeat(64),
+}
+
+describe('figuresThatDiffer', () => {
+  it('finds an evaluation equal to itself, also after JSON', () => {
+    expect(figuresThatDiffer(evaluation, JSON.parse(JSON.stringify(evaluation)))).toEqual([])
+  })
+
+  it.each<[string, Partial<Evaluation>]>([
+    ['return_mean', { return_mean: 0.3 }],
+    ['return_std', { return_std: null }],
+    ['episodes', { episodes: 99 }],
+    ['seed', { seed: 8 }],
+    ['trajectory_hash', { trajectory_hash: 'b'.repeat(64) }],
+    ['metrics.solved', { metrics: {} }],
+    ['metrics.toString', { metrics: { solved: 1, toString: 1 } as never }],
+  ])('sees the last bit of %s', (field, change) => {
+    expect(figuresThatDiffer(evaluation, { ...evaluation, ...change })).toMatchObject([{ field }])
+  })
+
+  it('takes the same bundle under another name for the same scenario', () => {
+    expect(figuresThatDiffer(evaluation, { ...evaluation, scenario: '@bob/desk@2.0.0' })).toEqual([])
+  })
+
+  it('names the versions that may be why, and obeys no text of a stranger', () => {
+    const found = { ...evaluation, return_mean: 0.3 }
+    const text = differenceText(
+      figuresThatDiffer(evaluation, found),
+      { onnxruntime: '1.29.0\u001b[2J', node: '24.0.0' },
+      { onnxruntime: '1.30.0', node: '24.0.0' },
+    )
+    expect(text).toContain('return_mean is 0.3 here, not 0.30000000000000004')
+    expect(text).toContain('onnxruntime 1.29.0\\x1b[2J there, 1.30.0 here')
+    expect(text).not.toContain('node')
+  })
+})

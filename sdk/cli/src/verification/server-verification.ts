@@ -1,0 +1,101 @@
+import { versionPath } from '@agentgym/client'
+import {
+  type Leaderboard,
+  leaderboardSchema,
+  type SigningKeys,
+  signingKeysSchema,
+  type Verification,
+  type VerificationStatement,
+  verificationStatementSchema,
+} from '@agentgym/contract'
+import type { Connection } from '../account/connection.ts'
+import { callApi } from '../registry/call-api.ts'
+import { formatCount, formatValue } from '../terminal/format-values.ts'
+import { renderTable } from '../terminal/table.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { safeText, wrapText } from '../terminal/text.ts'
+
+export function readSigningKeys(connection: Connection): Promise<SigningKeys> {
+  return callApi(connection, { path: '/v1/keys', answer: signingKeysSchema })
+}
+
+/** Verified agents of one scenario version, best first. */
+export function readLeaderboard(
+  connection: Connection,
+  { name, version }: { name: string; version: string },
+  page: { limit?: number; cursor?: string } = {},
+): Promise<Leaderboard> {
+  return callApi(connection, {
+    path: `${versionPath(name, version)}/leaderboard`,
+    query: page,
+    answer: leaderboardSchema,
+  })
+}
+
+/** The seal and what it says: who ran the agent, on what, and what came out; or why there is none. */
+export function verificationLines(verification: Verification, terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  const width = Math.min(terminal.columns(), 100) - 3
+  const told = (mark: string, text: string) =>
+    wrapText(safeText(text, 1_000), width).map((line, index) => (index === 0 ? `${mark} ${line}` : `  ${line}`))
+  const why = verification.message === null ? '' : `: ${verification.message}`
+  switch (verification.state) {
+    case 'verified':
+      return sealLines(verification, terminal)
+    case 'pending':
+      return told(symbols.dot, 'Not verified yet: a worker is at it')
+    case 'unavailable':
+      return told(paint.warn(symbols.warning), `Not verified${why}`)
+    case 'mismatch':
+    case 'failed':
+      return told(paint.fail(symbols.failed), `Not verified${why}`)
+  }
+}
+
+function sealLines({ signed }: Verification, { paint, symbols }: Terminal): string[] {
+  const statement = signed === null ? undefined : parseStatement(signed.statement)
+  if (signed === null || statement === undefined) return [`${paint.accent(symbols.ok)} Verified`]
+  const seal = paint.accent(`${symbols.ok} Verified ${signed.signature.slice(0, 8)}`)
+  const { held_out: heldOut, server, scenario } = statement
+  return [
+    `${seal} ${paint.dim(`by ${safeText(server, 100)} on ${statement.verified_at.slice(0, 10)}`)}`,
+    `  return ${paint.bold(formatValue(heldOut.return_mean))} on ${formatCount(heldOut.episodes)} held-out episodes of ${safeText(`${scenario.name}@${scenario.version}`, 240)}`,
+  ]
+}
+
+/** A statement as it was signed; undefined for what is none. */
+function parseStatement(text: string): VerificationStatement | undefined {
+  try {
+    return verificationStatementSchema.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}
+
+/** The leaderboard as a table. */
+export function leaderboardLines({ entries }: Leaderboard, terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  // Where there is no room for all, the agent's name is worth more.
+  const wide = terminal.columns() >= 100
+  const columns = [
+    { title: '#', align: 'right' as const },
+    { title: 'Agent', shrink: true },
+    { title: 'Return', align: 'right' as const },
+    { title: 'Targets' },
+    { title: 'Steps', align: 'right' as const },
+    { title: 'Verified' },
+    ...(wide ? [{ title: 'sd', align: 'right' as const }, { title: 'Algorithm' }] : []),
+  ]
+  const reached = (success: boolean | null) =>
+    success === null ? '-' : success ? `${symbols.ok} reached` : `${symbols.failed} missed`
+  const rows = entries.map((entry) => [
+    String(entry.rank),
+    safeText(`${entry.agent.name}@${entry.agent.version}`, 240),
+    formatValue(entry.return_mean),
+    reached(entry.success),
+    formatCount(entry.steps),
+    entry.verified_at.slice(0, 10),
+    ...(wide ? [formatValue(entry.return_std), safeText(entry.agent.algorithm, 20)] : []),
+  ])
+  return renderTable(columns, rows, terminal, (text, _, column) => (column === 1 ? paint.bold(text) : text))
+}
