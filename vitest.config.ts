@@ -1,6 +1,24 @@
+import { globSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { fullTier, tier } from './testkit/src/tier.ts'
+
+const include = ['{sdk,runtime,registry,plugins,web,testkit,infra}/**/*.test.{ts,tsx}']
+const exclude = ['**/node_modules/**']
+
+/** Files without a test of the tier that runs: they need not even be loaded. */
+function filesOfTheOtherTier(): string[] {
+  const of = {
+    all: () => true,
+    quick: (text: string) => !/^\/\/ @module-tag full$/m.test(text),
+    full: (text: string) => /^\/\/ @module-tag full$|\bfullTier\b|\bdescribeOnEngines\(|\btestAttacks\(/m.test(text),
+  }[tier]
+  return globSync(include, { cwd: import.meta.dirname, exclude }).filter((path) => !of(readFileSync(path, 'utf8')))
+}
+
+const left = [...exclude, ...filesOfTheOtherTier()]
 
 /**
  * Rooms whose files follow each other in one process: what one has imported, compiled and warmed up is there for the
@@ -30,24 +48,29 @@ export default defineConfig({
   test: {
     // Pictures carry these rules with them; other styles mean nothing to a test.
     css: { include: /\/styles\/(tokens|pictures)\.css/ },
-    globalSetup: ['registry/src/testing/global-setup.ts'],
+    globalSetup: ['testkit/src/global-setup.ts'],
     // isolated-vm and the learner are native: a crash must end one file's process, never the run.
     pool: 'forks',
     execArgv: ['--no-node-snapshot'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: availableParallelism(),
+    tags: [{ name: fullTier, description: 'Runs by `npm run test:full`, not by `npm test`.' }],
+    ...(tier === 'all' ? {} : { tagsFilter: [tier === 'full' ? fullTier : `!${fullTier}`] }),
     sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
         test: {
           name: 'isolated',
-          include: ['{sdk,runtime,registry,plugins,web,infra}/**/*.test.{ts,tsx}'],
-          exclude: ['**/node_modules/**', ...shared],
+          include,
+          exclude: [...left, ...shared],
         },
       },
-      { extends: true, test: { name: 'shared', include: shared, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'shared', include: shared, exclude: left, isolate: false },
+      },
     ],
   },
 })

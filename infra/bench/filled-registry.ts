@@ -10,10 +10,9 @@ import {
   loadPictures,
   markdownHtml,
   openDatabase,
-  startPostgresql,
-  stopPostgresql,
   syntheticPackages,
 } from '@agentgym/registry/benchmarks'
+import { startPostgresql, stopPostgresql } from '@agentgym/testkit/postgresql-server'
 import { agent } from './http-load.ts'
 import type { PageLoad } from './page-load.process.ts'
 

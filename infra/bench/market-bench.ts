@@ -14,9 +14,8 @@ import {
   openBenchMarket,
   openDatabase,
   splitSale,
-  startPostgresql,
-  stopPostgresql,
 } from '@agentgym/registry/benchmarks'
+import { startPostgresql, stopPostgresql } from '@agentgym/testkit/postgresql-server'
 import type { Figure } from './figure.ts'
 import { atFixedRate, percentile } from './http-load.ts'
 

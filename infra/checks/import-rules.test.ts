@@ -41,6 +41,7 @@ const trespasses: [rule: string, file: string, specifier: string][] = [
   ['cli-is-the-top', 'runtime/src/progress.ts', '../../sdk/cli/src/index.ts'],
   ['infra-is-outside', 'runtime/src/self-check.ts', '../../infra/checks/rules.ts'],
   ['no-deep-imports', 'sdk/cli/src/deep.ts', '../../../runtime/src/training/loop.ts'],
+  ['only-tests-import-the-testkit', 'runtime/src/started.ts', '../../testkit/src/registry.ts'],
   ['only-tests-import-tests', 'runtime/src/borrowed.ts', './loop.test.ts'],
   ['no-unresolved-imports', 'runtime/src/typo.ts', './traning.ts'],
   ['only-sandbox-imports-isolated-vm', 'runtime/src/rollout/isolate.ts', 'isolated-vm'],
@@ -81,6 +82,8 @@ const rightful: [file: string, specifier: string][] = [
   ['sdk/cli/src/site.ts', '@agentgym/web'],
   ['web/src/index.ts', '@agentgym/client'],
   ['web/test/site.test.ts', '@agentgym/registry'],
+  ['testkit/src/registry.ts', '@agentgym/registry'],
+  ['web/test/pages.test.ts', '../../testkit/src/registry.ts'],
   ['infra/checks/rules.ts', '../../runtime/src/training/loop.ts'],
 ]
 
@@ -130,7 +133,7 @@ describe('each rule bites', () => {
   let found: string[] = []
   beforeAll(async () => {
     buildTrespassingTree(root)
-    found = await violations(root, ['sdk', 'runtime', 'registry', 'web', 'plugins', 'infra'])
+    found = await violations(root, ['sdk', 'runtime', 'registry', 'web', 'plugins', 'testkit', 'infra'])
   })
   afterAll(() => rmSync(root, { recursive: true }))
 

@@ -85,6 +85,12 @@ export function importRules(root: string): IForbiddenRuleType[] {
       to: { path: packages, pathNot: ['^$1/', entryFiles(root)] },
     },
     {
+      name: 'only-tests-import-the-testkit',
+      comment: 'What it starts is for tests and benchmarks: nothing of it is part of the service.',
+      from: { path: packages, pathNot: tests },
+      to: { path: '^testkit/' },
+    },
+    {
       name: 'only-tests-import-tests',
       from: { pathNot: tests },
       to: { path: '[.]test[.]tsx?$' },
@@ -132,7 +138,7 @@ const confined: [rule: string, room: string, library: string][] = [
   ['only-learner-loads-the-addon', '^runtime/src/learner/', '^runtime/learner/|[.]node$'],
   ['only-npm-imports-verdaccio', '^registry/src/modules/npm/', npm('verdaccio')],
   ['only-storage-knows-s3', '^registry/src/core/storage/', npm('@aws-sdk/[^/]+')],
-  ['only-database-opens-databases', '^registry/src/(core/database|testing)/', npm('(pg|@electric-sql/pglite)')],
+  ['only-database-opens-databases', '^registry/src/core/database/', npm('(pg|@electric-sql/pglite)')],
   ['only-one-file-imports-lucia', '^registry/src/modules/accounts/lucia-sessions[.]ts$', npm('lucia')],
   ['only-accounts-hashes-passwords', '^registry/src/modules/accounts/', npm('@node-rs/argon2')],
 ]

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline'
 import { type Client, leaseJob, publishPackage, sendHeartbeat, sendResult, versionPath } from '@agentgym/client'
 import type { LeasedCheck } from '@agentgym/contract'
 import { runWorker, type WorkerEvent } from '@agentgym/runtime'
+import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../registry/src/core/database/database.ts'
 import { openDatabase } from '../../registry/src/core/database/open-database.ts'
-import { createPostgresqlDatabase } from '../../registry/src/testing/test-postgresql.ts'
 import { type PackedScenario, packScenario, startServer, type TestServer } from './registry-server.ts'
 
 let server: TestServer

@@ -7,9 +7,9 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { createClient, leaseJob, releaseJob, sendHeartbeat, sendResult } from '@agentgym/client'
 import { verificationStatementSchema } from '@agentgym/contract'
 import { openDatabase } from '@agentgym/registry/testing'
+import { restorePostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { auditLedger } from '../../registry/src/modules/ledger/audit-ledger.ts'
-import { restorePostgresqlDatabase } from '../../registry/src/testing/test-postgresql.ts'
 import { startServer, type TestServer } from './registry-server.ts'
 
 /** What version 0.1.0 left behind: testdata/databases/README.md says how it was made. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '@agentgym/contract'
+import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor, Scope } from '../../registry/src/core/access/actor.ts'
 import type { Database } from '../../registry/src/core/database/database.ts'
@@ -15,7 +16,6 @@ import {
   type Listed,
   listPackage,
 } from '../../registry/src/modules/orders/testing/marketplace.ts'
-import { createPostgresqlDatabase } from '../../registry/src/testing/test-postgresql.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 
 const long = process.env.AGENTGYM_TEST_LONG === '1'

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Client, createClient } from '@agentgym/client'
 import { type RunningServer, type ServeOptions, serve } from '@agentgym/registry'
-import { dataFolder } from '@agentgym/registry/testing'
 import { writeBuild } from '@agentgym/runtime'
+import { dataFolder } from '@agentgym/testkit/registry'
 
 export type TestServer = RunningServer & {
   /** Folder of what is not in a database elsewhere. */

@@ -16,7 +16,7 @@ pnpm_version=12.4.2
 packages_stamp=node_modules/.agentgym-setup
 
 packages_fingerprint() {
-  cat infra/setup/run.sh pnpm-lock.yaml pnpm-workspace.yaml package.json sdk/*/package.json runtime/package.json registry/package.json web/package.json plugins/*/package.json | cksum
+  cat infra/setup/run.sh pnpm-lock.yaml pnpm-workspace.yaml package.json sdk/*/package.json runtime/package.json registry/package.json web/package.json testkit/package.json plugins/*/package.json | cksum
 }
 
 packages_ready() {

@@ -1,6 +1,5 @@
 /** What tests of other packages need of this one's inside: a served folder with packages in it. */
 
-export { dataFolder } from './app/testing/data-folder.ts'
 export { openDatabase } from './core/database/open-database.ts'
 export { listed } from './modules/catalog/testing/listed.ts'
 export { loadPackages } from './modules/catalog/testing/load-packages.ts'

@@ -1,5 +1,6 @@
 import { serve } from '@agentgym/registry'
-import { dataFolder, type listed, loadPackages, openDatabase } from '@agentgym/registry/testing'
+import { type listed, loadPackages, openDatabase } from '@agentgym/registry/testing'
+import { dataFolder } from '@agentgym/testkit/registry'
 import { createSite } from '../src/app/create-site.ts'
 import type { SiteRoute } from '../src/app/route.ts'
 import { type SiteAssets, unbuiltAssets } from '../src/app/site-assets.ts'

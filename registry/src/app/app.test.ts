@@ -1,20 +1,19 @@
 import { AgentGymError } from '@agentgym/contract'
+import { postgresql } from '@agentgym/testkit/databases'
+import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { createRoute, z } from '@hono/zod-openapi'
 import { HTTPException } from 'hono/http-exception'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
 import { createRoutes } from '../core/http/create-routes.ts'
 import { failures } from '../core/http/failures.ts'
-import { testDatabases } from '../testing/test-databases.ts'
-import { type ServedApp, serveApp } from './testing/serve-app.ts'
 
 const json = { 'content-type': 'application/json' }
 let database: Database
 let app: ServedApp
 
 beforeAll(async () => {
-  const [pglite] = await testDatabases()
-  database = await pglite.open()
+  database = await postgresql.open()
   app = await serveApp(database, [faultyRoom()])
 })
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { verifyStatement } from '@agentgym/client'
 import type { LeasedEvaluation, SigningKeys, Verification } from '@agentgym/contract'
+import { dataFolder } from '@agentgym/testkit/registry'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../testdata/episodes/sample-episode.ts'
 import { endlessLoop } from '../../../testdata/models/hostile-models.ts'
@@ -9,7 +10,6 @@ import { bundleHash, claimOf } from '../modules/verification/testing/verifying.t
 import type { OpenApiDocument } from './openapi-document.ts'
 import { type RunningServer, serve } from './serve.ts'
 import { type Call, conformingCalls } from './testing/conforming-calls.ts'
-import { dataFolder } from './testing/data-folder.ts'
 
 let server: RunningServer
 let calls: ReturnType<typeof conformingCalls>

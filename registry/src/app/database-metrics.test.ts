@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
 import { scrapedFigures } from '../core/observability/scraped-figures.ts'
 import { closeJobQueue, jobQueue } from '../core/queue/job-queue.ts'
 import { insertRun } from '../modules/runs/exports/testing/insert-run.ts'
-import { testDatabases } from '../testing/test-databases.ts'
 import { sampled, scrape } from './testing/scrape.ts'
-import { type ServedApp, serveApp } from './testing/serve-app.ts'
 
 const apps: ServedApp[] = []
 const serveWith = async (database: Database) => {
@@ -20,7 +20,7 @@ afterEach(async () => {
   await Promise.all(apps.splice(0).map((app) => app.close()))
 })
 
-describe.each(await testDatabases())('/metrics on $kind', ({ open }) => {
+describeOnEngines('/metrics on $kind', ({ open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

@@ -1,19 +1,18 @@
 import { type OutgoingHttpHeaders, request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { postgresql } from '@agentgym/testkit/databases'
+import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
 import { createRoutes } from '../core/http/create-routes.ts'
 import { closeJobQueue } from '../core/queue/job-queue.ts'
 import type { ServerConfig } from '../core/services.ts'
-import { testDatabases } from '../testing/test-databases.ts'
 import { parseExposition } from './testing/parse-exposition.ts'
-import { type ServedApp, serveApp } from './testing/serve-app.ts'
 
-const [pglite] = await testDatabases()
 let database: Database
 const apps: ServedApp[] = []
 beforeAll(async () => {
-  database = await pglite.open()
+  database = await postgresql.open()
 })
 afterEach(async () => {
   await Promise.all(apps.splice(0).map((app) => app.close()))
@@ -173,7 +172,7 @@ describe('iterations', () => {
 
 describe('a database that does not answer', () => {
   it('leaves what the process knows of itself, and says so', async () => {
-    const closed = await pglite.open()
+    const closed = await postgresql.open()
     await closed.close()
     const app = await serveWith({}, closed)
     const families = parseExposition((await get(app)).body)

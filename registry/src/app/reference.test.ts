@@ -1,7 +1,7 @@
+import { dataFolder } from '@agentgym/testkit/registry'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { methods, type OpenApiDocument } from './openapi-document.ts'
 import { type RunningServer, serve } from './serve.ts'
-import { dataFolder } from './testing/data-folder.ts'
 
 let server: RunningServer
 let document: OpenApiDocument

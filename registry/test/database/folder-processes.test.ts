@@ -5,9 +5,9 @@ import { mkdtemp, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { createPgliteFolder } from '@agentgym/testkit/databases'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/core/database/open-database.ts'
-import { createPgliteFolder } from '../../src/testing/test-databases.ts'
 
 const writer = fileURLToPath(new URL('./folder-writer.ts', import.meta.url))
 

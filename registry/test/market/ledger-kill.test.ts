@@ -5,7 +5,9 @@ import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { runFolder } from '@agentgym/testkit/run-folder'
+import { afterEach, expect, it } from 'vitest'
 import type { Database } from '../../src/core/database/database.ts'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import { availableMinor } from '../../src/modules/ledger/account.ts'
@@ -13,15 +15,13 @@ import { openAccounts, readAccounts } from '../../src/modules/ledger/accounts.st
 import { applyTransfers } from '../../src/modules/ledger/apply-transfers.ts'
 import { auditLedger } from '../../src/modules/ledger/audit-ledger.ts'
 import { insertOwners } from '../../src/modules/ledger/testing/insert-owners.ts'
-import { runFolder } from '../../src/testing/run-folder.ts'
-import { testDatabases } from '../../src/testing/test-databases.ts'
 import { type Accounts, priceMinor, purchase } from './ledger-purchase.ts'
 
 const writer = fileURLToPath(new URL('./ledger-writer.ts', import.meta.url))
 const kills = process.env.AGENTGYM_TEST_LONG === '1' ? 50 : 2
 const currency = 'EUR'
 
-describe.each(await testDatabases())('kill -9 amid transfers on $kind', ({ create }) => {
+describeOnEngines('kill -9 amid transfers on $kind', ({ create }) => {
   let running: ChildProcess | undefined
   afterEach(() => void running?.kill('SIGKILL'))
 

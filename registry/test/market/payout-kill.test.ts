@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Actor, Scope } from '../../src/core/access/actor.ts'
 import { openDatabase } from '../../src/core/database/open-database.ts'
@@ -10,7 +11,6 @@ import type { ServerConfig } from '../../src/core/services.ts'
 import { sendPayouts } from '../../src/modules/payments/payments-upkeep.ts'
 import { requestPayout } from '../../src/modules/payments/request-payout.ts'
 import { openStripeMarket, type StripeMarket, type Trader } from '../../src/modules/payments/test/stripe-market.ts'
-import { createPostgresqlDatabase } from '../../src/testing/test-postgresql.ts'
 
 export type PayoutSender = {
   config: Pick<ServerConfig, 'training' | 'market' | 'publicUrl'>

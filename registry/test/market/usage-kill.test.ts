@@ -2,15 +2,15 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { testServices } from '@agentgym/testkit/services'
+import { expect, it } from 'vitest'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import type { ServerConfig } from '../../src/core/services.ts'
 import { auditLedger } from '../../src/modules/ledger/audit-ledger.ts'
 import { meteredAgent, type UsageEvent, usageEvent } from '../../src/modules/metering/testing/metered-agents.ts'
 import { auditMarket } from '../../src/modules/orders/audit-market.ts'
 import { createTrader, fund, holdings } from '../../src/modules/orders/testing/marketplace.ts'
-import { testDatabases } from '../../src/testing/test-databases.ts'
-import { testServices } from '../../src/testing/test-services.ts'
 
 export type UsageTeller = {
   config: Pick<ServerConfig, 'training' | 'market'>
@@ -25,7 +25,7 @@ const kills = process.env.AGENTGYM_TEST_LONG === '1' ? 100 : 2
 const callers = 3
 const priceMinor = 777
 
-describe.each(await testDatabases())('kill -9 amid metered calls, on $kind', ({ create }) => {
+describeOnEngines('kill -9 amid metered calls, on $kind', ({ create }) => {
   it(
     'what was acknowledged is paid, each event once, and the remainders with it',
     async () => {

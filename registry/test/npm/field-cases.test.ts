@@ -1,14 +1,14 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/core/database/database.ts'
 import { unyankVersion, yankVersion } from '../../src/modules/packages/change-versions.ts'
 import { resolveVersion } from '../../src/modules/packages/resolve-version.ts'
-import { testDatabases } from '../../src/testing/test-databases.ts'
 import { type HttpRegistry, type Json, openHttpRegistry, type Served } from './http-registry.ts'
 import { integrityOf, packScenario, publishDocument } from './scenario-package.ts'
 
-describe.each(await testDatabases())('field cases on $kind', ({ open }) => {
+describeOnEngines('field cases on $kind', ({ open }) => {
   let database: Database
   let registry: HttpRegistry
 

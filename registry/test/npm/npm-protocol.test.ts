@@ -1,13 +1,13 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/core/database/database.ts'
 import { findPendingCode } from '../../src/modules/accounts/device-codes.store.ts'
 import { decideDeviceCode } from '../../src/modules/accounts/device-log-in.ts'
 import { flushDownloads } from '../../src/modules/packages/downloads.ts'
-import { testDatabases } from '../../src/testing/test-databases.ts'
 import { type HttpRegistry, type Json, openHttpRegistry } from './http-registry.ts'
 import { packScenario, publishDocument } from './scenario-package.ts'
 
-describe.each(await testDatabases())('the npm protocol on $kind', ({ open }) => {
+describeOnEngines('the npm protocol on $kind', ({ open }) => {
   let database: Database
   let registry: HttpRegistry
 

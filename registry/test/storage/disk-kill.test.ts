@@ -5,9 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { runFolder } from '@agentgym/testkit/run-folder'
 import { expect, it } from 'vitest'
 import { openDiskObjectStore } from '../../src/core/storage/disk/disk-object-store.ts'
-import { runFolder } from '../../src/testing/run-folder.ts'
 
 const writer = fileURLToPath(new URL('./object-writer.ts', import.meta.url))
 

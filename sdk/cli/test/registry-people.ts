@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { dataFolder } from '@agentgym/registry/testing'
+import { dataFolder } from '@agentgym/testkit/registry'
 import type { Connection } from '../src/account/connection.ts'
 import { type CliResult, runCli } from './run-cli.ts'
 import { startServer, type TestServer } from './start-server.ts'

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { AgentGymError } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertAccount } from '../../modules/accounts/accounts.store.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import type { Database } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
 import type { Actor, Permission, Scope } from './actor.ts'
@@ -23,7 +23,7 @@ const codeOf = async (work: Promise<unknown> | (() => unknown)): Promise<string>
   }
 }
 
-describe.each(await testDatabases())('authorise on $kind', ({ open }) => {
+describeOnEngines('authorise on $kind', ({ open }) => {
   let database: Database
   let organisationId: string
   const users = new Map<Role | 'stranger' | 'operator', Actor>()

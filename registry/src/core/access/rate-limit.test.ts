@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { createPostgresqlDatabase } from '../../testing/test-postgresql.ts'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { limitRate, refundRate } from './rate-limit.ts'
@@ -9,7 +9,7 @@ import { limitRate, refundRate } from './rate-limit.ts'
 // A window that does not end during the test.
 const windowSeconds = 60 * 365 * 86_400
 
-describe.each(await testDatabases())('limitRate on $kind', ({ open }) => {
+describeOnEngines('limitRate on $kind', ({ open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { describeOnBothEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from './database.ts'
 import { violatedConstraint } from './violated-constraint.ts'
 
 const hash = (digit: string) => digit.repeat(64)
 
 /** Raw statements on purpose: what the database refuses, it refuses whatever our own code or types allow. */
-describe.each(await testDatabases())('constraints on $kind', ({ open }) => {
+describeOnBothEngines('constraints on $kind', ({ open }) => {
   let database: Database
   let user: string
   let organisation: string

@@ -1,12 +1,12 @@
+import { describeOnBothEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from './database.ts'
 import { ahead, sendAhead } from './flights.ts'
 import { prepared } from './prepared-statements.ts'
 import { sqlState } from './violated-constraint.ts'
 
-describe.each(await testDatabases())('statements that are sent ahead on $kind', ({ open }) => {
+describeOnBothEngines('statements that are sent ahead on $kind', ({ open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { createEmptyPostgresqlDatabase } from '../../testing/test-postgresql.ts'
+import { describeOnBothEngines } from '@agentgym/testkit/databases'
+import { createEmptyPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations/migrations.ts'
 import { openDatabase } from './open-database.ts'
 
-describe.each(await testDatabases())('migrate on $kind', ({ open }) => {
+describeOnBothEngines('migrate on $kind', ({ open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

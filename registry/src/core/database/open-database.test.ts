@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { describeOnBothEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
 import { PgBoss } from 'pg-boss'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database, Queries } from './database.ts'
 
-describe.each(await testDatabases())('Database on $kind', ({ kind, open }) => {
+describeOnBothEngines('Database on $kind', ({ kind, open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

@@ -1,6 +1,6 @@
+import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createPostgresqlDatabase } from '../../testing/test-postgresql.ts'
 import type { Database } from './database.ts'
 import { openDatabase } from './open-database.ts'
 import type { Schema } from './schema.ts'

@@ -1,10 +1,10 @@
+import { describeOnBothEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from './database.ts'
 import { prepared } from './prepared-statements.ts'
 
-describe.each(await testDatabases())('marked statements on $kind', ({ kind, open }) => {
+describeOnBothEngines('marked statements on $kind', ({ kind, open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

@@ -1,7 +1,7 @@
+import { describeOnBothEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from './database.ts'
 
 const transfer = fc.record({
@@ -11,7 +11,7 @@ const transfer = fc.record({
   fails: fc.boolean(),
 })
 
-describe.each(await testDatabases())('transactions on $kind', ({ open }) => {
+describeOnBothEngines('transactions on $kind', ({ open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

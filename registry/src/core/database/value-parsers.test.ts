@@ -1,7 +1,7 @@
+import { describeOnBothEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from './database.ts'
 
 // PostgreSQL keeps any character but NUL.
@@ -23,7 +23,7 @@ const cases: [type: string, values: fc.Arbitrary<unknown>][] = [
   ['jsonb', fc.json({ stringUnit: 'grapheme' }).filter((json) => !json.includes('\\u0000'))],
 ]
 
-describe.each(await testDatabases())('values on $kind', ({ open }) => {
+describeOnBothEngines('values on $kind', ({ open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { postgresql } from '@agentgym/testkit/databases'
+import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { createRoute, z } from '@hono/zod-openapi'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../app/app.ts'
-import { type ServedApp, serveApp } from '../../app/testing/serve-app.ts'
 import { accountRoutes } from '../../modules/accounts/account-routes.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import type { Database } from '../database/database.ts'
 import type { Services } from '../services.ts'
 import { createRoutes } from './create-routes.ts'
@@ -45,8 +45,7 @@ function mirrorRoom() {
 }
 
 beforeAll(async () => {
-  const [pglite] = await testDatabases()
-  database = await pglite.open()
+  database = await postgresql.open()
   const site: Site = { fetch: (request, visitor) => answer(request, visitor) }
   app = await serveApp(database, (services) => [accountRoutes(services), mirrorRoom()], { trustedProxies: 1 }, { site })
 })

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertOwners } from '../../modules/ledger/testing/insert-owners.ts'
 import { codeOf } from '../../modules/orders/testing/marketplace.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import type { Database } from '../database/database.ts'
 import { forgetKeys } from './idempotency-upkeep.ts'
 import { type Keyed, once } from './once.ts'
 
-describe.each(await testDatabases())('once a key, on $kind', ({ open }) => {
+describeOnEngines('once a key, on $kind', ({ open }) => {
   let database: Database
   let actorId: string
   let other: string

@@ -1,7 +1,7 @@
+import { postgresql } from '@agentgym/testkit/databases'
+import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type OtlpCollector, startCollector } from '../../app/testing/otlp-collector.ts'
-import { type ServedApp, serveApp } from '../../app/testing/serve-app.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import type { Database } from '../database/database.ts'
 import { createRoutes } from '../http/create-routes.ts'
 import { currentTraceparent } from '../http/current-traceparent.ts'
@@ -11,12 +11,11 @@ import { tracingSettings } from './tracing-settings.ts'
 
 const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const run = '3b241101-e2bb-4255-8caf-4136c566a962'
-const [pglite] = await testDatabases()
 let database: Database
 let collector: OtlpCollector
 const closing: (() => Promise<void>)[] = []
 beforeAll(async () => {
-  database = await pglite.open()
+  database = await postgresql.open()
 })
 beforeEach(async () => {
   collector = await startCollector()

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { JobKind, WorkerDescription } from '@agentgym/contract'
+import { describeOnBothEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { leaseJob } from '../../modules/jobs/lease-job.ts'
 import { releaseJob } from '../../modules/jobs/release-job.ts'
 import { settleExhausted } from '../../modules/jobs/upkeep.ts'
 import { forgetWorkers } from '../../modules/jobs/workers.store.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import type { Database } from '../database/database.ts'
 import type { JobHandler, LeasedAttempt } from './job-handler.ts'
 import { closeJobQueue, type JobQueue, jobQueue, maxAttempts } from './job-queue.ts'
@@ -15,7 +15,7 @@ import { closeJobQueue, type JobQueue, jobQueue, maxAttempts } from './job-queue
 const lost = { code: 'lease_lost' }
 const tarball = { name: '@a/b', version: '1.0.0', integrity: 'sha512-', tarball_url: 'http://localhost/' }
 
-describe.each(await testDatabases())('the queue of jobs on $kind', ({ open }) => {
+describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let queue: JobQueue

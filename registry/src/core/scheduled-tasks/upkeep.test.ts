@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { installationSecret } from '../../app/settings/installation-secret.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import type { Database } from '../database/database.ts'
 import { startUpkeep } from './upkeep.ts'
 
-describe.each(await testDatabases())('upkeep on $kind', ({ open }) => {
+describeOnEngines('upkeep on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
+import { runFolder } from '@agentgym/testkit/run-folder'
+import { startS3 } from '@agentgym/testkit/s3'
 import { describe, expect, it } from 'vitest'
-import { runFolder } from '../../testing/run-folder.ts'
-import { startS3 } from '../../testing/start-s3.ts'
 import { openObjectStore, s3AddressFrom } from './open-object-store.ts'
 
 describe('openObjectStore', () => {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { accountRoutes } from './account-routes.ts'
 import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
@@ -96,7 +96,7 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
   { route: 'GET /v1/oauth/{provider}/callback', path: '/v1/oauth/github/callback', statuses: publicRoute(404) },
 ]
 
-describe.each(await testDatabases())('every route of accounts on $kind', ({ open }) => {
+describeOnEngines('every route of accounts on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   const bring = new Map<Caller, Call>([['nobody', {}]])

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { accountUpkeep } from './account-upkeep.ts'
 import { createDeviceCode } from './device-codes.store.ts'
 import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
 
-describe.each(await testDatabases())('accountUpkeep on $kind', ({ open }) => {
+describeOnEngines('accountUpkeep on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   beforeAll(async () => {

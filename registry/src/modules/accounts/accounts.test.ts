@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { type AuthServer, type Call, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
 
-describe.each(await testDatabases())('accounts on $kind', ({ open }) => {
+describeOnEngines('accounts on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   beforeAll(async () => {

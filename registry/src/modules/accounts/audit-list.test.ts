@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { type AuthServer, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
 type Entry = { id: number; actor: string | null; action: string; subject: string }
 
-describe.each(await testDatabases())('the audit log on $kind', ({ open }) => {
+describeOnEngines('the audit log on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   let operator: { username: string; cookie: string }

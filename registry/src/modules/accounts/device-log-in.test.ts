@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { normaliseUserCode } from './device-codes.store.ts'
 import { type Answer, type AuthServer, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
 
-describe.each(await testDatabases())('device log-in on $kind', ({ open }) => {
+describeOnEngines('device log-in on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   beforeAll(async () => {

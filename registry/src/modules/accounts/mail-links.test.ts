@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { linkIdentity } from './oauth-identities.store.ts'
 import { type AuthServer, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
 
-describe.each(await testDatabases())('links in mails on $kind', ({ open }) => {
+describeOnEngines('links in mails on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   beforeAll(async () => {

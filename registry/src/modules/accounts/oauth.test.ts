@@ -1,7 +1,7 @@
 import type { AgentGymError } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { insertAccount } from './accounts.store.ts'
 import { logInByOauth, usernamesFrom } from './oauth-log-in.ts'
 import type { Identity, OauthProvider } from './oauth-providers.ts'
@@ -23,7 +23,7 @@ function providerInMemory() {
   return { provider, granted }
 }
 
-describe.each(await testDatabases())('OAuth on $kind', ({ open }) => {
+describeOnEngines('OAuth on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   let plain: AuthServer

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
 
-describe.each(await testDatabases())('organisations on $kind', ({ open }) => {
+describeOnEngines('organisations on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   const cookies = new Map<string, string>()

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { type AuthServer, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
 
 type Listed = { id: string; current: boolean }
 
-describe.each(await testDatabases())('sessions on $kind', ({ open }) => {
+describeOnEngines('sessions on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   beforeAll(async () => {

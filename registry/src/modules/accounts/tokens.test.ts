@@ -1,11 +1,11 @@
 import { tokenScopeSchema } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
-describe.each(await testDatabases())('tokens on $kind', ({ open }) => {
+describeOnEngines('tokens on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   let operator: { cookie: string }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { SpendCap } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type Asking, askRooms } from '@agentgym/testkit/registry'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { type Asking, askRooms } from '../../testing/ask-rooms.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { accountRoutes } from '../accounts/account-routes.ts'
 import {
   buy,
@@ -18,7 +18,7 @@ import {
 import { capRoutes } from './caps.routes.ts'
 import { setSpendCap, spendCapsOf } from './set-spend-cap.ts'
 
-describe.each(await testDatabases())('spend caps on $kind', ({ open }) => {
+describeOnEngines('spend caps on $kind', ({ open }) => {
   let database: Database
   let asking: Asking
   let seller: Actor

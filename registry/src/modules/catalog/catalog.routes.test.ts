@@ -1,5 +1,7 @@
 import { packageListSchema, packagePageSchema, type VersionReadme, versionReadmeSchema } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { goodEntries } from '../../../../testdata/tarballs/good-package.ts'
 import { archive, gzip } from '../../../../testdata/tarballs/tar-writer.ts'
@@ -9,8 +11,6 @@ import { openRooms } from '../../app/rooms.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { publishVersion } from '../packages/publish-version.ts'
 import { checkAll, createActor } from '../packages/testing/publishing.ts'
 
@@ -23,7 +23,7 @@ const firstReadme = `# 倒立摆 — crème brûlée 🚗👩‍🔬
 [here](javascript:alert(1)) and [there](https://example.org)
 `
 
-describe.each(await testDatabases())('the catalogue over HTTP on $kind', ({ open }) => {
+describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let listener: HttpListener

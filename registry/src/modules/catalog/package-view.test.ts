@@ -1,10 +1,10 @@
 import { type AgentGymError, packageViewSchema } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { type Cast, openCast, sell } from '../entitlements/test/market-server.ts'
 import { buy } from '../orders/testing/marketplace.ts'
 import { deprecateVersions, yankVersion } from '../packages/change-versions.ts'
@@ -17,7 +17,7 @@ import { finish, mustLease, resultOf, uploadAgent } from '../verification/testin
 import { packagePage } from './package-page.ts'
 import { packageView } from './package-view.ts'
 
-describe.each(await testDatabases())('a package in one answer on $kind', ({ open }) => {
+describeOnEngines('a package in one answer on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let cast: Cast

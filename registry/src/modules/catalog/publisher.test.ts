@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { testServices } from '../../testing/test-services.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { describePublisher } from './publisher.ts'
 import { listed } from './testing/listed.ts'
 import { loadPackages } from './testing/load-packages.ts'
 
-describe.each(await testDatabases())('a publisher on $kind', ({ open }) => {
+describeOnEngines('a publisher on $kind', ({ open }) => {
   let database: Database
   let services: Services
   let owner: Actor

@@ -1,12 +1,12 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { listed } from './testing/listed.ts'
 import { loadPackages } from './testing/load-packages.ts'
 import { search, searchAll } from './testing/search-all.ts'
 
-describe.each(await testDatabases())('words on $kind', ({ open }) => {
+describeOnEngines('words on $kind', ({ open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

@@ -1,8 +1,8 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { searchQuery } from '../search/index-package.ts'
 import { facetCounts } from './search-packages.ts'
@@ -32,7 +32,7 @@ const filters = fc.record(
   { requiredKeys: ['sort'] },
 ) satisfies fc.Arbitrary<Asked>
 
-describe.each(await testDatabases())('pages on $kind', ({ kind, open }) => {
+describeOnEngines('pages on $kind', ({ kind, open }) => {
   let database: Database
   let member: Actor
   const packages = [...syntheticPackages(150, 7)].map(withTies)

@@ -1,10 +1,10 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { facetCounts } from './search-packages.ts'
 import { listed } from './testing/listed.ts'
@@ -22,7 +22,7 @@ const ways: Asked[] = [
   { category: 'secrets' },
 ]
 
-describe.each(await testDatabases())('private packages on $kind', ({ open }) => {
+describeOnEngines('private packages on $kind', ({ open }) => {
   let database: Database
   let owner: Actor
   let organisationId: string

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listPackage } from '../orders/testing/marketplace.ts'
 import { openStripeMarket, type StripeMarket, type Trader } from '../payments/test/stripe-market.ts'
 
 type Day = { day: string; orders: number; sales_minor: number; net_minor: number }
 
-describe.each(await testDatabases())('earnings day by day on $kind', ({ open }) => {
+describeOnEngines('earnings day by day on $kind', ({ open }) => {
   let market: StripeMarket
   let seller: Trader
   beforeAll(async () => {

@@ -1,6 +1,6 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Listed, listPackage } from '../orders/testing/marketplace.ts'
 import { openStripeMarket, type StripeMarket, type Trader } from '../payments/test/stripe-market.ts'
 
@@ -19,7 +19,7 @@ type Figures = Record<string, number>
 const cellsOf = (line: string) =>
   [...line.matchAll(/(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)/g)].map(([, quoted, plain]) => quoted ?? plain)
 
-describe.each(await testDatabases())('earnings on $kind', ({ open }) => {
+describeOnEngines('earnings on $kind', ({ open }) => {
   let market: StripeMarket
   let author: Trader
   let seller: Trader
@@ -201,7 +201,7 @@ describe.each(await testDatabases())('earnings on $kind', ({ open }) => {
   }, 1_800_000)
 })
 
-describe.each(await testDatabases())('the hold of earnings on $kind', ({ open }) => {
+describeOnEngines('the hold of earnings on $kind', ({ open }) => {
   it('clears them once it is over, and a refund within it frees nothing older', async () => {
     // A few seconds, in days.
     const market = await openStripeMarket(await open(), { payoutHoldDays: 8 / 86_400 })

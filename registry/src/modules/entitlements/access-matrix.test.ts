@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { buy, listPackage } from '../orders/testing/marketplace.ts'
 import { type AccessWorld, callers, everybody, openAccessWorld, strangers } from './test/access-world.ts'
 
 type Rows = [what: string, method: string, path: string, ...statuses: number[]][]
 
-describe.each(await testDatabases())('who may have which package, on $kind', ({ open }) => {
+describeOnEngines('who may have which package, on $kind', ({ open }) => {
   let database: Database
   let world: AccessWorld
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { startRunRequestSchema } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { jobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { leaseJob } from '../jobs/lease-job.ts'
 import { checkJobs } from '../packages/check-jobs.ts'
 import { upload } from '../packages/testing/publishing.ts'
@@ -13,7 +13,7 @@ import { trainJobs } from '../runs/train-jobs.ts'
 import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './test/market-server.ts'
 
 /** What nobody is given, workers are, for the job that they have and as long as they have it. */
-describe.each(await testDatabases())('files of a leased job on $kind', ({ open }) => {
+describeOnEngines('files of a leased job on $kind', ({ open }) => {
   let database: Database
   let server: MarketServer
   let cast: Cast

@@ -1,9 +1,9 @@
 import { startRunRequestSchema } from '@agentgym/contract'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { refundOrder } from '../orders/refund-order.ts'
 import { buy, codeOf, createTrader, fund } from '../orders/testing/marketplace.ts'
 import { openTarball } from '../packages/packument.ts'
@@ -41,7 +41,7 @@ describe('who may have the files', () => {
   })
 })
 
-describe.each(await testDatabases())('using a licence on $kind', ({ open }) => {
+describeOnEngines('using a licence on $kind', ({ open }) => {
   let database: Database
   let server: MarketServer
   let cast: Cast

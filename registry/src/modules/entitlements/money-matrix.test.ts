@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { type AccessWorld, type Caller, callers, openAccessWorld } from './test/access-world.ts'
 
-describe.each(await testDatabases())('who may see whose money, on $kind', ({ open }) => {
+describeOnEngines('who may see whose money, on $kind', ({ open }) => {
   let database: Database
   let world: AccessWorld
 

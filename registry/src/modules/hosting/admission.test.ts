@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Actor, scopes } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { postUsage } from '../metering/post-usage.ts'
 import { meteredAgent, setCallTerms, type Terms } from '../metering/testing/metered-agents.ts'
@@ -21,7 +21,7 @@ import { type HostingServer, startHosting, waitFor } from './testing/hosting-ser
 const times = { waitMs: 30_000, leaseMs: 20_000, pollMs: 50 }
 const callers = ['nobody', 'stranger', 'buyer', 'colleague', 'owner', 'narrow', 'worker'] as const
 
-describe.each(await testDatabases())('who may call which agent, on $kind', ({ open }) => {
+describeOnEngines('who may call which agent, on $kind', ({ open }) => {
   let database: Database
   let server: HostingServer
   let working: ReturnType<HostingServer['work']>

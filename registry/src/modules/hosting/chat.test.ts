@@ -1,7 +1,7 @@
 import type { HostedAction } from '@agentgym/contract'
+import { postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { meteredAgent } from '../metering/testing/metered-agents.ts'
 import { buy, createTrader, fund, type Listed } from '../orders/testing/marketplace.ts'
 import { acted, type HostingServer, startHosting } from './testing/hosting-server.ts'
@@ -19,8 +19,6 @@ const support = {
 }
 const text = { type: 'text', maxTokens: 8, vocabulary: 256 }
 
-const [, { open }] = await testDatabases()
-
 describe('calls in the manner of OpenAI’s API', () => {
   let database: Database
   let server: HostingServer
@@ -31,7 +29,7 @@ describe('calls in the manner of OpenAI’s API', () => {
   const seen: unknown[] = []
 
   beforeAll(async () => {
-    database = await open()
+    database = await postgresql.open()
     server = await startHosting(database, times)
     agent = await meteredAgent(database, {})
     token = await server.callerToken(await createTrader(database))

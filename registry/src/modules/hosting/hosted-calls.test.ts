@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { meteredAgent, type Terms } from '../metering/testing/metered-agents.ts'
 import { auditMarket } from '../orders/audit-market.ts'
@@ -13,7 +13,7 @@ import { acted, failed, type HostingServer, startHosting, waitFor } from './test
 
 const times = { waitMs: 30_000, leaseMs: 20_000, pollMs: 50 }
 
-describe.each(await testDatabases())('hosted calls, on $kind', ({ open }) => {
+describeOnEngines('hosted calls, on $kind', ({ open }) => {
   let database: Database
   let server: HostingServer
   let caller: Actor

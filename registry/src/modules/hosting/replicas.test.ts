@@ -1,7 +1,7 @@
+import { postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { meteredAgent } from '../metering/testing/metered-agents.ts'
 import { auditMarket } from '../orders/audit-market.ts'
@@ -10,7 +10,6 @@ import { callDesk } from './call-desk.ts'
 import { type HostingServer, startHosting, waitFor } from './testing/hosting-server.ts'
 
 const times = { waitMs: 30_000, leaseMs: 20_000, pollMs: 50 }
-const [, { create }] = await testDatabases()
 
 /** Two servers that know of each other by the database alone. */
 describe('hosted calls over two servers', () => {
@@ -18,7 +17,7 @@ describe('hosted calls over two servers', () => {
   let servers: HostingServer[]
 
   beforeAll(async () => {
-    const address = await create()
+    const address = await postgresql.create()
     databases = [await openDatabase(address), await openDatabase(address)]
     servers = [await startHosting(databases[0], times), await startHosting(databases[1], times)]
   })

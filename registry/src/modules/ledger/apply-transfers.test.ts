@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { availableMinor } from './account.ts'
 import { lockAccounts, openAccount, openAccounts, readAccounts, readOwnersAccounts } from './accounts.store.ts'
 import { applyTransfers } from './apply-transfers.ts'
@@ -14,7 +14,7 @@ import { insertOwners } from './testing/insert-owners.ts'
 
 const currency = 'EUR'
 
-describe.each(await testDatabases())('transfers on $kind', ({ open }) => {
+describeOnEngines('transfers on $kind', ({ open }) => {
   let database: Database
   let buyer: string
   let seller: string
@@ -113,7 +113,7 @@ describe.each(await testDatabases())('transfers on $kind', ({ open }) => {
   })
 })
 
-describe.each(await testDatabases())('upkeep of the ledger on $kind', ({ open }) => {
+describeOnEngines('upkeep of the ledger on $kind', ({ open }) => {
   it('folds hot accounts and frees what has expired', async () => {
     const database = await open()
     const [owner] = await insertOwners(database, 1)

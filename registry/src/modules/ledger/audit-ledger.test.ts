@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { openAccounts } from './accounts.store.ts'
 import { applyTransfers } from './apply-transfers.ts'
 import { auditLedger } from './audit-ledger.ts'
@@ -10,7 +10,7 @@ import { insertOwners } from './testing/insert-owners.ts'
 const currency = 'EUR'
 
 /** Damage that the database would refuse is done with its triggers and constraints off, and taken back afterwards. */
-describe.each(await testDatabases())('the auditor on $kind', ({ open }) => {
+describeOnEngines('the auditor on $kind', ({ open }) => {
   let database: Database
   let balance: string
   let provider: string

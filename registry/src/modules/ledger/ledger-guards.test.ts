@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { violatedConstraint } from '../../core/database/violated-constraint.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { openAccounts, readAccounts } from './accounts.store.ts'
 import { applyTransfers } from './apply-transfers.ts'
 import { auditLedger } from './audit-ledger.ts'
@@ -16,7 +16,7 @@ const past = '2001-01-01T00:00:00Z'
  * Raw statements on purpose, by the role that owns the tables: what the database refuses, it refuses whatever our code does.
  * Grants would not hold this role back; triggers and constraints do.
  */
-describe.each(await testDatabases())('what the ledger refuses on $kind', ({ open }) => {
+describeOnEngines('what the ledger refuses on $kind', ({ open }) => {
   let database: Database
   let balance: string
   let debt: string

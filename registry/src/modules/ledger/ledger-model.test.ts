@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { openAccounts, readAccounts } from './accounts.store.ts'
 import { applyTransfers } from './apply-transfers.ts'
 import { auditLedger } from './audit-ledger.ts'
@@ -218,7 +218,7 @@ class Trial {
   }
 }
 
-describe.each(await testDatabases())('the ledger, step by step, on $kind', ({ open }) => {
+describeOnEngines('the ledger, step by step, on $kind', ({ open }) => {
   let database: Database
   let owners: string[]
   let currencies = 0

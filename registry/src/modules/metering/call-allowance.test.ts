@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type Asking, askRooms } from '@agentgym/testkit/registry'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
-import { type Asking, askRooms } from '../../testing/ask-rooms.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createOrganisation, createTrader, fund, listPackage } from '../orders/testing/marketplace.ts'
 import { insertLicence } from '../reviews/testing/licences.ts'
 import { meteringRoutes } from './metering.routes.ts'
 import { meteredAgent, usageEvent } from './testing/metered-agents.ts'
 
-describe.each(await testDatabases())('who may call an agent on $kind', ({ open }) => {
+describeOnEngines('who may call an agent on $kind', ({ open }) => {
   let database: Database
   let server: Asking
   let operator: Actor

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { createTrader, fund, holdings, type Listed } from '../orders/testing/marketplace.ts'
@@ -61,7 +61,7 @@ class Model {
   }
 }
 
-describe.each(await testDatabases())('metered calls against a model on $kind', ({ open }) => {
+describeOnEngines('metered calls against a model on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { takeBack } from '../orders/debts.ts'
@@ -13,7 +13,7 @@ import { countUsage } from './count-usage.ts'
 import { postUsage } from './post-usage.ts'
 import { meteredAgent, setCallTerms, usageEvent } from './testing/metered-agents.ts'
 
-describe.each(await testDatabases())('metered calls on $kind', ({ open }) => {
+describeOnEngines('metered calls on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   beforeAll(async () => {

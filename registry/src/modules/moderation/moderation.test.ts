@@ -1,15 +1,15 @@
 import type { Review } from '@agentgym/contract'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { organisationWith } from '../reviews/testing/licences.ts'
 import { reviewedPackages } from '../reviews/testing/reviewed-packages.ts'
 import { moderationRoutes } from './moderation.routes.ts'
 
-describe.each(await testDatabases())('moderation on $kind', ({ open }) => {
+describeOnEngines('moderation on $kind', ({ open }) => {
   const market = reviewedPackages(open, (services) => [moderationRoutes(services)])
   const { at, ask, tokenOf, packageRow, buyerOf, review, list } = market
   let operator: Actor

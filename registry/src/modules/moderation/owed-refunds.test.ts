@@ -1,12 +1,12 @@
 import type { Evaluation } from '@agentgym/contract'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { buy, codeOf, createTrader, fund, holdings, setListPrice } from '../orders/testing/marketplace.ts'
@@ -18,7 +18,7 @@ import { finish, mustLease, resultOf, verifyAgent } from '../verification/testin
 import { giveOwedRefunds } from './owed-refunds.ts'
 import { takeDownPackage } from './take-down.ts'
 
-describe.each(await testDatabases())('money back on $kind', ({ open }) => {
+describeOnEngines('money back on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let seller: Actor

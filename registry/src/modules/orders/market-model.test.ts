@@ -1,8 +1,8 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { foldHotAccounts } from '../ledger/fold-hot-accounts.ts'
 import { auditMarket } from './audit-market.ts'
@@ -64,7 +64,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('payOut' as const), trader, amount }) },
 )
 
-describe.each(await testDatabases())('a market on $kind', ({ open }) => {
+describeOnEngines('a market on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ServedApp, serveApp } from '../../app/testing/serve-app.ts'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor, Scope } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { createToken } from '../accounts/tokens.store.ts'
 import { orderRoutes } from './orders.routes.ts'
 import {
@@ -23,7 +23,7 @@ type Answer = {
   body: Record<string, unknown> & { orders?: { id: string }[]; entitlements?: { order: string }[] }
 }
 
-describe.each(await testDatabases())('the routes of orders on $kind', ({ open }) => {
+describeOnEngines('the routes of orders on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let app: ServedApp

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import type { TestServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import type { TestServices } from '../../testing/test-services.ts'
 import { buy, codeOf, fund, holdings, type Listed, listPackage, setListPrice } from './testing/marketplace.ts'
 import { openShop, type Shop } from './testing/shop.ts'
 
 const oneTime = (amountMinor: number) => ({ kind: 'one_time' as const, amountMinor })
 
-describe.each(await testDatabases())('buying on $kind', ({ open }) => {
+describeOnEngines('buying on $kind', ({ open }) => {
   let database: Database
   let shop: Shop
   let services: TestServices

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { openAccounts } from '../ledger/accounts.store.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
@@ -23,7 +23,7 @@ import {
   listPackage,
 } from './testing/marketplace.ts'
 
-describe.each(await testDatabases())('refunds on $kind', ({ open }) => {
+describeOnEngines('refunds on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let seller: Actor

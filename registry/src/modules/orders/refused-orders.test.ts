@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import type { TestServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import type { TestServices } from '../../testing/test-services.ts'
 import {
   buy,
   codeOf,
@@ -17,7 +17,7 @@ import { openShop, type Shop } from './testing/shop.ts'
 
 const oneTime = (amountMinor: number) => ({ kind: 'one_time' as const, amountMinor })
 
-describe.each(await testDatabases())('who may buy what on $kind', ({ open }) => {
+describeOnEngines('who may buy what on $kind', ({ open }) => {
   let database: Database
   let shop: Shop
   let services: TestServices

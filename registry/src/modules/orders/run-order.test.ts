@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
 import { cancelOrder, expireOrders } from './end-unpaid-order.ts'
@@ -23,7 +23,7 @@ import {
   setListPrice,
 } from './testing/marketplace.ts'
 
-describe.each(await testDatabases())('orders of runs on $kind', ({ open }) => {
+describeOnEngines('orders of runs on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let seller: Actor

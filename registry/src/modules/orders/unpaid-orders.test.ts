@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
 import { takeBack } from './debts.ts'
@@ -13,7 +13,7 @@ import { payOrder } from './pay-order.ts'
 import { reverseForChargeback } from './reverse-for-chargeback.ts'
 import { buy, codeOf, createTrader, fund, holdings, type Listed, listPackage } from './testing/marketplace.ts'
 
-describe.each(await testDatabases())('orders paid at the provider on $kind', ({ open }) => {
+describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let seller: Actor

@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { closeJobQueue, type JobQueue, jobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { settleExhausted } from '../jobs/upkeep.ts'
 import { checkJobs, finishCheck, openLeasedTarball } from './check-jobs.ts'
 import { enqueueLostChecks } from './packages.tasks.ts'
 import { checkAll, createActor, leaseCheck, upload } from './testing/publishing.ts'
 
-describe.each(await testDatabases())('jobs of checks on $kind', ({ open }) => {
+describeOnEngines('jobs of checks on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let queue: JobQueue

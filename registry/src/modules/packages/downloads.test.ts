@@ -1,14 +1,14 @@
+import { describeOnEngines, postgresql } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { listed } from '../catalog/testing/listed.ts'
 import { loadPackages } from '../catalog/testing/load-packages.ts'
 import { deleteOldDownloads, flushDownloads, recordDownload } from './downloads.ts'
 
-describe.each(await testDatabases())('downloads on $kind', ({ kind, create }) => {
+describeOnEngines('downloads on $kind', ({ kind, create }) => {
   let database: Database
   let services: TestServices
   let replica: TestServices
@@ -151,8 +151,7 @@ describe.each(await testDatabases())('downloads on $kind', ({ kind, create }) =>
 
 describe('downloads while the database is away', () => {
   it('wait for it', async () => {
-    const [{ open }] = await testDatabases()
-    const database = await open()
+    const database = await postgresql.open()
     const services = await testServices(database)
     await loadPackages(database, [listed('@acme/patient')])
     const { id } = await database.query.selectFrom('versions').select('id').executeTakeFirstOrThrow()

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { createClient, publishPackage } from '@agentgym/client'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { goodTarball } from '../../../../testdata/tarballs/good-package.ts'
 import { createApp } from '../../app/app.ts'
 import { type HttpListener, listenHttp } from '../../app/http-listener.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { createToken } from '../accounts/tokens.store.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { checkJobRoutes } from './check-jobs.routes.ts'
@@ -16,7 +16,7 @@ import { checkJobs } from './check-jobs.ts'
 import { packageRoutes } from './packages.routes.ts'
 import { createActor } from './testing/publishing.ts'
 
-describe.each(await testDatabases())('packages over HTTP on $kind', ({ open }) => {
+describeOnEngines('packages over HTTP on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let listener: HttpListener

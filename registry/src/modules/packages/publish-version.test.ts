@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { endlessLoop, externalWeights, memoryBomb } from '../../../../testdata/models/hostile-models.ts'
 import { agentTarball } from '../../../../testdata/tarballs/good-agent.ts'
 import { goodEntries, goodTarball } from '../../../../testdata/tarballs/good-package.ts'
@@ -7,14 +9,12 @@ import type { Actor } from '../../core/access/actor.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { finish, mustLease } from '../verification/testing/verifying.ts'
 import { sweepObjects } from './packages.tasks.ts'
 import { publishVersion } from './publish-version.ts'
 import { checkAll, createActor, publish, upload } from './testing/publishing.ts'
 
-describe.each(await testDatabases())('publishing on $kind', ({ open }) => {
+describeOnEngines('publishing on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

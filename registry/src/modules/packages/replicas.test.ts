@@ -1,10 +1,10 @@
+import { postgresql } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
 import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { setTag, yankVersion } from './change-versions.ts'
 import { describeVersions } from './describe-versions.ts'
 import { sweepObjects } from './packages.tasks.ts'
@@ -17,8 +17,6 @@ let replicas: TestServices[]
 let ada: Actor
 
 beforeAll(async () => {
-  const postgresql = (await testDatabases()).find(({ kind }) => kind === 'postgresql')
-  if (postgresql === undefined) throw new Error('races need PostgreSQL')
   const address = await postgresql.create()
   databases = [await openDatabase(address), await openDatabase(address)]
   const first = await testServices(databases[0])

@@ -1,17 +1,17 @@
 import { type SampleEpisode, sampleEpisodeSchema } from '@agentgym/contract'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { finishCheck } from './check-jobs.ts'
 import { keepSampleEpisode, readSampleEpisode } from './packages.store.ts'
 import { createActor, leaseCheck, upload } from './testing/publishing.ts'
 
-describe.each(await testDatabases())('sample episodes on $kind', ({ open }) => {
+describeOnEngines('sample episodes on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

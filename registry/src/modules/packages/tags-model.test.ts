@@ -1,17 +1,17 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import fc from 'fast-check'
 import semver from 'semver'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { setTag, unyankVersion, yankVersion } from './change-versions.ts'
 import { describeVersions } from './describe-versions.ts'
 import { resolveVersion } from './resolve-version.ts'
 import { checkAll, createActor, upload } from './testing/publishing.ts'
 
-describe.each(await testDatabases())('tags by any sequence of changes on $kind', ({ open }) => {
+describeOnEngines('tags by any sequence of changes on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

@@ -1,9 +1,9 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
 import { describeTags } from './describe-versions.ts'
 import { packumentOf } from './packument.ts'
@@ -11,7 +11,7 @@ import { resolveVersion } from './resolve-version.ts'
 import { parseTag } from './tags.ts'
 import { checkAll, createActor, publish, upload } from './testing/publishing.ts'
 
-describe.each(await testDatabases())('tags, yanks and deprecations on $kind', ({ open }) => {
+describeOnEngines('tags, yanks and deprecations on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

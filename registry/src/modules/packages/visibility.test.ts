@@ -1,18 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { goodEntries } from '../../../../testdata/tarballs/good-package.ts'
 import { archive, gzip } from '../../../../testdata/tarballs/tar-writer.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { deleteTag, deprecateVersions, setTag, yankVersion } from './change-versions.ts'
 import { describeVersion, describeVersions } from './describe-versions.ts'
 import { packumentOf } from './packument.ts'
 import { resolveVersion } from './resolve-version.ts'
 import { checkAll, createActor, publish, upload } from './testing/publishing.ts'
 
-describe.each(await testDatabases())('who sees which package on $kind', ({ open }) => {
+describeOnEngines('who sees which package on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

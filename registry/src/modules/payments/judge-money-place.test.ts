@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { testServices } from '../../testing/test-services.ts'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { testServices } from '@agentgym/testkit/services'
+import { expect, it } from 'vitest'
 import { createTrader } from '../orders/testing/marketplace.ts'
 import { judgeMoneyPlace } from './judge-money-place.ts'
 
 const stripe = { secretKey: 'sk_test_1234', webhookSecret: 'whsec_1234', apiAddress: null }
 
-describe.each(await testDatabases())('where money may lie: $kind', ({ kind, open }) => {
+describeOnEngines('where money may lie: $kind', ({ kind, open }) => {
   it('real money is refused on PGlite unless it is allowed, and play money is told to be play', async () => {
     const database = await open()
     const services = await testServices(database)

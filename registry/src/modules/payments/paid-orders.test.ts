@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { openAccounts } from '../ledger/accounts.store.ts'
 import { expireOrders } from '../orders/end-unpaid-order.ts'
 import { mustTransfer } from '../orders/sale-transfers.ts'
@@ -15,7 +15,7 @@ import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-
 const price = 2_000
 const sellers = 1_800
 
-describe.each(await testDatabases())('orders paid at Stripe on $kind', ({ open }) => {
+describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
   let market: StripeMarket
   let seller: Trader
   let buyer: Trader

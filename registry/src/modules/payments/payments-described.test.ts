@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../app/openapi-document.ts'
 import { conformingCalls } from '../../app/testing/conforming-calls.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createTrader } from '../orders/testing/marketplace.ts'
 import { type PaymentsServer, startPaymentsServer } from './test/payments-server.ts'
 
@@ -11,8 +11,7 @@ let database: Database
 let server: PaymentsServer
 
 beforeAll(async () => {
-  const [pglite] = await testDatabases()
-  database = await pglite.open()
+  database = await postgresql.open()
   server = await startPaymentsServer(database, null, { payoutHoldDays: 0 })
 })
 afterAll(async () => {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createOrganisation } from '../orders/testing/marketplace.ts'
 import { sendPayouts } from './payments-upkeep.ts'
 import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
 
 const create = 'POST /v1/transfers'
 
-describe.each(await testDatabases())('payouts through Stripe on $kind', ({ open }) => {
+describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
   let market: StripeMarket
   let seller: Trader
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
 
-describe.each(await testDatabases())('Stripe that does not answer as it should on $kind', ({ open }) => {
+describeOnEngines('Stripe that does not answer as it should on $kind', ({ open }) => {
   let market: StripeMarket
   let buyer: Trader
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { createOrganisation, createTrader, holdings } from '../orders/testing/marketplace.ts'
 import { disputeTestPayments } from './payments-upkeep.ts'
 import { type PaymentsServer, startPaymentsServer } from './test/payments-server.ts'
 
-describe.each(await testDatabases())('balances and top-ups on $kind', ({ open }) => {
+describeOnEngines('balances and top-ups on $kind', ({ open }) => {
   let database: Database
   let server: PaymentsServer
   let buyer: Actor

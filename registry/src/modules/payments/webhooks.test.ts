@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { askPayments } from './payments-upkeep.ts'
 import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
 
 const minuteMs = 60_000
 
-describe.each(await testDatabases())('webhooks of Stripe on $kind', ({ open }) => {
+describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
   let market: StripeMarket
   let buyer: Trader
 

@@ -1,16 +1,16 @@
 import { offerSchema } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { type Cast, openCast, sell } from '../entitlements/test/market-server.ts'
 import { buy, codeOf } from '../orders/testing/marketplace.ts'
 import { checkAll } from '../packages/testing/publishing.ts'
 import { finish, mustLease, resultOf, uploadAgent } from '../verification/testing/verifying.ts'
 import { makeOffer } from './offer.ts'
 
-describe.each(await testDatabases())('the offer on $kind', ({ open }) => {
+describeOnEngines('the offer on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let cast: Cast

@@ -1,11 +1,11 @@
 import type { PricePage, SetPriceRequest } from '@agentgym/contract'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { heldPrice } from '../entitlements/prices.store.ts'
 import { buy, codeOf, createOrganisation, createTrader, fund, listPackage } from '../orders/testing/marketplace.ts'
 import { pricePage } from './price-page.ts'
@@ -14,7 +14,7 @@ import { takeEffect } from './show-price.ts'
 
 const dayMs = 86_400_000
 
-describe.each(await testDatabases())('prices on $kind', ({ open }) => {
+describeOnEngines('prices on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let seller: Actor

@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { expect, it } from 'vitest'
 import { putMember, removeMember } from '../../core/access/memberships.store.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { readRating, refreshRatings } from './ratings.ts'
 import { insertLicence, organisationWith } from './testing/licences.ts'
 import { reviewedPackages } from './testing/reviewed-packages.ts'
 
-describe.each(await testDatabases())('ratings on $kind', ({ open }) => {
+describeOnEngines('ratings on $kind', ({ open }) => {
   const { at, review, list, buyerOf, packageRow, ...market } = reviewedPackages(open)
   const votes = async () => {
     const { rating, votes: count } = await packageRow()

@@ -1,13 +1,13 @@
 import type { Review } from '@agentgym/contract'
-import { describe, expect, it } from 'vitest'
-import { testDatabases } from '../../testing/test-databases.ts'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { expect, it } from 'vitest'
 import { recordDownload } from '../packages/downloads.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { refreshRating } from './ratings.ts'
 import { insertLicence, insertPrice, revokeLicence } from './testing/licences.ts'
 import { reviewedPackages } from './testing/reviewed-packages.ts'
 
-describe.each(await testDatabases())('reviews on $kind', ({ open }) => {
+describeOnEngines('reviews on $kind', ({ open }) => {
   const { at, ask, tokenOf, review, list, buyerOf, packageRow, publishVersion, ...market } = reviewedPackages(open)
 
   it('a buyer’s is there at once, with the rating; written again it is the same one', async () => {

@@ -1,9 +1,9 @@
 import { startRunRequestSchema } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { createTrader, fund, holdings } from '../orders/testing/marketplace.ts'
@@ -12,7 +12,7 @@ import { cancelRun, topUpRun } from './steer-run.ts'
 import { submitRun } from './submit-run.ts'
 import { mustTakeTurn, openTraining, type Training } from './testing/train.ts'
 
-describe.each(await testDatabases())('runs that are paid for on $kind', ({ open }) => {
+describeOnEngines('runs that are paid for on $kind', ({ open }) => {
   let database: Database
   let training: Training
   let buyer: Actor

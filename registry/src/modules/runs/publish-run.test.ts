@@ -1,7 +1,7 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentTarball, goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { describeVersion, describeVersions } from '../packages/describe-versions.ts'
 import { readTarball } from '../packages/read-tarball.ts'
 import { renameTarball } from '../packages/rename-tarball.ts'
@@ -32,7 +32,7 @@ describe('a tarball under another name', () => {
   })
 })
 
-describe.each(await testDatabases())('publishing a finished run on $kind', ({ open }) => {
+describeOnEngines('publishing a finished run on $kind', ({ open }) => {
   let database: Database
   let server: RunServer
   let own: string

@@ -1,10 +1,10 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor, publish, upload } from '../packages/testing/publishing.ts'
 import { type RunServer, rowsWritten, startRunServer, tokenOf } from './test/run-server.ts'
 
-describe.each(await testDatabases())('runs that are refused on $kind', ({ open }) => {
+describeOnEngines('runs that are refused on $kind', ({ open }) => {
   let database: Database
   let server: RunServer
   let scenario: string

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RpcMethod, rpcMethods } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { trajectoryPage } from './export-trajectories.ts'
 import { type RunServer, rowsWritten, startRunServer, tokenOf } from './test/run-server.ts'
@@ -14,7 +14,7 @@ const unknownRun = '11111111-1111-4111-8111-111111111111'
 type Response = { jsonrpc: string; id: unknown; result?: Record<string, unknown>; error?: RpcError }
 type RpcError = { code: number; message: string; data: { code: string } }
 
-describe.each(await testDatabases())('JSON-RPC on $kind', ({ open }) => {
+describeOnEngines('JSON-RPC on $kind', ({ open }) => {
   let database: Database
   let server: RunServer
   let scenario: string

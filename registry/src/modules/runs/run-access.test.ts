@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenScope } from '@agentgym/contract'
+import { postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { cancelWaiting, createOrganisation, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
 import { mustTakeTurn } from './testing/train.ts'
 
-const [pglite] = await testDatabases()
 const seen: Role[] = ['viewer', 'member', 'admin', 'owner']
 const working: Role[] = ['member', 'admin', 'owner']
 
@@ -94,7 +93,7 @@ describe('who may do what with a run of an organisation', () => {
   let stranger: Actor
   const fill = new Map<string, string>()
   beforeAll(async () => {
-    database = await pglite.open()
+    database = await postgresql.open()
     server = await startRunServer(database)
     const { training } = server
     for (const role of seen) members[role] = await createActor(database, role)

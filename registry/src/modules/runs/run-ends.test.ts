@@ -1,10 +1,10 @@
 import { learningCurveSchema } from '@agentgym/contract'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { agentTarball } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { learningCurveOf } from '../packages/packages.store.ts'
 import { publishVersion } from '../packages/publish-version.ts'
 import { progressPoint } from './exports/testing/progress-points.ts'
@@ -29,7 +29,7 @@ import { settleLostLeases } from './training-upkeep.ts'
 
 const lost = { code: 'lease_lost' }
 
-describe.each(await testDatabases())('ends of runs on $kind', ({ open }) => {
+describeOnEngines('ends of runs on $kind', ({ open }) => {
   let database: Database
   let training: Training
 

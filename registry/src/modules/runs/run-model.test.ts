@@ -1,8 +1,8 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { maxIdleAttempts } from './run-state.ts'
 import {
   cancel,
@@ -194,7 +194,7 @@ class Trial {
 
 const failure = { state: 'failed', error: { code: 'scenario_threw', message: 'It threw.' } } as const
 
-describe.each(await testDatabases())('a run and two workers, step by step, on $kind', ({ open }) => {
+describeOnEngines('a run and two workers, step by step, on $kind', ({ open }) => {
   let database: Database
   let training: Training
 

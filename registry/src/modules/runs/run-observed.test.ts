@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createApp } from '../../app/app.ts'
 import { type HttpListener, listenHttp } from '../../app/http-listener.ts'
 import { type OtlpCollector, startCollector } from '../../app/testing/otlp-collector.ts'
@@ -6,7 +7,6 @@ import { sampled, scrape } from '../../app/testing/scrape.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openTracing } from '../../core/observability/open-tracing.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { runRoutes } from './runs.routes.ts'
 import { tokenOf } from './test/run-server.ts'
@@ -15,7 +15,7 @@ import { settleLostLeases } from './training-upkeep.ts'
 
 const scrapedAgain = { timeout: 60_000 }
 
-describe.each(await testDatabases())('what an operator sees of runs on $kind', ({ open }) => {
+describeOnEngines('what an operator sees of runs on $kind', ({ open }) => {
   let database: Database
   let training: Training
   let listener: HttpListener

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
+import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
 import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
-import { createPostgresqlDatabase } from '../../testing/test-postgresql.ts'
 import { isOver } from './run-state.ts'
 import {
   cancel,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type RunState, runStateSchema } from '@agentgym/contract'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { insertRun } from './exports/testing/insert-run.ts'
 import { progressPoint } from './exports/testing/progress-points.ts'
 import { insertEvents, insertPoints, numbered, readEvents } from './run-events.store.ts'
@@ -20,7 +20,7 @@ const ways: Record<RunState, RunState[]> = {
   cancelled: [],
 }
 
-describe.each(await testDatabases())('states and events of runs on $kind', ({ open }) => {
+describeOnEngines('states and events of runs on $kind', ({ open }) => {
   let database: Database
 
   beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { createClient, watchRun } from '@agentgym/client'
+import { describeOnEngines, postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listenHttp } from '../../app/http-listener.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import { putMember, removeMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createToken, revokeToken } from '../accounts/tokens.store.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { requireRun } from './run-access.ts'
@@ -15,11 +15,10 @@ import { streamRun } from './run-stream.ts'
 import { cancelWaiting, createOrganisation, type RunServer, serveRuns, startRunServer } from './test/run-server.ts'
 import { mustTakeTurn, startRun, type Turn } from './testing/train.ts'
 
-const databases = await testDatabases()
 /** A heartbeat at once where nothing happens, permission asked for before every piece. */
 const often = { heartbeatMs: 5, recheckMs: 0, longestMs: 600_000 }
 
-describe.each(databases)('a stream of events on $kind', ({ open }) => {
+describeOnEngines('a stream of events on $kind', ({ open }) => {
   let database: Database
   let server: RunServer
   beforeAll(async () => {
@@ -115,7 +114,7 @@ describe('two servers on one database', () => {
   let server: RunServer
   let other: { port: number; feeds: RunFeeds; stop(): Promise<void> }
   beforeAll(async () => {
-    const address = await databases[1].create()
+    const address = await postgresql.create()
     first = await openDatabase(address)
     second = await openDatabase(address)
     server = await startRunServer(first)

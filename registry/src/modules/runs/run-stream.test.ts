@@ -1,14 +1,14 @@
 import { createClient, watchRun } from '@agentgym/client'
 import type { RunEvent } from '@agentgym/contract'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { runFeeds } from './run-feed.ts'
 import { cancelWaiting, type RunServer, startRunServer } from './test/run-server.ts'
 import { mustTakeTurn, startRun, type Turn } from './testing/train.ts'
 
-describe.each(await testDatabases())('events of a run on $kind', ({ open }) => {
+describeOnEngines('events of a run on $kind', ({ open }) => {
   let database: Database
   let server: RunServer
   beforeAll(async () => {

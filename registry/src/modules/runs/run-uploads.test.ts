@@ -1,9 +1,9 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { sweepObjects } from '../packages/packages.tasks.ts'
 import { expireRunData } from './expire-run-data.ts'
 import {
@@ -20,7 +20,7 @@ import {
   typesOf,
 } from './testing/train.ts'
 
-describe.each(await testDatabases())('what a run leaves on $kind', ({ open }) => {
+describeOnEngines('what a run leaves on $kind', ({ open }) => {
   let database: Database
   let training: Training
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { cancelWaiting, createOrganisation, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
 import { chargesOf, eventsOf, mustTakeTurn } from './testing/train.ts'
 
-describe.each(await testDatabases())('runs on $kind', ({ open }) => {
+describeOnEngines('runs on $kind', ({ open }) => {
   let database: Database
   let server: RunServer
   let scenario: string

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import {
   cancelWaiting,
@@ -14,7 +14,7 @@ import {
 } from './test/run-server.ts'
 import { eventsOf } from './testing/train.ts'
 
-describe.each(await testDatabases())('starting runs on $kind', ({ open }) => {
+describeOnEngines('starting runs on $kind', ({ open }) => {
   let database: Database
   let server: RunServer
   let scenario: string

@@ -13,15 +13,15 @@ import {
   uploadCheckpoint,
 } from '@agentgym/client'
 import type { WorkerDescription } from '@agentgym/contract'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { agentTarball } from '../../../../testdata/tarballs/good-agent.ts'
 import { createApp } from '../../app/app.ts'
 import { type HttpListener, listenHttp } from '../../app/http-listener.ts'
 import type { Actor, Scope } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { createToken } from '../accounts/tokens.store.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { createActor } from '../packages/testing/publishing.ts'
@@ -29,7 +29,7 @@ import { progressPoint } from './exports/testing/progress-points.ts'
 import { completed, mustTakeTurn, openTraining, pricePerHour, runOf, startRun, type Training } from './testing/train.ts'
 import { trainingJobRoutes } from './training-jobs.routes.ts'
 
-describe.each(await testDatabases())('runs and their workers over HTTP on $kind', ({ open }) => {
+describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
   let database: Database
   let training: Training
   let listener: HttpListener

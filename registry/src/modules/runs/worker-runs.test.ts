@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { openLeasedCheckpoint, openLeasedScenario } from './leased-objects.ts'
 import { maxIdleAttempts } from './run-state.ts'
 import {
@@ -26,7 +26,7 @@ import { enqueueLostRuns, settleLostLeases } from './training-upkeep.ts'
 
 const lost = { code: 'lease_lost' }
 
-describe.each(await testDatabases())('runs and their workers on $kind', ({ open }) => {
+describeOnEngines('runs and their workers on $kind', ({ open }) => {
   let database: Database
   let training: Training
 

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { refreshQuality } from '../catalog/catalog.tasks.ts'
 import { searchAll } from '../catalog/testing/search-all.ts'
 import { deprecateVersions, yankVersion } from '../packages/change-versions.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 
-describe.each(await testDatabases())('the index on $kind', ({ open }) => {
+describeOnEngines('the index on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { yankVersion } from '../packages/change-versions.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { bestReturns } from './best-returns.ts'
 import { verifyAgent } from './testing/verifying.ts'
 
-describe.each(await testDatabases())('best returns of a list on $kind', ({ open }) => {
+describeOnEngines('best returns of a list on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
 import { evaluateRun, findEvaluation } from '../runs/evaluations.ts'
 import { mustTakeTurn, openTraining, runOf, startRun, type Training } from '../runs/testing/train.ts'
 import { openEvaluationTarball } from './evaluate-jobs.ts'
 import { failExhausted } from './finish-evaluation.ts'
 import { finish, mustLease, resultOf } from './testing/verifying.ts'
 
-describe.each(await testDatabases())('requested evaluations on $kind', ({ open }) => {
+describeOnEngines('requested evaluations on $kind', ({ open }) => {
   let database: Database
   let training: Training
   let runId: string

@@ -12,13 +12,13 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { verifyStatement } from '@agentgym/client'
 import type { SigningKeys, Verification } from '@agentgym/contract'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../app/app.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { describeVersion } from '../packages/describe-versions.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -28,7 +28,7 @@ import { verificationRoutes } from './verification.routes.ts'
 
 type Signed = NonNullable<Verification['signed']>
 
-describe.each(await testDatabases())('signing keys on $kind', ({ open }) => {
+describeOnEngines('signing keys on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

@@ -1,11 +1,11 @@
 import type { Evaluation, VersionDetails } from '@agentgym/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
-import { testDatabases } from '../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../testing/test-services.ts'
 import { yankVersion } from '../packages/change-versions.ts'
 import { describeVersion } from '../packages/describe-versions.ts'
 import { readSampleEpisode } from '../packages/packages.store.ts'
@@ -25,7 +25,7 @@ import {
 } from './testing/verifying.ts'
 import { enqueueLostEvaluations } from './upkeep.ts'
 
-describe.each(await testDatabases())('verification on $kind', ({ open }) => {
+describeOnEngines('verification on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { runFolder } from '@agentgym/testkit/run-folder'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runFolder } from '../../../testing/run-folder.ts'
 import { openDiskObjectStore } from './disk-object-store.ts'
 
 // That a kill at any moment leaves whole objects only: registry/test/storage/disk-kill.test.ts.

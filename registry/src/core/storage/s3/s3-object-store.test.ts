@@ -1,5 +1,5 @@
+import { startS3 } from '@agentgym/testkit/s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startS3 } from '../../../testing/start-s3.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
 describe('openS3ObjectStore', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
 import type { Actor } from '../../../core/access/actor.ts'
 import type { Database } from '../../../core/database/database.ts'
-import { type TestServices, testServices } from '../../../testing/test-services.ts'
 import { auditLedger } from '../../ledger/audit-ledger.ts'
 import { auditMarket } from '../audit-market.ts'
 import { createTrader, fund, type Listed, type Listing, listPackage } from './marketplace.ts'

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { changeListSchema, type VersionReadme, versionReadmeSchema } from '@agentgym/contract'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { gif, jpeg, png, webp } from '../../../../../testdata/pictures/raw-pictures.ts'
 import { goodEntries } from '../../../../../testdata/tarballs/good-package.ts'
 import { archive, gzip, type RawEntry } from '../../../../../testdata/tarballs/tar-writer.ts'
@@ -9,14 +11,12 @@ import { openRooms } from '../../../app/rooms.ts'
 import type { Actor } from '../../../core/access/actor.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { closeJobQueue } from '../../../core/queue/job-queue.ts'
-import { testDatabases } from '../../../testing/test-databases.ts'
-import { type TestServices, testServices } from '../../../testing/test-services.ts'
 import { renewDocuments, sweepObjects } from '../packages.tasks.ts'
 import { publishVersion } from '../publish-version.ts'
 import { checkAll, createActor } from '../testing/publishing.ts'
 import { readReadmePicture } from './version-documents.store.ts'
 
-describe.each(await testDatabases())('documents of versions on $kind', ({ open }) => {
+describeOnEngines('documents of versions on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../../core/database/database.ts'
-import { testDatabases } from '../../../testing/test-databases.ts'
 import { metricsCsv } from './metrics-csv.ts'
 import { runMetricNames, runPoints } from './run-points.store.ts'
 import { insertRun } from './testing/insert-run.ts'
 import { gather, progressPoint } from './testing/progress-points.ts'
 
-describe.each(await testDatabases())('the curve of a run on $kind', ({ open }) => {
+describeOnEngines('the curve of a run on $kind', ({ open }) => {
   let database: Database
   beforeAll(async () => {
     database = await open()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { basename, join } from 'node:path'
 import pg from 'pg'
-import { openDatabase } from '../core/database/open-database.ts'
+import { openDatabase } from '../../registry/src/core/database/open-database.ts'
 import { startPostgresql } from './postgresql-server.ts'
 import { onceARun, runFolder } from './run-folder.ts'
 

@@ -1,14 +1,13 @@
-import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Database } from '../core/database/database.ts'
-import { createProcessMetrics } from '../core/observability/process-metrics.ts'
-import type { ServerConfig, Services } from '../core/services.ts'
-import { openDiskObjectStore } from '../core/storage/disk/disk-object-store.ts'
-import { createFileMail, type SentMail } from './file-mail.ts'
+import type { Database } from '../../registry/src/core/database/database.ts'
+import { createProcessMetrics } from '../../registry/src/core/observability/process-metrics.ts'
+import type { Mail, ServerConfig, Services } from '../../registry/src/core/services.ts'
+import { openDiskObjectStore } from '../../registry/src/core/storage/disk/disk-object-store.ts'
 import { runFolder } from './run-folder.ts'
 
-export type LogEntry = { level: 'info' | 'warn' | 'error'; message: string; data?: Record<string, unknown> }
+type LogEntry = { level: 'info' | 'warn' | 'error'; message: string; data?: Record<string, unknown> }
 
 export type TestServices = Services & {
   mail: { sent(): Promise<SentMail[]> }
@@ -65,5 +64,25 @@ export async function testServices(database: Database, config: Partial<ServerCon
     logged,
     folder,
     remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+type SentMail = Parameters<Mail['send']>[0]
+
+/** Mail that is delivered into a folder, one file a message; `sent` reads it back, oldest first. */
+function createFileMail(folder: string): Mail & { sent(): Promise<SentMail[]> } {
+  let count = 0
+  return {
+    send: async (message) => {
+      await mkdir(folder, { recursive: true })
+      const name = `${Date.now()}-${String(++count).padStart(6, '0')}-${randomUUID()}.json`
+      await writeFile(join(folder, `${name}.new`), JSON.stringify(message))
+      await rename(join(folder, `${name}.new`), join(folder, name))
+    },
+    sent: async () => {
+      await mkdir(folder, { recursive: true })
+      const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort()
+      return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as SentMail))
+    },
   }
 }

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { dropTestDatabases } from './postgresql.ts'
 import { stopPostgresql } from './postgresql-server.ts'
-import { dropTestDatabases } from './test-postgresql.ts'
 
 const prefix = 'agentgym-run-'
 
