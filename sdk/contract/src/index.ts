@@ -32,6 +32,7 @@ export {
   tokenListSchema,
   tokenSchema,
   tokenScopeSchema,
+  tokenScopes,
   verifyEmailRequestSchema,
 } from './api/accounts.ts'
 export {

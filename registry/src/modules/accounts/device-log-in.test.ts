@@ -67,7 +67,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
     expect([loggedIn.status, loggedIn.headers.get('location')]).toEqual([303, `/device?user_code=${codes.user_code}`])
     const session = `${loggedIn.cookie}; ${first.cookie}`
     const second = await open_(codes.user_code, session)
-    for (const shown of ['agentgym on laptop', 'walker', 'publish packages', codes.user_code])
+    for (const shown of ['agentgym on laptop', 'walker', 'Publish packages', codes.user_code])
       expect(second.text).toContain(shown)
     const approved = await decide(second, session, 'approve')
     expect([approved.status, approved.text.includes('Approved')]).toEqual([200, true])

@@ -1,22 +1,7 @@
+import { tokenScopes } from '@agentgym/contract'
 import { html } from 'hono/html'
 import type { Scope } from '../../core/access/actor.ts'
 import { type Html, page } from '../../core/http/pages/page.ts'
-
-const may: Record<Scope, string> = {
-  'packages:read': 'read packages, private ones too',
-  'packages:publish': 'publish packages',
-  'packages:manage': 'move tags, deprecate and yank packages',
-  'account:manage': 'change your account, tokens and organisations',
-  'training:start': 'start runs of training, and spend on them what they cost',
-  'training:view': 'see runs of training',
-  'training:cancel': 'cancel runs of training',
-  'training:evaluate': 'have trained agents evaluated',
-  'data:export': 'download what was played in training',
-  'agents:call': 'call agents that the marketplace runs, and spend on them what that costs',
-  'market:buy': 'buy with your balance, and see orders and what is left',
-  'market:sell': 'set prices, give refunds, see earnings and have them paid out',
-  worker: 'run jobs as a worker of this server',
-}
 
 type Failure = { failure?: string }
 
@@ -69,7 +54,7 @@ export function approvePage(code: {
     'Approve this log-in?',
     html`
 <p><b>${code.name}</b> asks to act as <b>${code.username}</b>. It will be able to:</p>
-<ul>${code.scopes.map((scope) => html`<li>${may[scope]}</li>`)}</ul>
+<ul>${code.scopes.map((scope) => html`<li>${tokenScopes[scope]}</li>`)}</ul>
 <p>Does your terminal show this code? If you did not just start a log-in there, deny it.</p>
 <pre><code>${code.userCode}</code></pre>
 <form method="post" action="/device">

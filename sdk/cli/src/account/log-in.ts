@@ -10,6 +10,7 @@ import {
   ownAccountSchema,
   sessionSchema,
   type TokenScope,
+  tokenScopeSchema,
 } from '@agentgym/contract'
 import { z } from 'zod'
 import type { CommandContext } from '../command-context.ts'
@@ -20,20 +21,10 @@ import { safeText } from '../terminal/text.ts'
 import { type Connection, readCredentials, writeCredentials } from './connection.ts'
 import { addToNpmrc } from './npmrc.ts'
 
-/** What the command itself needs; `account:manage` and `worker` are for tokens made on purpose. */
-export const cliScopes: TokenScope[] = [
-  'packages:read',
-  'packages:publish',
-  'packages:manage',
-  'training:start',
-  'training:view',
-  'training:cancel',
-  'training:evaluate',
-  'data:export',
-  'agents:call',
-  'market:buy',
-  'market:sell',
-]
+/** What the command itself needs. Tokens with `account:manage` or `worker` are created explicitly. */
+export const cliScopes: TokenScope[] = tokenScopeSchema.options.filter(
+  (scope) => scope !== 'account:manage' && scope !== 'worker',
+)
 
 export type NewToken = { token: string; id: string | null; expiresAt: string | null }
 

@@ -1,23 +1,24 @@
 import { z } from 'zod'
 import { line } from './line.ts'
 
-/** What a token may do. */
-export const tokenScopeSchema = z.enum([
-  'packages:read',
-  'packages:publish',
-  'packages:manage',
-  'account:manage',
-  'training:start',
-  'training:view',
-  'training:cancel',
-  'training:evaluate',
-  'data:export',
-  'agents:call',
-  'market:buy',
-  'market:sell',
-  'worker',
-])
-export type TokenScope = z.infer<typeof tokenScopeSchema>
+/** The scopes of tokens, with what each allows. A session may do everything its user may. */
+export const tokenScopes = {
+  'packages:read': 'Install private packages and packages you bought',
+  'packages:publish': 'Publish packages and read private ones',
+  'packages:manage': 'Publish packages, move tags, deprecate and yank versions',
+  'account:manage': 'Change the password, tokens and organizations',
+  'training:start': 'Start training runs, which can cost money',
+  'training:view': 'View training runs',
+  'training:cancel': 'Cancel training runs',
+  'training:evaluate': 'Evaluate trained agents',
+  'data:export': 'Export sampled trajectories of training runs',
+  'agents:call': 'Call hosted agents, which can cost money',
+  'market:buy': 'Buy packages, and view the balance and orders',
+  'market:sell': 'Set prices, refund orders, view earnings and request payouts',
+  worker: 'Run jobs as a worker of this server',
+} as const
+export type TokenScope = keyof typeof tokenScopes
+export const tokenScopeSchema = z.enum(Object.keys(tokenScopes) as [TokenScope, ...TokenScope[]])
 
 export const roleSchema = z.enum(['owner', 'admin', 'member', 'viewer'])
 

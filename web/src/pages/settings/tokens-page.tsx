@@ -1,5 +1,4 @@
-import type { SpendCap, TokenScope } from '@agentgym/contract'
-import { formatAmount } from '@agentgym/contract'
+import { formatAmount, type SpendCap, type TokenScope, tokenScopes } from '@agentgym/contract'
 import type { FormFailure } from '../../app/form-failure.ts'
 import { Button } from '../../components/button.tsx'
 import { Command } from '../../components/command.tsx'
@@ -10,7 +9,6 @@ import { Notice } from '../../components/notice.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { usePage } from '../../layout/page-context.ts'
-import { offeredScopes } from './offered-scopes.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 export type ListedToken = {
@@ -137,9 +135,9 @@ function NewToken({ values, failure }: { values: TokenValues; failure: FormFailu
       />
       <fieldset class="scope-boxes">
         <legend>What it may do</legend>
-        {offeredScopes
-          .filter(({ scope }) => scope !== 'worker' || account?.operator)
-          .map(({ scope, meaning }) => (
+        {Object.entries(tokenScopes)
+          .filter(([scope]) => scope !== 'worker' || account?.operator)
+          .map(([scope, meaning]) => (
             <label>
               <input type="checkbox" name="scopes" value={scope} checked={values.scopes.includes(scope)} />
               <span>
