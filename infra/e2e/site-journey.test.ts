@@ -109,7 +109,7 @@ describe.each(ways)('at $width px $how', { timeout: 300_000 }, ({ width, javaScr
     await page.getByLabel('Sold as').selectOption('one_time')
     await page.getByLabel('Price, in USD').fill('25')
     await page.getByRole('button', { name: 'Set the price' }).click()
-    await page.getByText('25.00 USD').first().waitFor()
+    await page.getByText('$25.00').first().waitFor()
   })
 
   it('somebody else tops up and buys it', async () => {
@@ -121,15 +121,15 @@ describe.each(ways)('at $width px $how', { timeout: 300_000 }, ({ width, javaScr
     await page.waitForURL('**/payments/*')
     await page.goto(`/packages/${agent}`)
     await page.getByRole('link', { name: 'Buy', exact: true }).click()
-    await page.getByText('40.00 USD now').waitFor()
-    await page.getByRole('button', { name: 'Buy for 25.00 USD' }).click()
+    await page.getByText('$40.00 now').waitFor()
+    await page.getByRole('button', { name: 'Buy for $25.00' }).click()
     await page.waitForURL('**/orders/*')
     await page.getByRole('heading', { level: 1, name: 'Receipt' }).waitFor()
     const order = new URL(page.url()).pathname
     await page.goto('/orders')
     await page.locator(`a[href="${order}"]`).first().waitFor()
     await page.goto('/balance')
-    await page.getByText('15.00 USD').first().waitFor()
+    await page.getByText('$15.00').first().waitFor()
     await page.goto(`/packages/${agent}`)
     await page.getByText('You have it').waitFor()
   })
@@ -152,7 +152,7 @@ describe.each(ways)('at $width px $how', { timeout: 300_000 }, ({ width, javaScr
     await page.goto('/sales')
     await page.getByText(agent).first().waitFor()
     await page.goto('/earnings')
-    await page.getByText('25.00 USD').first().waitFor()
+    await page.getByText('$25.00').first().waitFor()
   })
 
   it('and no browser had anything to complain of', () => {

@@ -50,7 +50,7 @@ describe('checkout', () => {
     const page = `/buy/@acme/${base}`
     const { text } = await buyer.get(page)
     expect(text).toContain('Buy for 25.00')
-    expect(text).toMatch(/40\.00 USD now, 15\.00 USD[\s\S]{0,20}afterwards/)
+    expect(text).toMatch(/\$40\.00 now, \$15\.00[\s\S]{0,20}afterwards/)
     expect(text).toContain('Not for &lt;b&gt;weapons&lt;/b&gt;.\nAsk before you resell.')
     expect(text.match(/<button class="button button-primary"/g)).toHaveLength(1)
     const bought = await buyer.submit(page, page, { pay_with: 'balance' })
@@ -58,7 +58,7 @@ describe('checkout', () => {
     const address = bought.headers.get('location') ?? ''
     expect(address).toMatch(/^\/orders\/[0-9a-f-]{36}$/)
     const receipt = await buyer.get(address)
-    for (const said of ['Receipt', '25.00 USD', `@acme/${base}`, 'from the balance', 'every version 1.x'])
+    for (const said of ['Receipt', '$25.00', `@acme/${base}`, 'from the balance', 'every version 1.x'])
       expect(receipt.text).toContain(said)
     expect(await available(buyer)).toBe(1_500)
     expect((await buyer.get(page)).text).toContain('You have it already')
@@ -85,7 +85,7 @@ describe('checkout', () => {
     const refused = await buyer.post(`/buy/@acme/${base}`, fields)
     expect(refused.status).toBe(409)
     expect(refused.text).toContain('Nothing was bought')
-    expect(refused.text).toContain('Buy for 9.00 USD')
+    expect(refused.text).toContain('Buy for $9.00')
     expect(await available(buyer)).toBe(2_000)
     const accepted = await buyer.post(`/buy/@acme/${base}`, fieldsOf(refused.text))
     expect(accepted.status).toBe(303)
@@ -109,7 +109,7 @@ describe('checkout', () => {
     const buyer = await buyerWith('poor', '5')
     const page = `/buy/@acme/${base}`
     const { text } = await buyer.get(page)
-    expect(text).toContain('20.00 USD too little')
+    expect(text).toContain('$20.00 too little')
     expect(text).toMatch(/value="balance" disabled/)
     const link = /href="(\/balance\?[^"]+)"/.exec(text)?.[1].replaceAll('&amp;', '&') ?? ''
     const form = await buyer.get(link)

@@ -32,7 +32,7 @@ describe('runs', () => {
     const { status, text } = await owner.get(address)
     expect(status).toBe(200)
     expect(text).toContain('queued')
-    expect(text).toContain('0.00 USD of 12.50 USD')
+    expect(text).toContain('$0.00 of $12.50')
     expect(text).toContain('No figures yet.')
     expect(text).not.toContain('<script>alert')
     const list = await owner.get('/runs?state=queued')
@@ -127,7 +127,7 @@ describe('settings', () => {
     expect(made.headers.get('cache-control')).toBe('no-store')
     const { text } = await owner.get(page)
     expect(text).not.toContain(token)
-    expect(text).toContain('20.00 USD a month')
+    expect(text).toContain('$20.00 a month')
     const id = /name="id" value="([0-9a-f-]{36})"[^>]*>Revoke/.exec(text)?.[1] ?? ''
     expect((await owner.submit(page, '/settings/tokens/revoke', { id })).status).toBe(303)
   })

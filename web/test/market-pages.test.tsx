@@ -92,7 +92,7 @@ it('who vouches for an agent is told before one pays, and what others wrote is t
   const text = await open('agent')
   expect(text).toContain('Run again by this marketplace on held-out seeds, and signed')
   expect(text).toContain('487.3')
-  expect(text).toContain('Calls cost 1.50 USD for 1,000 beside it; the first 100 are free')
+  expect(text).toContain('Calls cost $1.50 for 1,000 beside it; the first 100 are free')
   expect(text).not.toContain('<img src=x')
   expect(await open('unverified')).toContain('Not verified (mismatch)')
 })

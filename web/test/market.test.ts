@@ -55,9 +55,9 @@ describe('receipts and refunds', () => {
     expect([given.status, leadsTo(given)]).toEqual([303, receipt])
     const { text } = await buyer.get(receipt)
     expect(text).toContain('Not &lt;b&gt;for&lt;/b&gt; me')
-    expect(text).toMatch(/-20\.00 USD/)
+    expect(text).toMatch(/-\$20\.00/)
     expect(text).not.toContain('Give it back')
-    expect((await buyer.get(`/buy/@acme/${base}`)).text).toContain('Buy for 20.00 USD')
+    expect((await buyer.get(`/buy/@acme/${base}`)).text).toContain('Buy for $20.00')
     expect((await buyer.get(`${receipt}/refund`)).text).not.toContain('<textarea')
   })
 
@@ -75,7 +75,7 @@ describe('receipts and refunds', () => {
     expect((await seller.submit(refund, refund, { amount_minor: '5', reason: 'A part' })).status).toBe(303)
     const { text } = await buyer.get(receipt)
     expect(text).toContain('paid, part refunded')
-    expect(text).toMatch(/Left of it<\/dt><dd><span class="price">15\.00 USD/)
+    expect(text).toMatch(/Left of it<\/dt><dd><span class="price">\$15\.00/)
   })
 
   it('the same refund sent twice is given once', async () => {
@@ -94,8 +94,8 @@ describe('balance', () => {
     const rich = await site.browserOf('rich')
     const paid = await rich.submit('/balance', '/balance/top-ups', { amount_minor: '12.5' })
     expect(leadsTo(paid)).toMatch(/^\/payments\/[0-9a-f-]{36}$/)
-    expect((await rich.get(leadsTo(paid))).text).toContain('Top-up of 12.50 USD')
-    expect((await rich.get('/balance')).text).toContain('12.50 USD')
+    expect((await rich.get(leadsTo(paid))).text).toContain('Top-up of $12.50')
+    expect((await rich.get('/balance')).text).toContain('$12.50')
     expect((await stranger.get(leadsTo(paid))).status).toBe(404)
   })
 
@@ -140,7 +140,7 @@ describe('earnings', () => {
   it('show what was sold, and pay it out once there is somewhere to pay to', async () => {
     await sell()
     const before = await seller.get('/earnings')
-    for (const said of ['Sales of the last 30 days', '-2.00 USD', 'Set up payouts', '/v1/earnings.csv'])
+    for (const said of ['Sales of the last 30 days', '-$2.00', 'Set up payouts', '/v1/earnings.csv'])
       expect(before.text).toContain(said)
     const set = await seller.submit('/earnings', '/earnings/destination', {})
     expect(leadsTo(set)).toBe('/earnings')
@@ -179,10 +179,10 @@ describe('the price of a package', () => {
     })
     expect(leadsTo(raised)).toBe(path)
     const { text } = await seller.get(path)
-    expect(text).toMatch(/From <time[^>]*>[^<]+<\/time> it costs <span class="price">30\.00 USD/)
+    expect(text).toMatch(/From <time[^>]*>[^<]+<\/time> it costs <span class="price">\$30\.00/)
     expect(text).toMatch(/name="royalty_basis_points"[^>]*value="2\.5"/)
     expect((await buyer.get(`/buy/@acme/${base}`)).text).toContain('You have it already')
-    expect((await stranger.get(`/buy/@acme/${base}`)).text).toMatch(/Buy for 20\.00 USD/)
+    expect((await stranger.get(`/buy/@acme/${base}`)).text).toMatch(/Buy for \$20\.00/)
   })
 
   it.each([
@@ -212,7 +212,7 @@ describe('spend limits', () => {
     const buy = `/buy/@acme/${base}`
     const refused = await careful.submit(buy, buy, { pay_with: 'balance' })
     expect(refused.status).toBe(402)
-    expect(refused.text).toContain('10.00 USD is left')
+    expect(refused.text).toContain('$10.00 is left')
     const { text } = await careful.get(path)
     const remove = /action="(\/settings\/spending\/[^"]+\/remove)"/.exec(text)?.[1] ?? ''
     const form_token = await stranger.formToken(path)
@@ -232,6 +232,6 @@ describe('spend limits', () => {
     ]
     for (const fields of wrong) expect((await strict.submit(path, path, { period: 'day', ...fields })).status).toBe(422)
     expect((await strict.submit(path, path, { period: 'total', amount_minor: '0' })).status).toBe(303)
-    expect((await strict.get(path)).text).toMatch(/0\.00 USD in all/)
+    expect((await strict.get(path)).text).toMatch(/\$0\.00 in all/)
   })
 })

@@ -97,7 +97,7 @@ describe('browse', () => {
     const agents = await open('/packages?kind=agent')
     expect(namesIn(agents.text)).toEqual(['@labs/pole-agent'])
     expect(agents.text).toContain('1 package<')
-    expect(agents.text).toContain('12.50 USD')
+    expect(agents.text).toContain('$12.50')
     // The chosen one takes itself out; another facet keeps it.
     expect(agents.text).toMatch(/href="\/packages" aria-current="true"/)
     expect(agents.text).toContain('href="/packages?kind=agent&amp;algorithm=grpo"')

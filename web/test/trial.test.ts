@@ -145,7 +145,7 @@ describe('trying an agent', () => {
     await owner.api('PUT', '/v1/packages/@acme/solver/price', { kind: 'one_time', amount_minor: 500, trial_calls: 0 })
     const { text } = await (await site.browserOf('late')).get(page)
     expect(text).toContain('Its seller gives no calls on trial.')
-    expect(text).toContain('Buy for 5.00 USD')
+    expect(text).toContain('Buy for $5.00')
     expect(text).not.toContain(`action="${page}"`)
     const form_token = await visitor.formToken('/')
     expect((await visitor.post(page, { ...typed, form_token, once: crypto.randomUUID() })).status).toBe(402)

@@ -78,7 +78,7 @@ describe('a scenario that is paid for by the run', { timeout: 300_000 }, () => {
     await done(ann, ['scenario', 'init', 'hosted', '--yes', '--name', '@ann/hosted'])
     await done(ann, ['scenario', 'publish', 'hosted'])
     await done(ann, ['price', '@ann/hosted', '0.50/run', '--yes'])
-    expect(await told(carol, ['info', '@ann/hosted'])).toMatch(/price +0\.50 USD a run/)
+    expect(await told(carol, ['info', '@ann/hosted'])).toMatch(/price +\$0\.50 a run/)
     expect(await refusal(carol, ['install', '@ann/hosted'])).toMatchObject({ code: 'hosted_only' })
     expect(await refusal(carol, ['train', '@ann/hosted', ...short])).toMatchObject({ code: 'hosted_only' })
     expect(await refusal(carol, ['buy', '@ann/hosted', '--yes'])).toMatchObject({ code: 'not_for_sale' })

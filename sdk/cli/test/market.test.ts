@@ -78,8 +78,8 @@ describe('a price', { timeout: 300_000 }, () => {
     const page = pricePageSchema.parse(await done(ann, words))
     expect(page).toMatchObject({ current: { kind: 'one_time', amount_minor: 1250 }, terms: 'One product.\nNo resale.' })
     expect(page).toMatchObject({ trial_calls: 5, upcoming: null })
-    expect(await told(bob, ['search', 'puck-ppo'])).toContain('12.50 USD')
-    expect(await told(bob, ['info', agent])).toMatch(/price +12\.50 USD.*→ Buy it: agentgym buy @ann\/puck-ppo\n$/s)
+    expect(await told(bob, ['search', 'puck-ppo'])).toContain('$12.50')
+    expect(await told(bob, ['info', agent])).toMatch(/price +\$12\.50.*→ Buy it: agentgym buy @ann\/puck-ppo\n$/s)
   })
 
   it('terms alone leave it as it is', async () => {
@@ -121,14 +121,14 @@ describe('buying', { timeout: 300_000 }, () => {
       code: 'insufficient_funds',
       hint: expect.stringContaining('agentgym balance top-up 12.50'),
     })
-    expect(await told(bob, ['balance', 'top-up', '20'])).toMatch(/Added 20\.00 USD; the balance of bob is 20\.00 USD/)
+    expect(await told(bob, ['balance', 'top-up', '20'])).toMatch(/Added \$20\.00; the balance of bob is \$20\.00/)
     expect(await refusal(bob, ['buy', agent])).toMatchObject({ status: 2, code: 'usage_invalid' })
     expect(await refusal(bob, ['buy', agent, '--max', '12.49'])).toMatchObject({ code: 'spend_cap_exceeded' })
     expect(await refusal(bob, ['buy', agent, '--max', 'x'])).toMatchObject({ status: 2, code: 'config_invalid' })
     const human = await bob.run(['buy', agent])
     expect(human.status).toBe(2)
-    expect(human.stdout).toMatch(/total +12\.50 USD for every version 0\.x of this agent/)
-    expect(human.stdout).toMatch(/balance +20\.00 USD → 7\.50 USD afterwards/)
+    expect(human.stdout).toMatch(/total +\$12\.50 for every version 0\.x of this agent/)
+    expect(human.stdout).toMatch(/balance +\$20\.00 → \$7\.50 afterwards/)
     expect(human.stdout).toMatch(/evaluation +✓ verified, return .*run it again +agentgym agent verify @ann\/puck-ppo/s)
     expect(human.stdout).toMatch(/terms +One product\./)
     expect(human.stderr.replace(/\s+/g, ' ')).toContain('--yes buys without asking')
@@ -144,7 +144,7 @@ describe('buying', { timeout: 300_000 }, () => {
   it('buys at the price that was shown or not at all, also where it has just been cut', async () => {
     const output = await onTerminal(bob, `buy ${agent}`, {
       keys: 'y',
-      when: 'for 12.50 USD?',
+      when: 'for $12.50?',
       before: () => done(ann, ['price', agent, '10']),
     })
     expect(output).toMatch(/price_changed\s*$/)
@@ -196,14 +196,14 @@ describe('money that comes in', { timeout: 300_000 }, () => {
     const { checkout_url: address } = paymentSchema.parse(left)
     expect(address).toContain(registry.server.url)
     const shown = await told(bob, ['balance'])
-    expect(shown).toMatch(/awaited +5\.00 USD/)
+    expect(shown).toMatch(/awaited +\$5\.00/)
     expect(shown).toContain(`Pay here: ${address}`)
     const before = await available(bob)
     const waiting = bob.run(['balance', 'top-up', '7', '--test-outcome', 'pending'])
     await expect.poll(async () => (await awaited(bob))?.amount_minor, { timeout: 30_000 }).toBe(700)
     await pay((await awaited(bob))?.checkout_url ?? '')
     const { status, stdout } = await waiting
-    expect([status, stdout]).toEqual([0, expect.stringContaining('Added 7.00 USD')])
+    expect([status, stdout]).toEqual([0, expect.stringContaining('Added $7.00')])
     expect(await available(bob)).toBe(before + 700)
   })
 })
@@ -227,8 +227,8 @@ describe('what was sold', { timeout: 300_000 }, () => {
   it('is shown to its seller, with fee and entries', async () => {
     const earnings = earningsSchema.parse(await done(ann, ['earnings']))
     expect(earnings).toMatchObject({ sales_minor: 1000, fees_minor: 100, balance_minor: 900, cleared_minor: 0 })
-    expect(await told(ann, ['orders', '--sales'])).toMatch(/✓ paid +@ann\/puck-ppo 0\.x +10\.00 USD.* bob/)
-    expect(await told(ann, ['earnings'])).toMatch(/sale +9\.00 USD +@ann\/puck-ppo +10\.00 +-1\.00/)
+    expect(await told(ann, ['orders', '--sales'])).toMatch(/✓ paid +@ann\/puck-ppo 0\.x +\$10\.00.* bob/)
+    expect(await told(ann, ['earnings'])).toMatch(/sale +\$9\.00 +@ann\/puck-ppo +\$10\.00 +-\$1\.00/)
     await done(ann, ['earnings', '--csv', 'earnings.csv'])
     expect(readFileSync(join(ann.work, 'earnings.csv'), 'utf8').split('\n')[1]).toContain(',sale,')
     expect((await ann.run(['earnings', '--csv', '-'])).stdout).toBe(
@@ -255,7 +255,7 @@ describe('what was sold', { timeout: 300_000 }, () => {
     const whole = await done(ann, ['orders', 'refund', id, '--reason', 'does not do it'])
     expect(orderSchema.parse(whole)).toMatchObject({ state: 'refunded', refunded_minor: 1000 })
     expect(earningsSchema.parse(await done(ann, ['earnings']))).toMatchObject({ balance_minor: 0, fees_minor: 0 })
-    expect(await told(bob, ['orders', 'show', id.slice(0, 8)])).toMatch(/refund +2\.50 USD by ann on .*: goodwill/)
+    expect(await told(bob, ['orders', 'show', id.slice(0, 8)])).toMatch(/refund +\$2\.50 by ann on .*: goodwill/)
     const elsewhere = { AGENTGYM_HOME: join(registry.folder, 'bob-elsewhere'), AGENTGYM_TOKEN: bob.storedToken() }
     expect(await refusal(bob, ['install', agent], elsewhere)).toMatchObject({ code: 'payment_required' })
   })

@@ -62,7 +62,7 @@ describe('train --remote', () => {
   it('says for people how to follow it', async () => {
     await serve()
     const { stdout } = await agentgym(['train', '@acme/cart-pole', '--remote'])
-    expect(stdout).toContain('→ Train on @acme/cart-pole@1.0.0 with ppo, seed 1, at most 2.50 EUR')
+    expect(stdout).toContain('→ Train on @acme/cart-pole@1.0.0 with ppo, seed 1, at most €2.50')
     expect(stdout).toContain('2 ahead in the queue')
     expect(stdout).toContain(recordedRunId)
     expect(stdout).toContain('agentgym runs watch 4f0c1d2e')

@@ -1,34 +1,44 @@
-/** Made when an amount is first asked for: it takes longer than most modules, and every process of ours loads this one. */
-let grouped: Intl.NumberFormat | undefined
+/** Made on first use: building a format takes longer than loading most modules, and every process loads this one. */
+const formats = new Map<string, Intl.NumberFormat | null>()
 
 /**
- * An amount of so many minor units in its currency: `12.50 EUR`, `1,250 JPY`, `-0.05 EUR`. Digit by digit, for a sum of
- * money passes through no floating-point number. `minor` is a whole number.
+ * An amount in minor units as text: `€12.50`, `¥1,250`, `-$0.05`. Exact for any size: the digits never pass through a
+ * floating-point number. `minor` is a whole number; a currency that Intl does not know is written after the amount.
  */
 export function formatAmount(minor: number | bigint, currency: string): string {
-  grouped ??= new Intl.NumberFormat('en-US')
+  const text = decimalAmount(minor, currency)
+  const format = formatOf(currency)
+  return format === null ? `${text} ${currency}` : format.format(text as Intl.StringNumericLiteral)
+}
+
+/** The same without grouping or currency, as it is typed into a form: `1250.00`. */
+export function decimalAmount(minor: number | bigint, currency: string): string {
   const digits = currencyDigits(currency)
   const units = BigInt(minor)
   const text = (units < 0n ? -units : units).toString().padStart(digits + 1, '0')
   const cut = text.length - digits
   const fraction = digits === 0 ? '' : `.${text.slice(cut)}`
-  return `${units < 0n ? '-' : ''}${grouped.format(BigInt(text.slice(0, cut)))}${fraction} ${currency}`
+  return `${units < 0n ? '-' : ''}${text.slice(0, cut)}${fraction}`
 }
 
-/** Decimal places of a currency (ISO 4217): 2 for EUR, 0 for JPY. One that is not known counts as having 2. */
+/** Decimal places of a currency (ISO 4217): 2 for EUR, 0 for JPY, and 2 for one that Intl does not know. */
 export function currencyDigits(currency: string): number {
-  const known = knownDigits.get(currency) ?? askDigits(currency)
-  // A format is slow to make and a page has many amounts. Currencies are few, but anyone may name one.
-  if (knownDigits.size < 500) knownDigits.set(currency, known)
-  return known
+  return formatOf(currency)?.resolvedOptions().maximumFractionDigits ?? 2
 }
-const knownDigits = new Map<string, number>()
 
-function askDigits(currency: string): number {
+function formatOf(currency: string): Intl.NumberFormat | null {
+  const known = formats.get(currency)
+  if (known !== undefined) return known
+  const format = makeFormat(currency)
+  // Real currencies are few, but a caller may name anything.
+  if (formats.size < 500) formats.set(currency, format)
+  return format
+}
+
+function makeFormat(currency: string): Intl.NumberFormat | null {
   try {
-    const format = new Intl.NumberFormat('en-US', { style: 'currency', currency })
-    return format.resolvedOptions().maximumFractionDigits ?? 2
+    return new Intl.NumberFormat('en-US', { style: 'currency', currency })
   } catch {
-    return 2
+    return null
   }
 }

@@ -191,7 +191,7 @@ export {
 } from './api/verification.ts'
 export { compareEvaluations, type EvaluationDifference } from './compare-evaluations.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
-export { currencyDigits, formatAmount } from './format-amount.ts'
+export { currencyDigits, decimalAmount, formatAmount } from './format-amount.ts'
 export { nearestName } from './nearest-name.ts'
 export { type ParsedAmount, parseAmount } from './parse-amount.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'

@@ -158,7 +158,7 @@ describeOnEngines('who may have which package, on $kind', ({ open }) => {
     expect(code).toBe('payment_required')
     expect(error).toContain(`agentgym buy ${world.names.paid}@1`)
     expect(error).toContain(`${world.server.url}/packages/${world.names.paid}`)
-    expect(error).toContain('5.00 USD')
+    expect(error).toContain('$5.00')
     const narrow = await world.server.call('GET', path, { token: world.tokens.narrow })
     expect(JSON.parse(narrow.text).error).toContain('packages:read')
   })

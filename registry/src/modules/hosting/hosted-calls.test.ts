@@ -91,7 +91,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect(left).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(refused[0]).toMatchObject({ status: 402, body: { error: { data: { trial_calls: 10 } } } })
     expect(JSON.stringify(refused[0].body)).toContain(`agentgym buy ${agent.name}@1`)
-    expect(JSON.stringify(refused[0].body)).toContain('5.00 USD')
+    expect(JSON.stringify(refused[0].body)).toContain('$5.00')
     expect(await trialOf(agent)).toBe(10)
     expect((await eventsOf(agent)).map(({ trial_calls }) => trial_calls)).toEqual(Array(10).fill(1))
   })

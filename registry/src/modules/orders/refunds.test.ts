@@ -242,7 +242,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
     expect(mails.map(({ to }) => to).sort()).toEqual(
       [first, second].map(({ username }) => `${username}@example.org`).sort(),
     )
-    expect(mails.map(({ subject }) => subject).join()).toMatch(/15\.00 USD.*20\.00 USD|20\.00 USD.*15\.00 USD/)
+    expect(mails.map(({ subject }) => subject).join()).toMatch(/\$15\.00.*\$20\.00|\$20\.00.*\$15\.00/)
   })
 
   it('only those since a moment, where that is told', async () => {

@@ -100,7 +100,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
     expect(await balanceOf(token)).toMatchObject({ available_minor: 0, awaited_minor: 900 })
     const address = String(body.checkout_url)
     const page = await (await fetch(address)).text()
-    expect(page).toContain('Pay 9.00 USD')
+    expect(page).toContain('Pay $9.00')
     const proof = /name="proof" value="([^"]+)"/.exec(page)?.[1] ?? ''
     const submit = (fields: Record<string, string>) =>
       fetch(`${server.url}/test-checkout`, { method: 'POST', body: new URLSearchParams(fields) })

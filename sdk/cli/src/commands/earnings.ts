@@ -170,9 +170,8 @@ export function entryLines(entries: readonly EarningsEntry[], terminal: Terminal
   return renderTable(columns, rows, terminal, (text, _, column) => (column === 2 ? terminal.paint.bold(text) : text))
 }
 
-/** Without the currency, which stands beside the net amount. */
 function amountOrDash(minor: number, currency: string): string {
-  return minor === 0 ? '-' : formatAmount(minor, currency).split(' ')[0]
+  return minor === 0 ? '-' : formatAmount(minor, currency)
 }
 
 export type Payout = z.infer<typeof payoutSchema>

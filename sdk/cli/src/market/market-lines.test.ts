@@ -173,23 +173,23 @@ describe.each([20, 40, 80, 120])('on %i columns', (columns) => {
 it('an offer says what it costs, gives, and leaves', () => {
   const text = offerLines(offer({ upcoming: raised, terms: 'One product.', calls_price_minor: 20 }), terminalOf(100))
   expect(text.join('\n')).toBe(`@ann/puck-ppo@1.2.0: Puck, pushed by PPO
-  total         12.50 USD for every version 1.x of this agent
-  later         2,000,000.00 USD from 2026-12-12 on
+  total         $12.50 for every version 1.x of this agent
+  later         $2,000,000.00 from 2026-12-12 on
   seller        ann
   licence       MIT
   terms         One product.
-  calls         0.20 USD for 1,000 hosted calls
+  calls         $0.20 for 1,000 hosted calls
   evaluation    ✓ verified, return 475.3
   run it again  agentgym agent verify @ann/puck-ppo@1.2.0
   page          https://gym.example/packages/@ann/puck-ppo
-  balance       50.00 USD → 37.50 USD afterwards`)
-  expect(offerLines(offer({ balance_minor: 100 }), terminalOf(100)).at(-1)).toContain('1.00 USD → too little')
+  balance       $50.00 → $37.50 afterwards`)
+  expect(offerLines(offer({ balance_minor: 100 }), terminalOf(100)).at(-1)).toContain('$1.00 → too little')
   const unverified = offer({ verification: { state: 'mismatch', return_mean: null, command: 'x' } })
   expect(offerLines(unverified, terminalOf(100)).join('\n')).toContain('! not verified (mismatch)')
 })
 
 it('prices and parts in words', () => {
-  expect(priceText({ ...price, kind: 'per_run', amount_minor: 50 })).toBe('0.50 USD a run')
+  expect(priceText({ ...price, kind: 'per_run', amount_minor: 50 })).toBe('$0.50 a run')
   expect(priceText({ ...price, kind: 'free', amount_minor: 0 })).toBe('free')
   expect([percentText(1000), percentText(250), percentText(7)]).toEqual(['10%', '2.5%', '0.07%'])
 })

@@ -1,6 +1,6 @@
 import { formatAmount, type Price, type PriceKind } from '@agentgym/contract'
 
-/** A price in words: `free`, `12.50 USD`, `0.50 USD a run`. */
+/** A price in words: `free`, `$12.50`, `$0.50 a run`. */
 export function priceText({ kind, amount_minor, currency }: Pick<Price, 'kind' | 'amount_minor' | 'currency'>): string {
   if (kind === 'free' || amount_minor === 0) return 'free'
   return `${formatAmount(amount_minor, currency)}${kind === 'per_run' ? ' a run' : ''}`

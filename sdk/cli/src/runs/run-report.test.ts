@@ -92,11 +92,11 @@ describe('a run in full', () => {
     const text = report(completedRun)
     for (const word of [
       '✓ completed',
-      '0.42 of 2.50 EUR, at 2.49 EUR an hour',
+      '€0.42 of €2.50, at €2.49 an hour',
       'target 475 dashed',
       'Every target reached on 100 held-out episodes',
       'not heard of any more; queued again',
-      '75% of the budget is spent: 1.88 EUR of 2.50 EUR',
+      '75% of the budget is spent: €1.88 of €2.50',
       '2 h ago',
     ])
       expect(text).toContain(word)
@@ -116,7 +116,7 @@ describe('status', () => {
     const text = statusLines('http://localhost:4477', quietStatus, terminalOf(80), nowMs).join('\n')
     expect(text).toContain('http://localhost:4477 · 1 worker')
     expect(text).toMatch(/^training +2 +3$/m)
-    expect(text).toMatch(/^gpu-1 +busy +2 of 4 +2\.49 EUR$/m)
+    expect(text).toMatch(/^gpu-1 +busy +2 of 4 +€2\.49$/m)
     expect(text).toContain('CPU ━━━━━───  62% of 16 cores')
     expect(text).toContain('91% of 2 x NVIDIA H100, 80 GiB')
     expect(text).toMatch(/^laptop +silent 3 h +0 of 1 +free$/m)

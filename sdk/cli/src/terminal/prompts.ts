@@ -7,7 +7,7 @@ import { safeText, wrapText } from './text.ts'
 type Consent = {
   /** Given beforehand: `--yes`. */
   given: boolean
-  /** What is asked, such as `Buy it for 12.50 USD?`. */
+  /** What is asked, such as `Buy it for $12.50?`. */
   question: string
   /** What stands for yes where nobody can be asked: `--yes buys it without asking`. */
   otherwise: string

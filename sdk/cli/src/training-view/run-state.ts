@@ -181,11 +181,11 @@ function aheadText(ahead: number | null): string {
   return ahead === 1 ? '1 run ahead' : `${formatCount(ahead)} runs ahead`
 }
 
-/** `0.42 of 2.50 EUR`, `0.42 EUR`; undefined where training is free and has no budget. */
+/** `€0.42 of €2.50`, `€0.42`; undefined where training is free and has no budget. */
 export function costText({ cost }: Pick<Run, 'cost'>): string | undefined {
   const { currency, spent_minor: spent, budget_minor: budget, price_minor_per_hour: price } = cost
   if (budget !== null) {
-    return `${formatAmount(spent, currency).replace(` ${currency}`, '')} of ${formatAmount(budget, currency)}`
+    return `${formatAmount(spent, currency)} of ${formatAmount(budget, currency)}`
   }
   return spent > 0 || (price ?? 0) > 0 ? formatAmount(spent, currency) : undefined
 }

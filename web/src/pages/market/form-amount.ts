@@ -1,4 +1,4 @@
-import { AgentGymError, formatAmount, parseAmount } from '@agentgym/contract'
+import { AgentGymError, decimalAmount, parseAmount } from '@agentgym/contract'
 import type { FormValues } from '../../app/form-values.ts'
 
 /** Minor units of what a form's field says in units of the currency. Throws `request_invalid`, naming the field. */
@@ -21,7 +21,7 @@ export function formAmountOrZero(form: FormValues, field: string, currency: stri
 
 /** An amount as it is typed: `1250.00`. */
 export function typedAmount(minor: number, currency: string): string {
-  return formatAmount(minor, currency).split(' ')[0].replaceAll(',', '')
+  return decimalAmount(minor, currency)
 }
 
 export function invalidField(field: string, message: string): AgentGymError {

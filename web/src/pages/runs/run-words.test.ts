@@ -23,13 +23,11 @@ describe('a line of the log', () => {
   it('says what happened, and what it cost', () => {
     expect(line({ type: 'running', data: running })).toBe('gpu-1 trains it from the start, free of charge.')
     const again = { ...running, price_minor_per_hour: 250, from_iteration: 40 }
-    expect(line({ type: 'running', data: again })).toBe('gpu-1 trains it on from iteration 40, 2.50 EUR an hour.')
+    expect(line({ type: 'running', data: again })).toBe('gpu-1 trains it on from iteration 40, €2.50 an hour.')
     expect(line({ type: 'queued', data: { reason: 'lease_expired', message: null } })).toContain(
       'not heard of any more',
     )
-    expect(line({ type: 'budget_exceeded', data: { spent_minor: 100, budget_minor: 100 } })).toContain(
-      '1.00 EUR of 1.00',
-    )
+    expect(line({ type: 'budget_exceeded', data: { spent_minor: 100, budget_minor: 100 } })).toContain('€1.00 of €1.00')
     expect(line({ type: 'failed', data: { error: { code: 'internal_error', message: 'Why.' } } })).toBe('Failed. Why.')
     expect(line({ type: 'published', data: { name: '@a/b', version: '1.0.0' } })).toBe('Published as @a/b@1.0.0.')
   })
@@ -55,7 +53,7 @@ describe('the machines', () => {
     )
     const dear = { state: 'busy', price_minor_per_hour: 300 }
     expect(shownMachines(status([worker, dear], 2), 'EUR')).toBe(
-      '1 of 2 workers idle, 2 wait. An hour of training costs 0.00 EUR to 3.00 EUR.',
+      '1 of 2 workers idle, 2 wait. An hour of training costs €0.00 to €3.00.',
     )
   })
 })

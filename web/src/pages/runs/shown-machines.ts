@@ -1,6 +1,6 @@
 import { formatAmount, type ServerStatus } from '@agentgym/contract'
 
-/** What a run that is started now meets: `1 of 2 workers is idle, 3 runs wait; an hour costs 12.00 EUR.` */
+/** What a run that is started now meets: `1 of 2 workers is idle, 3 runs wait; an hour costs €12.00.` */
 export function shownMachines({ workers, queue }: ServerStatus, currency: string): string {
   const there = workers.filter(({ state }) => state !== 'silent')
   const idle = there.filter(({ state }) => state === 'idle').length
