@@ -1,4 +1,4 @@
-import { AgentGymError, formatAmount, type Offer, type Order } from '@agentgym/contract'
+import { AgentGymError, decimalAmount, formatAmount, type Offer, type Order } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
@@ -85,9 +85,7 @@ function refuseUnlessAffordable(offer: Offer, { max, org, checkout }: BuyFlags):
     }
   }
   if (checkout || balance === null || balance >= total) return
-  const missing = formatAmount(total - balance, currency)
-    .split(' ')[0]
-    .replaceAll(',', '')
+  const missing = decimalAmount(total - balance, currency)
   const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`
   throw new AgentGymError({
     code: 'insufficient_funds',
