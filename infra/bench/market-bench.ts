@@ -26,7 +26,7 @@ const authors = 100
 /** Purchases that are under way at once when as many as possible are made. */
 const atOnce = 16
 const seconds = 10
-const perSecond = 500
+const perSecond = 100
 
 type Options = { embedded: boolean; say: (line: string) => void }
 

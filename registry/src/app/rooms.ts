@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import type { Env } from '../core/http/env.ts'
-import { idempotencyUpkeep } from '../core/idempotency/idempotency-upkeep.ts'
+import { idempotencyTasks } from '../core/idempotency/idempotency.ts'
 import { closeJobQueue, jobQueue } from '../core/queue/job-queue.ts'
 import { backgroundSettled } from '../core/scheduled-tasks/in-background.ts'
 import type { UpkeepTask } from '../core/scheduled-tasks/upkeep.ts'
@@ -100,7 +100,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
       ...moderationUpkeep(services),
       ...meteringUpkeep(services),
       ...hostingUpkeep(services),
-      ...idempotencyUpkeep(services),
+      ...idempotencyTasks(services),
       ...ledgerUpkeep(services),
       ...ordersUpkeep(services),
       ...paymentsUpkeep(services),

@@ -8,8 +8,8 @@ import type { Database } from './database.ts'
 import { lockFolder } from './folder-lock.ts'
 import { PgliteDialect } from './pglite-driver.ts'
 import type { Schema } from './schema.ts'
-import { TransactionScope } from './transaction-scope.ts'
-import { createTransactions } from './transactions.ts'
+
+import { createTransactions, TransactionScope } from './transactions.ts'
 import { valueParsers } from './value-parsers.ts'
 
 /** The embedded database, in a folder that this process alone may open. Not migrated yet. */

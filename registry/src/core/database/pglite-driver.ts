@@ -13,7 +13,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import type { Connections } from './database.ts'
-import type { TransactionScope } from './transaction-scope.ts'
+import type { TransactionScope } from './transactions.ts'
 
 /**
  * PGlite has one connection. Whoever asks for it waits until the one before has given it back, so that transactions run

@@ -2,11 +2,9 @@ import { AgentGymError } from '@agentgym/contract'
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Database } from './database.ts'
-import { sendInFlights } from './flights.ts'
-import { prepareMarked } from './prepared-statements.ts'
 import type { Schema } from './schema.ts'
-import { TransactionScope } from './transaction-scope.ts'
-import { createTransactions } from './transactions.ts'
+
+import { createTransactions, TransactionScope } from './transactions.ts'
 import { arrayElementOids, valueParsers } from './value-parsers.ts'
 
 /** Nothing here takes long: what does is stuck, and must not hold its locks and its connection for ever. */
@@ -80,8 +78,6 @@ function createPool(connectionString: string): pg.Pool {
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    prepareMarked(client)
-    sendInFlights(client, { getTypeParser })
   })
   return pool
 }

@@ -10,7 +10,6 @@ import { type CompiledQuery, type InferResult, type Selectable, sql } from 'kyse
 import type { Actor } from '../../core/access/actor.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PriceTable, SaleTermsTable } from '../../core/database/market-schema.ts'
-import { prepared } from '../../core/database/prepared-statements.ts'
 import type { Services } from '../../core/services.ts'
 import { entryOf } from '../entitlements/prices.store.ts'
 import { latestVerification, type VerificationRow, verificationOf } from '../evaluations/describe-verification.ts'
@@ -163,7 +162,7 @@ let statement: CompiledQuery<ViewRow> | undefined
 
 /** All that the first page of a package is made of but what depends on who asks, in one round trip. */
 async function findView(query: Queries, name: string): Promise<ViewRow | undefined> {
-  statement ??= selectView(query).where('packages.name', '=', someName).modifyEnd(prepared).compile()
+  statement ??= selectView(query).where('packages.name', '=', someName).compile()
   const parameters = statement.parameters.map((given) => (given === someName ? name : given))
   const { rows } = await query.executeQuery<ViewRow>({ ...statement, parameters })
   return rows[0]

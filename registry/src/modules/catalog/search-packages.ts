@@ -2,9 +2,7 @@ import type { Facets, ListedPackage, SearchRequest } from '@agentgym/contract'
 import { type RawBuilder, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
-import { ahead, sendAhead } from '../../core/database/flights.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
-import { prepared } from '../../core/database/prepared-statements.ts'
 import type { PackageTable, Schema } from '../../core/database/schema.ts'
 import type { SearchQuery } from '../search/index-package.ts'
 import { bestReturns } from '../verification/best-returns.ts'
@@ -109,8 +107,7 @@ type Hit = Omit<ListedRow, 'created_at' | 'updated_at'> & { key: number; created
  *
  * The planner takes the index only if it may not read the whole table: it does not know that looking into the tsvector
  * of a row costs many times what looking at the row costs. It also tends to more processes and to compiling, which pay
- * for one query alone on a machine and not for many at once. All that is said in one flight with the search. It is then one
- * plan whatever the words, so most searches find theirs made; with filters there are too many texts to keep one of each.
+ * for one query alone on a machine and not for many at once.
  */
 async function searchByWords(
   query: Transaction<Schema>,
@@ -118,10 +115,8 @@ async function searchByWords(
   search: PackageSearch,
   words: SearchQuery,
 ): Promise<FoundPackages> {
-  const isPlain = search.after === null && dimensions.every((dimension) => search[dimension] === undefined)
-  await sendAhead(query, plannerSettings.compile(query))
+  await plannerSettings.execute(query)
   const { rows } = await sql<{ hits: Hit[] | null; groups: FacetGroup[] | null }>`
-    ${isPlain && !readsPrivate(actor) ? prepared : sql``}
     with ${searchedFor(words)}, found as materialized (
       select id, ${hitKey(search.sort, words)} as key, kind, category, difficulty, algorithm, price_minor
       from packages
@@ -148,7 +143,7 @@ async function searchByWords(
   }
 }
 
-const plannerSettings = sql`${prepared}${ahead} select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+const plannerSettings = sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
   set_config('max_parallel_workers_per_gather', '0', true)`
 
 const listedOfHit = sql.join(listedColumns.map((column) => sql.ref(`packages.${column}`)))

@@ -1,7 +1,6 @@
 import assert from 'node:assert'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
-import { prepared } from '../../core/database/prepared-statements.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { uuidArray } from '../../core/database/uuid-array.ts'
 import { type Account, type AccountRow, accountOf } from './account.ts'
@@ -45,7 +44,7 @@ const nameOf = ({ owner, code, currency }: AccountKey): string => `${owner}/${co
 
 /** Ids by name, each looked up by its key: a join would read the whole table. A comparison that takes null for a value uses no index. */
 async function findAccounts(query: Queries, keys: readonly AccountKey[]): Promise<Map<string, string>> {
-  const { rows } = await sql<AccountKey & { id: string }>`${prepared}
+  const { rows } = await sql<AccountKey & { id: string }>`
     select found.id, owner, code, currency
     from jsonb_to_recordset(${JSON.stringify(keys)}::text::jsonb) as wanted(owner uuid, code text, currency text)
     cross join lateral (

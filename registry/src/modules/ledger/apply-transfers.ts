@@ -1,23 +1,20 @@
 import assert from 'node:assert'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
-import { prepared } from '../../core/database/prepared-statements.ts'
 import type { Schema } from '../../core/database/schema.ts'
+import { TransactionConflict } from '../../core/database/transactions.ts'
 import { isUuid, uuidArray } from '../../core/database/uuid-array.ts'
 import { type AccountRow, accountOf } from './account.ts'
-import { askedTransfers } from './asked-transfers.ts'
-import { LedgerConflict } from './ledger-conflict.ts'
 import { decideTransfers, type LedgerAccount, type LedgerState } from './rules/decide-transfers.ts'
 import type { RecordedTransfer, Transfer, TransferResult } from './rules/transfer.ts'
 
 /**
- * Makes transfers, in their order, each once however often it is asked for: see `decideTransfers` for what becomes of each.
- * A refusal leaves the transaction as it was and nothing of its chain; whoever wants all or nothing throws. The accounts are
- * held until the transaction ends, in the order of their ids; hot ones are not.
+ * Makes transfers in their order, each of them once however often it is requested; `decideTransfers` decides the outcome of
+ * each. A refused chain leaves nothing in the ledger, and the transaction can go on; a caller that wants all or nothing throws.
+ * The accounts stay locked until the transaction ends, except hot ones. Locks are taken in the order of account ids.
  *
- * Two round trips, one more where pending transfers are ended, and one or two more where something is refused.
- * @throws LedgerConflict where somebody else makes one of these transfers at the same moment: `database.transaction` then
- * runs its work again, which finds it made.
+ * Two round trips, one more where pending transfers are resolved, and one or two more where something is refused.
+ * @throws TransactionConflict if a concurrent transaction made one of these transfers.
  */
 export async function applyTransfers(
   query: Transaction<Schema>,
@@ -28,8 +25,8 @@ export async function applyTransfers(
   let loaded = await load(query, transfers)
   let decision = decideTransfers(loaded.state, transfers, loaded.at)
   if (decision.results.some(({ outcome }) => outcome === 'refused')) {
-    // The transfers that were read may be older than the locks that were waited for: this very transfer may have been made
-    // meanwhile, and be what the funds lack for. Now that the locks are held, what is read is what there is.
+    // The transfers may have been read before the locks were granted, and this very transfer may have been made meanwhile and
+    // have used up the funds. Now that the locks are held, a second read is final.
     loaded = await load(query, transfers)
     decision = decideTransfers(loaded.state, transfers, loaded.at)
   }
@@ -47,7 +44,7 @@ async function load(query: Queries, transfers: readonly Transfer[]): Promise<{ s
   // A pending transfer never changes, so which accounts it holds can be read before they are locked.
   if (pendingIds.size > 0) for (const id of await accountsOfPendings(query, pendingIds)) accountIds.add(id)
   const ids = new Set([...transfers.map(({ id }) => id), ...pendingIds])
-  const { rows } = await sql<Loaded>`${prepared}
+  const { rows } = await sql<Loaded>`
     with locked as materialized (
       select ${accountColumns} from ledger_accounts
       where id = any(${uuidArray(accountIds)}) and not hot order by id for no key update
@@ -116,15 +113,24 @@ async function accountsOfPendings(query: Queries, pendingIds: Iterable<string>):
   return rows.flatMap(({ debit, credit }) => [debit, credit])
 }
 
-/** A trigger brings the sums of the accounts along. */
+/** A trigger updates the sums of the accounts. */
 async function insert(query: Queries, created: RecordedTransfer[], at: Date): Promise<void> {
-  const { rows: inserted } = await sql`${prepared}
+  const records = created.map((transfer, ordinal) => ({
+    ...{ ordinal, id: transfer.id, kind: transfer.kind },
+    ...{ debit_account_id: transfer.debitAccountId, credit_account_id: transfer.creditAccountId },
+    ...{ amount: String(transfer.amountMinor), currency: transfer.currency },
+    ...{ pending_id: transfer.pendingId, code: transfer.code, reference: transfer.reference },
+    expires_at: transfer.expiresAt,
+  }))
+  const { rows: inserted } = await sql`
     insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount, currency, pending_id, code,
       reference, expires_at, created_at)
     select id, kind, debit_account_id, credit_account_id, amount, currency, pending_id, code, reference, expires_at,
       ${at.toISOString()}::timestamptz
-    from ${askedTransfers(created)}
+    from jsonb_to_recordset(${JSON.stringify(records)}::text::jsonb) as created(ordinal integer, id uuid, kind text,
+      debit_account_id uuid, credit_account_id uuid, amount bigint, currency text, pending_id uuid, code text,
+      reference uuid, expires_at timestamptz)
     order by ordinal on conflict do nothing returning 1`.execute(query)
-  // What was read may be older than the lock that was waited for.
-  if (inserted.length < created.length) throw new LedgerConflict()
+  if (inserted.length < created.length)
+    throw new TransactionConflict('a transfer with the same id was made at the same moment')
 }

@@ -8,8 +8,7 @@ import { readOwnersAccounts } from '../ledger/accounts.store.ts'
 import { meteredAmount } from '../ledger/rules/metered-amount.ts'
 import { splitSale } from '../ledger/rules/split-sale.ts'
 import { repayDebt } from '../orders/debts.ts'
-import { royaltyOf } from '../orders/royalty-of.ts'
-import { holdSale, makeSale, type Sale } from '../orders/sale-transfers.ts'
+import { lockSaleAccounts, makeSale, royaltyOf, type Sale } from '../orders/sale.ts'
 
 type Posting = Pick<Services, 'database' | 'config' | 'log'>
 type Due = { account_id: string; version_id: string }
@@ -64,14 +63,14 @@ async function postBatch({ database, config }: Posting, due: Due, { events: most
     await database.lock(query, `usage:${due.account_id}:${due.version_id}`)
     const { packageId, sellerId } = await partiesOf(query, due.version_id)
     const royalty = await royaltyOf(query, {
-      ...{ versionId: due.version_id, sellerId, capBasisPoints: royaltyCapBasisPoints, currency },
+      ...{ versionId: due.version_id, sellerId, capBasisPoints: royaltyCapBasisPoints },
     })
     const batchId = randomUUID()
     const sale = {
       ...{ orderId: batchId, buyerId: due.account_id, sellerId, royaltyTo: royalty?.to ?? null, currency },
       parts: { sellerMinor: 0n, feeMinor: 0n, royaltyMinor: 0n },
     } satisfies Sale
-    await holdSale(query, sale)
+    await lockSaleAccounts(query, sale)
     const batch = await nextEvents(query, due, { most, currency })
     if (batch === undefined) return false
     const { amountMinor } = batch

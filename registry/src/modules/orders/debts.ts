@@ -3,8 +3,9 @@ import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import { availableMinor } from '../ledger/account.ts'
 import { lockAccounts, openAccounts, readOwnersAccounts } from '../ledger/accounts.store.ts'
-import { mustTransfer } from './sale-transfers.ts'
-import { transferId } from './transfer-id.ts'
+import { transferId } from '../ledger/rules/transfer.ts'
+import type { OrderRow } from './order-state.ts'
+import { mustTransfer } from './sale.ts'
 
 type Owing = { accountId: string; currency: string; reference: string }
 
@@ -42,6 +43,15 @@ export async function repayDebt(query: Transaction<Schema>, { accountId, currenc
     } as const
     await mustTransfer(query, [{ ...movement, debitAccountId: source.id, creditAccountId: debt.id }])
   }
+}
+
+/** `repayDebt` of everyone who got a part of an order's price. */
+export async function repayDebtsOfSale(
+  query: Transaction<Schema>,
+  { id, seller_id, royalty_to, currency }: Pick<OrderRow, 'id' | 'seller_id' | 'royalty_to' | 'currency'>,
+): Promise<void> {
+  for (const accountId of [seller_id, royalty_to])
+    if (accountId !== null) await repayDebt(query, { accountId, currency, reference: id })
 }
 
 /**

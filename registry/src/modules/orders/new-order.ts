@@ -1,48 +1,113 @@
-import type { Transaction } from 'kysely'
+import { randomUUID } from 'node:crypto'
+import { sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
+import { recordAudit } from '../../core/access/audit.ts'
 import type { Schema } from '../../core/database/schema.ts'
+import { TransactionConflict } from '../../core/database/transactions.ts'
 import type { ServerConfig } from '../../core/services.ts'
 import type { Party } from '../accounts/order-parties.ts'
-import { type SaleParts, splitSale } from '../ledger/rules/split-sale.ts'
+import { splitSale } from '../ledger/rules/split-sale.ts'
+import type { OrderRow } from './order-state.ts'
 import type { OrderSubject } from './order-subject.ts'
-import { type Royalty, royaltyOf } from './royalty-of.ts'
-import type { Sale } from './sale-transfers.ts'
+import { royaltyOf } from './sale.ts'
 
-/** An order before it is written down. */
-export type NewOrder = {
-  id: string
+/** An order before it is placed: its parties, and how its price is shared. */
+export type NewOrder = Omit<
+  OrderRow,
+  'state' | 'refunded_minor' | 'expires_at' | 'created_at' | 'paid_at' | 'ended_at' | 'token_id'
+>
+
+type Ordering = {
   actor: Actor
   buyer: Party
   subject: OrderSubject
-  parts: SaleParts
-  royalty: Royalty | null
   payWith: 'balance' | 'provider'
   runId: string | null
+}
+
+/** Fixes the price of an order and its parts as they are at this moment. */
+export async function newOrder(
+  query: Transaction<Schema>,
+  { market }: Pick<ServerConfig, 'market'>,
+  { actor, buyer, subject, payWith, runId }: Ordering,
+): Promise<NewOrder> {
+  const { price, version, seller } = subject
+  const { feeBasisPoints, royaltyCapBasisPoints: capBasisPoints } = market
+  const isFree = price.amountMinor === 0
+  const royalty =
+    subject.kind === 'agent' && !isFree
+      ? await royaltyOf(query, { versionId: version.id, sellerId: seller.id, capBasisPoints })
+      : null
+  const priceMinor = BigInt(price.amountMinor)
+  const parts = isFree ? null : splitSale({ priceMinor, feeBasisPoints, royalty: royalty ?? undefined })
+  return {
+    id: randomUUID(),
+    buyer_id: buyer.id,
+    placed_by: actor.accountId,
+    seller_id: seller.id,
+    package_id: subject.packageId,
+    version_id: version.id,
+    major: version.major,
+    price_id: price.id,
+    price_kind: price.kind,
+    total_minor: price.amountMinor,
+    fee_minor: Number(parts?.feeMinor ?? 0n),
+    royalty_minor: Number(parts?.royaltyMinor ?? 0n),
+    royalty_to: parts === null || parts.royaltyMinor === 0n ? null : (royalty?.to ?? null),
+    currency: price.currency,
+    pay_with: payWith,
+    run_id: runId,
+  }
+}
+
+type Placement = {
+  actor: Actor
+  buyer: Party
+  subject: OrderSubject
+  paid: boolean
+  /** Until an unpaid order expires; null: it does not. */
+  minutes: number | null
   ip: string | null
 }
 
-const nothing: SaleParts = { feeMinor: 0n, royaltyMinor: 0n, sellerMinor: 0n }
-
-/** Who gets what of the price at this moment. */
-export async function partsOf(
-  { market }: Pick<ServerConfig, 'market'>,
+/** Inserts an order, and the audit entry of the account that placed it. */
+export async function insertOrder(
   query: Transaction<Schema>,
-  { price, kind, version, seller }: OrderSubject,
-): Promise<{ parts: SaleParts; royalty: Royalty | null }> {
-  if (price.amountMinor === 0) return { parts: nothing, royalty: null }
-  const asked = {
-    ...{ versionId: version.id, sellerId: seller.id, capBasisPoints: market.royaltyCapBasisPoints },
-    currency: price.currency,
-  }
-  const royalty = kind === 'agent' ? await royaltyOf(query, asked) : null
-  const priceMinor = BigInt(price.amountMinor)
-  const parts = splitSale({ priceMinor, feeBasisPoints: market.feeBasisPoints, royalty: royalty ?? undefined })
-  return { parts, royalty: parts.royaltyMinor === 0n ? null : royalty }
+  order: NewOrder,
+  { actor, buyer, subject, paid, minutes, ip }: Placement,
+): Promise<void> {
+  await query
+    .insertInto('orders')
+    .values({
+      ...order,
+      token_id: actor.tokenId,
+      state: paid ? 'paid' : 'awaiting_payment',
+      paid_at: paid ? sql<Date>`now()` : null,
+      expires_at: paid || minutes === null ? null : sql<Date>`now() + ${minutes} * interval '1 minute'`,
+    })
+    .execute()
+  await recordAudit(query, {
+    ...{ actor, ip, action: 'order.place', subject: `order:${order.id}` },
+    data: {
+      ...{ package: `${subject.name}@${subject.version.version}`, buyer: buyer.username },
+      ...{ total_minor: order.total_minor, currency: order.currency },
+    },
+  })
 }
 
-export function saleOf({ id, buyer, subject, royalty, parts }: NewOrder): Sale {
-  return {
-    ...{ orderId: id, buyerId: buyer.id, sellerId: subject.seller.id, royaltyTo: royalty?.to ?? null },
-    ...{ parts, currency: subject.price.currency },
-  }
+/**
+ * Gives the buyer the license that a paid order is for.
+ * @throws TransactionConflict if another order gave the buyer this license at the same moment.
+ */
+export async function grantEntitlement(
+  query: Transaction<Schema>,
+  { id, buyer_id, package_id, major }: Pick<OrderRow, 'id' | 'buyer_id' | 'package_id' | 'major'>,
+): Promise<void> {
+  const granted = await query
+    .insertInto('entitlements')
+    .values({ order_id: id, holder_id: buyer_id, package_id, major })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('order_id')
+    .executeTakeFirst()
+  if (granted === undefined) throw new TransactionConflict('another order gave the buyer this license')
 }

@@ -5,7 +5,6 @@ import type { z } from 'zod'
 import type { Actor } from '../../core/access/actor.ts'
 import { packageNotFound } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
-import { prepared } from '../../core/database/prepared-statements.ts'
 import { heldFirst, inEffect } from '../entitlements/prices.store.ts'
 import { packageTakenDown } from '../entitlements/refusals.ts'
 import { findablePackageName } from '../packages/package-name.ts'
@@ -28,14 +27,6 @@ export type OrderSubject = {
   /** Buyer and seller are the same people or are paid out to one bank account, or whoever asks belongs to the seller. */
   selfPurchase: boolean
   price: CurrentPrice
-  /** Of the seller: a chargeback is not repaid yet. */
-  sellerOwes: boolean
-  /** Caps hold for the buyer or for the token that asks. */
-  capped: boolean
-  /** The accounts of the ledger that a sale is between, where they are there. */
-  accounts: { balance: string | null; earnings: string | null; fees: string | null }
-  /** When the transaction began, which is when its order is placed. */
-  at: Date
 }
 
 type Row = {
@@ -53,12 +44,6 @@ type Row = {
   currency: string | null
   member: boolean
   shared: boolean
-  owes: boolean
-  capped: boolean
-  balance_id: string | null
-  earnings_id: string | null
-  fees_id: string | null
-  at: Date
   versions: (Candidate & { id: string })[] | null
   tags: Record<string, string> | null
   held: { major: number; order: string }[] | null
@@ -92,10 +77,6 @@ export async function findOrderSubject(query: Queries, buying: Buying): Promise<
       amountMinor: row.amount_minor ?? 0,
       currency: row.currency ?? buying.currency,
     },
-    sellerOwes: row.owes,
-    capped: row.capped,
-    accounts: { balance: row.balance_id, earnings: row.earnings_id, fees: row.fees_id },
-    at: row.at,
   }
 }
 
@@ -104,11 +85,8 @@ const controllers = (account: ReturnType<typeof sql.ref> | ReturnType<typeof sql
   select ${account}::uuid as id
   union all select user_id from memberships where organisation_id = ${account} and role in ('owner', 'admin')`
 
-const accountId = (owner: ReturnType<typeof sql>, code: string, currency: string) => sql`
-  (select id from ledger_accounts where ${owner} and code = ${sql.lit(code)} and currency = coalesce(price.currency, ${currency}))`
-
-async function findRow(query: Queries, { actor, buyerId, currency }: Buying, name: string): Promise<Row | undefined> {
-  const { rows } = await sql<Row>`${prepared}
+async function findRow(query: Queries, { actor, buyerId }: Buying, name: string): Promise<Row | undefined> {
+  const { rows } = await sql<Row>`
     select package.id, package.name, package.kind, package.visibility, package.owner_id, seller.username as seller,
       package.taken_down_at, package.taken_down_reason,
       price.id as price_id, price.kind as price_kind, price.amount_minor, price.currency,
@@ -120,13 +98,6 @@ async function findRow(query: Queries, { actor, buyerId, currency }: Buying, nam
           join payout_destinations ours on ours.account_id = buyers.id
           join payout_destinations theirs on theirs.provider = ours.provider and theirs.payee = ours.payee
           join (${controllers(sql.ref('package.owner_id'))}) sellers on sellers.id = theirs.account_id) as shared,
-      exists (select from ledger_accounts where owner_id = package.owner_id and code = 'debt'
-        and debits_posted > credits_posted) as owes,
-      exists (select from spend_caps where account_id = ${buyerId} and token_id is null or token_id = ${actor.tokenId}) as capped,
-      ${accountId(sql`owner_id = ${buyerId}`, 'balance', currency)} as balance_id,
-      ${accountId(sql`owner_id = package.owner_id`, 'earnings', currency)} as earnings_id,
-      ${accountId(sql`owner_id is null`, 'fees', currency)} as fees_id,
-      now()::timestamptz(3) as at,
       (select json_agg(json_build_object('id', id, 'version', version, 'deprecated', deprecated,
           'yanked', yanked_at is not null) order by created_at, id)
         from versions where package_id = package.id and state = 'published') as versions,

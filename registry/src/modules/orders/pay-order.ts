@@ -4,12 +4,11 @@ import { recordAudit } from '../../core/access/audit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { openAccounts } from '../ledger/accounts.store.ts'
 import { applyTransfers } from '../ledger/apply-transfers.ts'
-import { repayDebt } from './debts.ts'
-import { LicenceConflict } from './insert-order.ts'
+import { transferId } from '../ledger/rules/transfer.ts'
+import { repayDebt, repayDebtsOfSale } from './debts.ts'
+import { grantEntitlement } from './new-order.ts'
 import { changeOrder, lockOrder, type OrderRow } from './order-state.ts'
-import { saleOfOrder } from './sale-of-order.ts'
-import { makeSale } from './sale-transfers.ts'
-import { transferId } from './transfer-id.ts'
+import { makeSale, saleOf } from './sale.ts'
 
 export type Payment = { id: string; accountId: string; amountMinor: bigint; currency: string }
 
@@ -31,15 +30,9 @@ export async function payOrder(
     return order.paid_at === null ? { outcome: 'kept', reason: 'It was paid before.' } : { outcome: 'paid' }
   const obstacle = (await undeliverable(query, order, payment)) ?? null
   if (obstacle !== null) return keep(query, order, payment, obstacle)
-  await makeSale(query, saleOfOrder(order), 'posted')
+  await makeSale(query, saleOf(order), 'posted')
   await changeOrder(query, order, { state: 'paid' })
-  const granted = await query
-    .insertInto('entitlements')
-    .values({ order_id: order.id, holder_id: order.buyer_id, package_id: order.package_id, major: order.major })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('order_id')
-    .executeTakeFirst()
-  if (granted === undefined) throw new LicenceConflict()
+  await grantEntitlement(query, order)
   await recordAudit(query, {
     actor: null,
     ip: null,
@@ -47,8 +40,7 @@ export async function payOrder(
     subject: `order:${order.id}`,
     data: { payment: payment.id, total_minor: order.total_minor },
   })
-  for (const accountId of [order.seller_id, order.royalty_to])
-    if (accountId !== null) await repayDebt(query, { accountId, currency: order.currency, reference: order.id })
+  await repayDebtsOfSale(query, order)
   return { outcome: 'paid' }
 }
 

@@ -5,7 +5,7 @@ import type { Actor } from '../../core/access/actor.ts'
 import { recordAudit } from '../../core/access/audit.ts'
 import { requireActor } from '../../core/access/authorise.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { once } from '../../core/idempotency/once.ts'
+import { withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
 import type { Services } from '../../core/services.ts'
 import { orderOf, refundableByBuyer } from './describe-order.ts'
 import { requireStanding, type Standing } from './order-access.ts'
@@ -33,7 +33,10 @@ export async function refundOrder({ database }: Pick<Services, 'database'>, refu
   const { answer } = await database.transaction(async (query) => {
     const standing = await requireStanding(query, refunding.actor, id)
     const keyed = { actorId: standing.actor.accountId, key, action: 'order.refund', request: { ...request, order: id } }
-    return once(query, keyed, async () => ({ status: 200, answer: await give(query, standing, refunding) }))
+    return withIdempotencyKey(query, keyed, async () => ({
+      status: 200,
+      answer: await give(query, standing, refunding),
+    }))
   })
   return answer
 }

@@ -11,7 +11,7 @@ import { auditMarket } from './audit-market.ts'
 import { repayDebt } from './debts.ts'
 import { refundOrder } from './refund-order.ts'
 import { refundOrdersOf } from './refund-orders-of.ts'
-import { mustTransfer } from './sale-transfers.ts'
+import { mustTransfer } from './sale.ts'
 import {
   buy,
   codeOf,

@@ -4,13 +4,11 @@ import type { Schema } from '../../core/database/schema.ts'
 import { availableMinor } from '../ledger/account.ts'
 import { lockAccounts, openAccounts } from '../ledger/accounts.store.ts'
 import { splitRefund } from '../ledger/rules/split-refund.ts'
-import type { Movement } from '../ledger/rules/transfer.ts'
+import { type Movement, transferId } from '../ledger/rules/transfer.ts'
 import { dropLostVotes } from '../reviews/ratings.ts'
 import { smaller } from './debts.ts'
 import { changeOrder, type OrderRow } from './order-state.ts'
-import { partsOfOrder } from './sale-of-order.ts'
-import { mustTransfer } from './sale-transfers.ts'
-import { transferId } from './transfer-id.ts'
+import { mustTransfer, partsOf } from './sale.ts'
 
 export type Reversal = {
   kind: 'refund' | 'chargeback'
@@ -31,7 +29,7 @@ export async function reverseSale(
   { kind, amountMinor, reason, givenBy }: Reversal,
 ): Promise<{ order: OrderRow; refundId: string }> {
   const refundedMinor = BigInt(order.refunded_minor)
-  const parts = splitRefund(partsOfOrder(order), { refundedMinor, amountMinor })
+  const parts = splitRefund(partsOf(order), { refundedMinor, amountMinor })
   const refundId = randomUUID()
   await query
     .insertInto('refunds')

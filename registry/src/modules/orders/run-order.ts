@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { createOrderRequestSchema } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import type { z } from 'zod'
@@ -8,14 +7,11 @@ import type { Schema } from '../../core/database/schema.ts'
 import type { ServerConfig } from '../../core/services.ts'
 import type { Party } from '../accounts/order-parties.ts'
 import { requireWithinCaps } from '../caps/require-within-caps.ts'
-import { repayDebt } from './debts.ts'
-import { insertOrder } from './insert-order.ts'
-import { partsOf, saleOf } from './new-order.ts'
-import { changeOrder, lockOrder, type OrderRow } from './order-state.ts'
+import { repayDebtsOfSale } from './debts.ts'
+import { insertOrder, newOrder } from './new-order.ts'
+import { changeOrder, lockOrder } from './order-state.ts'
 import { findOrderSubject, requireExpectedPrice, requireOthers } from './order-subject.ts'
-import { saleOfOrder } from './sale-of-order.ts'
-import { holdSale, makeSale, mustTransfer } from './sale-transfers.ts'
-import { transferId } from './transfer-id.ts'
+import { lockSaleAccounts, makeSale, resolveSale, saleOf } from './sale.ts'
 
 export type RunPurchase = {
   actor: Actor
@@ -47,17 +43,14 @@ export async function holdForRun(
   requireOthers(subject)
   await authorise(query, actor, 'publish', buyer.id, { scope: 'market:buy' })
   requireExpectedPrice(subject, expectedPrice)
-  const id = randomUUID()
-  const split = await partsOf(config, query, subject)
-  const order = { id, actor, buyer, subject, ...split, payWith: 'balance' as const, runId, ip }
+  const order = await newOrder(query, config, { actor, buyer, subject, payWith: 'balance', runId })
+  const sale = saleOf(order)
+  await lockSaleAccounts(query, sale)
   const { amountMinor } = subject.price
-  if (subject.capped) {
-    await holdSale(query, saleOf(order))
-    await requireWithinCaps(query, { accountId: buyer.id, tokenId: actor.tokenId, amountMinor, currency })
-  }
-  await makeSale(query, saleOf(order), 'pending')
-  await insertOrder(query, order, { paid: false, minutes: null })
-  return id
+  await requireWithinCaps(query, { accountId: buyer.id, tokenId: actor.tokenId, amountMinor, currency })
+  await makeSale(query, sale, 'pending')
+  await insertOrder(query, order, { actor, buyer, subject, paid: false, minutes: null, ip })
+  return order.id
 }
 
 /** For a run that goes on: its price is held again where it was let go when the run ended before it trained. */
@@ -84,25 +77,7 @@ export async function settleRunOrder(
     .executeTakeFirst()
   const order = found && (await lockOrder(query, found.id))
   if (order?.state !== 'awaiting_payment') return
-  await resolveSale(query, order, outcome)
+  await resolveSale(query, saleOf(order), outcome)
   await changeOrder(query, order, { state: outcome === 'post' ? 'paid' : 'cancelled' })
-  if (outcome === 'void') return
-  for (const accountId of [order.seller_id, order.royalty_to])
-    if (accountId !== null) await repayDebt(query, { accountId, currency: order.currency, reference: order.id })
-}
-
-async function resolveSale(query: Transaction<Schema>, order: OrderRow, kind: 'post' | 'void'): Promise<void> {
-  const { orderId, parts } = saleOfOrder(order)
-  const held = [
-    { code: 'sale', amountMinor: parts.sellerMinor },
-    { code: 'fee', amountMinor: parts.feeMinor },
-    { code: 'royalty', amountMinor: parts.royaltyMinor },
-  ].filter(({ amountMinor }) => amountMinor > 0n)
-  await mustTransfer(
-    query,
-    held.map(({ code }, index) => ({
-      ...{ id: transferId(`${kind}_${code}`, orderId), kind, pendingId: transferId(code, orderId), code },
-      ...{ reference: orderId, linked: index < held.length - 1 },
-    })),
-  )
+  if (outcome === 'post') await repayDebtsOfSale(query, order)
 }

@@ -7,7 +7,7 @@ import { recordAudit } from '../../core/access/audit.ts'
 import { requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { once } from '../../core/idempotency/once.ts'
+import { withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
 import type { Services } from '../../core/services.ts'
 import { findParty, type Party } from '../accounts/order-parties.ts'
 import { lockAccounts, openAccount } from '../ledger/accounts.store.ts'
@@ -34,7 +34,7 @@ export async function requestPayout(services: Services, asking: Asking): Promise
   await limitRate(database, `payout:${actor.accountId}`, { limit: 30, windowSeconds: 3_600 })
   const { request, idempotencyKey: key } = asking
   const { answer } = await database.transaction((query) =>
-    once(query, { actorId: actor.accountId, key, action: 'payout.request', request }, async () => {
+    withIdempotencyKey(query, { actorId: actor.accountId, key, action: 'payout.request', request }, async () => {
       return { status: 201, answer: { id: await writeDown(services, query, { ...asking, actor }) } }
     }),
   )

@@ -5,9 +5,9 @@ import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { openAccounts } from '../ledger/accounts.store.ts'
 import type { Movement } from '../ledger/rules/transfer.ts'
+import { transferId } from '../ledger/rules/transfer.ts'
 import { repayDebt } from '../orders/debts.ts'
-import { mustTransfer } from '../orders/sale-transfers.ts'
-import { transferId } from '../orders/transfer-id.ts'
+import { mustTransfer } from '../orders/sale.ts'
 import type { PayoutNews } from './payment-provider.ts'
 
 export type PayoutRow = Selectable<PayoutTable>

@@ -6,7 +6,7 @@ import { recordAudit } from '../../core/access/audit.ts'
 import { requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { once } from '../../core/idempotency/once.ts'
+import { withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
 import type { Services } from '../../core/services.ts'
 import { findParty } from '../accounts/order-parties.ts'
 import { openAccount } from '../ledger/accounts.store.ts'
@@ -34,7 +34,7 @@ export async function topUp(services: Services, asking: ToppingUp): Promise<Paym
   await limitRate(database, `top-up:${actor.accountId}`, { limit: 60, windowSeconds: 60 })
   const { request, idempotencyKey: key } = asking
   const { answer } = await database.transaction((query) =>
-    once(query, { actorId: actor.accountId, key, action: 'top-up', request }, async () => {
+    withIdempotencyKey(query, { actorId: actor.accountId, key, action: 'top-up', request }, async () => {
       return { status: 201, answer: { id: await writeDown(services, query, { ...asking, actor }) } }
     }),
   )

@@ -14,7 +14,7 @@ import { authorise, requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { requestHash } from '../../core/idempotency/request-hash.ts'
+import { idempotencyKeyReused, requestHash } from '../../core/idempotency/idempotency.ts'
 import { type JobQueue, jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/require-runnable.ts'
@@ -181,12 +181,7 @@ async function findEarlier(
     .where('idempotency_key', '=', key)
     .executeTakeFirst()
   if (row !== undefined && row.request_hash !== hash)
-    throw new AgentGymError({
-      code: 'idempotency_key_reused',
-      message: `The Idempotency-Key came with another request before, which started the run ${row.id}.`,
-      hint: 'Make a new key for every run; repeat a request with its own key only.',
-      data: { run: row.id },
-    })
+    throw idempotencyKeyReused(`, which started run ${row.id}`, { run: row.id })
   return row?.id
 }
 

@@ -1,7 +1,6 @@
 import type { BestReturn, LearningCurve } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
-import { prepared } from '../../core/database/prepared-statements.ts'
 
 /** A line in a list is not drawn from more. */
 const mostPoints = 24
@@ -14,7 +13,7 @@ type Row = { id: string; agent: string; return_mean: number; points: LearningCur
  */
 export async function bestReturns(query: Queries, packageIds: string[]): Promise<Map<string, BestReturn>> {
   if (packageIds.length === 0) return new Map()
-  const { rows } = await sql<Row>`${prepared}
+  const { rows } = await sql<Row>`
     select listed.id, best.agent, best.return_mean, learning_curves.points
     from packages listed
     join versions latest on latest.package_id = listed.id and latest.version = listed.latest_version

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** Moves money at once (`posted`), or holds it until it is posted or voided (`pending`). */
 export type Movement = {
   /** uuid, lower case, chosen before the transfer is asked for: whoever asks again with it moves nothing twice. */
@@ -70,3 +72,17 @@ export type RefusalReason =
 export type TransferResult =
   | { id: string; outcome: 'created' | 'exists' }
   | { id: string; outcome: 'refused'; reason: RefusalReason }
+
+/**
+ * The id of a transfer: a UUID (version 8) of the SHA-256 of its purpose, so that the same action always requests the same
+ * transfer. `ids` are those of the order, refund, payment or payout.
+ */
+export function transferId(part: string, ...ids: string[]): string {
+  const hash = createHash('sha256')
+    .update(['transfer', part, ...ids].join('\n'))
+    .digest()
+  hash[6] = (hash[6] & 0x0f) | 0x80
+  hash[8] = (hash[8] & 0x3f) | 0x80
+  const hex = hash.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+}

@@ -5,10 +5,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertOwners } from '../../modules/ledger/testing/insert-owners.ts'
 import { codeOf } from '../../modules/orders/testing/marketplace.ts'
 import type { Database } from '../database/database.ts'
-import { forgetKeys } from './idempotency-upkeep.ts'
-import { type Keyed, once } from './once.ts'
+import { deleteOldKeys, type IdempotentRequest, withIdempotencyKey } from './idempotency.ts'
 
-describeOnEngines('once a key, on $kind', ({ open }) => {
+describeOnEngines('idempotency keys on $kind', ({ open }) => {
   let database: Database
   let actorId: string
   let other: string
@@ -19,14 +18,14 @@ describeOnEngines('once a key, on $kind', ({ open }) => {
   afterAll(() => database.close())
 
   let done = 0
-  const take = (change: Partial<Keyed> = {}, work: () => Promise<number> = async () => ++done) => {
+  const take = (change: Partial<IdempotentRequest> = {}, work: () => Promise<number> = async () => ++done) => {
     const keyed = { actorId, key: 'key', action: 'test.do', request: { amount: 1 }, ...change }
     return database.transaction((query) =>
-      once(query, keyed, async () => ({ status: 201, answer: { z: await work(), a: { b: [1] } } })),
+      withIdempotencyKey(query, keyed, async () => ({ status: 201, answer: { z: await work(), a: { b: [1] } } })),
     )
   }
 
-  it('the work is done once, and its answer given again, to the letter', async () => {
+  it('runs the work once and repeats its answer exactly', async () => {
     const key = randomUUID()
     const before = done
     const first = await take({ key })
@@ -42,7 +41,7 @@ describeOnEngines('once a key, on $kind', ({ open }) => {
     expect((await take({ key: named, request: ordered })).repeated).toBe(true)
   })
 
-  it('another request or action under it is refused; another actor’s is another key', async () => {
+  it('refuses another request or action with the same key; each actor has keys of their own', async () => {
     const key = randomUUID()
     await take({ key })
     expect(await codeOf(take({ key, request: { amount: 2 } }))).toBe('idempotency_key_reused')
@@ -50,13 +49,13 @@ describeOnEngines('once a key, on $kind', ({ open }) => {
     expect((await take({ key, actorId: other })).repeated).toBe(false)
   })
 
-  it('what fails leaves nothing, and may be tried again', async () => {
+  it('stores nothing for a failure, which may be tried again', async () => {
     const key = randomUUID()
     await expect(take({ key }, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect((await take({ key })).repeated).toBe(false)
   })
 
-  it('whoever comes at the same moment waits for the first, and does it where the first has failed', async () => {
+  it('concurrent requests wait for the first, and run if it fails', async () => {
     const key = randomUUID()
     const before = done
     const all = await Promise.all([1, 2, 3, 4, 5].map(() => take({ key })))
@@ -73,7 +72,7 @@ describeOnEngines('once a key, on $kind', ({ open }) => {
     expect(failed).toBe(2)
   })
 
-  it('keys are forgotten after 30 days, and not before', async () => {
+  it('deletes keys after 30 days, and not before', async () => {
     const [old, young] = [randomUUID(), randomUUID()]
     for (const key of [old, young]) await take({ key })
     const age = (key: string, days: number) =>
@@ -82,7 +81,7 @@ describeOnEngines('once a key, on $kind', ({ open }) => {
       )
     await age(old, 31)
     await age(young, 29)
-    await forgetKeys({ database })
+    await deleteOldKeys({ database })
     expect((await take({ key: young })).repeated).toBe(true)
     expect((await take({ key: old })).repeated).toBe(false)
   })
