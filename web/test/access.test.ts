@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Access } from '../src/app/route.ts'
-import { route } from '../src/app/route.ts'
-import { siteRoutes } from '../src/routes/site-routes.ts'
+import { type Access, route } from '../src/app/route.ts'
+import { siteRoutes } from '../src/app/site-routes.ts'
 import { openTestSite, type TestBrowser, type TestPage, type TestSite } from './open-test-site.ts'
 import { samplePath } from './sample-path.ts'
 

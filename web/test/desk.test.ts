@@ -33,7 +33,7 @@ describe('runs', () => {
     expect(status).toBe(200)
     expect(text).toContain('queued')
     expect(text).toContain('$0.00 of $12.50')
-    expect(text).toContain('No figures yet.')
+    expect(text).toContain('No data yet')
     expect(text).not.toContain('<script>alert')
     const list = await owner.get('/runs?state=queued')
     expect(list.text).toContain(`href="${address}"`)
@@ -60,7 +60,7 @@ describe('runs', () => {
 
   it.each([
     [{ budget_minor: '1e3' }, '1e3 is not an amount of money'],
-    [{ settings: 'nothing' }, '“nothing” is not NAME=VALUE'],
+    [{ settings: 'nothing' }, 'is not a setting. Write it as NAME=VALUE'],
     [{ settings: 'no_such_setting=1' }, 'no_such_setting'],
     [{ scenario: '@acme/nowhere' }, 'nowhere'],
     [{ steps: '0' }, 'field-steps-wrong'],

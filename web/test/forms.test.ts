@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { siteRoutes } from '../src/routes/site-routes.ts'
+import { siteRoutes } from '../src/app/site-routes.ts'
 import { openTestSite, password, type TestSite } from './open-test-site.ts'
 import { samplePath } from './sample-path.ts'
 

@@ -43,8 +43,8 @@ describe('the page of a run that goes on', () => {
     const run = await startRun()
     const { page, context, complaints } = await openAs(run.path)
     // The island draws what there is already.
-    await page.locator('[data-chart="return_mean"] canvas').waitFor()
-    const inkOf = () => page.evaluate<string>(`document.querySelector('[data-chart="return_mean"] canvas').toDataURL()`)
+    await page.locator('[data-chart="return_mean"][data-chart-drawn="3"]').waitFor()
+    const inkOf = () => page.locator('[data-chart="return_mean"] .chart-line').getAttribute('d')
     let ink = await inkOf()
     for (const [iteration, returnMean] of [
       [4, 41],

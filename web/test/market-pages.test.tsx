@@ -1,10 +1,10 @@
 import type { Offer, Order } from '@agentgym/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { route } from '../src/app/route.ts'
-import { CheckoutPage } from '../src/pages/market/checkout-page.tsx'
-import { EarningsPage, type EarningsView } from '../src/pages/market/earnings-page.tsx'
-import { OrderPage } from '../src/pages/market/order-page.tsx'
-import { siteRoutes } from '../src/routes/site-routes.ts'
+import { siteRoutes } from '../src/app/site-routes.ts'
+import { CheckoutPage } from '../src/pages/market/checkout.tsx'
+import { EarningsPage, type EarningsView } from '../src/pages/market/earnings.tsx'
+import { OrderPage } from '../src/pages/market/order.tsx'
 import { openTestSite, type TestSite } from './open-test-site.ts'
 
 // What a server with play money does not get into: payments and accounts that wait for a provider, agents that were verified.

@@ -1,6 +1,6 @@
 import { listed } from '@agentgym/registry/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { siteRoutes } from '../src/routes/site-routes.ts'
+import { siteRoutes } from '../src/app/site-routes.ts'
 import { openTestSite, type TestSite } from './open-test-site.ts'
 
 const hostile = `</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>`
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([site.close(), empty.close()]))
 
-const open = (path: string) => site.browser().get(path)
+const open = (path: string, headers: Record<string, string> = {}) => site.browser().get(path, headers)
 const namesIn = (text: string) =>
   [...text.matchAll(/class="package-row-name"><a href="\/packages\/([^"]+)"/g)].map(([, name]) => name)
 
@@ -185,6 +185,14 @@ describe('what browsers keep', () => {
     expect((await open('/packages')).headers.get('cache-control')).toBe('private, no-cache')
     expect((await open('/login')).headers.get('cache-control')).toBe('no-store')
     expect((await (await site.browserOf('ada')).get('/packages')).headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('a page that is still the same is not sent again', async () => {
+    const etag = (await open('/publish')).headers.get('etag') ?? ''
+    const again = await open('/publish', { 'if-none-match': etag })
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag])
+    expect((await open('/publish', { 'if-none-match': 'W/"other"' })).status).toBe(200)
+    expect((await (await site.browserOf('ada')).get('/publish')).headers.get('etag')).toBeNull()
   })
 
   it('a stranger gets no cookie for reading', async () => {

@@ -1,48 +1,42 @@
 import assert from 'node:assert/strict'
 import { AgentGymError, type OwnAccount } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
-import { siteRoutes } from '../routes/site-routes.ts'
-import { keepAnonymousAnswers } from '../session/anonymous-answers.ts'
-import { cookieIn } from '../session/cookies.ts'
-import { isFormToken, sessionName } from '../session/form-token.ts'
-import { isOwnOrigin } from '../session/own-origin.ts'
-import { answerFailure, foreignForm, nothingHere } from './answer-failure.tsx'
-import { readForm } from './form-values.ts'
-import { judgeAccess } from './judge-access.ts'
+import { answerFailure, foreignForm, nothingHere } from '../pages/failures.tsx'
+import { cookieIn, isFormToken, sessionName } from '../session/form-token.ts'
+import { PublicCache } from '../session/public-cache.ts'
+import { isOwnOrigin } from '../session/same-site.ts'
+import { readForm } from './form.ts'
 import { type OpenVisit, openVisit, pageResponse, themeIn } from './open-visit.ts'
-import type { SiteRoute } from './route.ts'
-import { keepShownPages, type ShownPage } from './shown-pages.ts'
+import { judgeAccess, type SiteRoute } from './route.ts'
 import { answerAsset, type SiteAssets } from './site-assets.ts'
 import type { Site, SiteHost, Visitor } from './site-host.ts'
+import { siteRoutes } from './site-routes.ts'
 import type { Visit } from './visit.ts'
 
 type SiteEnv = { Bindings: { visitor: Visitor } }
 
-/** How long an answer of the API to strangers is shown again. */
-const keepFor = { ttlMs: 3_000, most: 2_000 }
-
-const keptPages = { mostBytes: 32 * 2 ** 20 }
+/** Ages on a page are those of the moment it was rendered, so it is not shown for longer. */
+const cacheOptions = { ttlMs: 3_000, maxBytes: 48 * 2 ** 20 }
 
 /** The site as one function from requests to pages. `routes` are all of its routes unless told. */
 export function createSite(
   host: SiteHost,
   { assets, routes = siteRoutes }: { assets: SiteAssets; routes?: readonly SiteRoute[] },
 ): Site & { app: Hono<SiteEnv> } {
-  const answers = keepAnonymousAnswers(keepFor)
+  const cache = new PublicCache(cacheOptions)
   const app = new Hono<SiteEnv>({ getPath: (_, options) => options?.env?.visitor.path ?? '/' })
-  const pages = keepShownPages(keptPages)
-  const open = (c: Context<SiteEnv>, keepPage?: (page: ShownPage) => void) =>
-    openVisit({ host, assets, answers, request: c.req.raw, visitor: c.env.visitor, params: c.req.param(), keepPage })
+  const open = (c: Context<SiteEnv>, cacheKey: string | null = null) =>
+    openVisit({ host, assets, cache, request: c.req.raw, visitor: c.env.visitor, params: c.req.param(), cacheKey })
   const known = new Set<string>()
   for (const one of routes) {
     assert(!known.has(`${one.method} ${one.path}`), `${one.method} ${one.path} is there twice`)
     known.add(`${one.method} ${one.path}`)
     app.on(one.method.toUpperCase(), one.path, (c) => {
       c.env.visitor.routed(one.path)
-      const key = strangersKey(host, one, c.req.raw)
-      const shown = key === null ? undefined : pages.find(key)
-      if (shown !== undefined) return pageResponse(shown.bytes, { status: 200, shared: true })
-      const opened = open(c, key === null ? undefined : (page) => pages.keep(key, page))
+      const cacheKey = publicKey(host, one, c.req.raw)
+      const cached = cacheKey === null ? undefined : cache.page(cacheKey)
+      if (cached !== undefined) return pageResponse(cached, { status: 200, shared: true, request: c.req.raw })
+      const opened = open(c, cacheKey)
       return guarded(host, c.env.visitor, opened, (visit) => answerRoute(host, one, visit))
     })
   }
@@ -63,10 +57,10 @@ export function createSite(
 }
 
 /**
- * All that a page depends on besides the API's answers, for strangers who ask for one that is everybody's; null for whoever
- * brings a session, whether it holds or not. Handlers read nothing else of a request.
+ * All that a public page depends on besides the API's answers; null where the request brings a session, valid or not.
+ * Handlers read nothing else of a request.
  */
-function strangersKey(host: SiteHost, { method, rule }: SiteRoute, { url, headers }: Request): string | null {
+function publicKey(host: SiteHost, { method, rule }: SiteRoute, { url, headers }: Request): string | null {
   const cookies = headers.get('cookie') ?? ''
   if (method !== 'get' || rule.access !== 'public' || cookieIn(cookies, sessionName(host)) !== undefined) return null
   // The path as it was sent: what a page says of its own address is that.
@@ -115,7 +109,7 @@ async function accountOf(host: SiteHost, { request, api }: Visit): Promise<OwnAc
   if (cookieIn(request.headers.get('cookie') ?? '', sessionName(host)) === undefined) return null
   try {
     const { data } = await api.GET('/v1/account')
-    return data ?? null
+    return data
   } catch (error) {
     if (error instanceof AgentGymError && error.code === 'unauthenticated') return null
     throw error

@@ -1,13 +1,10 @@
 import type { PageContext, Theme } from '../layout/page-context.ts'
 import { renderPage } from '../layout/render-page.tsx'
-import type { AnonymousAnswers } from '../session/anonymous-answers.ts'
-import { cookieIn } from '../session/cookies.ts'
-import { makeFormToken, sessionName } from '../session/form-token.ts'
+import { cookieIn, makeFormToken, sessionName } from '../session/form-token.ts'
+import { type CachedPage, type PublicCache, pageOf } from '../session/public-cache.ts'
+import { localPath } from '../session/same-site.ts'
 import { visitorApi } from '../session/visitor-api.ts'
-import { pageHeaders } from './content-policy.ts'
-import { noForm } from './form-values.ts'
-import { localPath } from './local-path.ts'
-import type { ShownPage } from './shown-pages.ts'
+import { noForm } from './form.ts'
 import type { SiteAssets } from './site-assets.ts'
 import type { SiteHost, Visitor } from './site-host.ts'
 import type { Visit } from './visit.ts'
@@ -21,28 +18,25 @@ export type OpenVisit = {
 type Opening = {
   host: SiteHost
   assets: SiteAssets
-  answers: AnonymousAnswers
+  cache: PublicCache
   request: Request
   visitor: Visitor
   params: Record<string, string>
-  /** Takes a page that every stranger may be shown. */
-  keepPage?: ((page: ShownPage) => void) | undefined
+  /** Key of the page in the cache; null where it is not for every visitor. */
+  cacheKey: string | null
 }
 
-/** Longest for which a page is shown to strangers again: ages in it are of the moment at which it was drawn. */
-const pageMs = 3_000
-
-/** What a handler gets, before anybody has looked at who asks: `account` is null and the form unread. */
-export function openVisit({ host, assets, answers, request, visitor, params, keepPage }: Opening): OpenVisit {
+/** What a handler gets, before the account is known and the form is read. */
+export function openVisit({ host, assets, cache, request, visitor, params, cacheKey }: Opening): OpenVisit {
   const cookies = request.headers.get('cookie') ?? ''
   const setCookies: string[] = []
   const setCookie = (cookie: string) => void setCookies.push(cookie)
   const id = cookieIn(cookies, sessionName(host))
   const session = id === undefined ? null : `${sessionName(host)}=${id}`
   const url = new URL(request.url)
-  let untilMs = performance.now() + pageMs
-  const heldUntil = (answerMs: number) => {
-    untilMs = Math.min(untilMs, answerMs)
+  let expiresMs = Number.POSITIVE_INFINITY
+  const onTtl = (ttlMs: number) => {
+    expiresMs = Math.min(expiresMs, performance.now() + ttlMs)
   }
   const visit: Visit = {
     request,
@@ -50,7 +44,7 @@ export function openVisit({ host, assets, answers, request, visitor, params, kee
     params,
     query: url.searchParams,
     account: null,
-    api: visitorApi({ publicUrl: host.publicUrl, visitor, session, answers, setCookie, heldUntil }),
+    api: visitorApi({ publicUrl: host.publicUrl, visitor, session, cache, setCookie, onTtl }),
     form: noForm,
     host,
     page(body, options) {
@@ -60,11 +54,12 @@ export function openVisit({ host, assets, answers, request, visitor, params, kee
         return makeFormToken(cookies, host)
       }
       const context = contextOf(this, { host, assets, cookies, sign, setCookie })
-      const bytes = Buffer.from(renderPage(body, options, context))
+      const page = pageOf(renderPage(body, options, context))
       const shared = this.account === null && setCookies.length === 0
       const { status = 200 } = options
-      if (shared && !signed && session === null && status === 200) keepPage?.({ bytes, untilMs })
-      return pageResponse(bytes, { status, shared })
+      if (cacheKey !== null && shared && !signed && session === null && status === 200)
+        cache.keepPage(cacheKey, page, expiresMs - performance.now())
+      return pageResponse(page, { status, shared, request })
     },
     redirect: (path) =>
       new Response(null, { status: 303, headers: { location: localPath(path), 'cache-control': 'no-store' } }),
@@ -77,12 +72,16 @@ export function openVisit({ host, assets, answers, request, visitor, params, kee
   return { visit, finish }
 }
 
-/** A page's answer. As bytes: undici would look at each character of a text once more. */
-export function pageResponse(
-  bytes: Buffer<ArrayBuffer>,
-  { status, shared }: { status: number; shared: boolean },
-): Response {
-  return new Response(bytes, { status, headers: pageHeaders({ shared }) })
+type PageResponse = { status: number; shared: boolean; request: Request }
+
+/** A page's answer; 304 where the browser has the same one already. As bytes: undici would look at each character again. */
+export function pageResponse({ bytes, etag }: CachedPage, { status, shared, request }: PageResponse): Response {
+  const headers = pageHeaders({ shared })
+  if (!shared || status !== 200) return new Response(bytes, { status, headers })
+  headers.etag = etag
+  const known = request.headers.get('if-none-match')
+  if (known?.includes(etag.replace('W/', ''))) return new Response(null, { status: 304, headers })
+  return new Response(bytes, { status, headers })
 }
 
 type Drawing = {
@@ -119,4 +118,29 @@ function contextOf(visit: Visit, { host, assets, cookies, sign, setCookie }: Dra
 export function themeIn(cookies: string): Theme {
   const chosen = cookieIn(cookies, 'agentgym_theme')
   return chosen === 'light' || chosen === 'dark' ? chosen : 'system'
+}
+
+/** Pages load what this server serves and nothing else. No inline scripts, no inline styles. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Headers of every page; the server adds the general ones. */
+function pageHeaders({ shared }: { shared: boolean }): Record<string, string> {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': pagePolicy,
+    // A page of a session must not come back by the browser's button after logging out.
+    'cache-control': shared ? 'private, no-cache' : 'no-store',
+    // Session and theme.
+    vary: 'cookie',
+  }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { OwnAccount } from '@agentgym/contract'
 import type { Visit } from './visit.ts'
 
 /**
@@ -8,7 +9,7 @@ import type { Visit } from './visit.ts'
  */
 export type Access = 'public' | 'account' | 'member' | 'owner' | 'operator'
 
-export type RouteRule = {
+type RouteRule = {
   access: Access
   /** Parameter of the path that names the account, for `member` and `owner`; `scope` unless told. `@acme` is `acme`. */
   of?: string
@@ -35,4 +36,24 @@ export function route(
   if (rule.access === 'member' || rule.access === 'owner')
     assert(path.includes(`:${rule.of ?? 'scope'}`), `${path} does not name the account`)
   return { method, path, rule, answer }
+}
+
+/** `log-in`: nobody is known yet. `hidden`: to this visitor there is no such page. */
+type Verdict = 'allowed' | 'log-in' | 'hidden'
+
+/** May whoever is there, null for nobody known, see what stands under this rule? */
+export function judgeAccess(rule: RouteRule, account: OwnAccount | null, params: Record<string, string>): Verdict {
+  if (rule.access === 'public') return 'allowed'
+  if (account === null) return 'log-in'
+  if (rule.access === 'account') return 'allowed'
+  if (rule.access === 'operator') return account.operator ? 'allowed' : 'hidden'
+  const role = roleIn(account, (params[rule.of ?? 'scope'] ?? '').replace(/^@/, ''))
+  if (role === null) return 'hidden'
+  return rule.access === 'member' || role === 'owner' || role === 'admin' ? 'allowed' : 'hidden'
+}
+
+/** The role that somebody has in the account of that name; null for none. */
+function roleIn(account: OwnAccount, username: string): OwnAccount['organisations'][number]['role'] | null {
+  if (account.username === username) return 'owner'
+  return account.organisations.find((organisation) => organisation.username === username)?.role ?? null
 }

@@ -1,8 +1,8 @@
 import type { Client } from '@agentgym/client'
 import type { OwnAccount } from '@agentgym/contract'
 import type { Child } from 'hono/jsx'
-import type { PageOptions } from '../layout/render-page.tsx'
-import type { FormValues } from './form-values.ts'
+import type { PageOptions } from '../layout/page-context.ts'
+import type { FormValues } from './form.ts'
 import type { SiteHost } from './site-host.ts'
 
 /** One request to a page: who asks, for what, and how it is answered. */

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
-import type { FormFailure } from '../app/form-failure.ts'
+import type { FormFailure } from '../app/form.ts'
 import { usePage } from '../layout/page-context.ts'
-import { Notice } from './notice.tsx'
+import { Notice } from './messages.tsx'
 
 type FormProps = {
   /** A route of this site that is a `post`. */
@@ -34,5 +34,105 @@ export function Form({ action, children, failure = null, fields = [], look = 'st
       ))}
       {children}
     </form>
+  )
+}
+
+type FieldProps = {
+  label: string
+  /** The API's name of it, so that failures find their field. */
+  name: string
+  type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url'
+  /** What was typed; never of a password. */
+  value?: string
+  /** What is asked for, where the label does not say all. */
+  help?: Child
+  failure?: FormFailure | null
+  required?: boolean
+  autocomplete?: string
+  autofocus?: boolean
+  minlength?: number
+  maxlength?: number
+  min?: string
+  max?: string
+  step?: string
+  /** Offers these and nothing else. */
+  options?: { value: string; label: string }[]
+  /** More than one line. */
+  rows?: number
+}
+
+/** A labelled field: the label above, help and what is wrong below. */
+export function Field({ label, name, help, failure, options, rows, ...rest }: FieldProps) {
+  const wrong = failure?.fields[name]
+  const id = `field-${name.replace(/\W/g, '-')}`
+  const described = [help !== undefined && `${id}-help`, wrong !== undefined && `${id}-wrong`].filter(Boolean).join(' ')
+  const shared = {
+    id,
+    name,
+    required: rest.required,
+    autofocus: rest.autofocus,
+    'aria-invalid': wrong === undefined ? undefined : ('true' as const),
+    'aria-describedby': described === '' ? undefined : described,
+  }
+  return (
+    <div class={wrong === undefined ? 'field' : 'field field-wrong'}>
+      <label for={id}>
+        {label}
+        {rest.required !== true && <span class="field-optional"> optional</span>}
+      </label>
+      {options !== undefined ? (
+        <Choice {...shared} options={options} value={rest.value} />
+      ) : rows !== undefined ? (
+        <textarea {...shared} rows={rows} maxlength={rest.maxlength}>
+          {rest.value}
+        </textarea>
+      ) : (
+        <input
+          {...shared}
+          type={rest.type ?? 'text'}
+          value={rest.type === 'password' ? undefined : rest.value}
+          autocomplete={rest.autocomplete}
+          autocapitalize="none"
+          spellcheck={false}
+          minlength={rest.minlength}
+          maxlength={rest.maxlength}
+          min={rest.min}
+          max={rest.max}
+          step={rest.step}
+        />
+      )}
+      {help !== undefined && (
+        <p class="field-help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+      {wrong !== undefined && (
+        <p class="field-message" id={`${id}-wrong`}>
+          {wrong}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type ChoiceProps = {
+  id: string
+  name: string
+  value?: string
+  required?: boolean
+  options: { value: string; label: string }[]
+}
+
+/** One option is always chosen. Where an empty one means something, a browser would take it for none and keep the form back. */
+function Choice({ options, value, required, ...attributes }: ChoiceProps) {
+  const mayBeEmpty = options.some((option) => option.value === '')
+  return (
+    <select {...attributes} required={required && !mayBeEmpty}>
+      {options.map((option) => (
+        <option value={option.value} selected={option.value === value}>
+          {option.label}
+        </option>
+      ))}
+    </select>
   )
 }

@@ -1,6 +1,7 @@
+import type { ChartPoint } from '@agentgym/contract/charts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ChartPoint, LineChart } from './line-chart.tsx'
+import { LineChart } from './line-chart.tsx'
 
 const draw = (points: ChartPoint[], target?: number) =>
   String(
@@ -15,7 +16,7 @@ const pathIn = (html: string) => /<path class="chart-line chart-line-1" d="([^"]
 
 describe('a line chart', () => {
   it('of nothing says so, with its target', () => {
-    for (const points of [[], [{ x: 100, y: null }]]) expect(draw(points, 475)).toContain('No figures yet.')
+    for (const points of [[], [{ x: 100, y: null }]]) expect(draw(points, 475)).toContain('No data yet')
     expect(draw([], 475)).toContain('success at 475')
   })
 

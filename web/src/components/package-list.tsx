@@ -1,16 +1,12 @@
 import type { ListedPackage } from '@agentgym/contract'
-import { Drawn } from '../pictures/drawn.tsx'
+import { formatValue } from '@agentgym/contract/charts'
 import { sparkline } from '../pictures/learning-curve.ts'
-import { shownNumber } from '../pictures/shown-number.ts'
+import { Picture } from '../pictures/picture.tsx'
+import { emblem } from '../pictures/thumbnail.ts'
 import { Badge } from './badge.tsx'
-import { Count } from './count.tsx'
-import { Fact } from './fact.tsx'
 import { Icon } from './icon.tsx'
-import { packageAddress } from './package-address.ts'
-import { PackagePicture } from './package-picture.tsx'
-import { Price } from './price.tsx'
-import { Rating } from './rating.tsx'
-import { Time } from './time.tsx'
+import { Fact } from './metrics.tsx'
+import { Count, Price, Rating, Time } from './values.tsx'
 
 type PackageListProps = {
   packages: ListedPackage[]
@@ -86,8 +82,8 @@ function Best({ best }: { best: ListedPackage['best_return'] }) {
   if (best === null) return <span class="dim">none verified</span>
   return (
     <span class="best-return" title={`${best.agent}, held-out mean return`}>
-      {best.curve.length > 1 && <Drawn picture={sparkline(best.curve, { title: null })} />}
-      {shownNumber(best.return_mean)}
+      {best.curve.length > 1 && <Picture picture={sparkline(best.curve, { title: null })} />}
+      {formatValue(best.return_mean)}
     </span>
   )
 }
@@ -104,4 +100,29 @@ function Quality({ score }: { score: number }) {
       </svg>
     </span>
   )
+}
+
+/** What stands for a package in a list: a picture of its latest version, beside its name. */
+export function PackagePicture({ name, version }: { name: ListedPackage['name']; version: string | null }) {
+  return (
+    <div class="package-picture" aria-hidden="true">
+      {version === null ? (
+        <Picture picture={emblem(name)} />
+      ) : (
+        <img src={pictureAddress(name, version)} alt="" width="320" height="240" loading="lazy" decoding="async" />
+      )}
+    </div>
+  )
+}
+
+/** Where a package's page is: `/packages/@acme/cart-pole`. */
+export function packageAddress(name: string): string {
+  const [scope, base] = name.split('/')
+  return `/packages/${scope}/${base}`
+}
+
+/** A picture of one of its versions, four by three. */
+function pictureAddress(name: string, version: string): string {
+  const [scope, base] = name.split('/')
+  return `/pictures/${scope}/${base}/${encodeURIComponent(version)}`
 }

@@ -1,6 +1,6 @@
 // Keeps runs that are compared as they are, while one of them goes on. It asks, for a browser keeps no more than six
 // connections to a server: streams of five runs would leave one for all of its pages.
-import { freshParts } from './nodes/fresh-parts.ts'
+import { freshParts } from './nodes/dom.ts'
 
 const refreshMs = 3_000
 

@@ -1,10 +1,9 @@
 // Plays the sample episodes of a page, each when somebody asks for it: nothing moves by itself. Arrow keys step, Home and
 // End go to its ends, Space plays and pauses.
 import type { SampleEpisode, ScenarioView } from '@agentgym/contract'
+import { lastMoment, momentWords } from '../pictures/episode.ts'
 import { episodeFrame } from '../pictures/episode-frame.ts'
-import { lastMoment } from '../pictures/episode-moments.ts'
-import { momentWords } from '../pictures/moment-words.ts'
-import { svgNode } from './nodes/svg-node.ts'
+import { svgNode } from './nodes/dom.ts'
 
 /** A whole episode takes about this long, whatever its steps; none shorter or longer than can be followed. */
 const wholeMs = 12_000

@@ -1,10 +1,10 @@
 // Follows a run while it goes on: draws its curves on, keeps its figures, and fetches what the server draws anew whenever
 // something happened. Of a run that is over it draws the curves, to be looked at closely.
 import type { ProgressEvent, RunEvent } from '@agentgym/contract'
+import { formatValue } from '@agentgym/contract/charts'
 import { durationWords } from '../pages/runs/duration-words.ts'
-import { shownNumber } from '../pictures/shown-number.ts'
-import { freshParts } from './nodes/fresh-parts.ts'
-import { RunCurves } from './nodes/run-curves.ts'
+import { freshParts } from './nodes/dom.ts'
+import { LiveCharts } from './nodes/live-charts.ts'
 
 /** What costs and who is ahead change without an event. */
 const refreshMs = 15_000
@@ -32,14 +32,14 @@ const eventTypes: RunEvent['type'][] = [
 class LiveRun {
   readonly #root: HTMLElement
   readonly #address: string
-  readonly #curves: RunCurves
+  readonly #curves: LiveCharts
   #source: EventSource | undefined
   #settling: ReturnType<typeof setTimeout> | undefined
 
   constructor(root: HTMLElement) {
     this.#root = root
     this.#address = `/v1/runs/${root.dataset.run}`
-    this.#curves = new RunCurves(root)
+    this.#curves = new LiveCharts(root)
   }
 
   async start(): Promise<void> {
@@ -79,9 +79,9 @@ class LiveRun {
 
   #showFigures(point: ProgressEvent): void {
     const left = point.steps_total - point.steps
-    this.#figure('return_mean', point.return_mean === null ? '–' : shownNumber(point.return_mean))
+    this.#figure('return_mean', point.return_mean === null ? '–' : formatValue(point.return_mean))
     this.#figure('steps', point.steps.toLocaleString('en'))
-    this.#figure('steps_per_second', shownNumber(point.steps_per_second))
+    this.#figure('steps_per_second', formatValue(point.steps_per_second))
     this.#figure('episodes_total', point.episodes_total.toLocaleString('en'))
     if (point.steps_per_second > 0) this.#figure('time_left', durationWords(left / point.steps_per_second))
   }

@@ -23,6 +23,18 @@ export type PageContext = {
   nowMs: number
 }
 
+export type PageOptions = {
+  /** Without the site's name. */
+  title: string
+  /** For search engines and previews; at most 200 characters of it are shown. */
+  description?: string
+  status?: number
+  /** `plain` has no navigation: log-in, checkout, where one thing is to be done. */
+  frame?: 'full' | 'plain'
+  /** Keeps it out of search engines. */
+  hidden?: boolean
+}
+
 export const PageProvider = createContext<PageContext | null>(null)
 
 export function usePage(): PageContext {

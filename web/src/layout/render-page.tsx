@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict'
-import type { Html } from '../app/visit.ts'
-import { type PageContext, PageProvider } from './page-context.ts'
-import { SiteFooter } from './site-footer.tsx'
+import type { Child } from 'hono/jsx'
+import { type PageContext, type PageOptions, PageProvider, usePage } from './page-context.ts'
 import { SiteHeader } from './site-header.tsx'
-
-export type PageOptions = {
-  /** Without the site's name. */
-  title: string
-  /** For search engines and previews; at most 200 characters of it are shown. */
-  description?: string
-  status?: number
-  /** `plain` has no navigation: log-in, checkout, where one thing is to be done. */
-  frame?: 'full' | 'plain'
-  /** Keeps it out of search engines. */
-  hidden?: boolean
-}
+import { ThemeSwitch } from './theme.tsx'
 
 /** The text of a whole page. Components are synchronous: what they show has been read before. */
-export function renderPage(body: Html, options: PageOptions, context: PageContext): string {
+export function renderPage(body: Child, options: PageOptions, context: PageContext): string {
   const { title, description, frame = 'full', hidden = false } = options
   // Drawn first, so that the head knows what the body needs.
   const drawn = (
@@ -56,4 +44,26 @@ export function renderPage(body: Html, options: PageOptions, context: PageContex
     </html>
   )
   return `<!doctype html>${String(document)}`
+}
+
+function SiteFooter({ plain }: { plain: boolean }) {
+  const { host } = usePage()
+  return (
+    <footer class="site-footer">
+      <div class="site-footer-bar">
+        <span>
+          AgentGym <code>{host.version}</code>
+        </span>
+        {!plain && (
+          <nav aria-label="More">
+            <a href="/packages">All packages</a>
+            <a href="/docs">API reference</a>
+            <a href="/v1/openapi.json">OpenAPI</a>
+            <a href="/v1/keys">Signing keys</a>
+          </nav>
+        )}
+        <ThemeSwitch />
+      </div>
+    </footer>
+  )
 }

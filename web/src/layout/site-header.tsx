@@ -1,7 +1,6 @@
 import { Form } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
-import { usePage } from './page-context.ts'
-import { SearchBox } from './search-box.tsx'
+import { useIsland, usePage } from './page-context.ts'
 
 const places = [
   { href: '/packages?kind=scenario', title: 'Scenarios' },
@@ -89,5 +88,33 @@ function AccountMenu() {
         </Form>
       </div>
     </details>
+  )
+}
+
+/** Search from everywhere; suggests while one types where there is JavaScript. */
+function SearchBox() {
+  useIsland('suggest')
+  const { address, path } = usePage()
+  const q = path === '/packages' ? (new URL(address, 'http://site').searchParams.get('q') ?? '') : ''
+  return (
+    <search class="search-box" data-suggest>
+      <form action="/packages" method="get">
+        <label class="visually-hidden" for="search">
+          Search scenarios and agents
+        </label>
+        <Icon name="search" />
+        <input
+          id="search"
+          name="q"
+          type="search"
+          value={q}
+          placeholder="Search scenarios and agents"
+          autocomplete="off"
+          spellcheck={false}
+          maxlength={200}
+        />
+      </form>
+      <div class="suggestions" id="suggestions" role="listbox" aria-label="Suggestions" hidden />
+    </search>
   )
 }

@@ -2,10 +2,9 @@ import { type SampleEpisode, type ScenarioView, sampleEpisodeSchema, scenarioVie
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../testdata/episodes/sample-episode.ts'
+import { episodeView } from './episode.ts'
 import { episodeFrame } from './episode-frame.ts'
-import { episodeView } from './episode-view.ts'
-import type { SvgElement } from './svg-element.ts'
-import { svgMarkup } from './svg-markup.ts'
+import { type SvgElement, svgMarkup } from './svg.ts'
 
 /** Elements of that class, at any depth. */
 function ofClass(element: SvgElement, name: string): SvgElement[] {

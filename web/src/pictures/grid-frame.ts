@@ -1,7 +1,7 @@
 import type { SampleEpisode } from '@agentgym/contract'
-import { exploredMap, type GridCell } from './explored-map.ts'
-import { FRAME_HEIGHT, FRAME_WIDTH, type ViewOf } from './scene.ts'
-import { hundredths, points, type SvgElement, svg } from './svg-element.ts'
+import type { ViewOf } from './episode.ts'
+import { lastMoment, seenAt } from './episode.ts'
+import { FRAME_HEIGHT, FRAME_WIDTH, hundredths, points, type SvgElement, svg } from './svg.ts'
 
 const MARGIN = 16
 
@@ -51,4 +51,103 @@ function diamond([x, y]: [number, number], r: number): SvgElement {
     [x - r, y],
   ]
   return svg('polygon', { class: 'pic-goal', points: points(corners) })
+}
+
+type Square = { column: number; row: number }
+type GridCell = Square & { wall: boolean; goal: boolean; trail: boolean; item: boolean }
+
+type ExploredMap = {
+  cells: GridCell[]
+  /** Where the agent has been, the last where it is; nothing where nobody knows. */
+  way: Square[]
+  /** Of the whole episode, so that nothing jumps while it is played. */
+  bounds: { left: number; right: number; top: number; bottom: number }
+}
+
+type Channels = Record<ViewOf<'grid'>['channels'][number], boolean>
+
+/**
+ * What is known of a grid by moment `index`. Where the agent is its middle, windows are joined by the moves that the
+ * actions made; one that did not come off shows by walls that would not agree.
+ */
+export function exploredMap(episode: SampleEpisode, view: ViewOf<'grid'>, index: number): ExploredMap {
+  if (view.moves === undefined) return plainMap(episode, view, index)
+  const known = new Map<string, GridCell>()
+  const way: Square[] = [{ column: 0, row: 0 }]
+  const bounds = { left: 0, right: 0, top: 0, bottom: 0 }
+  let shown: GridCell[] = []
+  let passed = 1
+  for (let moment = 0; moment <= lastMoment(episode); moment++) {
+    const window = windowOf(seenAt(episode, moment).observation, view)
+    if (moment > 0) way.push(moved(way[way.length - 1], view.moves[episode.steps[moment - 1].action[0]], window, known))
+    const here = way[way.length - 1]
+    for (const cell of window) {
+      const placed = { ...cell, column: here.column + cell.column, row: here.row + cell.row, trail: false }
+      known.set(key(placed), placed)
+      bounds.left = Math.min(bounds.left, placed.column)
+      bounds.right = Math.max(bounds.right, placed.column)
+      bounds.top = Math.min(bounds.top, placed.row)
+      bounds.bottom = Math.max(bounds.bottom, placed.row)
+    }
+    if (moment !== index) continue
+    shown = [...known.values()]
+    passed = way.length
+  }
+  return { cells: shown, way: way.slice(0, passed), bounds }
+}
+
+/** Where a move leads: nowhere, if what is seen then agrees with what is known only there. */
+function moved(
+  from: Square,
+  move: readonly number[] | undefined,
+  window: GridCell[],
+  known: ReadonlyMap<string, GridCell>,
+): Square {
+  const to = { column: from.column + (move?.[0] ?? 0), row: from.row + (move?.[1] ?? 0) }
+  const disagreements = (at: Square) =>
+    window.filter((cell) => {
+      const before = known.get(key({ column: at.column + cell.column, row: at.row + cell.row }))
+      return before !== undefined && before.wall !== cell.wall
+    }).length
+  return disagreements(to) > 0 && disagreements(from) === 0 ? from : to
+}
+
+/** One observation as it is: the whole grid, or a window with the agent in its middle. */
+function plainMap(episode: SampleEpisode, view: ViewOf<'grid'>, index: number): ExploredMap {
+  const [, rows, columns] = view.shape
+  const { observation } = seenAt(episode, index)
+  const cells = windowOf(observation, view)
+  const bounds = { left: -middle(columns), right: columns - 1 - middle(columns), top: -middle(rows), bottom: 0 }
+  bounds.bottom = rows - 1 + bounds.top
+  if (!view.channels.includes('agent')) return { cells, way: [{ column: 0, row: 0 }], bounds }
+  const agents = cells.filter((cell) => channelsAt(observation, view, cell).agent)
+  return { cells, way: agents.slice(0, 1), bounds }
+}
+
+/** Squares counted from the middle. */
+function windowOf(observation: readonly number[], view: ViewOf<'grid'>): GridCell[] {
+  const [, rows, columns] = view.shape
+  return Array.from({ length: rows * columns }, (_, square) => {
+    const at = { column: (square % columns) - middle(columns), row: Math.floor(square / columns) - middle(rows) }
+    const { wall, goal, trail, item } = channelsAt(observation, view, at)
+    return { ...at, wall, goal, trail, item }
+  })
+}
+
+function channelsAt(observation: readonly number[], view: ViewOf<'grid'>, { column, row }: Square): Channels {
+  const [, rows, columns] = view.shape
+  const square = (row + middle(rows)) * columns + column + middle(columns)
+  const channels: Channels = { wall: false, trail: false, goal: false, agent: false, item: false }
+  view.channels.forEach((name, channel) => {
+    if ((observation[view.at + channel * rows * columns + square] ?? 0) > 0) channels[name] = true
+  })
+  return channels
+}
+
+function middle(size: number): number {
+  return Math.floor(size / 2)
+}
+
+function key({ column, row }: Square): string {
+  return `${column},${row}`
 }

@@ -1,10 +1,12 @@
 import type { LearningCurve } from '@agentgym/contract'
-import { axisTicks } from './axis-ticks.ts'
-import { share } from './scene.ts'
-import { shownNumber } from './shown-number.ts'
-import { stepCount } from './step-count.ts'
-import { picture, points, type SvgElement, svg } from './svg-element.ts'
-import { valueRange } from './value-range.ts'
+import {
+  type ChartGeometry,
+  type ChartOptions,
+  chartGeometry,
+  formatSteps,
+  formatValue,
+} from '@agentgym/contract/charts'
+import { picture, points, type SvgElement, svg } from './svg.ts'
 
 const WIDTH = 480
 const HEIGHT = 260
@@ -22,36 +24,31 @@ export function learningCurve(
   curve: LearningCurve,
   { title = 'Learning curve', target }: CurveOptions = {},
 ): SvgElement {
-  const all = [...curve.map(({ return_mean }) => return_mean), ...(target === undefined ? [] : [target])]
-  const [low, high] = valueRange(all)
-  const steps = Math.max(1, curve.at(-1)?.steps ?? 1)
-  const x = (at: number) => PLOT.left + share(at, 0, steps) * (PLOT.right - PLOT.left)
-  const y = (value: number) => PLOT.bottom - share(value, low, high) * (PLOT.bottom - PLOT.top)
+  const geometry = geometryOf(curve, { target, xTicks: 6, yTicks: 4 })
+  const x = (at: number) => PLOT.left + at * (PLOT.right - PLOT.left)
+  const y = (at: number) => PLOT.bottom - at * (PLOT.bottom - PLOT.top)
+  const line = geometry.lines.flat(2)
+  const success = target === undefined ? null : y(geometry.y(target))
   return picture(
     WIDTH,
     HEIGHT,
     { title, description: describe(curve, target) },
-    ...axisTicks(low, high, 4).map((value) => horizontal(y(value), shownNumber(value))),
-    ...axisTicks(0, steps, 6).map((at) => vertical(x(at), stepCount(at))),
+    ...geometry.yTicks.map(({ value, at }) => horizontal(y(at), formatValue(value))),
+    ...geometry.xTicks.map(({ value, at }) => vertical(x(at), formatSteps(value))),
     svg('line', { class: 'pic-axis', x1: PLOT.left, y1: PLOT.bottom, x2: PLOT.right, y2: PLOT.bottom }),
     svg(
       'text',
       { class: 'pic-label pic-text-middle', x: (PLOT.left + PLOT.right) / 2, y: HEIGHT - 8 },
       'environment steps',
     ),
-    target === undefined
+    success === null
       ? null
-      : svg('line', { class: 'pic-target', x1: PLOT.left, y1: y(target), x2: PLOT.right, y2: y(target) }),
-    target === undefined
+      : svg('line', { class: 'pic-target', x1: PLOT.left, y1: success, x2: PLOT.right, y2: success }),
+    success === null
       ? null
-      : svg('text', { class: 'pic-label', x: PLOT.left + 6, y: y(target) - 6 }, `success ${shownNumber(target)}`),
-    svg('polyline', {
-      class: 'pic-curve',
-      points: points(curve.map((point) => [x(point.steps), y(point.return_mean)])),
-    }),
-    ...curve
-      .slice(-1)
-      .map((point) => svg('circle', { class: 'pic-curve-end', cx: x(point.steps), cy: y(point.return_mean), r: 4 })),
+      : svg('text', { class: 'pic-label', x: PLOT.left + 6, y: success - 6 }, `success ${formatValue(target ?? 0)}`),
+    svg('polyline', { class: 'pic-curve', points: points(line.map((point) => [x(point.x), y(point.y)])) }),
+    ...line.slice(-1).map((end) => svg('circle', { class: 'pic-curve-end', cx: x(end.x), cy: y(end.y), r: 4 })),
   )
 }
 
@@ -63,12 +60,10 @@ export function sparkline(
   { title = 'Learning curve', thumbnail = false }: { title?: string | null; thumbnail?: boolean } = {},
 ): SvgElement {
   const { width, height, margin } = thumbnail ? { width: 320, height: 240, margin: 28 } : SPARK
-  const values = curve.map(({ return_mean }) => return_mean)
-  const [low, high] = [Math.min(...values), Math.max(...values)]
-  const steps = Math.max(1, curve.at(-1)?.steps ?? 1)
-  const x = (at: number) => margin + share(at, 0, steps) * (width - 2 * margin)
-  const y = (value: number) => height - margin - share(value, low, high) * (height - 2 * margin)
-  const end = curve.at(-1)
+  const line = geometryOf(curve, { xTicks: 0, yTicks: 0, margin: 0 }).lines.flat(2)
+  const x = (at: number) => margin + at * (width - 2 * margin)
+  const y = (at: number) => height - margin - at * (height - 2 * margin)
+  const end = line.at(-1)
   return picture(
     width,
     height,
@@ -84,12 +79,17 @@ export function sparkline(
       : null,
     svg('polyline', {
       class: thumbnail ? 'pic-curve pic-curve-bold' : 'pic-curve',
-      points: points(curve.map((point) => [x(point.steps), y(point.return_mean)])),
+      points: points(line.map((point) => [x(point.x), y(point.y)])),
     }),
     end === undefined
       ? null
-      : svg('circle', { class: 'pic-curve-end', cx: x(end.steps), cy: y(end.return_mean), r: thumbnail ? 9 : 2.5 }),
+      : svg('circle', { class: 'pic-curve-end', cx: x(end.x), cy: y(end.y), r: thumbnail ? 9 : 2.5 }),
   )
+}
+
+function geometryOf(curve: LearningCurve, options: ChartOptions): ChartGeometry {
+  const points = curve.map(({ steps, return_mean }) => ({ x: steps, y: return_mean }))
+  return chartGeometry([points], options)
 }
 
 function horizontal(y: number, label: string): SvgElement {
@@ -109,8 +109,8 @@ function describe(curve: LearningCurve, target: number | undefined): string {
   const [first, last] = [curve.at(0), curve.at(-1)]
   if (first === undefined || last === undefined) return 'No episode ended.'
   const at = ({ steps, return_mean }: LearningCurve[number]) =>
-    `${shownNumber(return_mean)} at ${steps.toLocaleString('en')} steps`
+    `${formatValue(return_mean)} at ${steps.toLocaleString('en')} steps`
   const best = curve.reduce((best, point) => (point.return_mean > best.return_mean ? point : best))
-  const success = target === undefined ? '' : ` Success asks for ${shownNumber(target)}.`
+  const success = target === undefined ? '' : ` Success asks for ${formatValue(target)}.`
   return `Mean return from ${at(first)} to ${at(last)}; the highest is ${at(best)}.${success}`
 }

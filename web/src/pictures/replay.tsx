@@ -1,12 +1,12 @@
 import type { SampleEpisode } from '@agentgym/contract'
+import { formatValue } from '@agentgym/contract/charts'
 import { Icon } from '../components/icon.tsx'
 import { useIsland } from '../layout/page-context.ts'
-import { Drawn } from './drawn.tsx'
+import type { ViewOf } from './episode.ts'
+import { episodeSummary, episodeView, lastMoment, momentWords } from './episode.ts'
 import { episodeFrame } from './episode-frame.ts'
-import { episodeSummary, lastMoment } from './episode-moments.ts'
-import { episodeView } from './episode-view.ts'
-import { momentWords } from './moment-words.ts'
-import { TranscriptLog } from './transcript-log.tsx'
+import { Picture } from './picture.tsx'
+import { transcriptCalls, transcriptTexts } from './transcript-frame.ts'
 
 type ReplayProps = {
   episode: SampleEpisode
@@ -29,7 +29,7 @@ export function Replay({ episode, name, version }: ReplayProps) {
         <TranscriptLog episode={episode} view={view} />
       ) : (
         <div class="replay-stage">
-          <Drawn picture={episodeFrame(episode, view, last, { title })} />
+          <Picture picture={episodeFrame(episode, view, last, { title })} />
         </div>
       )}
       <div class="replay-controls" hidden>
@@ -57,5 +57,36 @@ export function Replay({ episode, name, version }: ReplayProps) {
       </p>
       <figcaption class="replay-summary">{episodeSummary(episode)}</figcaption>
     </figure>
+  )
+}
+
+/** A text and every call that was made about it. Texts run in the direction of their own script. */
+function TranscriptLog({ episode, view }: { episode: SampleEpisode; view: ViewOf<'transcript'> }) {
+  return (
+    <div class="transcript">
+      {transcriptTexts(episode).map((text) => (
+        <p class="transcript-text" dir="auto">
+          {text}
+        </p>
+      ))}
+      <ol class="transcript-calls">
+        {transcriptCalls(episode, view.facts).map(({ action, reward, changes }, index) => (
+          <li class="transcript-call" data-replay-step={index + 1}>
+            <span class="transcript-action">{action}</span>
+            <span class="transcript-reward" data-sign={Math.sign(reward)}>
+              {reward > 0 ? '+' : ''}
+              {formatValue(reward)}
+            </span>
+            {changes.length > 0 && (
+              <ul class="transcript-changes">
+                {changes.map((change) => (
+                  <li dir="auto">{change}</li>
+                ))}
+              </ul>
+            )}
+          </li>
+        ))}
+      </ol>
+    </div>
   )
 }

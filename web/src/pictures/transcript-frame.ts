@@ -1,9 +1,8 @@
 import type { SampleEpisode } from '@agentgym/contract'
-import { FRAME_HEIGHT, FRAME_WIDTH, type ViewOf } from './scene.ts'
-import { shownNumber } from './shown-number.ts'
-import { type SvgElement, svg } from './svg-element.ts'
-import { transcriptCalls, transcriptTexts } from './transcript-lines.ts'
-import { wrapText } from './wrap-text.ts'
+import { formatValue } from '@agentgym/contract/charts'
+import type { ViewOf } from './episode.ts'
+import { actionName, seenAt } from './episode.ts'
+import { FRAME_HEIGHT, FRAME_WIDTH, type SvgElement, svg } from './svg.ts'
 
 const LEFT = 18
 const LINE = 13
@@ -39,5 +38,88 @@ export function transcriptFrame(
 }
 
 function signed(reward: number): string {
-  return reward > 0 ? `+${shownNumber(reward)}` : shownNumber(reward)
+  return reward > 0 ? `+${formatValue(reward)}` : formatValue(reward)
+}
+
+/** What was read before the first action. */
+export function transcriptTexts(episode: SampleEpisode): string[] {
+  return seenAt(episode, 0).texts.filter((text) => text.trim() !== '')
+}
+
+type TranscriptCall = {
+  action: string
+  reward: number
+  /** Numbers of the observation that changed with it, and texts that did. */
+  changes: string[]
+}
+
+/** What was done about it, call by call. `facts` names the observation's numbers, in order. */
+export function transcriptCalls(episode: SampleEpisode, facts: readonly string[] = []): TranscriptCall[] {
+  return episode.steps.map((step, index) => {
+    const after = seenAt(episode, index + 1)
+    const numbers = facts.flatMap((fact, column) => {
+      const [was, is] = [step.observation[column] ?? 0, after.observation[column] ?? 0]
+      return was === is ? [] : [`${fact}: ${yesNo(is)}`]
+    })
+    const texts = after.texts.filter((text, leaf) => text !== step.texts[leaf] && text.trim() !== '')
+    return { action: actionName(episode, step.action), reward: step.reward, changes: [...numbers, ...texts] }
+  })
+}
+
+function yesNo(value: number): string {
+  if (value === 1) return 'yes'
+  if (value === -1) return 'no'
+  return formatValue(value)
+}
+
+/** Letters of East Asia and emoji take the room of two. */
+const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]/u
+
+function width(text: string): number {
+  let cells = 0
+  for (const letter of text) cells += wide.test(letter) ? 2 : 1
+  return cells
+}
+
+/** Breaks a text into lines of at most `cells` characters of one width; what goes beyond `lines` ends in an ellipsis. */
+export function wrapText(text: string, cells: number, lines: number): string[] {
+  const wrapped: string[] = []
+  for (const paragraph of text.split('\n')) {
+    let line = ''
+    for (const word of paragraph.split(/\s+/).filter((word) => word !== '')) {
+      for (const piece of pieces(word, cells)) {
+        const longer = line === '' ? piece : `${line} ${piece}`
+        if (width(longer) <= cells) line = longer
+        else {
+          wrapped.push(line)
+          line = piece
+        }
+      }
+    }
+    if (line !== '') wrapped.push(line)
+  }
+  if (wrapped.length <= lines) return wrapped
+  const kept = wrapped.slice(0, lines)
+  return [...kept.slice(0, -1), `${fitting(kept[lines - 1], cells - 1)}…`]
+}
+
+/** A word, in parts that fit. */
+function pieces(word: string, cells: number): string[] {
+  const parts: string[] = []
+  let rest = word
+  while (width(rest) > cells) {
+    const part = fitting(rest, cells)
+    parts.push(part)
+    rest = rest.slice(part.length)
+  }
+  return [...parts, rest]
+}
+
+function fitting(text: string, cells: number): string {
+  let part = ''
+  for (const letter of text) {
+    if (width(part + letter) > cells) break
+    part += letter
+  }
+  return part
 }

@@ -1,6 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { SiteHost } from '../app/site-host.ts'
-import { cookieIn } from './cookies.ts'
 
 type Signer = Pick<SiteHost, 'formKey' | 'secure'>
 
@@ -46,4 +45,13 @@ function sign(host: Signer, seed: string, cookies: string): string {
 /** The session's cookie, as the server names it. */
 export function sessionName({ secure }: Pick<SiteHost, 'secure'>): string {
   return secure ? '__Host-agentgym_session' : 'agentgym_session'
+}
+
+/** Value of a cookie in a Cookie header, as it stands there. */
+export function cookieIn(header: string, name: string): string | undefined {
+  for (const cookie of header.split(';')) {
+    const [key, ...rest] = cookie.trim().split('=')
+    if (key === name) return rest.join('=')
+  }
+  return undefined
 }

@@ -1,21 +1,21 @@
 import { type Client, createClient } from '@agentgym/client'
 import type { Visitor } from '../app/site-host.ts'
-import type { AnonymousAnswers } from './anonymous-answers.ts'
+import type { PublicCache } from './public-cache.ts'
 
 export type VisitorApiOptions = {
   publicUrl: string
   visitor: Visitor
   /** `name=value` of the session; null for a stranger. */
   session: string | null
-  answers: AnonymousAnswers
+  cache: PublicCache
   /** Takes each Set-Cookie of the API, to be handed on to the browser. */
   setCookie(cookie: string): void
-  /** Takes of each answer until when strangers may be shown it again, of `performance.now()`; 0 where they may not. */
-  heldUntil(untilMs: number): void
+  /** Receives for how long each answer may be shown to others; 0 where it may not. */
+  onTtl(ttlMs: number): void
 }
 
 /** The API as the visitor: with their session and nothing else of what their browser sent. */
-export function visitorApi({ publicUrl, visitor, session, answers, setCookie, heldUntil }: VisitorApiOptions): Client {
+export function visitorApi({ publicUrl, visitor, session, cache, setCookie, onTtl }: VisitorApiOptions): Client {
   const call = async (request: Request) => {
     const response = await visitor.callApi(request)
     for (const cookie of response.headers.getSetCookie()) setCookie(cookie)
@@ -30,8 +30,8 @@ export function visitorApi({ publicUrl, visitor, session, answers, setCookie, he
       // What has no body is sent as JSON, too: the API takes a session's writes as nothing else, which no foreign form sends.
       if (request.method === 'POST' && !request.headers.has('content-type'))
         request.headers.set('content-type', 'application/json')
-      if (session === null && request.method === 'GET') return answers.fetch(request, call, heldUntil)
-      heldUntil(0)
+      if (session === null && request.method === 'GET') return cache.fetch(request, call, onTtl)
+      onTtl(0)
       return call(request)
     },
   })

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
-import { Tabs } from '../../components/tabs.tsx'
+import { Tabs } from '../../components/controls.tsx'
 import { usePage } from '../../layout/page-context.ts'
-import { accountsOf, type Role } from './accounts-of.ts'
+import { accountsOf, type Role } from '../../session/accounts.ts'
 
 /** With the weakest role in which one sees it for an organisation. */
 const tabs: { path: string; title: string; needs: Role }[] = [
@@ -90,4 +90,30 @@ export function AccountChoice({ path, account, needs, label = 'For', all = false
 export function accountAddress(path: string, account: string, query: Record<string, string> = {}): string {
   const entries = Object.entries({ ...(account === '' ? {} : { account }), ...query })
   return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries)}`
+}
+
+type OlderLinkProps = { path: string; account: string; cursor: string | null; query?: Record<string, string> }
+
+/** To the next page of a list that begins with the newest. */
+export function OlderLink({ path, account, cursor, query = {} }: OlderLinkProps) {
+  if (cursor === null) return null
+  return (
+    <p class="older">
+      <a href={accountAddress(path, account, { ...query, cursor })} rel="next">
+        Older ones
+      </a>
+    </p>
+  )
+}
+
+/**
+ * Leads to a page of the payment provider. A link and no redirect: the pages' policy lets no form of ours lead to another
+ * host, so after a form a page stands between.
+ */
+export function ProviderLink({ href, children }: { href: string; children?: Child }) {
+  return (
+    <a class="button button-primary" href={href} rel="noreferrer">
+      {children}
+    </a>
+  )
 }

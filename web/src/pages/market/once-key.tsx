@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FormFailure } from '../../app/form-failure.ts'
+import type { FormFailure } from '../../app/form.ts'
 import type { Visit } from '../../app/visit.ts'
 
 /**

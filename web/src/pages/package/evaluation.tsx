@@ -4,15 +4,15 @@ import {
   type VersionDetails,
   verificationStatementSchema,
 } from '@agentgym/contract'
-import { Command } from '../../components/command.tsx'
-import { Figure, Figures } from '../../components/figure.tsx'
-import { Notice } from '../../components/notice.tsx'
-import { packageAddress } from '../../components/package-address.ts'
-import { Seal } from '../../components/seal.tsx'
+import { formatValue } from '@agentgym/contract/charts'
+import { Seal } from '../../components/badge.tsx'
+import { Command } from '../../components/controls.tsx'
+import { Notice } from '../../components/messages.tsx'
+import { Figure, Figures } from '../../components/metrics.tsx'
+import { packageAddress } from '../../components/package-list.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
-import { shownNumber } from '../../pictures/shown-number.ts'
-import { Fact } from './fact.tsx'
+import { Time } from '../../components/values.tsx'
+import { Fact } from './package-frame.tsx'
 
 /** What came out when the server ran an agent again, by whom, when and on which seeds; or why it has not. */
 export function EvaluationSection({ details }: { details: VersionDetails }) {
@@ -160,5 +160,5 @@ function statementOf(text: string | undefined): VerificationStatement | null {
 
 /** A dash where nothing was measured. */
 function shownFigure(value: number | null): string {
-  return value === null ? '–' : shownNumber(value)
+  return value === null ? '–' : formatValue(value)
 }

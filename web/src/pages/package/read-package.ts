@@ -4,6 +4,8 @@ import {
   type Offer,
   type PackagePage,
   type SampleEpisode,
+  type SuccessCriteria,
+  successCriteriaSchema,
   type VersionDetails,
 } from '@agentgym/contract'
 import type { Visit } from '../../app/visit.ts'
@@ -73,4 +75,21 @@ export function packagePath({ params: { scope, name } }: Pick<Visit, 'params'>):
 function belongsTo({ account }: Visit, owner: string): boolean {
   if (account === null) return false
   return account.username === owner || account.organisations.some(({ username }) => username === owner)
+}
+
+/** Lowest value that each metric must reach, as the version's package.json has it. Rules change: what is none is left out. */
+export function successOf({ manifest }: Pick<VersionDetails, 'manifest'>): SuccessCriteria {
+  return successCriteriaSchema.safeParse(record(manifest.agentgym).success).data ?? {}
+}
+
+/** Packages that a client fetches with it: name and range. */
+export function dependenciesOf({ manifest }: Pick<VersionDetails, 'manifest'>): [name: string, range: string][] {
+  const all = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((field) =>
+    Object.entries(record(manifest[field])),
+  )
+  return all.filter((pair): pair is [string, string] => typeof pair[1] === 'string')
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }

@@ -1,6 +1,5 @@
 import type { SampleEpisode, SpaceLeaf } from '@agentgym/contract'
-import type { FormValues } from '../../app/form-values.ts'
-import { invalidField } from '../market/form-amount.ts'
+import { type FormValues, invalidField } from '../../app/form.ts'
 
 /** Fields that a form asks for one by one; an observation of more is one text of JSON. */
 const mostFields = 24

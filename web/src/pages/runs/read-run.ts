@@ -1,5 +1,6 @@
 import { watchRun } from '@agentgym/client'
 import type { ProgressEvent, Run, RunEvent } from '@agentgym/contract'
+import type { FormFailure, FormValues } from '../../app/form.ts'
 import type { Visit } from '../../app/visit.ts'
 
 /** Pages of 5,000 iterations: what a page reads of a very long run at most. */
@@ -30,13 +31,13 @@ export async function readRun(visit: Visit, id: string): Promise<ReadRun> {
     visit.api.GET('/v1/runs/{id}/checkpoints', path),
     successTarget(visit, run),
   ])
-  return { run, points, log, checkpoints: checkpoints.data?.checkpoints ?? [], target }
+  return { run, points, log, checkpoints: checkpoints.data.checkpoints, target }
 }
 
 /** Throws `run_not_found`. */
 export async function findRun({ api }: Visit, id: string): Promise<Run> {
   const { data } = await api.GET('/v1/runs/{id}', { params: { path: { id } } })
-  return data as Run
+  return data
 }
 
 /** The learning curve, one point an iteration. */
@@ -46,8 +47,8 @@ export async function readPoints({ api }: Visit, id: string): Promise<ProgressEv
   for (let page = 0; page < mostPages && after !== null; page++) {
     const query: { after_iteration: number; limit: number } = { after_iteration: after, limit: 5_000 }
     const { data } = await api.GET('/v1/runs/{id}/metrics', { params: { path: { id }, query } })
-    points.push(...((data?.points ?? []) as ProgressEvent[]))
-    after = data?.next ?? null
+    points.push(...data.points)
+    after = data.next
   }
   return points
 }
@@ -74,10 +75,22 @@ async function successTarget({ api }: Visit, { scenario }: Run): Promise<number 
   try {
     const path = { scope, name, version: scenario.version }
     const { data } = await api.GET('/v1/packages/{scope}/{name}/versions/{version}', { params: { path } })
-    const { agentgym } = (data?.manifest ?? {}) as { agentgym?: { success?: { return_mean?: unknown } } }
+    const { agentgym } = data.manifest as { agentgym?: { success?: { return_mean?: unknown } } }
     const target = agentgym?.success?.return_mean
     return typeof target === 'number' ? target : null
   } catch {
     return null
   }
+}
+
+/** One figure of a learning curve by environment steps, for a chart. */
+export function seriesOf(points: ProgressEvent[], value: (point: ProgressEvent) => number | null) {
+  return points.map((point) => ({ x: point.steps, y: value(point) }))
+}
+
+/** Which form of a run's page the API has refused, why, and what was typed in it. */
+export type RefusedForm = { form: 'act' | 'publish' | 'evaluate'; failure: FormFailure; values: FormValues }
+
+export function isRunId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 }

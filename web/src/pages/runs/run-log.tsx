@@ -1,5 +1,5 @@
-import type { Run, RunEvent } from '@agentgym/contract'
-import { eventWords } from './event-words.ts'
+import { type Evaluation, formatAmount, type Run, type RunEvent } from '@agentgym/contract'
+import { formatValue } from '@agentgym/contract/charts'
 
 const mostLines = 200
 
@@ -24,4 +24,67 @@ export function RunLog({ log, run }: { log: RunEvent[]; run: Run }) {
       {lines.length > 0 && <p class="run-log-zone">Times in UTC, latest first.</p>}
     </section>
   )
+}
+
+/** One line of a run's log. */
+export function eventWords(event: RunEvent, currency: string): string {
+  const amount = (minor: number) => formatAmount(minor, currency)
+  switch (event.type) {
+    case 'queued':
+      return queuedWords(event.data)
+    case 'running':
+      return runningWords(event.data, currency)
+    case 'progress':
+      return `Iteration ${event.data.iteration}: ${steps(event.data.steps)}.`
+    case 'evaluation':
+      return `Evaluated at ${steps(event.data.steps)}: ${evaluationWords(event.data.evaluation)}.`
+    case 'checkpoint':
+      return `Checkpoint after iteration ${event.data.iteration}, at ${steps(event.data.steps)}.`
+    case 'budget_warning':
+      return `Three quarters of the budget are spent: ${amount(event.data.spent_minor)} of ${amount(event.data.budget_minor)}.`
+    case 'cancel_requested':
+      return 'Asked to stop. The worker saves a checkpoint first.'
+    case 'completed':
+      return `Completed after ${steps(event.data.steps)}: ${evaluationWords(event.data.evaluation)}.`
+    case 'failed':
+      return `Failed. ${event.data.error.message}`
+    case 'cancelled':
+      return 'Cancelled.'
+    case 'budget_exceeded':
+      return `The budget is used up: ${amount(event.data.spent_minor)} of ${amount(event.data.budget_minor)}.`
+    case 'published':
+      return `Published as ${event.data.name}@${event.data.version}.`
+    case 'publish_failed':
+      return `The agent could not be published. ${event.data.error.message}`
+  }
+}
+
+type DataOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>['data']
+
+function queuedWords({ reason, message }: DataOf<'queued'>): string {
+  const why = {
+    submitted: 'Queued for the next free worker.',
+    lease_expired: 'Queued again: the worker was not heard of any more.',
+    released: 'Queued again: the worker gave it back.',
+    resumed: 'Queued again, with a higher budget.',
+  }[reason]
+  return message === null ? why : `${why} ${message}`
+}
+
+function runningWords({ worker, from_iteration, price_minor_per_hour }: DataOf<'running'>, currency: string): string {
+  const price =
+    price_minor_per_hour === 0 ? 'free of charge' : `${formatAmount(price_minor_per_hour, currency)} an hour`
+  const from = from_iteration === 0 ? 'from the start' : `on from iteration ${from_iteration}`
+  return `${worker} trains it ${from}, ${price}.`
+}
+
+/** `mean return 475 over 100 episodes, success`. */
+function evaluationWords({ return_mean, episodes, success }: Evaluation): string {
+  const mean = return_mean === null ? 'no episode ended' : `mean return ${formatValue(return_mean)}`
+  const verdict = { true: ', success', false: ', targets missed', null: '' }[String(success.ok) as 'true']
+  return `${mean} over ${episodes} episodes${verdict}`
+}
+
+function steps(count: number): string {
+  return `${count.toLocaleString('en')} steps`
 }

@@ -1,5 +1,5 @@
 import type { Html } from '../../app/visit.ts'
-import { Tabs } from '../../components/tabs.tsx'
+import { Tabs } from '../../components/controls.tsx'
 import { usePage } from '../../layout/page-context.ts'
 
 const tabs = [

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { axisTicks, chartGeometry, formatSteps, formatValue, thinPoints, valueRange } from './chart-geometry.ts'
+
+it('ticks are round, even and within their axis', () => {
+  expect(axisTicks(0, 1_000_000, 4)).toEqual([0, 500_000, 1_000_000])
+  expect(axisTicks(-0.3, 0.3, 5)).toEqual([-0.2, 0, 0.2])
+  fc.assert(
+    fc.property(
+      fc.double({ min: -1e9, max: 1e9, noNaN: true }),
+      fc.double({ min: 1e-3, max: 1e9, noNaN: true }),
+      (low, span) => {
+        const ticks = axisTicks(low, low + span, 4)
+        expect(ticks.length).toBeLessThanOrEqual(6)
+        for (const tick of ticks) {
+          expect(tick).toBeGreaterThanOrEqual(low - span * 1e-6 - Math.abs(low) * 1e-9)
+          expect(tick).toBeLessThanOrEqual(low + span * (1 + 1e-6) + Math.abs(low) * 1e-9)
+        }
+      },
+    ),
+  )
+})
+
+describe('the geometry of a chart', () => {
+  const points = [10, 20, null, 40, 50].map((y, index) => ({ x: (index + 1) * 100, y }))
+
+  it('puts lines between 0 and 1, with a gap where nothing was measured', () => {
+    const { lines, yTicks } = chartGeometry([points], { xTicks: 5, yTicks: 4 })
+    expect(lines[0].map((stretch) => stretch.length)).toEqual([2, 2])
+    expect(lines[0].at(-1)?.at(-1)?.x).toBe(1)
+    expect(yTicks.map(({ value }) => value)).toEqual([20, 40])
+  })
+
+  it('keeps the target in sight', () => {
+    const { y } = chartGeometry([points], { target: 475, xTicks: 5, yTicks: 4 })
+    expect(y(475)).toBeLessThan(1)
+    expect(y(50)).toBeLessThan(0.2)
+  })
+
+  it('shows the part of the x axis that is asked for', () => {
+    const { lines, x } = chartGeometry([points], { domain: [100, 200], xTicks: 5, yTicks: 4 })
+    expect(lines[0].flat()).toHaveLength(2)
+    expect([x(100), x(200)]).toEqual([0, 1])
+  })
+
+  it('of nothing is empty', () => {
+    expect(chartGeometry([[{ x: 1, y: null }]], { xTicks: 5, yTicks: 4 }).empty).toBe(true)
+  })
+})
+
+it('thins a long series to means of neighbors, and keeps its end', () => {
+  const long = Array.from({ length: 1_000 }, (_, index) => ({ x: index, y: index }))
+  const thin = thinPoints(long, 100)
+  expect(thin.length).toBeLessThanOrEqual(100)
+  expect(thin.at(-1)).toEqual({ x: 999, y: 999 })
+})
+
+it('a level line lies in the middle', () => {
+  expect(valueRange([475, 475])).toEqual([427.5, 522.5])
+  expect(valueRange([0, 100], 0)).toEqual([0, 100])
+})
+
+it.each([
+  [0, '0'],
+  [-120.5, '−120.5'],
+  [12_345, '12,350'],
+  [1.5e9, '1.5e9'],
+])('%d reads %s', (value, text) => expect(formatValue(value)).toBe(text))
+
+it('steps are short', () => {
+  expect([999, 200_000, 1_200_000].map(formatSteps)).toEqual(['999', '200k', '1.2M'])
+})

@@ -1,0 +1,138 @@
+import { AgentGymError, decimalAmount, errorCatalogue, parseAmount } from '@agentgym/contract'
+
+/** What a form holds, as text; what is not in it is empty. */
+export type FormValues = {
+  get(name: string): string
+  /** Of boxes and lists that share a name. */
+  all(name: string): string[]
+}
+
+export const noForm: FormValues = { get: () => '', all: () => [] }
+
+const mostFields = 200
+
+/** Reads a form of this site. Throws `request_invalid` for a body that none of them sends. */
+export async function readForm(request: Request): Promise<FormValues> {
+  const type = request.headers.get('content-type')?.split(';')[0].trim().toLowerCase()
+  const text = await request.text()
+  if (type !== 'application/x-www-form-urlencoded' && text !== '') throw notAForm()
+  const fields = new URLSearchParams(text)
+  if (fields.size > mostFields) throw notAForm()
+  return {
+    // Browsers write line ends of a text area as CR LF.
+    get: (name) => (fields.get(name) ?? '').replaceAll('\r\n', '\n'),
+    all: (name) => fields.getAll(name),
+  }
+}
+
+function notAForm(): AgentGymError {
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: 'This is no form of this site.',
+    hint: 'Programs use the API under /v1, which takes JSON.',
+  })
+}
+
+/** Why a form was refused, as the form shows it. */
+export type FormFailure = {
+  /** HTTP status of the page that shows it. */
+  status: number
+  /** Message by the API's name of the field. */
+  fields: Record<string, string>
+  /** What concerns no one field. */
+  message: string | null
+  hint: string | null
+}
+
+/** The one field that a failure of these codes is about, unless the form says otherwise. */
+const usualFields: Partial<Record<string, string>> = {
+  name_invalid: 'username',
+  name_taken: 'username',
+  email_taken: 'email',
+}
+
+/** Where somebody else's server does not answer: nothing is lost, and the form can be sent again as it stands. */
+const unanswered = 'payment_provider_unavailable'
+/** What is no fault of this server, and stands at the form. */
+const passing = new Set<string>([unanswered, 'agent_unavailable', 'agent_failed'])
+
+/**
+ * Does the work of a form: null, or why the API refused it, where `fieldOf` names the field that a code is about. Bugs, and
+ * a session that is over, are thrown on.
+ */
+export async function attempt(
+  work: () => Promise<unknown>,
+  fieldOf: Partial<Record<string, string>> = usualFields,
+): Promise<FormFailure | null> {
+  try {
+    await work()
+    return null
+  } catch (error) {
+    if (!(error instanceof AgentGymError) || error.code === 'unauthenticated') throw error
+    const { status } = errorCatalogue[error.code]
+    if (status >= 500 && !passing.has(error.code)) throw error
+    return { status, ...told(error, fieldOf) }
+  }
+}
+
+function told(
+  error: AgentGymError,
+  fieldOf: Partial<Record<string, string>>,
+): Pick<FormFailure, 'fields' | 'message' | 'hint'> {
+  const hint =
+    error.code === unanswered ? 'Send the form again in a while: what it asks for is done once.' : (error.hint ?? null)
+  const listed = error.code === 'request_invalid' ? { ...fieldsIn(error.data.fields), ...fieldOfRule(error) } : {}
+  if (Object.keys(listed).length > 0) return { fields: listed, message: null, hint: null }
+  const field = fieldOf[error.code]
+  if (field === undefined) return { fields: {}, message: error.message, hint }
+  return { fields: { [field]: hint === null ? error.message : `${error.message} ${hint}` }, message: null, hint: null }
+}
+
+/** A rule of the API that is about one field says so in its sentence, too, which stands under the field here. */
+function fieldOfRule({ message, data: { field } }: AgentGymError): Record<string, string> {
+  if (typeof field !== 'string' || field === '') return {}
+  return { [field]: sentence(message.replace(/^The field "[^"]*" of the \w+ is invalid: /, '')) }
+}
+
+function fieldsIn(fields: unknown): Record<string, string> {
+  if (!Array.isArray(fields)) return {}
+  const pairs = (fields as { field?: unknown; message?: unknown }[])
+    .filter(({ field, message }) => typeof field === 'string' && field !== '' && typeof message === 'string')
+    .map(({ field, message }): [string, string] => [String(field), sentence(String(message))])
+  return Object.fromEntries(pairs)
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`
+}
+
+/** Minor units of what a form's field says in units of the currency. Throws `request_invalid`, naming the field. */
+export function formAmount(form: FormValues, field: string, currency: string): number {
+  const text = form.get(field).trim()
+  const parsed = parseAmount(text, currency)
+  if ('minor' in parsed) return parsed.minor
+  throw invalidField(field, text === '' ? 'say how much' : `${text} ${parsed.problem}; write it as 12.50`)
+}
+
+/** Likewise, where nothing need be said. */
+export function optionalFormAmount(form: FormValues, field: string, currency: string): number | undefined {
+  return form.get(field).trim() === '' ? undefined : formAmount(form, field, currency)
+}
+
+/** Likewise, where nothing at all is an amount, too. */
+export function formAmountOrZero(form: FormValues, field: string, currency: string): number {
+  return /^0*(\.0*)?$/.test(form.get(field).trim()) ? 0 : formAmount(form, field, currency)
+}
+
+/** An amount as it is typed: `1250.00`. */
+export function typedAmount(minor: number, currency: string): string {
+  return decimalAmount(minor, currency)
+}
+
+export function invalidField(field: string, message: string): AgentGymError {
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: 'The form has a field that cannot be read.',
+    data: { fields: [{ field, message }] },
+  })
+}

@@ -1,0 +1,32 @@
+import type { SvgElement } from '../../pictures/svg.ts'
+
+/**
+ * Puts the parts of a page (`data-part`) below `root` as the server draws them now in place of those that stand there. A form
+ * that somebody is typing in is left alone. `before` sees each that is about to change. Gives the page; null where it did not come.
+ */
+export async function freshParts(
+  root: HTMLElement,
+  address: string,
+  before: (part: HTMLElement, drawn: Element) => void = () => {},
+): Promise<Document | null> {
+  const response = await fetch(address, { headers: { accept: 'text/html' } })
+  if (!response.ok) return null
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+  for (const part of root.querySelectorAll<HTMLElement>('[data-part]')) {
+    const drawn = fresh.querySelector(`[data-part="${part.dataset.part}"]`)
+    if (drawn === null || part.contains(document.activeElement) || drawn.innerHTML === part.innerHTML) continue
+    before(part, drawn)
+    part.replaceChildren(...drawn.childNodes)
+  }
+  return fresh
+}
+
+const namespace = 'http://www.w3.org/2000/svg'
+
+/** A picture as a node of the document, for islands. */
+export function svgNode({ name, attributes, children }: SvgElement): SVGElement {
+  const node = document.createElementNS(namespace, name)
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value))
+  node.append(...children.map((child) => (typeof child === 'string' ? child : svgNode(child))))
+  return node
+}

@@ -1,0 +1,46 @@
+import { route } from '../app/route.ts'
+import { Icon, type IconName } from '../components/icon.tsx'
+import { localPath } from '../session/same-site.ts'
+import { type Theme, usePage } from './page-context.ts'
+
+const themes: { theme: Theme; sign: IconName; label: string }[] = [
+  { theme: 'system', sign: 'monitor', label: 'Colours as the system has them' },
+  { theme: 'light', sign: 'sun', label: 'Light colours' },
+  { theme: 'dark', sign: 'moon', label: 'Dark colours' },
+]
+
+/** Light, dark, or as the system has it. Not signed, for it changes only how this browser shows the site. */
+export function ThemeSwitch() {
+  const { theme: chosen, address } = usePage()
+  return (
+    <form class="theme-switch" method="post" action="/theme" aria-label="Colours">
+      <input type="hidden" name="next" value={address} />
+      {themes.map(({ theme, sign, label }) => (
+        <button
+          type="submit"
+          name="theme"
+          value={theme}
+          aria-pressed={theme === chosen ? 'true' : 'false'}
+          aria-label={label}
+          title={label}
+        >
+          <Icon name={sign} size={14} />
+        </button>
+      ))}
+    </form>
+  )
+}
+
+const aYearSeconds = 365 * 86_400
+
+export const themeRoutes = [
+  route('post', '/theme', { access: 'public', formToken: false }, ({ form, host, setCookie, redirect }) => {
+    const theme = form.get('theme')
+    const secure = host.secure ? '; Secure' : ''
+    // Scripts may read and write it: it says nothing but light or dark.
+    if (theme === 'light' || theme === 'dark')
+      setCookie(`agentgym_theme=${theme}; Path=/; Max-Age=${aYearSeconds}; SameSite=Lax${secure}`)
+    else setCookie(`agentgym_theme=; Path=/; Max-Age=0; SameSite=Lax${secure}`)
+    return redirect(localPath(form.get('next')))
+  }),
+]

@@ -1,0 +1,143 @@
+import { AgentGymError, errorCatalogue, type ListedPackage, nearestName } from '@agentgym/contract'
+import type { SiteHost, Visitor } from '../app/site-host.ts'
+import type { Visit } from '../app/visit.ts'
+import { Button } from '../components/controls.tsx'
+import { PackageList } from '../components/package-list.tsx'
+
+/** A failure of the API, or a bug, as a page. */
+export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Visit, error: unknown): Promise<Response> {
+  if (error instanceof AgentGymError) {
+    const { status } = errorCatalogue[error.code]
+    if (error.code === 'unauthenticated') return visit.redirect(`/login?next=${encodeURIComponent(visit.url.pathname)}`)
+    if (status === 404) return nothingHere(visit, error.message)
+    // An address with something in it that names nothing: no id, no version.
+    if (error.code === 'request_invalid' && error.data.in === 'param') return nothingHere(visit)
+    if (status < 500)
+      return failurePage(visit, { status, title: titleOf(status), message: error.message, hint: error.hint })
+  }
+  host.log.error('a page failed', { request_id: visitor.requestId, path: visitor.path, error: described(error) })
+  return failurePage(visit, {
+    status: 500,
+    title: 'This page failed',
+    message: 'The fault is on our side.',
+    hint: `Try again; if it fails again, tell the operator of this server the request ${visitor.requestId}.`,
+  })
+}
+
+/** 404, with names that are near to what was asked for. */
+export async function nothingHere(visit: Visit, message?: string): Promise<Response> {
+  const near = await similarPackages(visit)
+  return visit.page(<NotFoundPage near={near} message={message} />, { title: 'Not found', status: 404, hidden: true })
+}
+
+/** A form that no page of ours gave this browser in this session. */
+export function foreignForm(visit: Visit): Response {
+  return failurePage(visit, {
+    status: 403,
+    title: 'This form is too old',
+    message: 'It was made for another session or another browser, so nothing was done.',
+    hint: 'Go back, reload the page, and send it again.',
+  })
+}
+
+type Shown = { status: number; title: string; message: string; hint?: string }
+
+function failurePage(visit: Visit, { status, title, message, hint }: Shown): Response {
+  return visit.page(<FailurePage status={status} title={title} message={message} hint={hint} />, {
+    title,
+    status,
+    hidden: true,
+  })
+}
+
+function titleOf(status: number): string {
+  if (status === 403) return 'Not allowed'
+  if (status === 429) return 'Too many requests'
+  if (status === 409) return 'Changed in the meantime'
+  return 'This cannot be done'
+}
+
+function described(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+type FailurePageProps = { status: number; title: string; message: string; hint?: string }
+
+/** What failed, why, and how to mend it. */
+function FailurePage({ status, title, message, hint }: FailurePageProps) {
+  return (
+    <div class="failure-page">
+      <p class="failure-page-status">{status}</p>
+      <h1>{title}</h1>
+      <p class="lead">{message}</p>
+      {hint !== undefined && <p>{hint}</p>}
+    </div>
+  )
+}
+
+/** Nothing is here, or nothing that this visitor may know of: the same for both. */
+function NotFoundPage({ near, message }: { near: ListedPackage[]; message?: string }) {
+  return (
+    <div class="failure-page">
+      <p class="failure-page-status">404</p>
+      <h1>There is nothing here</h1>
+      <p class="lead">
+        {message ?? 'The address leads nowhere.'} What is private is shown to members of its account alone.
+      </p>
+      {near.length > 0 ? (
+        <>
+          <h2>Near to it</h2>
+          <PackageList packages={near} label="Packages with similar names" />
+        </>
+      ) : (
+        <p>
+          <Button href="/packages">Browse all packages</Button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Public packages whose names resemble the path, the closest first; none where the path has no words. */
+async function similarPackages({ api, url }: Visit): Promise<ListedPackage[]> {
+  const words = decoded(url.pathname)
+    .split('/')
+    .filter((part) => part !== '' && part !== 'packages')
+    .join(' ')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+    .slice(0, 60)
+  if (words === '') return []
+  // All words, then the last, which is most likely the package's own, then its beginning.
+  const last = words.split(' ').slice(-1)[0]
+  for (const q of new Set([words, last, words.slice(0, 4), last.slice(0, 4)])) {
+    const found = await search(api, q)
+    if (found.length > 0) return closestFirst(found, last)
+  }
+  return []
+}
+
+function closestFirst(found: ListedPackage[], word: string): ListedPackage[] {
+  const baseOf = ({ name }: ListedPackage) => name.split('/')[1]
+  const closest = nearestName(word, found.map(baseOf))
+  return found.toSorted((a, b) => Number(baseOf(b) === closest) - Number(baseOf(a) === closest))
+}
+
+async function search(api: Visit['api'], q: string): Promise<ListedPackage[]> {
+  try {
+    const { data } = await api.GET('/v1/packages', { params: { query: { q, limit: 5 } } })
+    return data.packages
+  } catch (error) {
+    // A 404 page without suggestions is better than a 500.
+    if (error instanceof AgentGymError) return []
+    throw error
+  }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,254 @@
+import { type Balance, formatAmount, type Payment, type paymentListSchema } from '@agentgym/contract'
+import type { z } from 'zod'
+import { attempt, type FormFailure, formAmount, typedAmount } from '../../app/form.ts'
+import { route } from '../../app/route.ts'
+import type { Visit } from '../../app/visit.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/controls.tsx'
+import { Field, Form } from '../../components/form.tsx'
+import { EmptyState, Notice } from '../../components/messages.tsx'
+import { Figure, Figures } from '../../components/metrics.tsx'
+import { Table } from '../../components/table.tsx'
+import { Amount, Moment, Time } from '../../components/values.tsx'
+import { accountField } from '../../session/accounts.ts'
+import { localPath } from '../../session/same-site.ts'
+import { accountAddress, MarketFrame, OlderLink, ProviderLink } from './market-frame.tsx'
+import { OnceKey, onceAgain, onceHeader } from './once-key.tsx'
+import { OrderLink } from './orders.tsx'
+
+export const balanceRoutes = [
+  route('get', '/balance', { access: 'account' }, (visit) => {
+    const { query, host } = visit
+    const lacking = query.get('amount') ?? ''
+    return balancePage(visit, {
+      account: query.get('account') ?? '',
+      cursor: query.get('cursor') ?? undefined,
+      amount: /^[1-9]\d{0,14}$/.test(lacking) ? typedAmount(Number(lacking), host.currency) : '',
+      next: localPath(query.get('next')),
+    })
+  }),
+
+  route('post', '/balance/top-ups', { access: 'account' }, async (visit) => {
+    const { form, host } = visit
+    const account = form.get('account')
+    const next = localPath(form.get('next'))
+    let payment: Payment | undefined
+    const failure = await attempt(async () => {
+      const { data } = await visit.api.POST('/v1/top-ups', {
+        params: { header: onceHeader(visit) },
+        body: { amount_minor: formAmount(form, 'amount_minor', host.currency), account: accountField(account) },
+      })
+      payment = data
+    })
+    if (payment !== undefined) {
+      const on = next === '/' ? '' : `?next=${encodeURIComponent(next)}`
+      return visit.redirect(`/payments/${payment.id}${on}`)
+    }
+    return balancePage(visit, { account, amount: form.get('amount_minor'), next, failure })
+  }),
+
+  route('get', '/payments/:id', { access: 'account' }, async (visit) => {
+    const { data } = await visit.api.GET('/v1/payments/{id}', { params: { path: { id: visit.params.id } } })
+    const account = data.account === visit.account?.username ? '' : data.account
+    const next = localPath(visit.query.get('next'))
+    return visit.page(<PaymentPage payment={data} account={account} next={next} />, { title: 'Payment', hidden: true })
+  }),
+]
+
+type Asked = { account: string; cursor?: string; amount: string; next: string; failure?: FormFailure | null }
+
+async function balancePage(visit: Visit, { account, cursor, amount, next, failure = null }: Asked): Promise<Response> {
+  const query = { account: accountField(account) }
+  const [balance, payments] = await Promise.all([
+    visit.api.GET('/v1/balance', { params: { query } }),
+    visit.api.GET('/v1/payments', { params: { query: { ...query, cursor } } }),
+  ])
+  const page = (
+    <BalancePage
+      balance={balance.data}
+      payments={payments.data}
+      {...{ account, amount, next, failure }}
+      once={onceAgain(visit, failure)}
+    />
+  )
+  return visit.page(page, { title: 'Balance', hidden: true, status: failure?.status })
+}
+
+type BalancePageProps = {
+  balance: Balance
+  payments: z.infer<typeof paymentListSchema>
+  account: string
+  /** What was typed, or what is lacking. */
+  amount: string
+  /** Where to go on after a top-up. */
+  next: string
+  failure?: FormFailure | null
+  once?: string
+}
+
+function BalancePage({ balance, payments, account, amount, next, failure = null, once }: BalancePageProps) {
+  const { currency } = balance
+  return (
+    <MarketFrame title="Balance" path="/balance" account={account} needs="member">
+      <Figures>
+        <Figure label="Available">
+          <Amount minor={balance.available_minor} currency={currency} />
+        </Figure>
+        {balance.held_minor > 0 && (
+          <Figure label="Held" note="for runs that have not trained yet">
+            <Amount minor={balance.held_minor} currency={currency} />
+          </Figure>
+        )}
+        {balance.awaited_minor > 0 && (
+          <Figure label="Awaited" note="not confirmed by the provider">
+            <Amount minor={balance.awaited_minor} currency={currency} />
+          </Figure>
+        )}
+      </Figures>
+      <section class="market-part">
+        <h2>Top up</h2>
+        <Form action="/balance/top-ups" failure={failure} fields={['amount_minor']}>
+          <OnceKey once={once} />
+          <input type="hidden" name="account" value={account} />
+          <input type="hidden" name="next" value={next} />
+          <Field
+            label={`Amount, in ${currency}`}
+            name="amount_minor"
+            value={amount}
+            failure={failure}
+            help="You pay at the payment provider; it is here once the provider confirms it."
+            maxlength={24}
+            required
+          />
+          <p>
+            <Button look="primary">Top up</Button>
+          </p>
+        </Form>
+      </section>
+      <section class="market-part">
+        <h2>Payments</h2>
+        <Payments payments={payments.payments} />
+        <OlderLink path="/balance" account={account} cursor={payments.next_cursor} />
+      </section>
+    </MarketFrame>
+  )
+}
+
+function Payments({ payments }: { payments: Payment[] }) {
+  if (payments.length === 0)
+    return (
+      <EmptyState title="No payments yet" command="agentgym balance top-up 20">
+        Top-ups, and orders that were paid at the provider, stand here.
+      </EmptyState>
+    )
+  return (
+    <Table
+      caption="Payments"
+      rows={payments}
+      columns={[
+        {
+          title: 'Payment',
+          heading: true,
+          cell: ({ id }) => (
+            <a class="mono" href={`/payments/${id}`}>
+              {id.slice(0, 8)}
+            </a>
+          ),
+        },
+        {
+          title: 'For',
+          cell: ({ order }) =>
+            order === null ? (
+              'top-up'
+            ) : (
+              <>
+                order <OrderLink id={order} />
+              </>
+            ),
+        },
+        { title: 'State', cell: (payment) => <PaymentState payment={payment} /> },
+        { title: 'When', wide: true, cell: ({ created_at: at }) => <Time at={at} /> },
+        { title: 'Amount', numeric: true, cell: (one) => <Amount minor={one.amount_minor} currency={one.currency} /> },
+      ]}
+    />
+  )
+}
+
+const tones = { pending: 'warning', succeeded: 'good', failed: 'bad', expired: 'plain', disputed: 'bad' } as const
+const words = {
+  pending: 'awaits the provider',
+  succeeded: 'paid',
+  failed: 'failed',
+  expired: 'expired',
+  disputed: 'taken back',
+}
+
+function PaymentState({ payment: { state } }: { payment: Payment }) {
+  return <Badge tone={tones[state]}>{words[state]}</Badge>
+}
+
+type PaymentPageProps = {
+  payment: Payment
+  /** Whose balance page to go back to; empty for the visitor's own. */
+  account: string
+  /** A path of this site where somebody was about to buy; `/` for nowhere. */
+  next: string
+}
+
+/** Where a top-up stands, and where to pay it. */
+function PaymentPage({ payment, account, next }: PaymentPageProps) {
+  const { state, amount_minor, currency, checkout_url: checkout, purpose, order, message } = payment
+  const amount = formatAmount(amount_minor, currency)
+  return (
+    <article class="receipt">
+      <header class="receipt-head">
+        <h1>
+          {purpose === 'top_up' ? 'Top-up of' : 'Payment of'} {amount}
+        </h1>
+        <PaymentState payment={payment} />
+      </header>
+      {message !== null && state !== 'succeeded' && <Notice kind="failure">{message}</Notice>}
+      <dl class="receipt-facts">
+        <div>
+          <dt>Payment</dt>
+          <dd class="mono">{payment.id}</dd>
+        </div>
+        <div>
+          <dt>For</dt>
+          <dd>{purpose === 'top_up' ? `the balance of ${payment.account}` : `an order of ${payment.account}`}</dd>
+        </div>
+        <div>
+          <dt>Begun</dt>
+          <dd>
+            <Moment at={payment.created_at} />
+          </dd>
+        </div>
+        {payment.ended_at !== null && (
+          <div>
+            <dt>Ended</dt>
+            <dd>
+              <Moment at={payment.ended_at} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      <p class="receipt-actions">
+        {state === 'pending' && checkout !== null && (
+          <ProviderLink href={checkout}>Pay {amount} at the provider</ProviderLink>
+        )}
+        {state === 'pending' && <Button href={here(payment, next)}>I have paid: look again</Button>}
+        {next !== '/' && (
+          <Button href={next} look={state === 'succeeded' ? 'primary' : 'quiet'}>
+            Go on with your purchase
+          </Button>
+        )}
+        {order !== null && <Button href={`/orders/${order}`}>To the order</Button>}
+        <Button href={accountAddress('/balance', account)}>To the balance</Button>
+      </p>
+    </article>
+  )
+}
+
+function here({ id }: Payment, next: string): string {
+  return next === '/' ? `/payments/${id}` : `/payments/${id}?next=${encodeURIComponent(next)}`
+}

@@ -1,0 +1,265 @@
+import type { SetPriceRequest } from '@agentgym/contract'
+import { formatAmount, type Price, type PricePage as Prices } from '@agentgym/contract'
+import {
+  attempt,
+  type FormFailure,
+  type FormValues,
+  formAmount,
+  formAmountOrZero,
+  invalidField,
+  typedAmount,
+} from '../../app/form.ts'
+import { route } from '../../app/route.ts'
+import type { Visit } from '../../app/visit.ts'
+import { Button } from '../../components/controls.tsx'
+import { Field, Form } from '../../components/form.tsx'
+import { Notice } from '../../components/messages.tsx'
+import { packageAddress } from '../../components/package-list.tsx'
+import { Table } from '../../components/table.tsx'
+import { Moment, Price as ShownPrice } from '../../components/values.tsx'
+import { packagePath } from '../package/read-package.ts'
+
+export const priceRoutes = [
+  route('get', '/packages/:scope/:name/price', { access: 'owner' }, async (visit) =>
+    visit.page(<PriceSettings view={await readPrices(visit)} values={null} />, frame),
+  ),
+
+  route('post', '/packages/:scope/:name/price', { access: 'owner' }, async (visit) => {
+    const { form } = visit
+    const path = packagePath(visit)
+    const view = await readPrices(visit)
+    const failure = await attempt(() =>
+      visit.api.PUT('/v1/packages/{scope}/{name}/price', {
+        params: { path },
+        body: priceRequest(form, view, view.prices.current.currency),
+      }),
+    )
+    if (failure === null) return visit.redirect(`${packageAddress(`${path.scope}/${path.name}`)}/price`)
+    return visit.page(<PriceSettings view={view} values={form} failure={failure} />, {
+      ...frame,
+      status: failure.status,
+    })
+  }),
+]
+
+const frame = { title: 'Price', hidden: true }
+
+async function readPrices(visit: Visit): Promise<PriceView> {
+  const params = { path: packagePath(visit) }
+  const [prices, page] = await Promise.all([
+    visit.api.GET('/v1/packages/{scope}/{name}/price', { params }),
+    visit.api.GET('/v1/packages/{scope}/{name}', { params }),
+  ])
+  return { prices: prices.data, kind: page.data.kind }
+}
+
+type PriceView = { prices: Prices; kind: 'scenario' | 'agent' }
+type PriceSettingsProps = { view: PriceView; values: FormValues | null; failure?: FormFailure | null }
+
+/** What a package costs, will cost and has cost, and the seller's form that changes it. */
+function PriceSettings({ view, values, failure = null }: PriceSettingsProps) {
+  const { prices, kind } = view
+  const { history, upcoming, upcoming_terms: later, current } = prices
+  return (
+    <div class="market">
+      <header>
+        <p class="checkout-back">
+          <a href={packageAddress(prices.package)}>{prices.package}</a>
+        </p>
+        <h1>Price</h1>
+        <p class="lead">
+          It costs <ShownPrice minor={current.amount_minor} currency={current.currency} kind={current.kind} />
+          {current.kind === 'one_time' && ' for all versions of a major'}. Whoever has bought it keeps what they have.
+        </p>
+      </header>
+      {(upcoming !== null || later !== null) && <Announced prices={prices} kind={kind} />}
+      <PriceForm kind={kind} prices={prices} values={values} failure={failure} />
+      <section class="market-part">
+        <h2>What it has cost</h2>
+        {history.length === 0 ? <p class="dim">No price was ever set: it is free.</p> : <History history={history} />}
+      </section>
+    </div>
+  )
+}
+
+function Announced({ prices: { current, upcoming, upcoming_terms: later }, kind }: { prices: Prices; kind: string }) {
+  return (
+    <Notice kind="warning">
+      {upcoming !== null && (
+        <p>
+          From <Moment at={upcoming.effective_at} /> it costs{' '}
+          <ShownPrice minor={upcoming.amount_minor} currency={upcoming.currency} kind={upcoming.kind} />. Until then
+          everybody buys at the price of today. Another price takes the place of this one.
+        </p>
+      )}
+      {later !== null && (
+        <p>
+          From <Moment at={later.effective_at} />{' '}
+          {kind === 'scenario'
+            ? `the royalty is ${later.royalty_basis_points / 100}%.`
+            : `1,000 hosted calls cost ${formatAmount(later.calls_price_minor, current.currency)}.`}
+        </p>
+      )}
+    </Notice>
+  )
+}
+
+const kindWords = { free: 'Free', one_time: 'A licence', per_run: 'Each run' }
+
+function History({ history }: { history: Price[] }) {
+  return (
+    <Table
+      caption="Prices, newest first"
+      rows={history}
+      columns={[
+        { title: 'From', heading: true, cell: ({ effective_at: at }) => <Moment at={at} /> },
+        { title: 'For', cell: ({ kind }) => kindWords[kind] },
+        { title: 'Price', numeric: true, cell: (price) => formatAmount(price.amount_minor, price.currency) },
+      ]}
+    />
+  )
+}
+
+type PriceFormProps = {
+  kind: 'scenario' | 'agent'
+  prices: Prices
+  /** What was typed; null where the form shows what holds. */
+  values: FormValues | null
+  failure: FormFailure | null
+}
+
+const kinds = {
+  free: 'Free',
+  one_time: 'A licence for all versions of a major',
+  per_run: 'Each training run; its files are never handed out',
+} as const
+
+function PriceForm({ kind, prices, values, failure }: PriceFormProps) {
+  const { current, upcoming } = prices
+  const { currency } = current
+  const wanted = upcoming ?? current
+  const said = (field: string, otherwise: string) => (values === null ? otherwise : values.get(field))
+  return (
+    <Form
+      action={`${packageAddress(prices.package)}/price`}
+      failure={failure}
+      fields={['kind', 'amount_minor', 'royalty_basis_points', 'trial_calls', 'calls_price_minor', 'terms']}
+      label="Price"
+    >
+      <Field
+        label="Sold as"
+        name="kind"
+        value={said('kind', wanted.kind)}
+        failure={failure}
+        options={(['free', 'one_time', ...(kind === 'scenario' ? ['per_run' as const] : [])] as const).map((value) => ({
+          value,
+          label: kinds[value],
+        }))}
+        required
+      />
+      <Field
+        label={`Price, in ${currency}`}
+        name="amount_minor"
+        value={said('amount_minor', wanted.amount_minor === 0 ? '' : typedAmount(wanted.amount_minor, currency))}
+        failure={failure}
+        help="Empty where it is free. A cut holds at once; a raise is announced first, unless nobody relies on the package yet."
+        maxlength={24}
+      />
+      <KindFields {...{ kind, prices, said, failure }} />
+      <Field
+        label="Terms"
+        name="terms"
+        value={said('terms', prices.terms)}
+        failure={failure}
+        help="What a buyer may do with it, in words. The licence of package.json holds beside them."
+        maxlength={10_000}
+        rows={6}
+      />
+      <p>
+        <Button look="primary">Set the price</Button>
+      </p>
+    </Form>
+  )
+}
+
+type KindFieldsProps = Pick<PriceFormProps, 'kind' | 'prices' | 'failure'> & {
+  /** What stands in a field: what was typed, or what holds. */
+  said: (field: string, otherwise: string) => string
+}
+
+/** What only scenarios have, and what only agents. */
+function KindFields({ kind, prices, said, failure }: KindFieldsProps) {
+  const { currency } = prices.current
+  if (kind === 'scenario')
+    return (
+      <Field
+        label="Royalty, in %"
+        name="royalty_basis_points"
+        value={said('royalty_basis_points', String(royaltyOf(prices) / 100))}
+        failure={failure}
+        help="Your part of every sale of others’ agents that were trained on it."
+        maxlength={8}
+      />
+    )
+  return (
+    <>
+      <Field
+        label={`1,000 hosted calls, in ${currency}`}
+        name="calls_price_minor"
+        value={said('calls_price_minor', typedAmount(callsPriceOf(prices), currency))}
+        failure={failure}
+        help="Beside the licence; 0 where calls cost nothing more."
+        maxlength={24}
+      />
+      <Field
+        label="Calls to try"
+        name="trial_calls"
+        value={said('trial_calls', String(prices.trial_calls))}
+        failure={failure}
+        help="Hosted calls that each account may make before it buys."
+        maxlength={7}
+      />
+    </>
+  )
+}
+
+/** What was announced is what the form goes on from: sending it unchanged changes nothing. */
+function royaltyOf({ royalty_basis_points: royalty, upcoming_terms: later }: Prices): number {
+  return later?.royalty_basis_points ?? royalty
+}
+
+function callsPriceOf({ calls_price_minor: calls, upcoming_terms: later }: Prices): number {
+  return later?.calls_price_minor ?? calls
+}
+
+/** What the form asks for. Throws `request_invalid`, naming the field that cannot be read. */
+function priceRequest(form: FormValues, { kind: packageKind }: PriceFormKind, currency: string): SetPriceRequest {
+  const kind = form.get('kind')
+  if (kind !== 'free' && kind !== 'one_time' && kind !== 'per_run') throw invalidField('kind', 'choose one')
+  const amount = form.get('amount_minor').trim()
+  return {
+    kind,
+    ...(kind === 'free' && amount === '' ? {} : { amount_minor: formAmount(form, 'amount_minor', currency) }),
+    terms: form.get('terms'),
+    ...(packageKind === 'scenario'
+      ? { royalty_basis_points: royaltyIn(form) }
+      : {
+          calls_price_minor: formAmountOrZero(form, 'calls_price_minor', currency),
+          trial_calls: trialIn(form),
+        }),
+  }
+}
+
+type PriceFormKind = Pick<PriceFormProps, 'kind'>
+
+function royaltyIn(form: FormValues): number {
+  const match = /^(\d{1,3})(?:\.(\d{1,2}))?$/.exec(form.get('royalty_basis_points').trim() || '0')
+  if (match === null) throw invalidField('royalty_basis_points', 'a percentage is like 10 or 2.5')
+  return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'))
+}
+
+function trialIn(form: FormValues): number {
+  const text = form.get('trial_calls').trim() || '0'
+  if (!/^\d{1,7}$/.test(text)) throw invalidField('trial_calls', 'it is a whole number')
+  return Number(text)
+}

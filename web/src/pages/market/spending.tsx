@@ -1,0 +1,174 @@
+import { formatAmount, type SpendCap } from '@agentgym/contract'
+import { attempt, type FormFailure, type FormValues, formAmountOrZero, invalidField } from '../../app/form.ts'
+import { route } from '../../app/route.ts'
+import type { Visit } from '../../app/visit.ts'
+import { Button } from '../../components/controls.tsx'
+import { Field, Form } from '../../components/form.tsx'
+import { EmptyState } from '../../components/messages.tsx'
+import { Table } from '../../components/table.tsx'
+import { usePage } from '../../layout/page-context.ts'
+import { accountField } from '../../session/accounts.ts'
+import { accountAddress, MarketFrame } from './market-frame.tsx'
+
+const path = '/settings/spending'
+
+export const spendingRoutes = [
+  route('get', path, { access: 'account' }, (visit) => spendingPage(visit, visit.query.get('account') ?? '')),
+
+  route('post', path, { access: 'account' }, async (visit) => {
+    const { form } = visit
+    const account = form.get('account')
+    const failure = await attempt(() => visit.api.PUT('/v1/spend-caps', { body: capRequest(visit) }))
+    return failure === null ? visit.redirect(accountAddress(path, account)) : spendingPage(visit, account, failure)
+  }),
+
+  route('post', `${path}/:id/remove`, { access: 'account' }, async (visit) => {
+    const account = visit.form.get('account')
+    const params = { path: { id: visit.params.id } }
+    const failure = await attempt(() => visit.api.DELETE('/v1/spend-caps/{id}', { params }))
+    return failure === null ? visit.redirect(accountAddress(path, account)) : spendingPage(visit, account, failure)
+  }),
+]
+
+/** Nothing at all may be spent, too: an amount of 0 is one, and an empty field is not. */
+function capRequest({ form, host }: Visit) {
+  const period = form.get('period')
+  if (period !== 'day' && period !== 'month' && period !== 'total') throw invalidField('period', 'choose one')
+  if (form.get('amount_minor').trim() === '') throw invalidField('amount_minor', 'say how much')
+  const token = form.get('token_id')
+  return {
+    period,
+    amount_minor: formAmountOrZero(form, 'amount_minor', host.currency),
+    token_id: token === '' ? undefined : token,
+    account: accountField(form.get('account')),
+  } as const
+}
+
+async function spendingPage(visit: Visit, account: string, failure: FormFailure | null = null): Promise<Response> {
+  const { api, form } = visit
+  const own = account === '' || account === visit.account?.username
+  const [{ caps }, tokens] = await Promise.all([capsOf(visit, account), own ? api.GET('/v1/tokens') : null])
+  const page = (
+    <SpendingPage caps={caps} tokens={tokens?.data.tokens ?? []} account={account} values={form} failure={failure} />
+  )
+  return visit.page(page, { title: 'Spend limits', hidden: true, status: failure?.status })
+}
+
+async function capsOf({ api }: Visit, account: string): Promise<{ caps: SpendCap[] }> {
+  const { data } = await api.GET('/v1/spend-caps', { params: { query: { account: accountField(account) } } })
+  return data
+}
+
+type SpendingPageProps = {
+  caps: SpendCap[]
+  /** The visitor's own, that limits can be put on; none for an organisation, which has none. */
+  tokens: { id: string; name: string }[]
+  account: string
+  values: FormValues
+  failure?: FormFailure | null
+}
+
+const periods = { day: 'a day', month: 'a month', total: 'in all' }
+
+/** What an account, and each of its tokens, may spend. */
+function SpendingPage({ caps, tokens, account, values, failure = null }: SpendingPageProps) {
+  const { host } = usePage()
+  return (
+    <MarketFrame
+      title="Spend limits"
+      path="/settings/spending"
+      account={account}
+      needs="member"
+      lead="What is bought and called beyond them is refused. Days and months are those of UTC; refunds are not counted back."
+    >
+      {caps.length === 0 ? (
+        <EmptyState title="No limits" command="agentgym spend-cap set 50 --period month">
+          Only the balance limits what is spent.
+        </EmptyState>
+      ) : (
+        <Caps caps={caps} account={account} currency={host.currency} />
+      )}
+      <section class="market-part">
+        <h2>Set a limit</h2>
+        <Form action="/settings/spending" failure={failure} fields={['token_id', 'period', 'amount_minor']}>
+          <input type="hidden" name="account" value={account} />
+          {tokens.length > 0 && (
+            <Field
+              label="Of"
+              name="token_id"
+              value={values.get('token_id')}
+              failure={failure}
+              options={[
+                { value: '', label: 'The whole account' },
+                ...tokens.map(({ id, name }) => ({ value: id, label: `Token ${name}` })),
+              ]}
+              required
+            />
+          )}
+          <Field
+            label={`At most, in ${host.currency}`}
+            name="amount_minor"
+            value={values.get('amount_minor')}
+            failure={failure}
+            maxlength={24}
+            required
+          />
+          <Field
+            label="Within"
+            name="period"
+            value={values.get('period') || 'month'}
+            failure={failure}
+            options={[
+              { value: 'day', label: 'A day' },
+              { value: 'month', label: 'A month' },
+              { value: 'total', label: 'All time' },
+            ]}
+            help="Another limit of the same kind gives way to it."
+            required
+          />
+          <p>
+            <Button look="primary">Set the limit</Button>
+          </p>
+        </Form>
+      </section>
+    </MarketFrame>
+  )
+}
+
+function Caps({ caps, account, currency }: { caps: SpendCap[]; account: string; currency: string }) {
+  return (
+    <Table
+      caption="Spend limits"
+      rows={caps}
+      columns={[
+        {
+          title: 'Of',
+          heading: true,
+          cell: ({ token }) => (token === null ? 'The whole account' : `Token ${token.name}`),
+        },
+        {
+          title: 'Limit',
+          cell: ({ amount_minor: most, spent_minor: spent, period }) => (
+            <>
+              {formatAmount(most, currency)} {periods[period]}
+              <span class="bill-note">{formatAmount(spent, currency)} spent</span>
+            </>
+          ),
+        },
+        {
+          title: 'Remove',
+          cell: ({ id, token, period }) => (
+            <Form
+              action={`/settings/spending/${id}/remove`}
+              look="inline"
+              label={`Remove the limit ${periods[period]} of ${token === null ? 'the account' : token.name}`}
+            >
+              <input type="hidden" name="account" value={account} />
+              <Button size="small">Remove</Button>
+            </Form>
+          ),
+        },
+      ]}
+    />
+  )
+}

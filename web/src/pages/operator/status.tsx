@@ -1,0 +1,221 @@
+import { type AuditList, formatAmount, type ServerStatus } from '@agentgym/contract'
+import { route } from '../../app/route.ts'
+import type { Html, Visit } from '../../app/visit.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button, Tabs } from '../../components/controls.tsx'
+import { EmptyState, Notice } from '../../components/messages.tsx'
+import { Figure, Figures } from '../../components/metrics.tsx'
+import { Table } from '../../components/table.tsx'
+import { Time } from '../../components/values.tsx'
+import { usePage } from '../../layout/page-context.ts'
+
+const operator = { access: 'operator' } as const
+
+export const operatorRoutes = [
+  route('get', '/operator', operator, (visit) => visit.redirect('/operator/queue')),
+
+  route('get', '/operator/queue', operator, async (visit) =>
+    visit.page(<QueuePage status={await readStatus(visit)} />, { title: 'Queue', hidden: true }),
+  ),
+
+  route('get', '/operator/workers', operator, async (visit) =>
+    visit.page(<WorkersPage status={await readStatus(visit)} />, { title: 'Workers', hidden: true }),
+  ),
+
+  route('get', '/operator/audit', operator, async (visit) => {
+    const filled = (name: string) => visit.query.get(name)?.trim() || undefined
+    const filter = { actor: filled('actor'), action: filled('action'), subject: filled('subject') }
+    const before = Number(visit.query.get('before')) || undefined
+    const { data } = await visit.api.GET('/v1/audit', { params: { query: { ...filter, before, limit: 50 } } })
+    const named = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
+    return visit.page(<AuditPage list={data} filter={named} />, { title: 'Audit log', hidden: true })
+  }),
+]
+
+async function readStatus({ api }: Visit): Promise<ServerStatus> {
+  const { data } = await api.GET('/v1/status')
+  return data
+}
+
+const tabs = [
+  { href: '/operator/queue', title: 'Queue' },
+  { href: '/operator/workers', title: 'Workers' },
+  { href: '/operator/moderation', title: 'Moderation' },
+  { href: '/operator/audit', title: 'Audit log' },
+]
+
+/** What stands around every page of those who run this installation. */
+export function OperatorFrame({ children }: { children?: Html }) {
+  const { path } = usePage()
+  return (
+    <div class="desk">
+      <h1>Operator</h1>
+      <Tabs tabs={tabs} current={path} label="Operator" />
+      <div class="settings-page">{children}</div>
+    </div>
+  )
+}
+
+const kinds: { kind: keyof ServerStatus['queue']; title: string; text: string }[] = [
+  { kind: 'check', title: 'Checks', text: 'of what was published' },
+  { kind: 'evaluate', title: 'Evaluations', text: 'of agents, for their seal' },
+  { kind: 'train', title: 'Training', text: 'runs' },
+]
+
+/** What waits, and what is being done. */
+export function QueuePage({ status }: { status: ServerStatus }) {
+  const there = status.workers.filter(({ state }) => state !== 'silent')
+  const slots = there.reduce((sum, worker) => sum + worker.slots, 0)
+  const used = there.reduce((sum, worker) => sum + worker.running, 0)
+  const waiting = kinds.reduce((sum, { kind }) => sum + status.queue[kind].queued, 0)
+  return (
+    <OperatorFrame>
+      {waiting > 0 && there.length === 0 && (
+        <Notice kind="warning">
+          {waiting} {waiting === 1 ? 'job waits' : 'jobs wait'} and no worker is there. <code>agentgym worker</code>{' '}
+          starts one, with a token of the scope <code>worker</code>.
+        </Notice>
+      )}
+      <Figures>
+        <Figure label="Waiting">{waiting}</Figure>
+        <Figure label="Slots in use" note={`of ${slots}`}>
+          {used}
+        </Figure>
+        <Figure label="Workers" note={`${status.workers.length - there.length} silent`}>
+          {there.length}
+        </Figure>
+      </Figures>
+      <Table
+        caption="Jobs by kind"
+        rows={kinds}
+        columns={[
+          {
+            title: 'Jobs',
+            heading: true,
+            cell: ({ title, text }) => (
+              <>
+                {title} <span class="dim">{text}</span>
+              </>
+            ),
+          },
+          { title: 'Waiting', numeric: true, cell: ({ kind }) => status.queue[kind].queued },
+          { title: 'Running', numeric: true, cell: ({ kind }) => status.queue[kind].running },
+        ]}
+      />
+    </OperatorFrame>
+  )
+}
+
+type Worker = ServerStatus['workers'][number]
+const tones = { idle: 'good', busy: 'warning', silent: 'bad' } as const
+
+/** Machines that take jobs. */
+export function WorkersPage({ status }: { status: ServerStatus }) {
+  return (
+    <OperatorFrame>
+      {status.workers.length === 0 ? (
+        <EmptyState title="Workers stand here once they have asked for a job" command="agentgym worker">
+          <p>On any machine, with a token of the scope worker in AGENTGYM_TOKEN.</p>
+        </EmptyState>
+      ) : (
+        <Table
+          caption="Workers"
+          rows={status.workers}
+          columns={[
+            { title: 'Worker', heading: true, cell: ({ name }) => <span class="mono">{name}</span> },
+            { title: 'State', cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
+            { title: 'Jobs', numeric: true, cell: ({ running, slots }) => `${running} / ${slots}` },
+            { title: 'Machine', cell: machineOf, wide: true },
+            { title: 'CPU', numeric: true, cell: ({ usage }) => percent(usage.cpu) },
+            { title: 'Memory', numeric: true, cell: ({ usage }) => percent(usage.memory), wide: true },
+            { title: 'GPU', numeric: true, cell: ({ usage }) => percent(usage.gpu), wide: true },
+            {
+              title: 'An hour',
+              numeric: true,
+              cell: ({ price_minor_per_hour }) => formatAmount(price_minor_per_hour, status.currency),
+              wide: true,
+            },
+            { title: 'Heard of', cell: ({ seen_at }) => <Time at={seen_at} /> },
+          ]}
+        />
+      )}
+    </OperatorFrame>
+  )
+}
+
+function machineOf({ cores, memory_bytes, gpus }: Worker): string {
+  const memory = `${Math.round(memory_bytes / 2 ** 30)} GiB`
+  return [`${cores} cores`, memory, ...gpus.map(({ name }) => name)].join(', ')
+}
+
+function percent(share: number | null): string {
+  return share === null ? '–' : `${Math.round(share * 100)}%`
+}
+
+type AuditFilter = { actor?: string; action?: string; subject?: string }
+type Entry = AuditList['entries'][number]
+
+/** Who did what. */
+export function AuditPage({ list, filter }: { list: AuditList; filter: AuditFilter }) {
+  return (
+    <OperatorFrame>
+      <form method="get" action="/operator/audit" class="desk-filter" aria-label="Filter the audit log">
+        <FilterField name="actor" label="Who" value={filter.actor} />
+        <FilterField name="action" label="Action" value={filter.action} />
+        <FilterField name="subject" label="Subject" value={filter.subject} />
+        <Button>Filter</Button>
+      </form>
+      {list.entries.length === 0 ? (
+        <EmptyState title="No entry is like that">
+          <a href="/operator/audit">Show all of them</a>
+        </EmptyState>
+      ) : (
+        <Table caption="Audit log" rows={list.entries} columns={columns} />
+      )}
+      {list.next_before !== null && (
+        <a href={`/operator/audit?${new URLSearchParams({ ...filter, before: String(list.next_before) })}`}>
+          Older entries
+        </a>
+      )}
+    </OperatorFrame>
+  )
+}
+
+function FilterField({ name, label, value }: { name: string; label: string; value?: string }) {
+  return (
+    <label class="desk-filter-text">
+      <span class="visually-hidden">{label}</span>
+      <input type="text" name={name} value={value} placeholder={label} spellcheck={false} />
+    </label>
+  )
+}
+
+const columns = [
+  {
+    title: 'When, UTC',
+    cell: ({ at }: Entry) => (
+      <time class="mono nowrap" datetime={at}>
+        {at.slice(0, 19).replace('T', ' ')}
+      </time>
+    ),
+  },
+  { title: 'Who', cell: ({ actor, token_id }: Entry) => whoOf(actor, token_id) },
+  { title: 'Action', heading: true, cell: ({ action }: Entry) => <code>{action}</code> },
+  { title: 'Subject', cell: ({ subject }: Entry) => <code class="audit-subject">{subject}</code> },
+  { title: 'From', cell: ({ ip }: Entry) => <code>{ip ?? '–'}</code>, wide: true },
+  {
+    title: 'Data',
+    cell: ({ data }: Entry) =>
+      Object.keys(data).length > 0 && <code class="audit-data">{JSON.stringify(data).slice(0, 300)}</code>,
+    wide: true,
+  },
+]
+
+function whoOf(actor: string | null, tokenId: string | null) {
+  return (
+    <>
+      {actor ?? '–'}
+      {tokenId !== null && <span class="dim"> by token</span>}
+    </>
+  )
+}

@@ -1,0 +1,147 @@
+import vm from 'node:vm'
+import { type AgentCard, type PolicySpec, type SpaceDescription, spaceLeaves } from '@agentgym/contract'
+import { describe, expect, it } from 'vitest'
+import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
+import { agentSnippets, hostedSnippets } from './snippets.tsx'
+
+describe('agent snippets', () => {
+  const card = (policy: Partial<PolicySpec> = {}): AgentCard => {
+    const { scenario, algorithm, steps, evaluation, model_hash } = goodAgent
+    const spaces = { observation: [], action: [] }
+    return { scenario, spaces, algorithm, steps, evaluation, model_hash, policy: { ...goodAgent.policy, ...policy } }
+  }
+  const textOf = (agent: AgentCard, title: RegExp) =>
+    agentSnippets('@acme/solver', agent, 'https://gym.example').find((one) => title.test(one.title))?.text ?? ''
+
+  /** Runs the snippet for Node.js against a model that answers with these outputs; gives what it asked and decided. */
+  function runNode(agent: AgentCard, outputs: Record<string, number[]>) {
+    const asked: Record<string, unknown>[] = []
+    const session = {
+      run: (observation: Record<string, unknown>) => {
+        asked.push(observation)
+        return Object.fromEntries(
+          Object.entries(outputs).map(([name, data]) => [name, { data: Float32Array.from(data) }]),
+        )
+      },
+    }
+    const Tensor = function (this: object, type: string, data: Float32Array, dims: number[]) {
+      Object.assign(this, { type, length: data.length, dims })
+    }
+    const body = textOf(agent, /^Node/)
+      .replace(/^import .*\n/, '')
+      .replaceAll('await ', '')
+    const context = { InferenceSession: { create: () => session }, Tensor, Float32Array, Array, console: { log() {} } }
+    const action = vm.runInNewContext(`${body}\ntypeof action === 'undefined' ? null : action`, context)
+    return { asked, action }
+  }
+
+  describe('snippets', () => {
+    it('give the likeliest action, counted as the scenario counts', () => {
+      const [choice] = goodAgent.policy.action
+      const [{ name, size }] = goodAgent.policy.observation
+      const { asked, action } = runNode(card(), { logits: [0.1, 0.9] })
+      expect(action).toBe(1)
+      expect(asked).toEqual([{ [name]: { type: 'float32', length: size, dims: [1, size] } }])
+      const shifted = card({ action: [{ ...choice, start: 5 }] })
+      expect(runNode(shifted, { logits: [0.9, 0.1] }).action).toBe(5)
+      expect(textOf(shifted, /^Python/)).toContain('return 5 + int(scores.argmax())')
+    })
+
+    it('are whole whatever a stranger calls an input', () => {
+      const [leaf] = goodAgent.policy.observation
+      const names = [
+        '"]; process.exit(1); ["',
+        'a.b',
+        'a_b',
+        '1',
+        '🚗',
+        '\n"""',
+        "'",
+        '$',
+        '__proto__',
+        'constructor',
+        'class',
+        'model',
+      ]
+      const agent = card({ observation: names.map((name) => ({ ...leaf, name })) })
+      const { asked, action } = runNode(agent, { logits: [1, 0] })
+      expect(Object.keys(asked[0]).sort()).toEqual([...names].sort())
+      expect(action).toBe(0)
+      const [, parameters = ''] = /def act\((.*)\) -> int:/.exec(textOf(agent, /^Python/)) ?? []
+      const variables = parameters.split(', ').map((parameter) => parameter.replace(': list[float]', ''))
+      expect(new Set(variables).size).toBe(names.length)
+      for (const variable of variables) expect(variable).toMatch(/^(?!(?:class|model)$)[A-Za-z_]\w*$/)
+    })
+
+    it('give all outputs where an action is more than one choice', () => {
+      const [choice] = goodAgent.policy.action
+      const agent = card({
+        action: [
+          { ...choice, name: 'a' },
+          { ...choice, name: 'b' },
+        ],
+      })
+      expect(runNode(agent, { 'a.logits': [0, 1], 'b.logits': [1, 0] }).action).toBeNull()
+      expect(textOf(agent, /^Python/)).toContain('-> dict:')
+    })
+  })
+})
+
+describe('hosted snippets', () => {
+  const snippetsOf = (space: SpaceDescription) =>
+    hostedSnippets({
+      name: '@acme/solver',
+      version: '1.2.3',
+      server: 'https://gym.example',
+      observation: spaceLeaves(space),
+    })
+  const zeros = (size: number) => Array.from({ length: size }, () => null)
+
+  /** Runs the snippet for Node.js against a client that notes what it was asked. */
+  async function runNode(
+    space: SpaceDescription,
+  ): Promise<{ options: object; asked: { messages: { content: string }[] } }> {
+    const text = snippetsOf(space).find(({ title }) => /JavaScript/.test(title))?.text ?? ''
+    const noted: { options?: object; asked?: object } = {}
+    class OpenAI {
+      constructor(options: object) {
+        noted.options = options
+      }
+      chat = {
+        completions: {
+          create: async (asked: object) => {
+            noted.asked = asked
+            return { choices: [{ message: { content: '{"action":1,"label":null}' } }] }
+          },
+        },
+      }
+    }
+    const body = `(async () => {${text.replace(/^import .*\n/, '')}})()`
+    const context = { OpenAI, JSON, Array, process: { env: { AGENTGYM_TOKEN: 'agt_1' } }, console: { log() {} } }
+    await vm.runInNewContext(body, context)
+    return noted as Awaited<ReturnType<typeof runNode>>
+  }
+
+  it('ask this server for that version, with the token of the environment', async () => {
+    const { options, asked } = await runNode({ type: 'box', shape: [2], low: zeros(2), high: zeros(2) })
+    expect({ ...options }).toEqual({ baseURL: 'https://gym.example/v1', apiKey: 'agt_1' })
+    expect(asked).toMatchObject({ model: '@acme/solver@1.2.3', messages: [{ role: 'user', content: '[0,0]' }] })
+  })
+
+  it('are whole whatever a stranger calls a part of the observation, and short however large it is', async () => {
+    const names = ['"]; process.exit(1); ["', '__proto__', '\n"""', "'", '</script>', '`']
+    const space: SpaceDescription = {
+      type: 'dict',
+      entries: [
+        ...names.map((name) => ({ name, space: { type: 'discrete' as const, n: 3, start: 1 } })),
+        { name: 'sight', space: { type: 'box', shape: [40, 40], low: zeros(1600), high: zeros(1600) } },
+        { name: 'said', space: { type: 'text', maxTokens: 4, vocabulary: 9 } },
+      ],
+    }
+    const { asked } = await runNode(space)
+    const observation = JSON.parse(asked.messages[0].content)
+    expect(Object.keys(observation)).toEqual([...names, 'sight', 'said'])
+    expect(observation.sight).toEqual(Array.from({ length: 1600 }, () => 0))
+    for (const { text } of snippetsOf(space)) expect(text.length).toBeLessThan(1_000)
+  })
+})

@@ -1,0 +1,296 @@
+import type { ChangeList, Dependents, Leaderboard, VersionDetails, VersionList } from '@agentgym/contract'
+import { formatValue } from '@agentgym/contract/charts'
+import { route } from '../../app/route.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/controls.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { EmptyState } from '../../components/messages.tsx'
+import { packageAddress } from '../../components/package-list.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { Count, Time } from '../../components/values.tsx'
+import { isHidden, nothing, tabPage } from './package-frame.tsx'
+import { Changes } from './prose.tsx'
+import { dependenciesOf, packagePath, readPackage, readVersion } from './read-package.ts'
+import { shownBytes } from './shown-bytes.ts'
+
+export const packageTabRoutes = [
+  route('get', '/packages/:scope/:name/agents', { access: 'public' }, async (visit) => {
+    const view = await readPackage(visit)
+    const { page } = view
+    if (page.kind === 'agent') return visit.redirect(packageAddress(page.name))
+    if (page.latest === null) return tabPage(visit, view, '/agents', nothing(view))
+    const cursor = visit.query.get('cursor') ?? undefined
+    const { data: board } = await visit.api.GET('/v1/packages/{scope}/{name}/versions/{version}/leaderboard', {
+      params: { path: { ...packagePath(visit), version: page.latest.version }, query: { limit: 25, cursor } },
+    })
+    const empty = { scenario: { name: page.name, version: page.latest.version }, entries: [], next: null }
+    const body = <AgentsTab board={board ?? empty} name={page.name} first={cursor === undefined} />
+    return tabPage(visit, view, '/agents', body)
+  }),
+
+  route('get', '/packages/:scope/:name/versions', { access: 'public' }, async (visit) => {
+    const view = await readPackage(visit)
+    if (isHidden(view)) return tabPage(visit, view, '/versions', nothing(view))
+    const params = { path: packagePath(visit) }
+    const { data: list } = await visit.api.GET('/v1/packages/{scope}/{name}/versions', { params })
+    const part = versionsAfter(list ?? { name: view.page.name, tags: {}, versions: [] }, visit.query.get('before'))
+    const { data: told } = await visit.api.GET('/v1/packages/{scope}/{name}/changes', {
+      params: { ...params, query: { before: part.before, limit: part.list.versions.length || 1 } },
+    })
+    return tabPage(visit, view, '/versions', <VersionsTab part={part} changes={told?.changes ?? []} />)
+  }),
+
+  route('get', '/packages/:scope/:name/dependencies', { access: 'public' }, async (visit) => {
+    const view = await readPackage(visit)
+    if (view.page.latest === null) return tabPage(visit, view, '/dependencies', nothing(view))
+    const params = { path: packagePath(visit) }
+    const [{ details }, { data }] = await Promise.all([
+      readVersion(visit, view.page.latest.version),
+      visit.api.GET('/v1/packages/{scope}/{name}/dependents', { params }),
+    ])
+    return tabPage(visit, view, '/dependencies', <DependenciesTab details={details} dependents={data} />)
+  }),
+]
+
+type Entry = Leaderboard['entries'][number]
+
+const agentColumns: Column<Entry>[] = [
+  { title: 'Rank', numeric: true, cell: ({ rank }) => rank },
+  {
+    title: 'Agent',
+    heading: true,
+    cell: ({ agent }) => (
+      <a class="mono" href={packageAddress(agent.name)}>
+        {agent.name}
+        <span class="dim">@{agent.version}</span>
+      </a>
+    ),
+  },
+  { title: 'Algorithm', wide: true, cell: ({ agent }) => agent.algorithm.toUpperCase() },
+  {
+    title: 'Return',
+    numeric: true,
+    cell: ({ return_mean, return_std }) => (
+      <>
+        {formatValue(return_mean)}
+        {return_std !== null && <span class="dim"> ± {formatValue(return_std)}</span>}
+      </>
+    ),
+  },
+  {
+    title: 'Success',
+    cell: ({ success }) =>
+      success === null ? (
+        <span class="dim">–</span>
+      ) : (
+        <Badge tone={success ? 'good' : 'plain'}>{success ? 'met' : 'not met'}</Badge>
+      ),
+  },
+  {
+    title: 'Length',
+    numeric: true,
+    wide: true,
+    cell: ({ length_mean }) => (length_mean === null ? '–' : formatValue(length_mean)),
+  },
+  { title: 'Trained', numeric: true, wide: true, cell: ({ steps }) => steps.toLocaleString('en') },
+  { title: 'Episodes', numeric: true, wide: true, cell: ({ episodes }) => episodes },
+  { title: 'Verified', wide: true, cell: ({ verified_at }) => <Time at={verified_at} /> },
+]
+
+/** Verified agents of a scenario's version, the best first. */
+export function AgentsTab({ board, name, first }: { board: Leaderboard; name: string; first: boolean }) {
+  const { scenario, entries, next } = board
+  const address = `${packageAddress(name)}/agents`
+  return (
+    <section class="package-section" aria-labelledby="leaderboard">
+      <h2 id="leaderboard">Verified agents</h2>
+      <p class="dim">
+        On version <span class="mono">{scenario.version}</span>, by mean return over held-out episodes that nobody could
+        know when the agent was published. Return is ± one standard deviation; trained in environment steps.
+      </p>
+      {entries.length === 0 ? (
+        <EmptyState
+          title={first ? 'No agent is verified on this version yet' : 'No more agents'}
+          command={first ? `agentgym train ${name} --out my-agent && agentgym agent publish my-agent` : undefined}
+        >
+          An agent stands here once its publisher’s claims came out again on this server.
+        </EmptyState>
+      ) : (
+        <Table
+          rows={entries}
+          columns={agentColumns}
+          caption={`Verified agents of ${scenario.name}@${scenario.version}`}
+        />
+      )}
+      <nav class="pager" aria-label="Pages">
+        {!first && <Button href={address}>First page</Button>}
+        {next !== null && (
+          <Button href={`${address}?cursor=${encodeURIComponent(next)}`}>
+            Next page <Icon name="chevron-right" />
+          </Button>
+        )}
+      </nav>
+    </section>
+  )
+}
+
+type Version = VersionList['versions'][number]
+
+/** As many as a page below 100 kB has room for, with what they say has changed. */
+const versionsOnPage = 20
+
+type VersionsPart = {
+  list: VersionList
+  /** The version that the page begins after. */
+  before: string | undefined
+  /** The last one here, where there are older ones. */
+  next: string | null
+}
+
+/** The versions that a page shows, after the one that its address names; all of them begin anew where there is no such version. */
+export function versionsAfter(list: VersionList, before: string | null): VersionsPart {
+  const at = list.versions.findIndex(({ version }) => version === before) + 1
+  const versions = list.versions.slice(at, at + versionsOnPage)
+  const next = list.versions.length > at + versionsOnPage ? (versions.at(-1)?.version ?? null) : null
+  return { list: { ...list, versions }, before: list.versions[at - 1]?.version, next }
+}
+
+/** The newest first: when each came, what its publisher says of it and has changed, what its checks found. */
+export function VersionsTab({ part: { list, next }, changes }: { part: VersionsPart; changes: ChangeList['changes'] }) {
+  const { name, tags, versions } = list
+  if (versions.length === 0)
+    return <EmptyState title="No version to show">Versions stand here once they are published.</EmptyState>
+  const told = new Map(changes.map(({ version, html }) => [version, html]))
+  const tagsOf = (version: string) => Object.entries(tags).filter(([, tagged]) => tagged === version)
+  return (
+    <section class="package-section" aria-labelledby="versions">
+      <h2 id="versions">Versions</h2>
+      <ol class="versions">
+        {versions.map((version) => (
+          <VersionEntry name={name} version={version} tags={tagsOf(version.version)} html={told.get(version.version)} />
+        ))}
+      </ol>
+      {next !== null && (
+        <p class="older">
+          <a href={`${packageAddress(name)}/versions?before=${encodeURIComponent(next)}`} rel="next">
+            Older ones
+          </a>
+        </p>
+      )}
+    </section>
+  )
+}
+
+type VersionEntryProps = { name: string; version: Version; tags: [tag: string, version: string][]; html?: string }
+
+function VersionEntry({ name, version, tags, html }: VersionEntryProps) {
+  const address = `${packageAddress(name)}/v/${encodeURIComponent(version.version)}`
+  return (
+    <li class="version">
+      <div class="version-head">
+        <h3>
+          <a class="mono" href={address}>
+            {version.version}
+          </a>
+        </h3>
+        <span class="package-marks">
+          {tags.map(([tag]) => (
+            <Badge tone={tag === 'latest' ? 'good' : 'plain'}>{tag}</Badge>
+          ))}
+          <VersionMarks version={version} />
+        </span>
+      </div>
+      <p class="version-facts">
+        <Time at={version.published_at ?? version.created_at} />
+        {version.checks_count > 0 && (
+          <span>
+            {version.checks_passed} of {version.checks_count} checks passed
+          </span>
+        )}
+        <span>
+          <Count value={version.downloads} /> downloads
+        </span>
+        <span>
+          {shownBytes(version.size)} in {version.file_count} files
+        </span>
+      </p>
+      {version.deprecated !== null && <p class="package-finding">{version.deprecated}</p>}
+      {html === undefined ? (
+        <p class="version-untold">Its changelog does not say what has changed.</p>
+      ) : (
+        <Changes html={html} below={3} all={`${address}#changes`} />
+      )}
+    </li>
+  )
+}
+
+/** Yanked, deprecated, being checked, rejected. */
+function VersionMarks({ version }: { version: Pick<Version, 'state' | 'yanked' | 'deprecated'> }) {
+  return (
+    <>
+      {version.state === 'checking' && <Badge tone="warning">being checked</Badge>}
+      {version.state === 'rejected' && <Badge tone="bad">rejected</Badge>}
+      {version.yanked && <Badge tone="bad">yanked</Badge>}
+      {version.deprecated !== null && <Badge tone="warning">deprecated</Badge>}
+    </>
+  )
+}
+
+type Dependency = { name: string; range: string; what: string }
+
+const dependencyColumns: Column<Dependency>[] = [
+  { title: 'Package', heading: true, cell: ({ name }) => <PackageName name={name} /> },
+  { title: 'Range', cell: ({ range }) => <code>{range}</code> },
+  { title: 'For', cell: ({ what }) => what },
+]
+
+/** What a version needs, and what needs it. */
+export function DependenciesTab({ details, dependents }: { details: VersionDetails; dependents: Dependents }) {
+  const { name, agent } = details
+  const rows: Dependency[] = [
+    ...(agent === null ? [] : [{ name: agent.scenario.name, range: agent.scenario.version, what: 'trained on it' }]),
+    ...dependenciesOf(details).map(([dependency, range]) => ({ name: dependency, range, what: 'installed with it' })),
+  ]
+  return (
+    <>
+      <section class="package-section" aria-labelledby="needs">
+        <h2 id="needs">What it needs</h2>
+        {rows.length === 0 ? (
+          <p class="dim">Nothing: all that version {details.version} runs is in it.</p>
+        ) : (
+          <Table rows={rows} columns={dependencyColumns} caption={`What ${name} needs`} />
+        )}
+      </section>
+      <Needed dependents={dependents} />
+    </>
+  )
+}
+
+function Needed({ dependents: { name, agents, packages } }: { dependents: Dependents }) {
+  const rows: Dependency[] = [
+    ...agents.map((one) => ({ name: one.name, range: one.scenario_version, what: `trained: ${one.version}` })),
+    ...packages.map((one) => ({ name: one.name, range: one.range, what: `installs it: ${one.version}` })),
+  ]
+  return (
+    <section class="package-section" aria-labelledby="needed">
+      <h2 id="needed">What needs it</h2>
+      {rows.length === 0 ? (
+        <EmptyState title="Nothing needs it yet">
+          Agents that were trained on it and verified stand here, and packages that name it as a dependency.
+        </EmptyState>
+      ) : (
+        <Table rows={rows} columns={dependencyColumns} caption={`What needs ${name}`} />
+      )}
+    </section>
+  )
+}
+
+/** A scoped name may be a package of this server; where it is none, its page says so. */
+function PackageName({ name }: { name: string }) {
+  if (!/^@[^/]+\/[^/]+$/.test(name)) return <code>{name}</code>
+  return (
+    <a class="mono" href={packageAddress(name)}>
+      {name}
+    </a>
+  )
+}

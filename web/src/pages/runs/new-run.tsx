@@ -1,0 +1,292 @@
+import { AgentGymError, formatAmount, parseSettings, type ServerStatus, type StartRunRequest } from '@agentgym/contract'
+import { attempt, type FormFailure, invalidField, optionalFormAmount } from '../../app/form.ts'
+import { route } from '../../app/route.ts'
+import type { Visit } from '../../app/visit.ts'
+import { Button } from '../../components/controls.tsx'
+import { Field, Form } from '../../components/form.tsx'
+import { Notice } from '../../components/messages.tsx'
+import { usePage } from '../../layout/page-context.ts'
+import { accountsOf } from '../../session/accounts.ts'
+import { OnceKey, onceAgain, onceHeader } from '../market/once-key.tsx'
+import { findRun } from './read-run.ts'
+
+export const newRunRoutes = [
+  route('get', '/runs/new', { access: 'account' }, async (visit) => {
+    const values = valuesFrom((name) => visit.query.get(name) ?? '')
+    const like = visit.query.get('like')
+    return showForm(visit, like === null ? values : await likeRun(visit, values, like))
+  }),
+
+  route('post', '/runs/new', { access: 'account' }, async (visit) => {
+    const values = valuesFrom((name) => visit.form.get(name).trim())
+    let id = ''
+    const failure = await attempt(async () => {
+      const body = requestOf(visit, values)
+      const { data } = await visit.api.POST('/v1/runs', { params: { header: onceHeader(visit) }, body })
+      id = data.id
+    })
+    return failure === null ? visit.redirect(`/runs/${id}`) : showForm(visit, values, failure)
+  }),
+]
+
+function valuesFrom(read: (name: string) => string): NewRunValues {
+  return Object.fromEntries(newRunFields.map((name) => [name, read(name)])) as NewRunValues
+}
+
+async function showForm(visit: Visit, values: NewRunValues, failure: FormFailure | null = null): Promise<Response> {
+  const [status, price] = await Promise.all([visit.api.GET('/v1/status'), priceOfRun(visit, values.scenario)])
+  return visit.page(
+    <NewRunPage
+      values={{
+        ...values,
+        expected_price: price === null ? '' : `${scenarioName(values.scenario)} ${price}`,
+      }}
+      accounts={visit.account === null ? [] : accountsOf(visit.account, 'member')}
+      machines={status.data}
+      failure={failure}
+      once={onceAgain(visit, failure)}
+      priceWords={
+        price === null
+          ? null
+          : `The scenario is paid for by the run: this one costs ${formatAmount(price, visit.host.currency)}, taken once training begins.`
+      }
+    />,
+    { title: 'Start a run', status: failure?.status, hidden: true },
+  )
+}
+
+/** In minor units; null where a run of it costs nothing but the machine. */
+async function priceOfRun({ api }: Visit, scenario: string): Promise<number | null> {
+  const [scope, name] = scenarioName(scenario).split('/')
+  if (!scope.startsWith('@') || !name) return null
+  try {
+    const { data } = await api.GET('/v1/packages/{scope}/{name}', { params: { path: { scope, name } } })
+    return data.price_kind === 'per_run' ? data.price_minor : null
+  } catch (error) {
+    if (error instanceof AgentGymError) return null
+    throw error
+  }
+}
+
+/** `@acme/maze@^1` is of `@acme/maze`. */
+function scenarioName(scenario: string): string {
+  const at = scenario.indexOf('@', 1)
+  return at === -1 ? scenario : scenario.slice(0, at)
+}
+
+/** With the settings of a run that was before. */
+async function likeRun(visit: Visit, values: NewRunValues, id: string): Promise<NewRunValues> {
+  const run = await findRun(visit, id)
+  const { steps, ...settings } = run.settings
+  return {
+    ...values,
+    algorithm: run.algorithm,
+    steps: String(steps ?? ''),
+    seed: String(run.seed),
+    settings: writeSettings(settings),
+    account: run.owner,
+  }
+}
+
+/** What the API is asked for. Throws `request_invalid` where a field cannot be read. */
+function requestOf({ form, host }: Visit, values: NewRunValues) {
+  const whole = (text: string) => (text === '' ? undefined : Number(text))
+  const [pricedName, price] = values.expected_price.split(' ')
+  return {
+    scenario: values.scenario,
+    algorithm: values.algorithm || undefined,
+    steps: whole(values.steps),
+    seed: whole(values.seed) ?? 1,
+    settings: readSettings(values.settings),
+    budget_minor: optionalFormAmount(form, 'budget_minor', host.currency),
+    expected_price: price && pricedName === scenarioName(values.scenario) ? { amount_minor: Number(price) } : undefined,
+    publish:
+      values.publish === ''
+        ? undefined
+        : { name: values.publish, visibility: values.visibility === 'private' ? ('private' as const) : undefined },
+    trajectories_every: 0,
+    account: values.account || undefined,
+    note: values.note || undefined,
+  }
+}
+
+/** Every field as typed. */
+type NewRunValues = Record<(typeof newRunFields)[number], string>
+const newRunFields = [
+  'scenario',
+  'algorithm',
+  'steps',
+  'seed',
+  'settings',
+  'budget_minor',
+  'publish',
+  'visibility',
+  'account',
+  'note',
+  'expected_price',
+] as const
+
+type NewRunPageProps = {
+  values: NewRunValues
+  accounts: string[]
+  machines: Parameters<typeof shownMachines>[0] | null
+  failure?: FormFailure | null
+  /** Of the scenario, where a run of it is paid for. */
+  priceWords: string | null
+  once?: string
+}
+
+/** Starts a run: what to train on, and for how long; the rest has the scenario's own values. */
+function NewRunPage({ values, accounts, machines, failure = null, priceWords, once }: NewRunPageProps) {
+  const { host } = usePage()
+  return (
+    <div class="desk desk-narrow">
+      <h1>Start a run</h1>
+      <p class="lead">
+        {machines === null || machines.workers.length === 0
+          ? 'No worker is connected now. The run waits until one is.'
+          : shownMachines(machines, host.currency)}
+      </p>
+      <Form action="/runs/new" failure={failure} fields={[...newRunFields]}>
+        <OnceKey once={once} />
+        <input type="hidden" name="expected_price" value={values.expected_price} />
+        <Field
+          label="Scenario"
+          name="scenario"
+          required
+          value={values.scenario}
+          help="@scope/name, with @version or a range if it is not to be the latest."
+          failure={failure}
+        />
+        <Field
+          label="Steps"
+          name="steps"
+          type="number"
+          min="1"
+          value={values.steps}
+          help="Environment steps in all. Left empty, the scenario's own."
+          failure={failure}
+        />
+        <Field
+          label={`Budget in ${host.currency}`}
+          name="budget_minor"
+          value={values.budget_minor}
+          help="At the limit the run stops with a checkpoint and can go on. Left empty, there is no limit."
+          failure={failure}
+        />
+        <Field
+          label="Publish the agent as"
+          name="publish"
+          value={values.publish}
+          help="@scope/name, once the run has completed. Left empty, it stays with the run."
+          failure={failure}
+        />
+        <MoreSettings values={values} accounts={accounts} failure={failure} />
+        {priceWords !== null && <Notice kind="info">{priceWords}</Notice>}
+        <Button look="primary">Start the run</Button>
+      </Form>
+    </div>
+  )
+}
+
+function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'values' | 'accounts' | 'failure'>) {
+  const changed = ['algorithm', 'seed', 'settings', 'note'] as const
+  const open = changed.some((field) => values[field] !== '' || failure?.fields[field] !== undefined)
+  return (
+    <details class="more" open={open}>
+      <summary>Algorithm, seed, settings, note</summary>
+      <div class="more-fields">
+        {accounts.length > 1 && (
+          <Field
+            label="Account"
+            name="account"
+            required
+            value={values.account}
+            options={accounts.map((account) => ({ value: account, label: account }))}
+            failure={failure}
+          />
+        )}
+        <Field
+          label="Algorithm"
+          name="algorithm"
+          value={values.algorithm}
+          options={[
+            { value: '', label: 'The scenario’s own' },
+            { value: 'ppo', label: 'PPO' },
+            { value: 'grpo', label: 'GRPO' },
+          ]}
+          failure={failure}
+        />
+        <Field
+          label="Seed"
+          name="seed"
+          type="number"
+          min="0"
+          value={values.seed}
+          help="1 unless told."
+          failure={failure}
+        />
+        <Field
+          label="Settings"
+          name="settings"
+          rows={4}
+          value={values.settings}
+          help="One a line, as agentgym train --set takes them: learning_rate=0.001"
+          failure={failure}
+        />
+        <Field
+          label="The published agent is"
+          name="visibility"
+          value={values.visibility}
+          options={[
+            { value: '', label: 'Public' },
+            { value: 'private', label: 'Private' },
+          ]}
+          failure={failure}
+        />
+        <Field
+          label="Note"
+          name="note"
+          maxlength={200}
+          value={values.note}
+          help="The run's name in lists."
+          failure={failure}
+        />
+      </div>
+    </details>
+  )
+}
+
+/** What a run that is started now meets: `1 of 2 workers is idle, 3 runs wait; an hour costs €12.00.` */
+export function shownMachines({ workers, queue }: ServerStatus, currency: string): string {
+  const there = workers.filter(({ state }) => state !== 'silent')
+  const idle = there.filter(({ state }) => state === 'idle').length
+  const prices = there.map(({ price_minor_per_hour }) => price_minor_per_hour)
+  const waiting = queue.train.queued === 0 ? 'no run waits' : `${queue.train.queued} wait`
+  const machines = `${idle} of ${there.length} ${there.length === 1 ? 'worker' : 'workers'} idle, ${waiting}.`
+  if (prices.length === 0) return 'No worker is connected now. The run waits until one is.'
+  const [low, high] = [Math.min(...prices), Math.max(...prices)]
+  if (high === 0) return `${machines} Training is free of charge here.`
+  const cost =
+    low === high ? formatAmount(low, currency) : `${formatAmount(low, currency)} to ${formatAmount(high, currency)}`
+  return `${machines} An hour of training costs ${cost}.`
+}
+
+type Settings = NonNullable<StartRunRequest['settings']>
+
+/** One setting a line, as `agentgym train --set` takes them. Throws `request_invalid` where a line is not one. */
+export function readSettings(text: string): Settings {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  try {
+    return parseSettings(lines)
+  } catch (error) {
+    if (error instanceof AgentGymError) throw invalidField('settings', `${error.message}. ${error.hint ?? ''}`.trim())
+    throw error
+  }
+}
+
+export function writeSettings(settings: Record<string, unknown>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('\n')
+}

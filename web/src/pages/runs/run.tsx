@@ -1,0 +1,397 @@
+import { AgentGymError, type EvaluationJob, formatAmount, type ProgressEvent, type Run } from '@agentgym/contract'
+import { formatValue } from '@agentgym/contract/charts'
+import { attempt, type FormFailure, formAmount, optionalFormAmount } from '../../app/form.ts'
+import { route } from '../../app/route.ts'
+import type { Visit } from '../../app/visit.ts'
+import { RunState } from '../../components/badge.tsx'
+import { Button } from '../../components/controls.tsx'
+import { Field, Form } from '../../components/form.tsx'
+import { LineChart } from '../../components/line-chart.tsx'
+import { Notice } from '../../components/messages.tsx'
+import { Figure, Figures, ShareBar } from '../../components/metrics.tsx'
+import { packageAddress } from '../../components/package-list.tsx'
+import { Time } from '../../components/values.tsx'
+import { useIsland } from '../../layout/page-context.ts'
+import { durationWords } from './duration-words.ts'
+import { isRunId, type ReadRun, type RefusedForm, readRun, seriesOf } from './read-run.ts'
+import { publishFieldOf, RunOutcome } from './run-agent.tsx'
+import { RunLog } from './run-log.tsx'
+
+const runPath = '/runs/:id{[0-9a-f-]+}'
+const account = { access: 'account' } as const
+
+export const runRoutes = [
+  route('get', runPath, account, (visit) => showRun(visit)),
+
+  route('post', `${runPath}/cancel`, account, async (visit) => {
+    const path = { params: { path: { id: visit.params.id } } }
+    const failure = await attempt(() => visit.api.POST('/v1/runs/{id}/cancel', path))
+    return afterAct(visit, failure)
+  }),
+
+  route('post', `${runPath}/resume`, account, async (visit) => {
+    const { id } = visit.params
+    const failure = await attempt(async () => {
+      const budget = formAmount(visit.form, 'budget_minor', visit.host.currency)
+      await visit.api.POST('/v1/runs/{id}/resume', { params: { path: { id } }, body: { budget_minor: budget } })
+    })
+    return afterAct(visit, failure)
+  }),
+]
+
+function afterAct(visit: Visit, failure: FormFailure | null): Response | Promise<Response> {
+  if (failure === null) return visit.redirect(`/runs/${visit.params.id}`)
+  return showRun(visit, { form: 'act', failure, values: visit.form })
+}
+
+/** What one does with the agent of a run that has ended. */
+export const runAgentRoutes = [
+  route('post', `${runPath}/publish`, { access: 'account' }, async (visit) => {
+    const failure = await publish(visit)
+    if (failure === null) return visit.redirect(`/runs/${visit.params.id}#agent`)
+    return showRun(visit, { form: 'publish', failure, values: visit.form })
+  }),
+
+  route('post', `${runPath}/evaluate`, { access: 'account' }, async (visit) => {
+    const { id } = visit.params
+    let evaluation = ''
+    const failure = await attempt(async () => {
+      const body = { episodes: Number(visit.form.get('episodes')), seed: Number(visit.form.get('seed')) }
+      const { data } = await visit.api.POST('/v1/runs/{id}/evaluations', { params: { path: { id } }, body })
+      evaluation = data.id
+    })
+    if (failure === null) return visit.redirect(`/runs/${id}?evaluation=${evaluation}#agent`)
+    return showRun(visit, { form: 'evaluate', failure, values: visit.form })
+  }),
+]
+
+/**
+ * First the agent, then its price: the same form again publishes nothing twice, and sets the price that was refused.
+ */
+async function publish({ api, form, host, params: { id } }: Visit): Promise<FormFailure | null> {
+  const filled = (field: string) => form.get(field).trim() || undefined
+  const visibility = filled('visibility')
+  let published: string | undefined
+  const failure = await attempt(async () => {
+    // Before anything is published: an amount that cannot be read is none.
+    const amount = optionalFormAmount(form, 'amount_minor', host.currency)
+    const { data } = await api.POST('/v1/runs/{id}/publish', {
+      params: { path: { id } },
+      // What is no visibility, the API says.
+      body: {
+        name: form.get('name').trim(),
+        version: filled('version'),
+        visibility: visibility as 'public' | undefined,
+      },
+    })
+    published = data.name
+    if (amount === undefined || published === undefined) return
+    const [scope, name] = published.split('/')
+    const body = { kind: 'one_time' as const, amount_minor: amount }
+    await api.PUT('/v1/packages/{scope}/{name}/price', { params: { path: { scope, name } }, body })
+  }, publishFieldOf)
+  if (failure === null || published === undefined) return failure
+  return {
+    ...failure,
+    fields: 'name' in failure.fields ? { amount_minor: failure.fields.name } : failure.fields,
+    message: `${published} is published; its price is not set. ${failure.message ?? ''}`.trim(),
+  }
+}
+
+/** The page of a run, with the form on it that was refused. Throws `run_not_found`. */
+async function showRun(visit: Visit, refused: RefusedForm | null = null): Promise<Response> {
+  if (!isRunId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'There is no such run.' })
+  const [read, asked] = await Promise.all([readRun(visit, visit.params.id), readAsked(visit)])
+  const refreshing =
+    visit.query.get('refresh') === '10' && (read.run.state === 'queued' || read.run.state === 'running')
+  const response = visit.page(<RunPage read={read} asked={asked} refused={refused} refreshing={refreshing} />, {
+    title: read.run.note ?? `Run on ${read.run.scenario.name}`,
+    status: refused?.failure.status,
+    hidden: true,
+  })
+  // For browsers without scripts: those with them go on by the run's events.
+  if (refreshing) response.headers.set('refresh', '10')
+  return response
+}
+
+/** The evaluation that the address names, where it is one of this run. */
+async function readAsked({ api, params, query }: Visit): Promise<EvaluationJob | null> {
+  const id = query.get('evaluation') ?? ''
+  if (!isRunId(id)) return null
+  try {
+    const { data } = await api.GET('/v1/evaluations/{id}', { params: { path: { id } } })
+    return data.run === params.id ? data : null
+  } catch (error) {
+    if (error instanceof AgentGymError && error.code === 'evaluation_not_found') return null
+    throw error
+  }
+}
+
+type RunPageProps = {
+  read: ReadRun
+  /** An evaluation that the address names. */
+  asked?: EvaluationJob | null
+  refused?: RefusedForm | null
+  refreshing?: boolean
+}
+
+/** One run of training. With scripts it goes on by itself; without, a link has the browser reload it. */
+function RunPage({ read, asked = null, refused = null, refreshing = false }: RunPageProps) {
+  useIsland('run-live')
+  const { run, points, target } = read
+  const goesOn = run.state === 'queued' || run.state === 'running'
+  const acted = refused?.form === 'act' ? refused : null
+  return (
+    <div class="run" data-run={run.id} data-run-live={goesOn ? 'yes' : undefined} data-run-event={run.last_event}>
+      <div class="run-head" data-part="head">
+        <RunHead run={run} />
+      </div>
+      {goesOn && (
+        <noscript>
+          <p class="run-refresh">
+            {refreshing ? (
+              <a href={`/runs/${run.id}`}>Stop reloading every 10 seconds</a>
+            ) : (
+              <a href={`/runs/${run.id}?refresh=10`}>Reload every 10 seconds</a>
+            )}
+          </p>
+        </noscript>
+      )}
+      <p class="visually-hidden" role="status" data-run-status />
+      <LineChart
+        title="Mean return"
+        unit="environment steps"
+        size="large"
+        level={2}
+        live="return_mean"
+        target={target === null ? undefined : { value: target, name: 'success at' }}
+        series={[{ name: 'Mean return', points: seriesOf(points, ({ return_mean }) => return_mean) }]}
+      />
+      <div class="run-summary" data-part="summary">
+        <RunFigures run={run} />
+        <RunBars run={run} />
+      </div>
+      <div data-part="actions">
+        <RunActions run={run} failure={acted?.failure ?? null} typedBudget={acted?.values.get('budget_minor')} />
+      </div>
+      {goesOn && <SmallCharts points={points} />}
+      <div data-part="outcome">
+        <RunOutcome run={run} checkpoints={read.checkpoints} asked={asked} refused={refused} />
+      </div>
+      {!goesOn && <SmallCharts points={points} />}
+      <div data-part="log">
+        <RunLog log={read.log} run={run} />
+      </div>
+      <RunSettings run={run} />
+    </div>
+  )
+}
+
+function RunHead({ run }: { run: Run }) {
+  return (
+    <>
+      <p class="run-state">
+        <RunState state={run.state} />
+        {run.cancel_requested && run.state === 'running' && <span class="dim">stopping, with a checkpoint</span>}
+        {run.state === 'queued' && <span class="dim">{aheadWords(run.ahead)}</span>}
+        {run.worker !== null && run.state === 'running' && <span class="dim">on {run.worker}</span>}
+      </p>
+      <h1>{run.note ?? `Training on ${run.scenario.name}`}</h1>
+      <p class="run-facts">
+        <a class="mono" href={packageAddress(run.scenario.name)}>
+          {run.scenario.name}@{run.scenario.version}
+        </a>
+        <span>{run.algorithm.toUpperCase()}</span>
+        <span>seed {run.seed}</span>
+        <span>
+          by <a href={`/@${run.created_by}`}>{run.created_by}</a>
+          {run.owner !== run.created_by && (
+            <>
+              {' for '}
+              <a href={`/@${run.owner}`}>{run.owner}</a>
+            </>
+          )}
+        </span>
+        <Time at={run.created_at} />
+      </p>
+      {run.error !== null && (
+        <Notice kind="failure">
+          {run.error.message} {run.error.hint} <code>{run.error.code}</code>
+        </Notice>
+      )}
+    </>
+  )
+}
+
+function aheadWords(ahead: number | null): string {
+  if (ahead === null || ahead === 0) return 'next in the queue'
+  return ahead === 1 ? '1 run is ahead' : `${ahead} runs are ahead`
+}
+
+type Curve = { live: string; title: string; value: (point: ProgressEvent) => number | null }
+
+/** In this order; one that the algorithm has not is left out once the run has figures. */
+const curves: Curve[] = [
+  { live: 'steps_per_second', title: 'Throughput, steps a second', value: (point) => point.steps_per_second },
+  { live: 'length_mean', title: 'Mean episode length', value: (point) => point.length_mean },
+  { live: 'policy_loss', title: 'Policy loss', value: ({ learner }) => learner.policy_loss },
+  { live: 'value_loss', title: 'Value loss', value: ({ learner }) => learner.value_loss },
+  { live: 'entropy', title: 'Entropy', value: ({ learner }) => learner.entropy },
+  { live: 'approximate_kl', title: 'Approximate KL', value: ({ learner }) => learner.approximate_kl },
+]
+
+function SmallCharts({ points }: { points: ProgressEvent[] }) {
+  return (
+    <section class="run-charts" aria-label="How it learns">
+      {curves
+        .filter(({ value }) => points.length === 0 || points.some((point) => value(point) !== null))
+        .map(({ live, title, value }) => (
+          <LineChart
+            title={title}
+            unit="environment steps"
+            live={live}
+            series={[{ name: title, points: seriesOf(points, value) }]}
+          />
+        ))}
+    </section>
+  )
+}
+
+function RunSettings({ run }: { run: Run }) {
+  return (
+    <details class="run-settings">
+      <summary>
+        <h2>Settings</h2>
+      </summary>
+      <dl>
+        {Object.entries(run.settings).map(([name, value]) => (
+          <div>
+            <dt class="mono">{name}</dt>
+            <dd class="mono">{JSON.stringify(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
+
+type RunActionsProps = { run: Run; failure: FormFailure | null; typedBudget?: string }
+
+/** What can be done about a run now. */
+function RunActions({ run, failure, typedBudget }: RunActionsProps) {
+  const goesOn = run.state === 'queued' || run.state === 'running'
+  const again = new URLSearchParams({ scenario: `${run.scenario.name}@${run.scenario.version}`, like: run.id })
+  return (
+    <div class="run-actions">
+      {run.state === 'budget_exceeded' && (
+        <Form action={`/runs/${run.id}/resume`} look="inline" failure={failure} fields={['budget_minor']}>
+          <Field
+            label={`New budget for the whole run, in ${run.cost.currency}`}
+            name="budget_minor"
+            required
+            value={typedBudget}
+            failure={failure}
+          />
+          <Button look="primary">Go on</Button>
+        </Form>
+      )}
+      {goesOn && !run.cancel_requested && (
+        <Form action={`/runs/${run.id}/cancel`} look="inline" failure={failure}>
+          <Button look="danger">Cancel the run</Button>
+        </Form>
+      )}
+      {!goesOn && <Button href={`/runs/new?${again}`}>Train again</Button>}
+      <Button href={`/runs/compare?ids=${run.id}`}>Compare</Button>
+    </div>
+  )
+}
+
+/** Where the server warns that a budget comes to its end. */
+const budgetMark = 0.75
+
+/** What a run has come to: return, steps, pace, time, cost. */
+function RunFigures({ run }: { run: Run }) {
+  const { progress, state } = run
+  return (
+    <Figures>
+      <Figure label="Mean return" note="of the last 100 episodes">
+        <span data-figure="return_mean">{shownOr(progress?.return_mean)}</span>
+      </Figure>
+      <Figure label="Steps" note={progress === null ? 'none yet' : `of ${progress.steps_total.toLocaleString('en')}`}>
+        <span data-figure="steps">{(progress?.steps ?? 0).toLocaleString('en')}</span>
+      </Figure>
+      <Figure label="Throughput" note="steps a second">
+        <span data-figure="steps_per_second">{shownOr(progress?.steps_per_second)}</span>
+      </Figure>
+      <Figure label={state === 'running' ? 'Time left' : 'Trained'} note={timeNote(run)}>
+        <span data-figure={state === 'running' ? 'time_left' : undefined}>{timeOf(run)}</span>
+      </Figure>
+      <Figure label="Episodes">
+        <span data-figure="episodes_total">{(progress?.episodes_total ?? 0).toLocaleString('en')}</span>
+      </Figure>
+    </Figures>
+  )
+}
+
+function shownOr(value: number | null | undefined): string {
+  return value === null || value === undefined ? '–' : formatValue(value)
+}
+
+function timeOf({ state, progress }: Run): string {
+  if (progress === null) return '–'
+  if (state !== 'running') return durationWords(progress.seconds)
+  const left = progress.steps_total - progress.steps
+  return progress.steps_per_second > 0 ? durationWords(left / progress.steps_per_second) : '–'
+}
+
+function timeNote({ state, progress }: Run): string | undefined {
+  if (state !== 'running') return undefined
+  return progress === null ? 'starting' : 'at this pace'
+}
+
+/** How far along, and how much of the budget is spent. */
+function RunBars({ run: { progress, cost, state } }: { run: Run }) {
+  const done = progress === null ? 0 : progress.steps / progress.steps_total
+  const amount = (minor: number) => formatAmount(minor, cost.currency)
+  const { spent_minor, budget_minor } = cost
+  const spent = budget_minor === null ? 0 : spent_minor / budget_minor
+  return (
+    <div class="run-bars">
+      <div>
+        <p class="run-bar-head">
+          <span>Training</span>
+          <span class="mono">{Math.floor(done * 100)}%</span>
+        </p>
+        <ShareBar share={done} label={`${Math.floor(done * 100)}% of the steps are done`} />
+      </div>
+      <div>
+        <p class="run-bar-head">
+          <span>Budget</span>
+          <span class="mono">
+            {amount(spent_minor)}
+            {budget_minor === null ? ' spent' : ` of ${amount(budget_minor)}`}
+          </span>
+        </p>
+        {budget_minor === null ? (
+          <p class="run-bar-note">No limit was set.</p>
+        ) : (
+          <>
+            <ShareBar
+              share={spent}
+              mark={budgetMark}
+              tone={spent >= budgetMark ? 'warning' : 'plain'}
+              label={`${amount(spent_minor)} of ${amount(budget_minor)} are spent`}
+            />
+            <p class="run-bar-note">{budgetNote(spent, state)}</p>
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function budgetNote(spent: number, state: Run['state']): string {
+  if (state === 'budget_exceeded') return 'Used up. Raise it to go on from the last checkpoint.'
+  if (spent >= budgetMark) return 'More than three quarters are spent; at the limit the run stops, with a checkpoint.'
+  return 'You are warned at three quarters; at the limit the run stops, with a checkpoint.'
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import type { OwnAccount } from '@agentgym/contract'
+import type { FormFailure } from '../../app/form.ts'
+import { attempt } from '../../app/form.ts'
+import { route } from '../../app/route.ts'
+import type { Visit } from '../../app/visit.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/controls.tsx'
+import { Field, Form } from '../../components/form.tsx'
+import { Notice } from '../../components/messages.tsx'
+import { Table } from '../../components/table.tsx'
+import { Time } from '../../components/values.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
+
+const account = { access: 'account' } as const
+
+export const accountRoutes = [
+  route('get', '/settings', account, (visit) => visit.redirect('/settings/account')),
+
+  route('get', '/settings/account', account, (visit) => showAccount(visit, { done: visit.query.get('done') })),
+
+  route('post', '/settings/account/password', account, async (visit) => {
+    const { api, form } = visit
+    const body = { current_password: form.get('current_password'), password: form.get('password') }
+    const failure = await attempt(() => api.PUT('/v1/account/password', { body }))
+    if (failure === null) return visit.redirect('/settings/account?done=password')
+    return showAccount(visit, { failure })
+  }),
+
+  route('post', '/settings/account/verification-mail', account, async (visit) => {
+    const failure = await attempt(() => visit.api.POST('/v1/account/verification-mail'))
+    return failure === null ? visit.redirect('/settings/account?done=mail') : showAccount(visit, { failure })
+  }),
+
+  route('get', '/settings/sessions', account, async (visit) => {
+    const { data } = await visit.api.GET('/v1/sessions')
+    return visit.page(<SessionsPage sessions={data.sessions} />, { title: 'Sessions', hidden: true })
+  }),
+
+  route('post', '/settings/sessions', account, async (visit) => {
+    const wanted = visit.form.get('id')
+    const { data } = await visit.api.GET('/v1/sessions')
+    const ended = data.sessions.filter(({ id, current }) => (wanted === 'others' ? !current : id === wanted))
+    for (const { id } of ended) await visit.api.DELETE('/v1/sessions/{id}', { params: { path: { id } } })
+    return visit.redirect('/settings/sessions')
+  }),
+]
+
+type Shown = { failure?: FormFailure | null; done?: string | null }
+
+function showAccount(visit: Visit, { failure = null, done = null }: Shown): Response {
+  assert(visit.account !== null, 'a page for accounts without one')
+  return visit.page(<AccountPage account={visit.account} failure={failure} done={done} />, {
+    title: 'Account',
+    status: failure?.status,
+    hidden: true,
+  })
+}
+
+type AccountPageProps = { account: OwnAccount; failure?: FormFailure | null; done?: string | null }
+
+const told: Record<string, string> = {
+  password: 'The password is changed, and every other session has ended.',
+  mail: 'The mail is on its way.',
+}
+
+/** Who one is here: address and password. */
+export function AccountPage({ account, failure = null, done = null }: AccountPageProps) {
+  const message = done === null ? undefined : told[done]
+  return (
+    <SettingsFrame>
+      {message !== undefined && <Notice kind="success">{message}</Notice>}
+      <section aria-labelledby="you">
+        <h2 id="you">{account.username}</h2>
+        <div class="settings-row">
+          <span>{account.email ?? 'No e-mail address'}</span>
+          {account.email !== null &&
+            (account.email_verified ? (
+              <Badge tone="good">confirmed</Badge>
+            ) : (
+              <Badge tone="warning">not confirmed</Badge>
+            ))}
+          {account.operator && <Badge>operator</Badge>}
+        </div>
+        {account.email !== null && !account.email_verified && (
+          <Form action="/settings/account/verification-mail" look="inline">
+            <Button>Send the mail that confirms it</Button>
+          </Form>
+        )}
+      </section>
+      <section aria-labelledby="password">
+        <h2 id="password">Change the password</h2>
+        <Form action="/settings/account/password" failure={failure} fields={['current_password', 'password']}>
+          <Field
+            label="Current password"
+            name="current_password"
+            type="password"
+            required
+            autocomplete="current-password"
+            failure={failure}
+          />
+          <Field
+            label="New password"
+            name="password"
+            type="password"
+            required
+            minlength={10}
+            maxlength={200}
+            autocomplete="new-password"
+            help="At least 10 characters. It ends every other session."
+            failure={failure}
+          />
+          <Button look="primary">Change the password</Button>
+        </Form>
+      </section>
+    </SettingsFrame>
+  )
+}
+
+type ListedSession = { id: string; current: boolean; created_at: string; expires_at: string }
+
+/** Browsers that one is logged in with. */
+export function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
+  return (
+    <SettingsFrame>
+      <section aria-labelledby="sessions">
+        <h2 id="sessions">Browsers that you are logged in with</h2>
+        <p class="lead">One that you do not know is best ended, and the password changed.</p>
+        <Table
+          caption="Sessions"
+          rows={sessions}
+          columns={[
+            {
+              title: 'Session',
+              heading: true,
+              cell: ({ id, current }) => (
+                <span class="settings-row">
+                  <code>{id.slice(0, 8)}</code>
+                  {current && <Badge tone="good">this browser</Badge>}
+                </span>
+              ),
+            },
+            { title: 'Logged in', cell: ({ created_at }) => <Time at={created_at} /> },
+            { title: 'Ends, if unused', cell: ({ expires_at }) => expires_at.slice(0, 10), wide: true },
+            {
+              title: 'Action',
+              cell: ({ id, current }) =>
+                !current && (
+                  <Form action="/settings/sessions" look="inline" label={`Session ${id.slice(0, 8)}`}>
+                    <Button size="small" look="danger" name="id" value={id}>
+                      End
+                    </Button>
+                  </Form>
+                ),
+            },
+          ]}
+        />
+        {sessions.some(({ current }) => !current) && (
+          <Form action="/settings/sessions" look="inline">
+            <Button name="id" value="others">
+              End all others
+            </Button>
+          </Form>
+        )}
+      </section>
+    </SettingsFrame>
+  )
+}

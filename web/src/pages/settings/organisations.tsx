@@ -1,0 +1,219 @@
+import type { OwnAccount } from '@agentgym/contract'
+import type { FormFailure } from '../../app/form.ts'
+import { attempt } from '../../app/form.ts'
+import { route } from '../../app/route.ts'
+import type { Visit } from '../../app/visit.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/controls.tsx'
+import { Field, Form } from '../../components/form.tsx'
+import { EmptyState } from '../../components/messages.tsx'
+import { Table } from '../../components/table.tsx'
+import { usePage } from '../../layout/page-context.ts'
+import { SettingsFrame } from './settings-frame.tsx'
+
+const account = { access: 'account' } as const
+const organisationPath = '/settings/organisations/:organisation'
+const ofOrganisation = { access: 'member', of: 'organisation' } as const
+
+export const organisationRoutes = [
+  route('get', '/settings/organisations', account, (visit) => showOrganisations(visit)),
+
+  route('post', '/settings/organisations', account, async (visit) => {
+    const values = { username: visit.form.get('username').trim(), display_name: visit.form.get('display_name').trim() }
+    const body = { username: values.username, display_name: values.display_name || undefined }
+    const failure = await attempt(() => visit.api.POST('/v1/organisations', { body }))
+    if (failure === null) return visit.redirect(`/settings/organisations/${values.username}`)
+    return showOrganisations(visit, { values, failure })
+  }),
+
+  route('get', organisationPath, ofOrganisation, (visit) => showOrganisation(visit)),
+
+  route('post', `${organisationPath}/members`, ofOrganisation, async (visit) => {
+    const values = { username: visit.form.get('username').trim(), role: visit.form.get('role') }
+    const path = { organisation: visit.params.organisation, username: values.username || '-' }
+    const role = values.role as NonNullable<Organisation['members']>[number]['role']
+    const failure = await attempt(() =>
+      visit.api.PUT('/v1/organisations/{organisation}/members/{username}', { params: { path }, body: { role } }),
+    )
+    return afterMember(visit, failure, values)
+  }),
+
+  route('post', `${organisationPath}/members/remove`, ofOrganisation, async (visit) => {
+    const path = { organisation: visit.params.organisation, username: visit.form.get('username') || '-' }
+    const failure = await attempt(() =>
+      visit.api.DELETE('/v1/organisations/{organisation}/members/{username}', { params: { path } }),
+    )
+    const left = failure === null && path.username === visit.account?.username
+    return left ? visit.redirect('/settings/organisations') : afterMember(visit, failure)
+  }),
+]
+
+type OrganisationsShown = { values?: { username: string; display_name: string }; failure?: FormFailure | null }
+
+function showOrganisations(visit: Visit, { values, failure = null }: OrganisationsShown = {}): Response {
+  return visit.page(
+    <OrganisationsPage organisations={visit.account?.organisations ?? []} values={values} failure={failure} />,
+    { title: 'Organisations', status: failure?.status, hidden: true },
+  )
+}
+
+type MemberValues = { username: string; role: string }
+
+function afterMember(visit: Visit, failure: FormFailure | null, values?: MemberValues) {
+  if (failure === null) return visit.redirect(`/settings/organisations/${visit.params.organisation}`)
+  return showOrganisation(visit, values, failure)
+}
+
+async function showOrganisation(visit: Visit, values?: MemberValues, failure: FormFailure | null = null) {
+  const path = { organisation: visit.params.organisation }
+  const { data } = await visit.api.GET('/v1/organisations/{organisation}', { params: { path } })
+  const organisation = data
+  return visit.page(<OrganisationPage organisation={organisation} values={values} failure={failure} />, {
+    title: organisation.display_name ?? organisation.username,
+    // What a member may not do is refused beside the form that they sent.
+    status: failure?.status === 403 ? 422 : failure?.status,
+    hidden: true,
+  })
+}
+
+type OrganisationsPageProps = {
+  organisations: OwnAccount['organisations']
+  values?: { username: string; display_name: string }
+  failure?: FormFailure | null
+}
+
+/** Organisations that one belongs to, and a new one. */
+export function OrganisationsPage({ organisations, values, failure = null }: OrganisationsPageProps) {
+  return (
+    <SettingsFrame>
+      <section aria-labelledby="organisations">
+        <h2 id="organisations">Organisations</h2>
+        {organisations.length === 0 ? (
+          <EmptyState title="Organisations own packages, runs and money together">
+            <p>Each has a scope of its own, and members with roles.</p>
+          </EmptyState>
+        ) : (
+          <Table
+            caption="Organisations and your roles"
+            rows={organisations}
+            columns={[
+              {
+                title: 'Organisation',
+                heading: true,
+                cell: ({ username }) => <a href={`/settings/organisations/${username}`}>{username}</a>,
+              },
+              { title: 'Your role', cell: ({ role }) => <Badge>{role}</Badge> },
+              { title: 'Profile', cell: ({ username }) => <a href={`/@${username}`}>@{username}</a> },
+            ]}
+          />
+        )}
+      </section>
+      <section aria-labelledby="new-organisation">
+        <h2 id="new-organisation">Make an organisation</h2>
+        <Form action="/settings/organisations" failure={failure} fields={['username', 'display_name']}>
+          <Field
+            label="Name"
+            name="username"
+            required
+            value={values?.username}
+            help="Its scope: @name/package. It cannot be changed."
+            failure={failure}
+          />
+          <Field label="Shown as" name="display_name" maxlength={80} value={values?.display_name} failure={failure} />
+          <Button look="primary">Make the organisation</Button>
+        </Form>
+      </section>
+    </SettingsFrame>
+  )
+}
+
+type Role = OwnAccount['organisations'][number]['role']
+export type Organisation = {
+  username: string
+  display_name: string | null
+  members?: { username: string; role: Role }[]
+}
+
+type OrganisationPageProps = {
+  organisation: Organisation
+  values?: { username: string; role: string }
+  failure?: FormFailure | null
+}
+
+const roles: { value: Role; label: string }[] = [
+  { value: 'viewer', label: 'viewer: sees what is private' },
+  { value: 'member', label: 'member: publishes, trains' },
+  { value: 'admin', label: 'admin: manages packages and members' },
+  { value: 'owner', label: 'owner: everything' },
+]
+
+/** Members of an organisation and their roles. */
+export function OrganisationPage({ organisation, values, failure = null }: OrganisationPageProps) {
+  const { account } = usePage()
+  const { username, display_name, members = [] } = organisation
+  const own = members.find((member) => member.username === account?.username)?.role
+  const manages = own === 'owner' || own === 'admin'
+  return (
+    <SettingsFrame>
+      <section aria-labelledby="organisation">
+        <h2 id="organisation">{display_name ?? username}</h2>
+        <p class="settings-row">
+          <a class="mono" href={`/@${username}`}>
+            @{username}
+          </a>
+          {own !== undefined && <Badge>{own}</Badge>}
+        </p>
+        <MemberTable organisation={username} members={members} manages={manages} />
+      </section>
+      {manages && (
+        <section aria-labelledby="add">
+          <h2 id="add">Add a member, or change a role</h2>
+          <Form action={`/settings/organisations/${username}/members`} failure={failure} fields={['username', 'role']}>
+            <Field label="Username" name="username" required value={values?.username} failure={failure} />
+            <Field
+              label="Role"
+              name="role"
+              required
+              value={values?.role ?? 'member'}
+              options={roles}
+              help="Only owners give and take the role of owner."
+              failure={failure}
+            />
+            <Button look="primary">Save</Button>
+          </Form>
+        </section>
+      )}
+    </SettingsFrame>
+  )
+}
+
+type MemberTableProps = { organisation: string; members: { username: string; role: Role }[]; manages: boolean }
+
+function MemberTable({ organisation, members, manages }: MemberTableProps) {
+  const { account } = usePage()
+  return (
+    <Table
+      caption="Members"
+      rows={members}
+      columns={[
+        { title: 'Member', heading: true, cell: ({ username }) => <a href={`/@${username}`}>{username}</a> },
+        { title: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
+        {
+          title: 'Action',
+          cell: ({ username }) =>
+            (manages || username === account?.username) && (
+              <Form
+                action={`/settings/organisations/${organisation}/members/remove`}
+                look="inline"
+                label={`Member ${username}`}
+              >
+                <Button size="small" look="danger" name="username" value={username}>
+                  {username === account?.username ? 'Leave' : 'Remove'}
+                </Button>
+              </Form>
+            ),
+        },
+      ]}
+    />
+  )
+}

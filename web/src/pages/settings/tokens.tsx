@@ -1,0 +1,242 @@
+import { formatAmount, type SpendCap, type TokenScope, tokenScopes } from '@agentgym/contract'
+import { attempt, type FormFailure, invalidField, optionalFormAmount } from '../../app/form.ts'
+import { route } from '../../app/route.ts'
+import type { Visit } from '../../app/visit.ts'
+import { Button, Command } from '../../components/controls.tsx'
+import { Field, Form } from '../../components/form.tsx'
+import { EmptyState, Notice } from '../../components/messages.tsx'
+import { Table } from '../../components/table.tsx'
+import { Time } from '../../components/values.tsx'
+import { usePage } from '../../layout/page-context.ts'
+import { SettingsFrame } from './settings-frame.tsx'
+
+const account = { access: 'account' } as const
+
+export const tokenRoutes = [
+  route('get', '/settings/tokens', account, (visit) => showTokens(visit, {})),
+
+  route('post', '/settings/tokens', account, async (visit) => {
+    const { form } = visit
+    const values: TokenValues = {
+      name: form.get('name').trim(),
+      days: form.get('expires_in_days').trim(),
+      scopes: form.all('scopes'),
+      cap: form.get('amount_minor').trim(),
+      period: form.get('period'),
+    }
+    let made = { name: '', token: '' }
+    const failure = await attempt(async () => {
+      const cap = optionalFormAmount(form, 'amount_minor', visit.host.currency) ?? null
+      if (values.scopes.length === 0) throw invalidField('scopes', 'tick what it may do')
+      made = await makeToken(visit, values, cap)
+    })
+    // Not by a redirect: it stands in no address, and nowhere once this page is left.
+    return showTokens(visit, failure === null ? { made } : { values, failure })
+  }),
+
+  route('post', '/settings/tokens/revoke', account, async (visit) => {
+    const id = visit.form.get('id')
+    const failure = await attempt(() => visit.api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }))
+    return failure === null || failure.status === 404
+      ? visit.redirect('/settings/tokens')
+      : showTokens(visit, { failure })
+  }),
+]
+
+/** With its cap, or not at all: one that could not be capped is revoked before anybody has seen it. */
+async function makeToken({ api }: Visit, values: TokenValues, capMinor: number | null) {
+  const scopes = values.scopes as TokenScope[]
+  const body = { name: values.name, scopes, expires_in_days: Number(values.days) }
+  const { data } = await api.POST('/v1/tokens', { body })
+  const { id, name, token } = data
+  if (capMinor === null) return { name, token }
+  try {
+    const period = values.period as SpendCap['period']
+    await api.PUT('/v1/spend-caps', { body: { token_id: id, period, amount_minor: capMinor } })
+  } catch (error) {
+    await api.DELETE('/v1/tokens/{id}', { params: { path: { id } } })
+    throw error
+  }
+  return { name, token }
+}
+
+type Shown = { values?: TokenValues; failure?: FormFailure | null; made?: { name: string; token: string } | null }
+
+async function showTokens(visit: Visit, { values, failure = null, made = null }: Shown): Promise<Response> {
+  const [tokens, caps] = await Promise.all([visit.api.GET('/v1/tokens'), visit.api.GET('/v1/spend-caps')])
+  return visit.page(
+    <TokensPage tokens={tokens.data.tokens} caps={caps.data.caps} values={values} failure={failure} made={made} />,
+    { title: 'Tokens', status: failure?.status, hidden: true },
+  )
+}
+
+type ListedToken = {
+  id: string
+  name: string
+  prefix: string
+  scopes: TokenScope[]
+  expires_at: string | null
+  last_used_at: string | null
+}
+
+type TokenValues = { name: string; days: string; scopes: string[]; cap: string; period: string }
+
+type TokensPageProps = {
+  tokens: ListedToken[]
+  caps: SpendCap[]
+  values?: TokenValues
+  failure?: FormFailure | null
+  /** The only time that it is shown. */
+  made?: { name: string; token: string } | null
+}
+
+const nothingTyped: TokenValues = { name: '', days: '90', scopes: [], cap: '', period: 'month' }
+
+/** Tokens for programs: what there is, and one more. */
+function TokensPage({ tokens, caps, values = nothingTyped, failure = null, made = null }: TokensPageProps) {
+  return (
+    <SettingsFrame>
+      {made !== null && (
+        <section aria-labelledby="made">
+          <h2 id="made">The token {made.name}</h2>
+          <Notice kind="success">Copy it now: it is shown this once, and stored nowhere as it is.</Notice>
+          <Command text={made.token} label="Copy the token" />
+        </section>
+      )}
+      <section aria-labelledby="tokens">
+        <h2 id="tokens">Tokens</h2>
+        {tokens.length === 0 ? (
+          <EmptyState title="Tokens let programs and workers act as you" command="agentgym login">
+            <p>The command line makes its own when you log in. For anything else, make one below.</p>
+          </EmptyState>
+        ) : (
+          <TokenTable tokens={tokens} caps={caps} />
+        )}
+      </section>
+      <section aria-labelledby="new-token">
+        <h2 id="new-token">Make a token</h2>
+        <NewToken values={values} failure={failure} />
+      </section>
+    </SettingsFrame>
+  )
+}
+
+function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) {
+  const { host } = usePage()
+  const capsOf = (id: string) => caps.filter(({ token }) => token?.id === id)
+  return (
+    <Table
+      caption="Tokens and what they may do"
+      rows={tokens}
+      columns={[
+        {
+          title: 'Token',
+          heading: true,
+          cell: ({ name, prefix, scopes }) => (
+            <span class="run-name">
+              {name}
+              <span class="run-name-id">{prefix}…</span>
+              <span class="run-name-id token-scopes">{scopes.join(', ')}</span>
+            </span>
+          ),
+        },
+        {
+          title: 'May spend',
+          cell: ({ id }) =>
+            capsOf(id)
+              .map((cap) => `${formatAmount(cap.amount_minor, host.currency)} ${periodWords[cap.period]}`)
+              .join(', ') || '–',
+          wide: true,
+        },
+        {
+          title: 'Last used',
+          cell: ({ last_used_at }) => (last_used_at === null ? 'never' : <Time at={last_used_at} />),
+          wide: true,
+        },
+        {
+          title: 'Until',
+          cell: ({ expires_at }) => <span class="nowrap">{expires_at?.slice(0, 10) ?? 'for good'}</span>,
+          wide: true,
+        },
+        {
+          title: 'Action',
+          cell: ({ id, name, prefix }) => (
+            <Form action="/settings/tokens/revoke" look="inline" label={`Token ${name}, ${prefix}`}>
+              <Button size="small" look="danger" name="id" value={id}>
+                Revoke
+              </Button>
+            </Form>
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+const periodWords: Record<SpendCap['period'], string> = { day: 'a day', month: 'a month', total: 'in all' }
+
+function NewToken({ values, failure }: { values: TokenValues; failure: FormFailure | null }) {
+  const { host, account } = usePage()
+  return (
+    <Form
+      action="/settings/tokens"
+      failure={failure}
+      fields={['name', 'expires_in_days', 'scopes', 'amount_minor', 'period']}
+    >
+      <Field
+        label="Name"
+        name="name"
+        required
+        maxlength={80}
+        value={values.name}
+        help="Where it is used."
+        failure={failure}
+      />
+      <fieldset class="scope-boxes">
+        <legend>What it may do</legend>
+        {Object.entries(tokenScopes)
+          .filter(([scope]) => scope !== 'worker' || account?.operator)
+          .map(([scope, meaning]) => (
+            <label>
+              <input type="checkbox" name="scopes" value={scope} checked={values.scopes.includes(scope)} />
+              <span>
+                <code>{scope}</code>
+                <span class="dim">{meaning}</span>
+              </span>
+            </label>
+          ))}
+        {failure?.fields.scopes !== undefined && <p class="field-message">{failure.fields.scopes}</p>}
+      </fieldset>
+      <Field
+        label="Days that it lasts"
+        name="expires_in_days"
+        type="number"
+        min="1"
+        max="366"
+        required
+        value={values.days}
+        failure={failure}
+      />
+      <Field
+        label={`Most that it may spend, in ${host.currency}`}
+        name="amount_minor"
+        value={values.cap}
+        help="Left empty, as much as the account."
+        failure={failure}
+      />
+      <Field
+        label="Within"
+        name="period"
+        required
+        value={values.period}
+        options={[
+          { value: 'day', label: 'a day' },
+          { value: 'month', label: 'a month' },
+          { value: 'total', label: 'its whole life' },
+        ]}
+        failure={failure}
+      />
+      <Button look="primary">Make the token</Button>
+    </Form>
+  )
+}

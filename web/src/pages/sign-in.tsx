@@ -1,0 +1,220 @@
+import type { Child } from 'hono/jsx'
+import { attempt, type FormFailure } from '../app/form.ts'
+import { route } from '../app/route.ts'
+import type { Visit } from '../app/visit.ts'
+import { Button } from '../components/controls.tsx'
+import { Field, Form } from '../components/form.tsx'
+import { Notice } from '../components/messages.tsx'
+import { usePage } from '../layout/page-context.ts'
+import { localPath } from '../session/same-site.ts'
+
+export const signInRoutes = [
+  route('get', '/login', { access: 'public' }, (visit) => {
+    const next = localPath(visit.query.get('next'))
+    if (visit.account !== null) return visit.redirect(next)
+    return visit.page(<LogInPage next={next} />, { title: 'Log in', frame: 'plain' })
+  }),
+
+  route('post', '/login', { access: 'public' }, async (visit) => {
+    const { form } = visit
+    const next = localPath(form.get('next'))
+    const username = form.get('username').trim()
+    const failure = await attempt(() => logIn(visit, username))
+    if (failure === null) return visit.redirect(next)
+    return visit.page(<LogInPage username={username} next={next} failure={failure} />, {
+      title: 'Log in',
+      frame: 'plain',
+      status: failure.status,
+    })
+  }),
+
+  route('get', '/signup', { access: 'public' }, (visit) => {
+    const next = localPath(visit.query.get('next'))
+    if (visit.account !== null) return visit.redirect(next)
+    return visit.page(<SignUpPage next={next} />, { title: 'Sign up', frame: 'plain' })
+  }),
+
+  route('post', '/signup', { access: 'public' }, async (visit) => {
+    const { form, api } = visit
+    const next = localPath(form.get('next'))
+    const [username, email] = [form.get('username').trim(), form.get('email').trim()]
+    const failure = await attempt(async () => {
+      await api.POST('/v1/accounts', { body: { username, email, password: form.get('password') } })
+      await logIn(visit, username)
+    })
+    if (failure === null) return visit.redirect(next)
+    return visit.page(<SignUpPage username={username} email={email} next={next} failure={failure} />, {
+      title: 'Sign up',
+      frame: 'plain',
+      status: failure.status,
+    })
+  }),
+
+  route('post', '/logout', { access: 'account' }, async (visit) => {
+    await visit.api.DELETE('/v1/sessions/current')
+    return visit.redirect('/')
+  }),
+
+  route('get', '/forgot-password', { access: 'public' }, (visit) =>
+    visit.page(<ForgotPasswordPage />, { title: 'Reset your password', frame: 'plain' }),
+  ),
+
+  route('post', '/forgot-password', { access: 'public' }, async (visit) => {
+    const email = visit.form.get('email').trim()
+    const failure = await attempt(() => visit.api.POST('/v1/password-resets', { body: { email } }))
+    return visit.page(<ForgotPasswordPage email={email} failure={failure} sent={failure === null} />, {
+      title: 'Reset your password',
+      frame: 'plain',
+      status: failure?.status,
+    })
+  }),
+]
+
+/** The API sets the session's cookie, which goes on to the browser. */
+async function logIn({ api, form }: Visit, username: string): Promise<void> {
+  await api.POST('/v1/sessions', { body: { username, password: form.get('password') } })
+}
+
+type LogInPageProps = { username?: string; next: string; failure?: FormFailure | null; notice?: string }
+
+function LogInPage({ username, next, failure = null, notice }: LogInPageProps) {
+  return (
+    <SignInFrame title="Log in">
+      {notice !== undefined && <Notice kind="success">{notice}</Notice>}
+      <Form action="/login" failure={failure} fields={['username', 'password']}>
+        <input type="hidden" name="next" value={next} />
+        <Field
+          label="Username or e-mail"
+          name="username"
+          value={username}
+          failure={failure}
+          autocomplete="username"
+          maxlength={254}
+          required
+          autofocus
+        />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          failure={failure}
+          autocomplete="current-password"
+          required
+        />
+        <Button look="primary">Log in</Button>
+      </Form>
+      <ProviderLinks next={next} />
+      <p class="sign-in-other">
+        <a href="/forgot-password">Forgot your password?</a>
+        <a href={next === '/' ? '/signup' : `/signup?next=${encodeURIComponent(next)}`}>Sign up</a>
+      </p>
+    </SignInFrame>
+  )
+}
+
+type SignUpPageProps = { username?: string; email?: string; next: string; failure?: FormFailure | null }
+
+function SignUpPage({ username, email, next, failure = null }: SignUpPageProps) {
+  return (
+    <SignInFrame title="Sign up" lead="To publish, train on shared machines, buy and sell. Browsing needs no account.">
+      <Form action="/signup" failure={failure} fields={['username', 'email', 'password']}>
+        <input type="hidden" name="next" value={next} />
+        <Field
+          label="Username"
+          name="username"
+          value={username}
+          failure={failure}
+          help="Lower-case letters, digits and hyphens. Your packages are named @username/…"
+          autocomplete="username"
+          maxlength={100}
+          required
+          autofocus
+        />
+        <Field
+          label="E-mail"
+          name="email"
+          type="email"
+          value={email}
+          failure={failure}
+          help="To confirm it is you and to reset your password; shown to nobody."
+          autocomplete="email"
+          maxlength={254}
+          required
+        />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          failure={failure}
+          help="At least 10 characters."
+          autocomplete="new-password"
+          minlength={10}
+          maxlength={200}
+          required
+        />
+        <Button look="primary">Sign up</Button>
+      </Form>
+      <ProviderLinks next={next} />
+      <p class="sign-in-other">
+        <a href={next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`}>Log in instead</a>
+      </p>
+    </SignInFrame>
+  )
+}
+
+type ForgotPasswordPageProps = { email?: string; failure?: FormFailure | null; sent?: boolean }
+
+/** Asks for a mail with a link. What it says is the same whether an account has the address or not. */
+function ForgotPasswordPage({ email, failure = null, sent = false }: ForgotPasswordPageProps) {
+  return (
+    <SignInFrame title="Reset your password" lead="A mail with a link lets you choose a new one.">
+      {sent && <Notice kind="success">If an account has this address, a mail is on its way.</Notice>}
+      <Form action="/forgot-password" failure={failure} fields={['email']}>
+        <Field
+          label="E-mail"
+          name="email"
+          type="email"
+          value={email}
+          failure={failure}
+          autocomplete="email"
+          maxlength={254}
+          required
+          autofocus
+        />
+        <Button look="primary">Send the mail</Button>
+      </Form>
+      <p class="sign-in-other">
+        <a href="/login">Log in</a>
+      </p>
+    </SignInFrame>
+  )
+}
+
+const titles: Record<string, string> = { github: 'GitHub', google: 'Google' }
+
+/** Log-in through others, where this server offers it. */
+function ProviderLinks({ next }: { next: string }) {
+  const { host } = usePage()
+  if (host.oauthProviders.length === 0) return null
+  return (
+    <div class="providers">
+      <p class="providers-or">or</p>
+      {host.oauthProviders.map((provider) => (
+        <Button href={`/v1/oauth/${provider}?return_to=${encodeURIComponent(next)}`}>
+          Continue with {titles[provider] ?? provider}
+        </Button>
+      ))}
+    </div>
+  )
+}
+
+/** One narrow column with one thing to do. */
+function SignInFrame({ title, lead, children }: { title: string; lead?: Child; children?: Child }) {
+  return (
+    <div class="sign-in">
+      <h1>{title}</h1>
+      {lead !== undefined && <p class="lead">{lead}</p>}
+      {children}
+    </div>
+  )
+}

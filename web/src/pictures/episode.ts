@@ -1,0 +1,87 @@
+import { type SampleEpisode, type ScenarioView, viewProblem } from '@agentgym/contract'
+import { formatValue } from '@agentgym/contract/charts'
+
+/** One kind of view. */
+export type ViewOf<Kind extends ScenarioView['kind']> = Extract<ScenarioView, { kind: Kind }>
+
+type Seen = SampleEpisode['last']
+
+/** What was seen before action `index`, or, after the last one, at the end. */
+export function seenAt(episode: SampleEpisode, index: number): Seen {
+  return episode.steps[index] ?? episode.last
+}
+
+/** The last index: one more than there are actions. */
+export function lastMoment(episode: SampleEpisode): number {
+  return episode.steps.length
+}
+
+/** Sum of the rewards of the first `index` actions. */
+function returnAt(episode: SampleEpisode, index: number): number {
+  return episode.steps.slice(0, index).reduce((sum, { reward }) => sum + reward, 0)
+}
+
+/** A choice by its name, numbers as they are: `right`, `tool: refund, amount: 2`, `0.5, −1`. */
+export function actionName(episode: SampleEpisode, action: readonly number[]): string {
+  let column = 0
+  const parts = episode.action.map(({ name, kind, size, labels }) => {
+    const values = action.slice(column, column + size)
+    column += size
+    const shown =
+      kind === 'discrete' ? (labels[values[0]] ?? `action ${values[0] ?? 0}`) : values.map(formatValue).join(', ')
+    return name === '' ? shown : `${name}: ${shown}`
+  })
+  return parts.join(', ') || 'no action'
+}
+
+/** What a column of the observation is called: by the view's own names, else by its leaf. */
+export function columnNames(episode: SampleEpisode): string[] {
+  const names: string[] = []
+  for (const { name, size } of episode.observation) {
+    for (let i = 0; i < size && names.length < 256; i++) {
+      const base = name === '' ? 'observation' : name
+      names.push(size === 1 && name !== '' ? base : `${base}[${i}]`)
+    }
+  }
+  return names
+}
+
+const ends = {
+  terminated: 'the scenario ended it',
+  truncated: 'the time limit ended it',
+  cut: 'it went on',
+} as const
+
+/** Who played, how far, and what came of it. */
+export function episodeSummary(episode: SampleEpisode): string {
+  const steps = episode.steps.length
+  const who = episode.policy === 'agent' ? 'The trained agent' : 'Random actions'
+  const total = formatValue(Number(returnAt(episode, steps).toPrecision(4)))
+  return `${who}: ${steps} ${steps === 1 ? 'step' : 'steps'}, return ${total}; ${ends[episode.end]}.`
+}
+
+/** A moment in words: what was done before it, what came of that, and what has come together. */
+export function momentWords(episode: SampleEpisode, index: number): string {
+  const sum = formatValue(Number(returnAt(episode, index).toPrecision(4)))
+  const step = episode.steps[index - 1]
+  if (step === undefined) return `Start of ${lastMoment(episode)} steps.`
+  return `Step ${index}: ${actionName(episode, step.action)}, reward ${formatValue(step.reward)}, return so far ${sum}.`
+}
+
+/** How an episode is drawn: as its scenario wants it, if what is in it allows that. */
+export function episodeView(episode: SampleEpisode): ScenarioView | null {
+  const { view, observation, action, steps } = episode
+  if (view === null) return null
+  const [only] = action
+  const spaces = {
+    columns: Math.min(...[...steps, episode.last].map((seen) => seen.observation.length)),
+    texts: observation.filter(({ kind }) => kind === 'text').length,
+    choices: action.length === 1 && only.kind === 'discrete' ? choicesOf(view, only.labels.length) : null,
+  }
+  return viewProblem(view, spaces) === null ? view : null
+}
+
+/** Labels may be fewer than choices, or none: then the view, which was checked against the space itself, knows. */
+function choicesOf(view: ScenarioView, labels: number): number {
+  return labels > 0 ? labels : view.kind === 'grid' ? (view.moves?.length ?? 0) : 0
+}

@@ -1,0 +1,22 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { svgMarkup } from './svg.ts'
+import { emblem } from './thumbnail.ts'
+
+it('is the same for the same hash, mirrored, and rarely that of another', () => {
+  const seen = new Set<string>()
+  for (let i = 0; i < 1_000; i++) {
+    const markup = svgMarkup(emblem(`sha512-${i}`))
+    expect(svgMarkup(emblem(`sha512-${i}`))).toBe(markup)
+    seen.add(markup)
+  }
+  expect(seen.size).toBe(1_000)
+})
+
+it('is drawn of any text', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      expect(svgMarkup(emblem(text))).not.toMatch(/NaN|undefined/)
+    }),
+  )
+})
