@@ -1,15 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type AppServices, openAppServices } from '../../registry/src/app/app-services.ts'
 import type { Database } from '../../registry/src/core/database/database.ts'
 import { createProcessMetrics } from '../../registry/src/core/observability/process-metrics.ts'
-import type { Mail, ServerConfig, Services } from '../../registry/src/core/services.ts'
+import type { Mail, ServerConfig } from '../../registry/src/core/services.ts'
 import { openDiskObjectStore } from '../../registry/src/core/storage/disk/disk-object-store.ts'
+import { ReadmeRenderer } from '../../registry/src/modules/packages/documents/readme-renderer.ts'
 import { runFolder } from './run-folder.ts'
 
 type LogEntry = { level: 'info' | 'warn' | 'error'; message: string; data?: Record<string, unknown> }
 
-export type TestServices = Services & {
+export type TestServices = AppServices & {
   mail: { sent(): Promise<SentMail[]> }
   /** What was logged, in order. */
   logged: LogEntry[]
@@ -18,6 +20,9 @@ export type TestServices = Services & {
   /** Takes the folder away; the database stays open. */
   remove(): Promise<void>
 }
+
+/** One for all tests of a process: its thread takes half a second to start. */
+const readmes = new ReadmeRenderer()
 
 /** The services of a room's tests: objects and mail in a folder of their own, a secret that nobody else has. */
 export async function testServices(database: Database, config: Partial<ServerConfig> = {}): Promise<TestServices> {
@@ -28,7 +33,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
     (message: string, data?: Record<string, unknown>): void => {
       logged.push({ level, message, data })
     }
-  return {
+  const services = openAppServices({
     database,
     objects: await openDiskObjectStore(join(folder, 'objects')),
     mail: createFileMail(join(folder, 'mail')),
@@ -61,10 +66,8 @@ export async function testServices(database: Database, config: Partial<ServerCon
     },
     metrics: createProcessMetrics(),
     log: { info: log('info'), warn: log('warn'), error: log('error') },
-    logged,
-    folder,
-    remove: () => rm(folder, { recursive: true, force: true }),
-  }
+  })
+  return { ...services, readmes, logged, folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
 type SentMail = Parameters<Mail['send']>[0]

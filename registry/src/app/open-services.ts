@@ -1,13 +1,14 @@
 import { openDatabase } from '../core/database/open-database.ts'
 import { openMail } from '../core/mail/open-mail.ts'
 import { createProcessMetrics } from '../core/observability/process-metrics.ts'
-import type { Log, Services } from '../core/services.ts'
+import type { Log } from '../core/services.ts'
 import { openObjectStore } from '../core/storage/open-object-store.ts'
+import { type AppServices, openAppServices } from './app-services.ts'
 import { installationSecret } from './settings/installation-secret.ts'
 import type { Settings } from './settings/read-settings.ts'
 
 /** Opens what the settings name: all of it or, where a part cannot be had, none. */
-export async function openServices(settings: Settings, publicUrl: string, log: Log): Promise<Services> {
+export async function openServices(settings: Settings, publicUrl: string, log: Log): Promise<AppServices> {
   const mail = openMail({ ...settings.mail, log })
   const [database, objects] = await Promise.allSettled([
     openDatabase(settings.database),
@@ -18,7 +19,8 @@ export async function openServices(settings: Settings, publicUrl: string, log: L
     if (objects.status === 'rejected') throw objects.reason
     const secret = settings.secret ?? (await installationSecret(database.value))
     const config = { ...settings.config, publicUrl, secure: publicUrl.startsWith('https:'), secret }
-    return { database: database.value, objects: objects.value, mail, config, log, metrics: createProcessMetrics() }
+    const opened = { database: database.value, objects: objects.value, mail, config, log }
+    return openAppServices({ ...opened, metrics: createProcessMetrics() })
   } catch (error) {
     await database.value.close()
     throw error

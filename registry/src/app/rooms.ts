@@ -4,12 +4,11 @@ import { idempotencyTasks } from '../core/idempotency/idempotency.ts'
 import { closeJobQueue, jobQueue } from '../core/queue/job-queue.ts'
 import { backgroundSettled } from '../core/scheduled-tasks/in-background.ts'
 import type { UpkeepTask } from '../core/scheduled-tasks/upkeep.ts'
-import type { Services } from '../core/services.ts'
 import { accountRoutes } from '../modules/accounts/account-routes.ts'
 import { accountUpkeep } from '../modules/accounts/account-upkeep.ts'
 import { capRoutes } from '../modules/caps/caps.routes.ts'
 import { catalogRoutes } from '../modules/catalog/catalog.routes.ts'
-import { catalogUpkeep } from '../modules/catalog/catalog.tasks.ts'
+import { catalogTasks } from '../modules/catalog/catalog.tasks.ts'
 import { earningsRoutes } from '../modules/earnings/earnings.routes.ts'
 import { callDesk } from '../modules/hosting/call-desk.ts'
 import { chatRoutes } from '../modules/hosting/chat.routes.ts'
@@ -25,11 +24,8 @@ import { moderationUpkeep } from '../modules/moderation/moderation-upkeep.ts'
 import { npmRoutes } from '../modules/npm/npm.routes.ts'
 import { orderRoutes } from '../modules/orders/orders.routes.ts'
 import { ordersUpkeep } from '../modules/orders/orders-upkeep.ts'
-import { checkJobRoutes } from '../modules/packages/check-jobs.routes.ts'
 import { checkJobs } from '../modules/packages/check-jobs.ts'
-import { flushDownloads } from '../modules/packages/downloads.ts'
-import { packageRoutes } from '../modules/packages/packages.routes.ts'
-import { packageUpkeep } from '../modules/packages/packages.tasks.ts'
+import { packagesModule } from '../modules/packages/packages.module.ts'
 import { judgeMoneyPlace } from '../modules/payments/judge-money-place.ts'
 import { paymentRoutes } from '../modules/payments/payments.routes.ts'
 import { paymentsUpkeep } from '../modules/payments/payments-upkeep.ts'
@@ -49,6 +45,7 @@ import { evaluateJobs } from '../modules/verification/evaluate-jobs.ts'
 import { ensureSigningKey } from '../modules/verification/signing-keys.ts'
 import { verificationUpkeep } from '../modules/verification/upkeep.ts'
 import { verificationRoutes } from '../modules/verification/verification.routes.ts'
+import type { AppServices } from './app-services.ts'
 
 /** What the rooms of the service bring: routes, upkeep, and what they hold open. */
 export type Rooms = {
@@ -59,18 +56,18 @@ export type Rooms = {
   close(): Promise<void>
 }
 
-export async function openRooms(services: Services): Promise<Rooms> {
+export async function openRooms(services: AppServices): Promise<Rooms> {
   await judgeMoneyPlace(services)
   await jobQueue(services)
   await ensureSigningKey(services)
   const jobs = [checkJobs(services), evaluateJobs(services), await trainJobs(services)]
+  const packages = packagesModule(services)
   return {
     routes: [
       accountRoutes(services),
       catalogRoutes(services),
-      packageRoutes(services),
+      ...packages.routes,
       jobRoutes(services, jobs),
-      checkJobRoutes(services),
       runRoutes(services),
       runDataRoutes(services),
       rpcRoutes(services),
@@ -91,8 +88,8 @@ export async function openRooms(services: Services): Promise<Rooms> {
     ],
     upkeep: [
       ...accountUpkeep(services),
-      ...catalogUpkeep(services),
-      ...packageUpkeep(services),
+      ...catalogTasks(services),
+      ...(packages.tasks ?? []),
       ...jobUpkeep(services, jobs),
       ...trainingUpkeep(services),
       ...verificationUpkeep(services),
@@ -112,7 +109,7 @@ export async function openRooms(services: Services): Promise<Rooms> {
     },
     close: async () => {
       await backgroundSettled()
-      await flushDownloads(services)
+      await packages.close?.()
       await closeJobQueue(services.database)
     },
   }

@@ -4,8 +4,8 @@ import { jsonLog } from '../core/observability/json-log.ts'
 import { type ProcessFigures, processRegistries, readFigures } from '../core/observability/process-figures.ts'
 import type { RequestTracer } from '../core/observability/request-tracer.ts'
 import { startUpkeep } from '../core/scheduled-tasks/upkeep.ts'
-import type { Services } from '../core/services.ts'
 import { createApp } from './app.ts'
+import type { AppServices } from './app-services.ts'
 import { createHttpListener, type HttpListener } from './http-listener.ts'
 import { openServices } from './open-services.ts'
 import { openRooms } from './rooms.ts'
@@ -78,7 +78,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
 
 /** Puts the rooms behind the listener; gives what ends all of it in order. */
 async function start(
-  services: Services,
+  services: AppServices,
   listener: HttpListener,
   { tracer, openSite }: { tracer: RequestTracer | undefined; openSite: OpenSite | undefined },
 ): Promise<() => Promise<void>> {

@@ -8,7 +8,6 @@ import type { Database } from '../../src/core/database/database.ts'
 import { closeJobQueue } from '../../src/core/queue/job-queue.ts'
 import { npmRoutes } from '../../src/modules/npm/npm.routes.ts'
 import type { Change } from '../../src/modules/packages/change-versions.ts'
-import { flushDownloads } from '../../src/modules/packages/downloads.ts'
 import { packScenario, publishDocument, type ScenarioPackage } from './scenario-package.ts'
 import { freePort } from './start-registry.ts'
 import { passCheck, signUp } from './test-registry.ts'
@@ -83,7 +82,7 @@ export async function openHttpRegistry(database: Database): Promise<HttpRegistry
     change: (name) => ({ actor: { ...actor, scopes: new Set(scopes) }, name, ip: null }),
     close: async () => {
       server.close()
-      await flushDownloads(services)
+      await services.downloads.flush()
       await closeJobQueue(database)
       await services.remove()
     },

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/core/database/database.ts'
 import { findPendingCode } from '../../src/modules/accounts/device-codes.store.ts'
 import { decideDeviceCode } from '../../src/modules/accounts/device-log-in.ts'
-import { flushDownloads } from '../../src/modules/packages/downloads.ts'
 import { type HttpRegistry, type Json, openHttpRegistry } from './http-registry.ts'
 import { packScenario, publishDocument } from './scenario-package.ts'
 
@@ -186,7 +185,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
     await registry.publish({ name, version: '1.0.0' })
     const tarball = `/${name}/-/counted-1.0.0.tgz`
     const downloads = async () => {
-      await flushDownloads(registry.services)
+      await registry.services.downloads.flush()
       const packages = registry.services.database.query.selectFrom('packages').select('downloads')
       return (await packages.where('name', '=', name).executeTakeFirstOrThrow()).downloads
     }

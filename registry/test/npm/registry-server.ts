@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { serve } from '@hono/node-server'
 import { createApp } from '../../src/app/app.ts'
+import { openAppServices } from '../../src/app/app-services.ts'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import { createProcessMetrics } from '../../src/core/observability/process-metrics.ts'
-import type { Services } from '../../src/core/services.ts'
 import { openDiskObjectStore } from '../../src/core/storage/disk/disk-object-store.ts'
 import { npmRoutes } from '../../src/modules/npm/npm.routes.ts'
 
@@ -23,7 +23,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
   const log = (level: string) => (message: string, data?: Record<string, unknown>) => {
     if (level !== 'info') console.error(level, message, data ?? '')
   }
-  const services: Services = {
+  const services = openAppServices({
     database: await openDatabase(database),
     objects: await openDiskObjectStore(join(folder, 'objects')),
     mail: { send: async () => {} },
@@ -55,7 +55,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
     },
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     metrics: createProcessMetrics(),
-  }
+  })
   const app = createApp(services, { rooms: [npmRoutes(services)] })
   const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port })
   if (!server.listening) await once(server, 'listening')

@@ -21,8 +21,8 @@ import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
 import { type Html, page } from '../../core/http/pages/page.ts'
 import type { Services } from '../../core/services.ts'
-import { documentRoutes } from '../packages/documents/version-documents.routes.ts'
 import { readmeHtmlOf } from '../packages/documents/version-documents.store.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { findReadablePackage, findReadableVersion, readSampleEpisode } from '../packages/packages.store.ts'
 import { searchQuery } from '../search/index-package.ts'
 import { findDependents, packagePage } from './package-page.ts'
@@ -140,7 +140,7 @@ const dependentsRoute = createRoute({
 })
 
 /** Finding packages, and what is shown of one. */
-export function catalogRoutes(services: Services): OpenAPIHono<Env> {
+export function catalogRoutes(services: PackageServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(searchRoute, async (c) =>
     c.json(await listPackages(services, c.get('actor'), c.req.valid('query')), 200),
@@ -164,7 +164,7 @@ export function catalogRoutes(services: Services): OpenAPIHono<Env> {
     const { query } = services.database
     const found = await findReadablePackage(query, c.get('actor'), `${scope}/${name}`)
     const shown = await findReadableVersion(query, found, version)
-    const html = await readmeHtmlOf(query, shown)
+    const html = await readmeHtmlOf(services, shown)
     c.header('vary', 'accept', { append: true })
     const type = accepts(c, {
       header: 'Accept',
@@ -174,7 +174,6 @@ export function catalogRoutes(services: Services): OpenAPIHono<Env> {
     if (type === 'text/html') return c.html(readmePage(`${found.name}@${version}`, html), 200)
     return c.json({ name: found.name, version, markdown: shown.readme, html }, 200)
   })
-  routes.route('/', documentRoutes(services))
   routes.openapi(sampleEpisodeRoute, async (c) => {
     const { scope, name, version } = c.req.valid('param')
     const { query } = services.database

@@ -2,22 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Queries } from '../../core/database/database.ts'
 import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
 import type { Services } from '../../core/services.ts'
-import { deleteOldDownloads } from '../packages/downloads.ts'
-import { renewDocuments } from '../packages/packages.tasks.ts'
 import { qualityInput } from '../search/index-package.ts'
 import { manifestFacts, packageQuality } from '../search/package-quality.ts'
 
-const minuteMs = 60_000
 const dayMs = 24 * 60 * 60 * 1000
-const keptDays = 90
 
-/** What the catalogue needs done while nobody asks for it. */
-export function catalogUpkeep(services: Services): UpkeepTask[] {
-  const { query } = services.database
+export function catalogTasks({ database }: Services): UpkeepTask[] {
   return [
-    { name: 'catalog.renew-documents', everyMs: minuteMs, run: () => renewDocuments(services) },
-    { name: 'catalog.refresh-quality', everyMs: dayMs, run: (signal) => refreshQuality(query, new Date(), signal) },
-    { name: 'catalog.delete-old-downloads', everyMs: dayMs, run: () => deleteOldDownloads(query, keptDays) },
+    {
+      name: 'catalog.refresh-quality',
+      everyMs: dayMs,
+      run: (signal) => refreshQuality(database.query, new Date(), signal),
+    },
   ]
 }
 

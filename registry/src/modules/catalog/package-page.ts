@@ -5,9 +5,8 @@ import type { Actor } from '../../core/access/actor.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { AccountTable, VersionTable } from '../../core/database/schema.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
-import type { Services } from '../../core/services.ts'
-import { readmeRenderer } from '../packages/documents/readme-renderer.ts'
 import { rendering } from '../packages/documents/version-documents.store.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { findReadablePackage, isTakenDownFor, type PackageRow } from '../packages/packages.store.ts'
 import { qualityInput } from '../search/index-package.ts'
 import { manifestFacts, packageQuality } from '../search/package-quality.ts'
@@ -17,26 +16,22 @@ import { type ListedRow, listedColumns, listedFields, visiblePackages } from './
  * Everything that the package's page shows. Of one that was taken down strangers see that, and why, and neither README nor
  * versions. Throws `package_not_found`.
  */
-export async function packagePage(
-  { database, config }: Services,
-  actor: Actor | null,
-  name: string,
-): Promise<PackagePage> {
-  const { query } = database
+export async function packagePage(services: PackageServices, actor: Actor | null, name: string): Promise<PackagePage> {
+  const { query } = services.database
   const found = await findReadablePackage(query, actor, name, { takenDown: 'shown' })
   const page = await findPage(query, found.id)
   const isHidden = await isTakenDownFor(query, actor, found)
-  return describePage(config, found, isHidden ? { ...page, latest: null, tags: {}, recent: [] } : page)
+  return describePage(services, found, isHidden ? { ...page, latest: null, tags: {}, recent: [] } : page)
 }
 
 /** The page of a package, from the rows of it that whoever asks may see. */
 export async function describePage(
-  config: Services['config'],
+  { config, readmes }: Pick<PackageServices, 'config' | 'readmes'>,
   found: Pick<PackageRow, 'taken_down_at' | 'taken_down_reason'>,
   page: PageRow,
 ): Promise<PackagePage> {
   const { latest } = page
-  const html = latest === null ? null : (latest.readme_html ?? (await readmeRenderer.readme(latest.id, latest.readme)))
+  const html = latest === null ? null : (latest.readme_html ?? (await readmes.readme(latest.id, latest.readme)))
   const { taken_down_at: takenDownAt, taken_down_reason: reason } = found
   return {
     ...listedFields(page.package, config.training.currency),

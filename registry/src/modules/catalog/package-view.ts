@@ -10,11 +10,11 @@ import { type CompiledQuery, type InferResult, type Selectable, sql } from 'kyse
 import type { Actor } from '../../core/access/actor.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PriceTable, SaleTermsTable } from '../../core/database/market-schema.ts'
-import type { Services } from '../../core/services.ts'
 import { entryOf } from '../entitlements/prices.store.ts'
 import { latestVerification, type VerificationRow, verificationOf } from '../evaluations/describe-verification.ts'
 import { describeVersion, versionDetails } from '../packages/describe-versions.ts'
 import { findablePackageName } from '../packages/package-name.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { belongsTo, readSampleEpisode } from '../packages/packages.store.ts'
 import { describeOffer, makeOffer } from '../prices/offer.ts'
 import { pricesAt } from '../prices/price-page.ts'
@@ -25,7 +25,7 @@ import { describePage, type PageRow, packagePage, pageRow, selectPage } from './
  * What the first page of a package shows, in one answer: the page, the offer of what it names as latest, and that version with
  * its episode. The same as those four would be asked for one by one. Throws `package_not_found`.
  */
-export async function packageView(services: Services, actor: Actor | null, asked: string): Promise<PackageView> {
+export async function packageView(services: PackageServices, actor: Actor | null, asked: string): Promise<PackageView> {
   const name = findablePackageName(asked)
   const row = name === null ? undefined : await findView(services.database.query, name)
   if (row === undefined) return viewOfParts(services, actor, asked)
@@ -39,16 +39,18 @@ export async function packageView(services: Services, actor: Actor | null, asked
 }
 
 async function viewOfRow(
-  { database: { query }, config }: Services,
+  services: PackageServices,
   actor: Actor | null,
   row: ViewRow,
   page: PageRow & { latest: NonNullable<PageRow['latest']> },
 ): Promise<PackageView> {
+  const { database, config } = services
+  const { query } = database
   const { latest } = page
   const member = await belongsTo(query, actor, row.owner_id)
   const verification = row.kind === 'agent' ? verificationOf(row.verification) : null
   const [shown, offer] = await Promise.all([
-    describePage(config, row, page),
+    describePage(services, row, page),
     describeOffer(
       { query, config },
       {
@@ -90,7 +92,7 @@ function timeOf(text: string | null): Date | null {
 }
 
 /** Of packages that not everybody may read as they are: private, taken down, without a version, with one that is deprecated. */
-async function viewOfParts(services: Services, actor: Actor | null, asked: string): Promise<PackageView> {
+async function viewOfParts(services: PackageServices, actor: Actor | null, asked: string): Promise<PackageView> {
   const page = await packagePage(services, actor, asked)
   const offer = await absent(makeOffer(services, { actor, name: asked }))
   if (page.latest === null) return { page, offer, latest: null }

@@ -8,8 +8,8 @@ import type { Services } from '../../core/services.ts'
 import { searchPackages } from '../catalog/search-packages.ts'
 import { majorOf, tarballRefusal } from '../entitlements/require-tarball.ts'
 import { deprecateVersions } from '../packages/change-versions.ts'
-import { recordDownload } from '../packages/downloads.ts'
 import { findablePackageName } from '../packages/package-name.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
 import { openTarball, packumentOf } from '../packages/packument.ts'
 import { searchQuery } from '../search/index-package.ts'
@@ -23,7 +23,7 @@ type Client = { actor: Actor | null; ip: string; userAgent: string; use: boolean
 
 /** What this reader sees of the package that a request is about. Throws `package_not_found` for what no package can be called. */
 export function packageSource(
-  services: Services,
+  services: PackageServices,
   target: ReadTarget,
   { actor, ip, userAgent, use }: Client,
 ): NpmSource {
@@ -49,7 +49,7 @@ export function packageSource(
       if (version === undefined) return undefined
       const { versionId, ...tarball } = await openTarball(services, actor, { name, version, use })
       const download = { versionId, ip, userAgent, accountId: actor?.accountId }
-      return { ...tarball, downloaded: () => recordDownload(services, download) }
+      return { ...tarball, downloaded: () => services.downloads.record(download) }
     },
   }
 }

@@ -5,6 +5,7 @@ import { answer, describe } from '../../core/http/answer-error.ts'
 import type { Env } from '../../core/http/env.ts'
 import type { Services } from '../../core/services.ts'
 import { deleteTag, setTag } from '../packages/change-versions.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { findReadablePackage, tagsOf } from '../packages/packages.store.ts'
 import { publishVersion } from '../packages/publish-version.ts'
 import { immutable, nothingHere, tokenNeeded } from './npm-errors.ts'
@@ -14,14 +15,14 @@ import { type NpmTarget, parseNpmPath, type ReadTarget } from './npm-path.ts'
 import { documentSlots, type PublishRequest, parsePutDocument } from './publish-document.ts'
 import { type VerdaccioReader, verdaccioReader } from './verdaccio-server.ts'
 
-type Npm = { services: Services; verdaccio: VerdaccioReader; inSlot: ReturnType<typeof documentSlots> }
+type Npm = { services: PackageServices; verdaccio: VerdaccioReader; inSlot: ReturnType<typeof documentSlots> }
 type NpmContext = Context<Env>
 
 /**
  * The npm registry at `/npm/`. Reading a package is Verdaccio's, behind our rules of access; everything that writes, and
  * everything about the registry itself, is answered here and never reaches it.
  */
-export function npmRoutes(services: Services): Hono<Env> {
+export function npmRoutes(services: PackageServices): Hono<Env> {
   const { config, log } = services
   const report = (error: unknown) => log.error('a request to the npm registry failed', { error: describe(error) })
   const npm = { services, verdaccio: verdaccioReader(config.publicUrl, report), inSlot: documentSlots() }
@@ -84,7 +85,7 @@ function putPackage({ services, inSlot }: Npm, c: NpmContext, name: string): Pro
 
 /** npm prints the header `npm-notice`; that the version cannot be installed yet is not to be found out by a failure. */
 async function publish(
-  services: Services,
+  services: PackageServices,
   c: NpmContext,
   actor: Actor,
   name: string,

@@ -6,7 +6,7 @@ import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
 import { listed } from '../catalog/testing/listed.ts'
 import { loadPackages } from '../catalog/testing/load-packages.ts'
-import { deleteOldDownloads, flushDownloads, recordDownload } from './downloads.ts'
+import { DownloadCounter, deleteOldDownloads } from './downloads.ts'
 
 describeOnEngines('downloads on $kind', ({ kind, create }) => {
   let database: Database
@@ -53,27 +53,27 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
   it('of one client in a loop count once', async () => {
     const versionId = await versionOf('@acme/loop')
     for (let round = 0; round < 1000; round++) {
-      recordDownload(services, { versionId, ...npm, userAgent: `npm/10.9.${round} node/v24.1.0` })
-      if (round % 250 === 0) await flushDownloads(services)
+      services.downloads.record({ versionId, ...npm, userAgent: `npm/10.9.${round} node/v24.1.0` })
+      if (round % 250 === 0) await services.downloads.flush()
     }
-    await flushDownloads(services)
+    await services.downloads.flush()
     expect(await counts(versionId)).toEqual([1, 1])
   })
 
   it('of several clients count each', async () => {
     const versionId = await versionOf('@acme/several')
-    for (let host = 1; host <= 20; host++) recordDownload(services, { versionId, ...npm, ip: `192.0.2.${host}` })
-    recordDownload(services, { versionId, ...npm, userAgent: 'pnpm/12.4.2 npm/? node/v24.1.0' })
-    recordDownload(services, { versionId, ...npm, userAgent: '' })
-    await flushDownloads(services)
+    for (let host = 1; host <= 20; host++) services.downloads.record({ versionId, ...npm, ip: `192.0.2.${host}` })
+    services.downloads.record({ versionId, ...npm, userAgent: 'pnpm/12.4.2 npm/? node/v24.1.0' })
+    services.downloads.record({ versionId, ...npm, userAgent: '' })
+    await services.downloads.flush()
     expect(await counts(versionId)).toEqual([22, 22])
   })
 
   it('of one IPv6 network count once, whatever address in it', async () => {
     const versionId = await versionOf('@acme/six')
     for (const ip of ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::9', '2001:db8:0:1::1'])
-      recordDownload(services, { versionId, ...npm, ip })
-    await flushDownloads(services)
+      services.downloads.record({ versionId, ...npm, ip })
+    await services.downloads.flush()
     expect(await counts(versionId)).toEqual([2, 2])
   })
 
@@ -82,8 +82,8 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
     for (let host = 1; host <= 30; host++)
       for (const [at, replicaServices] of [services, replica].entries())
         for (const versionId of at === 0 ? ids : ids.toReversed())
-          recordDownload(replicaServices, { versionId, ...npm, ip: `198.51.100.${host}` })
-    await Promise.all([flushDownloads(services), flushDownloads(replica)])
+          replicaServices.downloads.record({ versionId, ...npm, ip: `198.51.100.${host}` })
+    await Promise.all([services.downloads.flush(), replica.downloads.flush()])
     for (const id of ids) expect(await counts(id)).toEqual([30, 30])
   })
 
@@ -96,10 +96,10 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
       .executeTakeFirstOrThrow()
     const embeddedWorker = '00000000-0000-0000-0000-000000000000'
     for (const who of [accountId, accountId, undefined, null, embeddedWorker])
-      recordDownload(services, { versionId, ...npm, accountId: who })
-    await flushDownloads(services)
-    recordDownload(replica, { versionId, ...npm, ip: '192.0.2.99', accountId })
-    await flushDownloads(replica)
+      services.downloads.record({ versionId, ...npm, accountId: who })
+    await services.downloads.flush()
+    replica.downloads.record({ versionId, ...npm, ip: '192.0.2.99', accountId })
+    await replica.downloads.flush()
     expect(await counts(versionId)).toEqual([2, 2])
     const users = await database.query
       .selectFrom('package_users')
@@ -117,19 +117,19 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
       .select('owner_id')
       .where('name', '=', '@acme/own')
       .executeTakeFirstOrThrow()
-    recordDownload(services, { versionId, ...npm, accountId })
-    await flushDownloads(services)
+    services.downloads.record({ versionId, ...npm, accountId })
+    await services.downloads.flush()
     expect(await counts(versionId)).toEqual([0, 0])
-    recordDownload(services, { versionId, ...npm })
-    await flushDownloads(services)
+    services.downloads.record({ versionId, ...npm })
+    await services.downloads.flush()
     expect(await counts(versionId)).toEqual([1, 1])
   })
 
   it('of what is not there are passed over', async () => {
     const versionId = await versionOf('@acme/real')
-    recordDownload(services, { versionId: '00000000-0000-0000-0000-000000000000', ...npm })
-    recordDownload(services, { versionId, ...npm })
-    await flushDownloads(services)
+    services.downloads.record({ versionId: '00000000-0000-0000-0000-000000000000', ...npm })
+    services.downloads.record({ versionId, ...npm })
+    await services.downloads.flush()
     expect(await counts(versionId)).toEqual([1, 1])
     expect(services.logged.filter(({ level }) => level !== 'info')).toEqual([])
   })
@@ -156,20 +156,18 @@ describe('downloads while the database is away', () => {
     await loadPackages(database, [listed('@acme/patient')])
     const { id } = await database.query.selectFrom('versions').select('id').executeTakeFirstOrThrow()
     let away = true
-    const flaky: TestServices = {
-      ...services,
-      database: {
-        ...database,
-        transaction: (work) => (away ? Promise.reject(new Error('away')) : database.transaction(work)),
-      },
+    const flaky: Database = {
+      ...database,
+      transaction: (work) => (away ? Promise.reject(new Error('away')) : database.transaction(work)),
     }
-    recordDownload(flaky, { versionId: id, ip: '192.0.2.7', userAgent: 'npm/10' })
-    await flushDownloads(flaky)
+    const downloads = new DownloadCounter({ ...services, database: flaky })
+    downloads.record({ versionId: id, ip: '192.0.2.7', userAgent: 'npm/10' })
+    await downloads.flush()
     expect(services.logged.map(({ level }) => level)).toEqual(['warn'])
     away = false
-    await flushDownloads(flaky)
-    const { downloads } = await database.query.selectFrom('packages').select('downloads').executeTakeFirstOrThrow()
-    expect(downloads).toBe(1)
+    await downloads.flush()
+    const counted = await database.query.selectFrom('packages').select('downloads').executeTakeFirstOrThrow()
+    expect(counted.downloads).toBe(1)
     await database.close()
     await services.remove()
   })

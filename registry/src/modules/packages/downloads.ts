@@ -13,23 +13,33 @@ const flushAbove = 10_000
 const keptAtMost = 100_000
 const batchSize = 5_000
 
-/** What was downloaded since the last flush, each client once a version and day. */
-class DownloadCounter {
-  readonly #services: Services
+type Counting = Pick<Services, 'database' | 'config' | 'log'>
+
+/**
+ * Counts downloads, each client once a day and version, and writes them every two seconds. A client is an address (of
+ * IPv6 its /64) with a kind of program; the database gets a keyed hash of it, with another key every day.
+ */
+export class DownloadCounter {
+  readonly #services: Counting
   #waiting = new Map<string, CountedDownload>()
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> = Promise.resolve()
 
-  constructor(services: Services) {
+  constructor(services: Counting) {
     this.#services = services
   }
 
-  add(counted: CountedDownload): void {
-    this.#put(counted)
+  /** Never throws and never waits. */
+  record({ versionId, ip, userAgent, accountId = null }: Download): void {
+    const day = new Date().toISOString().slice(0, 10)
+    const client = createHmac('sha256', this.#services.config.secret)
+      .update(`download\n${day}\n${clientNetwork(ip)}\n${programOf(userAgent)}`)
+      .digest('base64url')
+    this.#put({ version_id: versionId, day, client, account_id: accountId })
     if (this.#waiting.size === flushAbove) void this.flush()
   }
 
-  /** Resolves once everything added so far is in the database, or has been tried. One flush at a time. */
+  /** Resolves once everything recorded so far is in the database, or has been tried. One flush at a time. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#flushNow())
     return this.#flushing
@@ -61,34 +71,6 @@ class DownloadCounter {
     this.#waiting.set(`${version_id} ${day} ${client} ${account_id}`, counted)
     this.#timer ??= setTimeout(() => void this.flush(), flushAfterMs).unref()
   }
-}
-
-const counters = new WeakMap<Services, DownloadCounter>()
-
-function counterOf(services: Services): DownloadCounter {
-  let counter = counters.get(services)
-  if (counter === undefined) {
-    counter = new DownloadCounter(services)
-    counters.set(services, counter)
-  }
-  return counter
-}
-
-/**
- * Counts a download of a version, later and once a day for each client; never throws and never waits. A client is an
- * address (of IPv6 its /64) with a kind of program; the database gets a keyed hash of it that is another one every day.
- */
-export function recordDownload(services: Services, { versionId, ip, userAgent, accountId = null }: Download): void {
-  const day = new Date().toISOString().slice(0, 10)
-  const client = createHmac('sha256', services.config.secret)
-    .update(`download\n${day}\n${clientNetwork(ip)}\n${programOf(userAgent)}`)
-    .digest('base64url')
-  counterOf(services).add({ version_id: versionId, day, client, account_id: accountId })
-}
-
-/** Resolves once what was recorded is in the database. For the end of the process, and for tests. */
-export function flushDownloads(services: Services): Promise<void> {
-  return counters.get(services)?.flush() ?? Promise.resolve()
 }
 
 /** `npm` of `npm/10.9.0 node/v24.1.0 linux x64`: a new version of a program is not a new client. */

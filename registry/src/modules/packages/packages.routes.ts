@@ -17,9 +17,9 @@ import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
-import type { Services } from '../../core/services.ts'
 import { type Change, deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
 import { describeTags, describeVersion, describeVersions } from './describe-versions.ts'
+import type { PackageServices } from './package-services.ts'
 import { publishVersion } from './publish-version.ts'
 import { readUpload } from './read-tarball.ts'
 import { resolveVersion } from './resolve-version.ts'
@@ -163,7 +163,7 @@ const unyankRoute = createRoute({
 })
 
 /** Publishing, versions, tags and resolving. Search and the package's page are the catalogue's. */
-export function packageRoutes(services: Services): OpenAPIHono<Env> {
+export function packageRoutes(services: PackageServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { config, database } = services
   routes.openapi(publishRoute, async (c) => {

@@ -11,16 +11,25 @@ import {
   rendering,
 } from './documents/version-documents.store.ts'
 import { readDocuments } from './documents/version-documents.ts'
+import { deleteOldDownloads } from './downloads.ts'
+import type { PackageServices } from './package-services.ts'
 import { lockObject } from './packages.store.ts'
 import { readTarball } from './read-tarball.ts'
 
 const minuteMs = 60_000
+/** Days for which it is kept which clients have downloaded a version. */
+const downloadDays = 90
 
-/** What the packages need done while nobody asks for it. */
-export function packageUpkeep(services: Services): UpkeepTask[] {
+export function packageTasks(services: PackageServices): UpkeepTask[] {
   return [
     { name: 'packages.enqueue-lost-checks', everyMs: 10 * minuteMs, run: () => enqueueLostChecks(services) },
     { name: 'packages.sweep-objects', everyMs: 60 * minuteMs, run: () => sweepObjects(services) },
+    { name: 'catalog.renew-documents', everyMs: minuteMs, run: () => renewDocuments(services) },
+    {
+      name: 'catalog.delete-old-downloads',
+      everyMs: 24 * 60 * minuteMs,
+      run: () => deleteOldDownloads(services.database.query, downloadDays),
+    },
   ]
 }
 
@@ -32,7 +41,7 @@ export async function enqueueLostChecks(services: Services): Promise<void> {
     .innerJoin('packages', 'packages.id', 'versions.package_id')
     .select('versions.id')
     .where('versions.state', '=', 'checking')
-    // Agents are another room's to check.
+    // Agents are verified instead.
     .where('packages.kind', '=', 'scenario')
     .orderBy('versions.created_at')
     .limit(10_000)
@@ -68,7 +77,7 @@ export async function sweepObjects(
   if (removed > 0) log.info('removed objects that no row names', { objects: removed })
 }
 
-/** Every table with keys of objects stands here. */
+/** Lists every table that has keys of objects. */
 async function isNamed(query: Queries, key: string): Promise<boolean> {
   const { rows } = await sql`
     select where exists (select from versions where object_key = ${key})
@@ -87,7 +96,7 @@ const mostAtOnce = 50
  * then their READMEs are shown without pictures.
  */
 export async function renewDocuments(
-  services: Pick<Services, 'database' | 'objects' | 'config' | 'log'>,
+  services: Pick<PackageServices, 'database' | 'objects' | 'config' | 'log' | 'readmes'>,
 ): Promise<void> {
   const { database, log } = services
   const stale = await database.query
@@ -105,7 +114,7 @@ export async function renewDocuments(
     } catch (error) {
       // Tried once: its README is shown without pictures.
       log.warn('the documents of a version could not be made anew', { version_id: version.id, error: String(error) })
-      await keepReadmeHtml(database.query, version.id, await readmeHtmlOf(database.query, version))
+      await keepReadmeHtml(database.query, version.id, await readmeHtmlOf(services, version))
     }
   }
 }
@@ -113,12 +122,12 @@ export async function renewDocuments(
 type Stale = { id: string; name: string; version: string; object_key: string }
 
 async function renew(
-  { database, objects, config }: Pick<Services, 'database' | 'objects' | 'config'>,
+  { database, objects, config, readmes }: Pick<PackageServices, 'database' | 'objects' | 'config' | 'readmes'>,
   { id, name, version, object_key: key }: Stale,
 ): Promise<void> {
   const bytes = await objects.get(key)
   if (bytes === undefined) throw new Error(`${key} is missing from the store`)
-  const documents = await readDocuments(bytes, await readTarball(bytes, config.limits), { name, version })
+  const documents = await readDocuments(readmes, bytes, await readTarball(bytes, config.limits), { name, version })
   await database.transaction(async (query) => {
     await holdPictures({ database, objects }, query, documents.pictures)
     await keepDocuments(query, id, documents)

@@ -13,6 +13,7 @@ import { startVerification } from '../evaluations/start-verification.ts'
 import { holdPictures, keepDocuments } from './documents/version-documents.store.ts'
 import { readDocuments, type VersionDocuments } from './documents/version-documents.ts'
 import { type PackageName, parsePackageName } from './package-name.ts'
+import type { PackageServices } from './package-services.ts'
 import { findPackage, findVersion, lockObject, lockPackage, type PackageRow } from './packages.store.ts'
 import { readTarball, type Tarball } from './read-tarball.ts'
 import { parseTag } from './tags.ts'
@@ -47,8 +48,8 @@ export const publishRate = { limit: 120, windowSeconds: 60 }
  * The same bytes from the same account get the same answer again, so an upload whose answer was lost can be repeated;
  * anything else under a number that is spent is `version_exists`.
  */
-export async function publishVersion(services: Services, upload: Upload): Promise<PublishedVersion> {
-  const { database, objects, config } = services
+export async function publishVersion(services: PackageServices, upload: Upload): Promise<PublishedVersion> {
+  const { database, objects } = services
   const actor = requireActor(upload.actor, 'packages:publish')
   await limitRate(database, `publish:${actor.accountId}`, publishRate)
   const name = parsePackageName(upload.name)
@@ -56,7 +57,7 @@ export async function publishVersion(services: Services, upload: Upload): Promis
   if (upload.tag !== undefined) parseTag(upload.tag)
   await authoriseScope(database.query, actor, name)
   const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
-  const vetted = await vetPackage(config, bytes, name.full, upload.version)
+  const vetted = await vetPackage(services, bytes, name.full, upload.version)
   if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, vetted.tarball.manifest)
   const queue = await jobQueue(services)
   const objectKey = await objects.put(bytes)
@@ -78,14 +79,14 @@ export type VettedPackage = {
 
 /** Reads a tarball and holds it to the registry's rules. Throws the codes that `readTarball` and `vetManifest` name. */
 export async function vetPackage(
-  { limits }: Pick<ServerConfig, 'limits'>,
+  { config, readmes }: Pick<PackageServices, 'config' | 'readmes'>,
   bytes: Uint8Array,
   name: string,
   version: string,
 ): Promise<VettedPackage> {
-  const tarball = await readTarball(bytes, limits)
+  const tarball = await readTarball(bytes, config.limits)
   const manifest = vetManifest(tarball, name, version)
-  return { bytes, tarball, manifest, documents: await readDocuments(bytes, tarball, { name, version }) }
+  return { bytes, tarball, manifest, documents: await readDocuments(readmes, bytes, tarball, { name, version }) }
 }
 
 export type NewVersion = {

@@ -12,6 +12,7 @@ import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
 import type { Services } from '../../core/services.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { findReadablePackage } from '../packages/packages.store.ts'
 import { readRating } from './ratings.ts'
 import { listReviews, reviewOf } from './reviews.store.ts'
@@ -90,7 +91,7 @@ const deleteReplyRoute = createRoute({
   },
 })
 
-export function reviewRoutes(services: Services): OpenAPIHono<Env> {
+export function reviewRoutes(services: PackageServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(listRoute, async (c) => {
     const { scope, name } = c.req.valid('param')

@@ -1,7 +1,6 @@
 import type { Review } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { expect, it } from 'vitest'
-import { recordDownload } from '../packages/downloads.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { refreshRating } from './ratings.ts'
 import { insertLicence, insertPrice, revokeLicence } from './testing/licences.ts'
@@ -40,7 +39,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     expect(await review(null)).toMatchObject({ status: 401 })
     expect(await review(await tokenOf(stranger, 'packages:read'))).toMatchObject({ code: 'forbidden' })
     const own = await tokenOf(market.seller(), 'market:buy')
-    recordDownload(market.services(), {
+    market.services().downloads.record({
       versionId: at.versionId,
       ip: '192.0.2.1',
       userAgent: 'npm',
@@ -48,7 +47,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     })
     expect(await review(own)).toMatchObject({ code: 'review_not_allowed' })
     // Downloaded, but not while it was free.
-    recordDownload(market.services(), {
+    market.services().downloads.record({
       versionId: at.versionId,
       ip: '192.0.2.1',
       userAgent: 'npm',
@@ -62,7 +61,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     const user = await createActor(market.database())
     const token = await tokenOf(user, 'market:buy')
     expect(await review(token)).toMatchObject({ code: 'review_not_allowed' })
-    recordDownload(market.services(), {
+    market.services().downloads.record({
       versionId: at.versionId,
       ip: '192.0.2.1',
       userAgent: 'npm',

@@ -7,7 +7,7 @@ import { authorise, requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
-import { flushDownloads } from '../packages/downloads.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
 import { lockRating, writeRating } from './ratings.ts'
 import { canReview, findReadableReview, findReview, reviewNotFound, reviewOf } from './reviews.store.ts'
@@ -20,7 +20,7 @@ type Given = { name: string; version: string; stars: number; text: string }
  * whoever has not had the package in hands, sells it, or had this very review hidden; `package_not_found`, `version_not_found`.
  */
 export async function putReview(
-  services: Services,
+  services: PackageServices,
   { actor, ip }: Writing,
   { name, version, stars, text }: Given,
 ): Promise<Review> {
@@ -28,7 +28,7 @@ export async function putReview(
   const known = requireActor(actor, 'market:buy')
   await limitRate(database, `review:${known.accountId}`, { limit: 50, windowSeconds: 86_400 })
   // What they have just downloaded counts.
-  await flushDownloads(services)
+  await services.downloads.flush()
   return database.transaction(async (query) => {
     const found = await findReadablePackage(query, known, name)
     const row = await findReadableVersion(query, found, version)

@@ -2,6 +2,7 @@ import { AgentGymError, type ErrorReport, type Outcome, type RunState } from '@a
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { leaseLost } from '../../core/queue/lease.ts'
 import type { Services } from '../../core/services.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { publishRunAgent, type VettedAgent, vetRunAgent } from './publish-agent.ts'
 import { takeMeter, type Write, writeRun } from './run-attempt.ts'
 import { changeRun, type End, endRun, type RunRow } from './run-state.ts'
@@ -17,7 +18,7 @@ const errorDataCharacters = 8_000
  * Throws `lease_lost`, and `request_invalid` for an outcome that the run cannot have.
  */
 export async function finishRun(
-  services: Services,
+  services: PackageServices,
   attempt: Attempt,
   { outcome, meteredMs }: { outcome: Outcome; meteredMs: number },
 ): Promise<RunState> {
@@ -38,7 +39,7 @@ function isEndedBy({ attempt }: Attempt, run: RunRow, outcome: Outcome): boolean
 }
 
 async function end(
-  services: Services,
+  services: PackageServices,
   attempt: Attempt,
   before: RunRow,
   { outcome, meteredMs }: { outcome: Outcome; meteredMs: number },

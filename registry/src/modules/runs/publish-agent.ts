@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { keepLearningCurve } from '../packages/packages.store.ts'
 import { createVersion, type VettedPackage, vetPackage } from '../packages/publish-version.ts'
 import type { End, RunContext, RunRow } from './run-state.ts'
@@ -13,13 +14,13 @@ type Published = Extract<End, { state: 'completed' }>['published']
 export type VettedAgent = { objectKey: string; vetted: VettedPackage | { error: ErrorReport } } | null
 
 /** Looks at a run's agent before the transaction that may publish it. */
-export async function vetRunAgent({ objects, config }: Services, run: RunRow): Promise<VettedAgent> {
+export async function vetRunAgent(services: PackageServices, run: RunRow): Promise<VettedAgent> {
   const { publish_name: name, publish_version: version, agent_object_key: objectKey } = run
   if (name === null || version === null || objectKey === null) return null
-  const bytes = await objects.get(objectKey)
+  const bytes = await services.objects.get(objectKey)
   if (bytes === undefined) throw new Error(`${objectKey}, the agent of run ${run.id}, is missing from the store`)
   try {
-    return { objectKey, vetted: await vetPackage(config, bytes, name, version) }
+    return { objectKey, vetted: await vetPackage(services, bytes, name, version) }
   } catch (error) {
     return { objectKey, vetted: { error: reportOf(error) } }
   }

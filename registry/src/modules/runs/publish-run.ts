@@ -7,6 +7,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { keepLearningCurve, lockPackage } from '../packages/packages.store.ts'
 import {
   authoriseScope,
@@ -42,7 +43,7 @@ const mostTries = 3
  * Throws `run_not_found`, `forbidden`, `rate_limited`, `run_has_no_agent`, and what `parsePublication`,
  * `reservePublication`, `vetPackage` and `createVersion` throw.
  */
-export async function publishRun(services: Services, asked: RunPublication): Promise<PublishedVersion> {
+export async function publishRun(services: PackageServices, asked: RunPublication): Promise<PublishedVersion> {
   const { database } = services
   const publication = parsePublication(asked)
   const { accountId } = requireActor(asked.actor, 'packages:publish')
@@ -69,15 +70,15 @@ async function readAgent({ objects }: Services, run: RunView): Promise<Uint8Arra
 
 type Publishing = { asked: RunPublication; actor: Actor; publication: Publication; tarball: Uint8Array }
 
-async function publishOnce(services: Services, publishing: Publishing): Promise<PublishedVersion> {
-  const { database, objects, config } = services
+async function publishOnce(services: PackageServices, publishing: Publishing): Promise<PublishedVersion> {
+  const { database, objects } = services
   const { asked, publication, tarball } = publishing
   const { full: name } = publication.name
   const earlier = await publishedAs(database.query, asked.runId, publication)
   if (earlier !== undefined) return earlier
   const version = publication.version ?? (await freeVersion(database.query, name, asked.runId))
   // What is heavy comes before the transaction that may publish it.
-  const vetted = await vetPackage(config, await renameTarball(tarball, { name, version }), name, version)
+  const vetted = await vetPackage(services, await renameTarball(tarball, { name, version }), name, version)
   const objectKey = await objects.put(vetted.bytes)
   const queue = await jobQueue(services)
   return database.transaction(async (query) => {

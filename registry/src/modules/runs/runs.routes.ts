@@ -16,7 +16,7 @@ import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
 import { failures } from '../../core/http/failures.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
-import type { Services } from '../../core/services.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
 import { listRunsOf } from './list-runs.ts'
 import { publishRun } from './publish-run.ts'
@@ -169,7 +169,7 @@ const statusRoute = createRoute({
 })
 
 /** Runs of training for those who start them. What a run leaves is in `run-data.routes.ts`. */
-export function runRoutes(services: Services): OpenAPIHono<Env> {
+export function runRoutes(services: PackageServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database, config } = services
   routes.openapi(startRoute, async (c) => {

@@ -18,9 +18,9 @@ import { failures } from '../../core/http/failures.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { jobQueue } from '../../core/queue/job-queue.ts'
-import type { Services } from '../../core/services.ts'
 import { leaseEnd } from '../jobs/lease-job.ts'
 import { noteUsage } from '../jobs/workers.store.ts'
+import type { PackageServices } from '../packages/package-services.ts'
 import { finishRun } from './finish-run.ts'
 import { openLeasedCheckpoint, openLeasedScenario } from './leased-objects.ts'
 import { recordProgress } from './record-progress.ts'
@@ -99,7 +99,7 @@ const readCheckpointRoute = createRoute({
 })
 
 /** What workers write about the run that they have, and read for it. */
-export function trainingJobRoutes(services: Services): OpenAPIHono<Env> {
+export function trainingJobRoutes(services: PackageServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database } = services
   const attemptOf = async (c: Context<Env>, lease: string): Promise<Attempt> => {

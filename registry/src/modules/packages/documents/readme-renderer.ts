@@ -1,38 +1,29 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
 import type { RenderedMarkdown, ShownPictures } from './markdown-html.ts'
 
 /** What is longer is cut: Markdown has constructs that take time by the square of their length. */
 const maxCharacters = 200_000
 const timeLimitMs = 2_000
-const cacheCharacters = 32 * 1024 * 1024
+const cachedCharacters = 32 * 1024 * 1024
 
 /**
  * Turns Markdown into HTML in a thread of its own, one at a time and with a limit of time, so that one written to take
  * minutes delays nobody but its readers: it is shown as plain text.
  */
 export class ReadmeRenderer {
-  readonly #cache = new Map<string, string>()
-  #cachedCharacters = 0
-  readonly #underWay = new Map<string, Promise<string>>()
+  readonly #html = new LRUCache<string, string, string>({
+    maxSize: cachedCharacters,
+    sizeCalculation: (html) => html.length + 1,
+    fetchMethod: async (_versionId, _stale, { context: markdown }) => (await this.render(markdown)).html,
+  })
   #worker: Promise<Worker> | undefined
   #last: Promise<unknown> = Promise.resolve()
 
   /** HTML of the README of the version with this id, without its pictures; kept, for versions do not change. */
   readme(versionId: string, markdown: string): Promise<string> {
-    const cached = this.#cache.get(versionId)
-    if (cached !== undefined) {
-      this.#cache.delete(versionId)
-      this.#cache.set(versionId, cached)
-      return Promise.resolve(cached)
-    }
-    const underWay = this.#underWay.get(versionId)
-    if (underWay !== undefined) return underWay
-    const rendering = this.render(markdown)
-      .then(({ html }) => this.#keep(versionId, html))
-      .finally(() => this.#underWay.delete(versionId))
-    this.#underWay.set(versionId, rendering)
-    return rendering
+    return this.#html.forceFetch(versionId, { context: markdown })
   }
 
   /** With those pictures; what is as text names none. */
@@ -62,21 +53,7 @@ export class ReadmeRenderer {
     }
     return asText(markdown)
   }
-
-  #keep(versionId: string, html: string): string {
-    this.#cache.set(versionId, html)
-    this.#cachedCharacters += html.length
-    for (const [oldest, { length }] of this.#cache) {
-      if (this.#cachedCharacters <= cacheCharacters) break
-      this.#cache.delete(oldest)
-      this.#cachedCharacters -= length
-    }
-    return html
-  }
 }
-
-/** The process's own: one thread, one cache. */
-export const readmeRenderer = new ReadmeRenderer()
 
 /** Resolves once it has loaded what it needs, for that is no README's fault. */
 async function startWorker(): Promise<Worker> {

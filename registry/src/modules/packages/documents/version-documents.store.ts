@@ -5,8 +5,8 @@ import type { Queries } from '../../../core/database/database.ts'
 import type { PictureType } from '../../../core/database/pictures-schema.ts'
 import type { Schema } from '../../../core/database/schema.ts'
 import type { Services } from '../../../core/services.ts'
+import type { PackageServices } from '../package-services.ts'
 import { findReadablePackage, findReadableVersion, lockObject } from '../packages.store.ts'
-import { readmeRenderer } from './readme-renderer.ts'
 import type { ReadmePicture, VersionDocuments } from './version-documents.ts'
 
 /** Edition of `markdownHtml`. Raised when it lets through less or more: HTML of another edition is not shown. */
@@ -43,14 +43,17 @@ export async function keepReadmeHtml(query: Queries, versionId: string, html: st
 }
 
 /** HTML of a version's README: as it was made when it was published, or anew and without its pictures where another edition made it. */
-export async function readmeHtmlOf(query: Queries, version: { id: string; readme: string }): Promise<string> {
-  const kept = await query
+export async function readmeHtmlOf(
+  { database, readmes }: Pick<PackageServices, 'database' | 'readmes'>,
+  version: { id: string; readme: string },
+): Promise<string> {
+  const kept = await database.query
     .selectFrom('readme_html')
     .select('html')
     .where('version_id', '=', version.id)
     .where('rendering', '=', rendering)
     .executeTakeFirst()
-  return kept?.html ?? readmeRenderer.readme(version.id, version.readme)
+  return kept?.html ?? readmes.readme(version.id, version.readme)
 }
 
 const pictureKey = (hash: string): string => `sha256/${hash}`

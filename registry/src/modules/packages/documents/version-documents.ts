@@ -6,7 +6,7 @@ import type { Tarball } from '../read-tarball.ts'
 import { changelogSection } from './changelog-section.ts'
 import type { ShownPictures } from './markdown-html.ts'
 import { pictureSize } from './picture-size.ts'
-import { readmeRenderer } from './readme-renderer.ts'
+import type { ReadmeRenderer } from './readme-renderer.ts'
 
 /** A picture that a README shows. */
 export type ReadmePicture = { hash: string; type: PictureType; bytes: Buffer }
@@ -24,19 +24,20 @@ const limits = { pictures: 20, bytesEach: 2 * 1024 * 1024, bytes: 10 * 1024 * 10
 
 /** Makes them, once for all readers, from a tarball that was read as `tarball` says. */
 export async function readDocuments(
+  readmes: ReadmeRenderer,
   bytes: Uint8Array,
   { readme, changelog, files }: Pick<Tarball, 'readme' | 'changelog' | 'files'>,
   { name, version }: { name: string; version: string },
 ): Promise<VersionDocuments> {
   const section = changelog === null ? null : changelogSection(changelog, version)
-  const changes = section === null ? null : { markdown: section, html: (await readmeRenderer.render(section)).html }
-  const { html, named } = await readmeRenderer.render(readme ?? '')
+  const changes = section === null ? null : { markdown: section, html: (await readmes.render(section)).html }
+  const { html, named } = await readmes.render(readme ?? '')
   const found = await findPictures(bytes, files, named)
   if (found.length === 0) return { readmeHtml: html, pictures: [], changes }
   const shown: ShownPictures = {}
   for (const { path, picture, width, height } of found)
     shown[path] = { address: readmePicturePath(name, version, picture.hash), width, height }
-  const withPictures = await readmeRenderer.render(readme ?? '', shown)
+  const withPictures = await readmes.render(readme ?? '', shown)
   const once = new Map(found.map(({ picture }) => [picture.hash, picture]))
   return { readmeHtml: withPictures.html, pictures: [...once.values()], changes }
 }

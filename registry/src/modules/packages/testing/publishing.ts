@@ -4,10 +4,10 @@ import { goodTarball } from '../../../../../testdata/tarballs/good-package.ts'
 import { type Actor, scopes } from '../../../core/access/actor.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { jobQueue } from '../../../core/queue/job-queue.ts'
-import type { Services } from '../../../core/services.ts'
 import { canonicalName } from '../../accounts/canonical-name.ts'
 import { leaseJob } from '../../jobs/lease-job.ts'
 import { checkJobs, finishCheck } from '../check-jobs.ts'
+import type { PackageServices } from '../package-services.ts'
 import { publishVersion, type Upload } from '../publish-version.ts'
 
 /** A user with an account of their own, who may do everything with it. */
@@ -39,7 +39,7 @@ export async function createActor(database: Database, prefix = 'u'): Promise<Act
 
 /** Uploads a version of `@actor/base`; `more` changes the upload, `manifest` its package.json. */
 export async function upload(
-  services: Services,
+  services: PackageServices,
   actor: Actor,
   version: string,
   {
@@ -54,14 +54,14 @@ export async function upload(
 }
 
 /** The next check that is waiting, as a worker gets it. */
-export async function leaseCheck(services: Services): Promise<LeasedCheck | undefined> {
+export async function leaseCheck(services: PackageServices): Promise<LeasedCheck | undefined> {
   const job = await leaseJob(services, [checkJobs(services)], { kinds: ['check'] })
   return job?.kind === 'check' ? job : undefined
 }
 
 /** Does every check that is waiting, with that result; gives what was decided. */
 export async function checkAll(
-  services: Services,
+  services: PackageServices,
   ok = true,
   order: 'first first' | 'last first' = 'first first',
 ): Promise<string[]> {

@@ -6,6 +6,7 @@ import type { Actor } from '../../../core/access/actor.ts'
 import { jobQueue } from '../../../core/queue/job-queue.ts'
 import type { Services } from '../../../core/services.ts'
 import { leaseJob } from '../../jobs/lease-job.ts'
+import type { PackageServices } from '../../packages/package-services.ts'
 import { publishVersion } from '../../packages/publish-version.ts'
 import { evaluateJobs } from '../evaluate-jobs.ts'
 import { finishEvaluation } from '../finish-evaluation.ts'
@@ -34,7 +35,7 @@ export function claimOf(scenario: { name: string; version: string }, change: Par
 }
 
 /** Uploads an agent of `actor`; gives its name and what it claims. */
-export async function uploadAgent(services: Services, actor: Actor, options: AgentOptions = {}) {
+export async function uploadAgent(services: PackageServices, actor: Actor, options: AgentOptions = {}) {
   const { base = 'maze-ppo', version = '0.1.0', claim, visibility } = options
   const name = `@${actor.username}/${base}`
   const scenario = {
@@ -94,7 +95,7 @@ export async function finish(
 
 /** Uploads an agent and has it verified. */
 export async function verifyAgent(
-  services: Services,
+  services: PackageServices,
   actor: Actor,
   options: AgentOptions & { heldOut?: Partial<Evaluation> } = {},
 ) {

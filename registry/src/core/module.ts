@@ -1,0 +1,14 @@
+import type { Hono } from 'hono'
+import type { Env } from './http/env.ts'
+import type { UpkeepTask } from './scheduled-tasks/upkeep.ts'
+
+/** What a module adds to the service. */
+export type Module = {
+  /** Mounted at the root: each names its whole path. */
+  routes: Hono<Env>[]
+  tasks?: UpkeepTask[]
+  /** Ends responses that would last for hours; their clients ask again, elsewhere. */
+  drain?(): void
+  /** Resolves once what the module holds is written and released. */
+  close?(): Promise<void>
+}
