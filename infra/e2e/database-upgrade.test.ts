@@ -7,8 +7,9 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { createClient, leaseJob, releaseJob, sendHeartbeat, sendResult } from '@agentgym/client'
 import { verificationStatementSchema } from '@agentgym/contract'
 import { openDatabase } from '@agentgym/registry/testing'
+import { describeOnEngines } from '@agentgym/testkit/databases'
 import { restorePostgresqlDatabase } from '@agentgym/testkit/postgresql'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditLedger } from '../../registry/src/modules/ledger/audit-ledger.ts'
 import { startServer, type TestServer } from './registry-server.ts'
 
@@ -50,7 +51,7 @@ async function restore(kind: 'postgresql' | 'pglite') {
   return { data, url: kind === 'postgresql' ? await restorePostgresqlDatabase(dump()) : undefined }
 }
 
-describe.each(['postgresql', 'pglite'] as const)('a database that version 0.1.0 wrote, on %s', (kind) => {
+describeOnEngines('a database that version 0.1.0 wrote, on $kind', ({ kind }) => {
   let data: string
   let url: string | undefined
   let server: TestServer

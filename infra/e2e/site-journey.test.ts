@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { fullTier } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../../sdk/cli/test/start-server.ts'
 import { type Browser, type OpenedPage, openChromium, openVisitor, type Page } from '../../web/test/open-chromium.ts'
@@ -25,12 +26,15 @@ afterAll(async () => {
 }, 120_000)
 
 const ways = [
-  { width: 1440, javaScriptEnabled: true, how: 'with JavaScript' },
-  { width: 360, javaScriptEnabled: false, how: 'without JavaScript' },
+  { width: 1440, javaScriptEnabled: true, how: 'with JavaScript', tags: [] },
+  { width: 360, javaScriptEnabled: false, how: 'without JavaScript', tags: fullTier },
 ]
 
 // One way after another through the same marketplace: a scenario is published, found, trained on; the agent is sold.
-describe.each(ways)('at $width px $how', { timeout: 300_000 }, ({ width, javaScriptEnabled }) => {
+for (const way of ways)
+  describe(`at ${way.width} px ${way.how}`, { timeout: 300_000, tags: way.tags }, () => journey(way))
+
+function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
   const author = `author-${width}`
   const scenario = `@${author}/cart-pole`
   const agent = `@${author}/balancer`
@@ -158,7 +162,7 @@ describe.each(ways)('at $width px $how', { timeout: 300_000 }, ({ width, javaScr
   it('and no browser had anything to complain of', () => {
     expect([seller.complaints, buyer.complaints]).toEqual([[], []])
   })
-})
+}
 
 async function signUp(page: Page, username: string): Promise<void> {
   await page.goto('/signup')

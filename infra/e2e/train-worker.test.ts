@@ -3,13 +3,14 @@ import { type Client, publishPackage, versionPath } from '@agentgym/client'
 import type { Run, StartRunRequest } from '@agentgym/contract'
 import { runWorker, type WorkerEvent } from '@agentgym/runtime'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { fullTier, isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../registry/src/core/database/database.ts'
 import { openDatabase } from '../../registry/src/core/database/open-database.ts'
 import { auditRun } from './audit-run.ts'
 import { packScenario, startServer, type TestServer } from './registry-server.ts'
 
-const shortRuns = process.env.AGENTGYM_TEST_LONG === '1' ? 200 : 6
+const shortRuns = isLong ? 200 : 6
 const settings = { environments: 8, rollout_steps: 32, evaluation_episodes: 4, evaluate_every: 0 }
 
 type People = { operator: string; author: Client }
@@ -129,7 +130,7 @@ describe('a server with its own database, and one worker', { timeout: 240_000 },
   })
 })
 
-describe('two workers on one queue', { timeout: 3_600_000 }, () => {
+describe('two workers on one queue', { timeout: 3_600_000, tags: fullTier }, () => {
   let server: TestServer
   let replica: TestServer
   let database: Database

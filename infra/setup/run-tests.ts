@@ -1,7 +1,9 @@
-// node infra/setup/run-tests.ts [--checks] [--long] [FILTER…]
-// Types, lint and format, then the tests; the last line is `N passed, N failed`, where each check counts as one.
+// node infra/setup/run-tests.ts [--checks | --full | --long] [FILTER…]
+// Types, lint and format, then tests of the quick tier; the last line is `N passed, N failed`, where each check counts as
+// one. CONTRIBUTING.md says what is in which tier.
 //   --checks   only the tests of the repository's own rules (infra/checks)
-//   --long     the variants that take minutes as well
+//   --full     only what the quick tier leaves out
+//   --long     all tests, in the variants that take minutes each
 //   FILTER     only test files whose path contains it
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,18 +17,25 @@ type Counts = { passed: number; failed: number }
 type VitestReport = { testResults: { status: string; message: string; assertionResults: { status: string }[] }[] }
 
 const { values, positionals } = parseArgs({
-  options: { checks: { type: 'boolean', default: false }, long: { type: 'boolean', default: false } },
+  options: {
+    checks: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
+process.env.AGENTGYM_TEST_TIER = values.full ? 'full' : values.long ? 'all' : 'quick'
 if (values.long) process.env.AGENTGYM_TEST_LONG = '1'
 
-const counts = [
-  runCheck('types', 'tsc', ['--noEmit']),
-  // Islands run in browsers: they have a document, and no Node.
-  runCheck('types of islands', 'tsc', ['--noEmit', '-p', 'web/src/islands']),
-  runCheck('lint and format', 'biome', ['check', '--error-on-warnings']),
-  runTests(values.checks ? ['infra/checks'] : positionals),
-]
+const checks = values.full
+  ? []
+  : [
+      runCheck('types', 'tsc', ['--noEmit']),
+      // Islands run in browsers: they have a document, and no Node.
+      runCheck('types of islands', 'tsc', ['--noEmit', '-p', 'web/src/islands']),
+      runCheck('lint and format', 'biome', ['check', '--error-on-warnings']),
+    ]
+const counts = [...checks, runTests(values.checks ? ['infra/checks'] : positionals)]
 const passed = counts.reduce((sum, part) => sum + part.passed, 0)
 const failed = counts.reduce((sum, part) => sum + part.failed, 0)
 console.log(`${passed} passed, ${failed} failed`)

@@ -86,6 +86,7 @@ set_up() {
 # What to be ready for: only some scripts need a PostgreSQL to test on.
 script=$1
 long_form=${AGENTGYM_TEST_LONG:-}
+[ "$long_form" != 0 ] || long_form=''
 case " $* " in *' --long '*) long_form=1 ;; esac
 find_requirements
 if ! all_ready; then

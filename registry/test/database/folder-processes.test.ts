@@ -1,3 +1,4 @@
+// @module-tag full
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -6,12 +7,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createPgliteFolder } from '@agentgym/testkit/databases'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 
 const writer = fileURLToPath(new URL('./folder-writer.ts', import.meta.url))
 
-const kills = process.env.AGENTGYM_TEST_LONG ? 50 : 2
+const kills = isLong ? 50 : 2
 
 // Making and opening databases takes seconds, more so on a busy machine.
 describe('a PGlite folder and several processes', { timeout: 120_000 + kills * 10_000 }, () => {

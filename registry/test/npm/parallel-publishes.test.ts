@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startRegistry } from './start-registry.ts'
 import { openTestRegistry, type TestRegistry } from './test-registry.ts'

@@ -1,3 +1,4 @@
+// @module-tag full
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -6,12 +7,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runFolder } from '@agentgym/testkit/run-folder'
+import { isLong } from '@agentgym/testkit/tier'
 import { expect, it } from 'vitest'
 import { openDiskObjectStore } from '../../src/core/storage/disk/disk-object-store.ts'
 
 const writer = fileURLToPath(new URL('./object-writer.ts', import.meta.url))
 
-const kills = process.env.AGENTGYM_TEST_LONG ? 50 : 4
+const kills = isLong ? 50 : 4
 const timeout = 60_000 + kills * 5_000
 
 it('a process killed while it writes objects leaves whole ones only, every acknowledged one among them', {

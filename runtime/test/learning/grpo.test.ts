@@ -1,3 +1,4 @@
+// @module-tag full
 import { fileURLToPath } from 'node:url'
 import { loadScenario } from '@agentgym/runtime'
 import { afterAll, describe, expect, it } from 'vitest'

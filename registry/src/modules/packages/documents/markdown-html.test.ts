@@ -1,3 +1,4 @@
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { picturePath, markdownHtml as renderMarkdown, type ShownPictures } from './markdown-html.ts'
@@ -84,7 +85,7 @@ describe('markdown html', () => {
       )
       fc.assert(
         fc.property(fc.array(parts, { maxLength: 8 }), (list) => expectInert(markdownHtml(list.join('')))),
-        { numRuns: process.env.AGENTGYM_TEST_LONG ? 5_000 : 100 },
+        { numRuns: isLong ? 5_000 : 100 },
       )
     })
 
