@@ -5,8 +5,8 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { HTTPException } from 'hono/http-exception'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
-import { createRoutes } from '../core/http/create-routes.ts'
-import { failures } from '../core/http/failures.ts'
+import { createRoutes, declare, failures } from '../core/http/route.ts'
+import { npmFailures } from '../modules/npm/npm-errors.ts'
 
 const json = { 'content-type': 'application/json' }
 let database: Database
@@ -53,7 +53,7 @@ function faultyRoom() {
   routes.get('/v1/password-resets/:token', (c) => c.json({ token: c.req.param('token') }))
   routes.post('/v1/echo', async (c) => c.text(String((await c.req.arrayBuffer()).byteLength)))
   routes.get('/v1/packages/:scope/:name', (c) => c.json(c.req.param()))
-  routes.get('/npm/broken', () => {
+  routes.get('/npm/broken', declare({ access: 'anyone', failureFormat: npmFailures }), () => {
     throw new AgentGymError({ code: 'forbidden', message: 'Not yours.', hint: 'Ask.' })
   })
   return routes

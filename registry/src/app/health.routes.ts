@@ -1,25 +1,28 @@
 import { healthSchema, readinessSchema } from '@agentgym/contract'
-import { createRoute } from '@hono/zod-openapi'
 import { sql } from 'kysely'
 import { describe } from '../core/http/answer-error.ts'
-import { createRoutes } from '../core/http/create-routes.ts'
+import { createRoutes, defineRoute } from '../core/http/route.ts'
 import type { Services } from '../core/services.ts'
 
 /** Nothing has this hash: asking for it costs a store one look-up. */
 const NO_OBJECT = `sha256/${'0'.repeat(64)}`
 const PROBE_MS = 3_000
 
-const healthRoute = createRoute({
+const healthRoute = defineRoute({
   method: 'get',
   path: '/healthz',
+  access: 'anyone',
+  unlogged: 'on_success',
   operationId: 'health',
   summary: 'Does the process live?',
   responses: { 200: { description: 'It does.', content: { 'application/json': { schema: healthSchema } } } },
 })
 
-const readinessRoute = createRoute({
+const readinessRoute = defineRoute({
   method: 'get',
   path: '/readyz',
+  access: 'anyone',
+  unlogged: 'on_success',
   operationId: 'readiness',
   summary: 'Can it serve?',
   description: 'Asks database and object store. A balancer sends requests only where this answers 200.',

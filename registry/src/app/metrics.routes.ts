@@ -4,8 +4,9 @@ import { type Context, Hono } from 'hono'
 import { Registry } from 'prom-client'
 import { hashSecret } from '../core/access/secret.ts'
 import { describe } from '../core/http/answer-error.ts'
+import { isLocalRequest } from '../core/http/client-address.ts'
 import type { Env } from '../core/http/env.ts'
-import { isLocalRequest } from '../core/http/local-request.ts'
+import { declare } from '../core/http/route.ts'
 import { exposition, groupRegistries, processRegistries } from '../core/observability/process-figures.ts'
 import { scrapedFigures } from '../core/observability/scraped-figures.ts'
 import type { Services } from '../core/services.ts'
@@ -23,7 +24,7 @@ export function metricsRoutes(services: Services): Hono<Env> {
   const { log, group } = services
   const figures = scrapedFigures(services)
   const own = processRegistries(services)
-  return new Hono<Env>().get('/metrics', async (c) => {
+  return new Hono<Env>().get('/metrics', declare({ access: 'anyone', unlogged: 'on_success' }), async (c) => {
     requireReader(c, services.config.metricsToken)
     const [read, counted] = await Promise.all([
       withinTime(figures()).catch((error) => {

@@ -109,7 +109,7 @@ describe('what an operator sees', () => {
     const serving = new URL('./serve.ts', import.meta.url).href
     const parameters = ['--input-type=module', '--eval', program, serving]
     const { stdout } = await promisify(execFile)(process.execPath, parameters, { maxBuffer: 2 ** 26 })
-    expect(stdout).toMatch(/server\/metrics\.routes\.ts/)
+    expect(stdout).toMatch(/app\/metrics\.routes\.ts/)
     expect(stdout).not.toMatch(/open-tracing|sdk-trace|otlp/)
   })
 })

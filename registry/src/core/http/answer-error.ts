@@ -3,8 +3,8 @@ import type { Context, ErrorHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Log } from '../services.ts'
-import { currentTraceId } from './current-traceparent.ts'
 import type { Env, FailureFormat } from './env.ts'
+import { currentTraceId } from './request-context.ts'
 
 /**
  * Every failure as an answer: `{ error: { code, message, hint?, data? } }` under the status of the catalog, or in the
@@ -12,7 +12,9 @@ import type { Env, FailureFormat } from './env.ts'
  * client `internal_error` with the request's id.
  */
 export function answerError(log: Log): ErrorHandler<Env> {
-  return (error, c) => {
+  return (thrown, c) => {
+    // Hono's own middleware throws no other class; what it was given to throw is the cause.
+    const error = thrown instanceof HTTPException && thrown.cause instanceof Error ? thrown.cause : thrown
     if (error instanceof AgentGymError) return answer(c, error.toReport())
     if (error instanceof HTTPException && error.status < 500) return answerException(c, error)
     return answer(c, bugReport(log, c, error))
@@ -34,7 +36,7 @@ export function bugReport(log: Log, c: Context<Env>, error: unknown): ErrorRepor
 export function answer(c: Context<Env>, report: ErrorReport, status?: ContentfulStatusCode): Response {
   const retryAfter = report.data?.retry_after_seconds
   if (typeof retryAfter === 'number') c.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
-  const { body, challenge } = c.get('failureFormat') ?? ownFormat
+  const { body, challenge } = c.get('rules')?.failureFormat ?? ownFormat
   if (report.code === 'unauthenticated' && challenge) c.header('www-authenticate', 'Bearer')
   return c.json(body(report), status ?? (errorCatalogue[report.code].status as ContentfulStatusCode))
 }

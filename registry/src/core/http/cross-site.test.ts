@@ -6,12 +6,12 @@ const publicUrl = 'http://localhost:4477'
 const json = 'application/json'
 const form = 'application/x-www-form-urlencoded'
 
-type Request = { method?: string; path?: string; site?: string; origin?: string; type?: string; cookie?: boolean }
+type Request = { method?: string; ownForm?: boolean; site?: string; origin?: string; type?: string; cookie?: boolean }
 
-function isRefused({ method = 'POST', path = '/v1/tokens', site, origin, type, cookie = true }: Request): boolean {
+function isRefused({ method = 'POST', ownForm = false, site, origin, type, cookie = true }: Request): boolean {
   const headers: Record<string, string | undefined> = { 'sec-fetch-site': site, origin, 'content-type': type }
   try {
-    refuseCrossSiteWrite({ method, path, header: (name) => headers[name] }, publicUrl, { cookie })
+    refuseCrossSiteWrite({ method, header: (name) => headers[name] }, publicUrl, { cookie, form: ownForm })
     return false
   } catch (error) {
     expect((error as AgentGymError).code).toBe('forbidden')
@@ -30,7 +30,7 @@ describe('refuseCrossSiteWrite', () => {
     { method: 'DELETE' },
     { method: 'GET', site: 'cross-site', origin: 'https://evil.example' },
     { method: 'HEAD', site: 'cross-site' },
-    { path: '/device', type: form, origin: publicUrl },
+    { ownForm: true, type: form, origin: publicUrl },
     { cookie: false },
     { cookie: false, type: form },
   ])('lets %j pass', (request) => {
@@ -56,8 +56,8 @@ describe('refuseCrossSiteWrite', () => {
     { type: json, origin: 'http://localhost.evil.example:4477' },
     { method: 'DELETE', origin: 'https://evil.example' },
     { method: 'PATCH', site: 'cross-site' },
-    { path: '/device', type: form, origin: 'https://evil.example' },
-    { path: '/device/', type: form },
+    { ownForm: true, type: form, origin: 'https://evil.example' },
+    { ownForm: false, type: form },
     { cookie: false, type: json, origin: 'https://evil.example' },
   ])('refuses %j', (request) => {
     expect(isRefused(request)).toBe(true)

@@ -2,28 +2,29 @@ import { AgentGymError } from '@agentgym/contract'
 
 type WriteRequest = {
   method: string
-  /** Without query. */
-  path: string
   header(name: string): string | undefined
 }
 
-/** Pages with plain forms, each with a proof of its own in a hidden field. */
-const formPaths = new Set(['/device', '/verify-email', '/reset-password', '/test-checkout'])
 /** No form can send these, and a script of another origin only after a preflight, which nothing here answers. */
 const guardedTypes = new Set(['application/json', 'application/octet-stream'])
 
 /**
  * Refuses (`forbidden`) a write that a page of another origin may have caused, for requests that bring no token. What
  * the browser says about the origin must be right in every header that it sends, not in one of them; programs send none,
- * so a request that carries a session cookie must also be of a content type that no form can send.
+ * so a request that carries a session cookie must also be of a content type that no form can send; but for a page's own
+ * form (`form`), whose hidden token its handler checks.
  */
-export function refuseCrossSiteWrite(request: WriteRequest, publicUrl: string, { cookie }: { cookie: boolean }): void {
+export function refuseCrossSiteWrite(
+  request: WriteRequest,
+  publicUrl: string,
+  { cookie, form }: { cookie: boolean; form: boolean },
+): void {
   if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS') return
   const site = request.header('sec-fetch-site')
   const origin = request.header('origin')
   if (site !== undefined && site !== 'same-origin') throw crossSite(publicUrl)
   if (origin !== undefined && !isSameOrigin(origin, publicUrl)) throw crossSite(publicUrl)
-  if (!cookie || formPaths.has(request.path)) return
+  if (!cookie || form) return
   const type = request.header('content-type')?.split(';')[0].trim().toLowerCase()
   // PUT, PATCH and DELETE need a preflight by themselves; a POST without a body does not.
   if (type === undefined ? request.method === 'POST' : !guardedTypes.has(type))

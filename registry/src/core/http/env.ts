@@ -1,6 +1,7 @@
 import type { ErrorReport } from '@agentgym/contract'
 import type { HttpBindings } from '@hono/node-server'
 import type { Actor } from '../access/actor.ts'
+import type { RouteRules } from './route.ts'
 import type { SiteCall } from './site.ts'
 
 /** What every route finds in its context: `c.get('actor')`, `c.get('ip')`, `c.get('requestId')`. */
@@ -23,8 +24,8 @@ export type Env = {
     runId?: string
     /** Likewise the job that a request was given. */
     jobId?: string
-    /** How failures are written for the clients of this path; ours is `{ error: report }`. */
-    failureFormat?: FailureFormat
+    /** What the matched route declares, or the defaults. */
+    rules: RouteRules
     /** Pattern of the site's page that answers. */
     pageRoute?: string
   }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
-import type { Log, ServerConfig } from '../services.ts'
-import { clientAddress } from './client-address.ts'
-import { currentTraceId } from './current-traceparent.ts'
+import { matchedRoutes, routePath } from 'hono/route'
+import type { RequestTracer } from '../observability/request-tracer.ts'
+import type { Log, ServerConfig, Services } from '../services.ts'
+import { clientAddress, isLocalRequest } from './client-address.ts'
 import type { Env } from './env.ts'
-import { routePattern, subjectOf } from './observe-requests.ts'
+import { legacyRules } from './legacy-rules.ts'
+import { type RouteRules, rulesOf } from './route.ts'
 
 /** Gives every request its id and its client's address, and notes it in the log when it is answered. */
 export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log: Log): MiddlewareHandler<Env> {
@@ -16,12 +18,13 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
     c.set('ip', siteCall?.ip ?? clientAddress(socketAddress, c.req.header('x-forwarded-for'), config.trustedProxies))
     c.set('requestId', siteCall?.requestId ?? requestIdOf(c, config.trustedProxies))
     c.set('actor', null)
+    c.set('rules', rulesOf(c) ?? legacyRules(c.req.path))
     await next()
     c.res.headers.set('x-request-id', c.get('requestId'))
     // Refused before all of its body was there: nobody reads the rest, so the connection is of no further use.
     if (c.res.status >= 400 && c.env?.incoming?.complete === false) c.res.headers.set('connection', 'close')
     // What the site asked on the way to a page: the page has its own line.
-    if (isRoutine(c.req.path, c.res.status) || (siteCall !== undefined && c.res.status < 500)) return
+    if (isUnlogged(c.get('rules'), c.res.status) || (siteCall !== undefined && c.res.status < 500)) return
     log.info('request', {
       request_id: c.get('requestId'),
       method: c.req.method,
@@ -42,18 +45,74 @@ function requestIdOf(c: Context<Env>, trustedProxies: number): string {
   return given !== undefined && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID()
 }
 
-/** Probes and scrapes that find all well, workers that find nothing to do or go on: several a second, and no news. */
-function isRoutine(path: string, status: number): boolean {
-  if (path === '/v1/jobs/lease' || path === '/v1/hosted-calls/lease') return status === 204
-  return status < 400 && (isProbe(path) || /^\/v1\/jobs\/[^/]+\/(heartbeat|progress)$/.test(path))
+function isUnlogged({ unlogged }: RouteRules, status: number): boolean {
+  return unlogged === 'when_empty' ? status === 204 : unlogged === 'on_success' && status < 400
 }
 
-function isProbe(path: string): boolean {
-  return path === '/healthz' || path === '/readyz' || path === '/metrics'
-}
-
-/** The path, or its pattern where a part of it is secret. The query is never logged: codes of OAuth stand there. */
+/** The path, or its pattern where a parameter of it is named as a secret. The query is never logged: it may hold OAuth codes. */
 function loggedPath(c: Context<Env>): string {
   const pattern = routePattern(c)
   return /[:{][a-z_]*(token|code|secret)/i.test(pattern) ? pattern : c.req.path.slice(0, 300)
+}
+
+/** Counts every request, and makes a span of it where tracing is on. */
+export function observeRequests(
+  { config, metrics }: Pick<Services, 'config' | 'metrics'>,
+  tracer: RequestTracer | undefined,
+): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const startedMs = performance.now()
+    const span = tracer?.start({
+      method: c.req.method,
+      requestId: c.get('requestId'),
+      traceparent: c.env?.siteCall?.traceparent ?? c.req.header('traceparent'),
+      // As with X-Request-Id: what comes through a trusted proxy is believed. So is a worker beside this process.
+      trusted: config.trustedProxies > 0 || c.env?.siteCall !== undefined || isLocalRequest(c),
+    })
+    if (span !== undefined) c.set('traceparent', span.traceparent)
+    await next()
+    const { status } = c.res
+    const route = routePattern(c)
+    metrics.request({ method: c.req.method, route, status }, (performance.now() - startedMs) / 1000)
+    span?.end({ route, status, subject: subjectOf(c) })
+  }
+}
+
+/** Pattern of the route that answered, or would have: `/v1/runs/:id`. `unmatched` where there is none. */
+function routePattern(c: Context<Env>): string {
+  const page = c.get('pageRoute')
+  if (page !== undefined) return page
+  // Once it has been answered, the current handler is the one that came last: a middleware where that refused it.
+  const patterns = [...matchedRoutes(c).map(({ path }) => path), routePath(c)]
+  return patterns.findLast((pattern) => pattern !== '/*' && pattern !== '*') ?? 'unmatched'
+}
+
+/** What a request is about, as logs and traces name it. */
+function subjectOf(c: Context<Env>): { run_id?: string; job_id?: string } {
+  const { subject } = c.get('rules')
+  const pathId = subject && pathParameter(c, ':id')
+  const runId = c.get('runId') ?? (subject === 'run' ? pathId : undefined)
+  const jobId = c.get('jobId') ?? (subject === 'job' ? pathId : undefined)
+  return { ...(isId(runId) && { run_id: runId }), ...(isId(jobId) && { job_id: jobId }) }
+}
+
+function pathParameter(c: Context<Env>, name: string): string | undefined {
+  return c.req.path.split('/')[routePattern(c).split('/').indexOf(name)]
+}
+
+function isId(text: string | undefined): text is string {
+  return text !== undefined && /^[0-9a-f-]{36}$/i.test(text)
+}
+
+/**
+ * W3C `traceparent` of the request under way, to be stored with what it asks for, so that whoever does that work goes on
+ * with the same trace. Null where nothing is traced.
+ */
+export function currentTraceparent(c: Context<Env>): string | null {
+  return c.get('traceparent') ?? null
+}
+
+/** The trace's id, as a log names it; undefined where nothing is traced. */
+export function currentTraceId(c: Context<Env>): string | undefined {
+  return c.get('traceparent')?.split('-')[1]
 }

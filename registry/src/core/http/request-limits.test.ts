@@ -10,7 +10,10 @@ function app(timeoutMs: number): { fetch(path: string): Promise<Response>; logge
   const log = () => (message: string) => void logged.push(message)
   const routes = new Hono<Env>()
   routes.onError(answerError({ info: log(), warn: log(), error: log() }))
-  routes.use(limitTime(() => timeoutMs))
+  routes.use(async (c, next) => {
+    c.set('rules', { access: 'anyone', timeoutMs })
+    await next()
+  }, limitTime())
   routes.get('/never', () => new Promise<Response>(() => {}))
   routes.get('/late-failure', async () => {
     await new Promise((resolve) => setTimeout(resolve, 2 * timeoutMs))

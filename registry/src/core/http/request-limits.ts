@@ -1,34 +1,30 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { MiddlewareHandler } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { timeout } from 'hono/timeout'
+import { requireActor, requireOperator, unauthenticated } from '../access/authorise.ts'
+import { limitRate } from '../access/rate-limit.ts'
+import type { Database } from '../database/database.ts'
 import type { ServerConfig } from '../services.ts'
+import { clientNetwork } from './client-address.ts'
 import type { Env } from './env.ts'
+import type { RouteRules } from './route.ts'
 
 const MEBIBYTE = 2 ** 20
-/** Bodies of everything but packages. */
-const USUAL_BYTES = MEBIBYTE
-/** An observation, and its mask. */
-const CALL_BYTES = 256 * 1024
+const defaultBodyLimit = MEBIBYTE
+const defaultTimeoutMs = 30_000
 
 type Limits = Pick<ServerConfig, 'limits' | 'training'>
 
-/** How large a body may be at this path. npm's clients send tarballs as base64 within JSON: a third more, and a manifest. */
-function bodyLimitOf(path: string, { limits: { tarballBytes }, training }: Limits): number {
-  if (path.startsWith('/npm/')) return Math.ceil((tarballBytes * 4) / 3) + 4 * MEBIBYTE
-  if (/^\/v1\/packages\/.+\/versions\/[^/]+$/.test(path)) return tarballBytes
-  if (/^\/v1\/packages\/[^/]+\/[^/]+\/calls$/.test(path)) return CALL_BYTES
-  const [, written] = /^\/v1\/jobs\/[^/]+\/([a-z]+)$/.exec(path) ?? []
-  if (written === 'checkpoint') return training.checkpointBytes
-  if (written === 'agent') return tarballBytes
-  // JSON of a worker: a hundred trajectories, a second's iterations, answers with many probabilities.
-  if (written === 'trajectories' || written === 'progress' || path === '/v1/hosted-calls/answers') return 16 * MEBIBYTE
-  return USUAL_BYTES
+function bodyLimitOf({ bodyLimit = defaultBodyLimit }: RouteRules, config: Limits): number {
+  return typeof bodyLimit === 'function' ? bodyLimit(config) : bodyLimit
 }
 
 /** Refuses a body that is too large before it is read; one that does not tell its length is counted as it comes. */
 export function limitBodies(limits: Limits): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return next()
-    const limit = bodyLimitOf(c.req.path, limits)
+    const limit = bodyLimitOf(c.get('rules'), limits)
     const chunked = c.req.header('transfer-encoding') !== undefined
     const length = Number(c.req.header('content-length') ?? 0)
     if (!chunked) {
@@ -64,17 +60,11 @@ function tooLarge(limit: number): AgentGymError {
   })
 }
 
-/** Answers after `timeoutMs` whatever a handler waits for; what it began is not undone. */
-export function limitTime(timeoutMsOf: (path: string) => number): MiddlewareHandler<Env> {
+/** Answers once the route's time is up, whatever its handler waits for; what that began is not undone. */
+export function limitTime(): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const { promise: expired, reject } = Promise.withResolvers<never>()
-    const timeoutMs = timeoutMsOf(c.req.path)
-    const timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs)
-    try {
-      await Promise.race([next(), expired])
-    } finally {
-      clearTimeout(timer)
-    }
+    const { timeoutMs = defaultTimeoutMs } = c.get('rules')
+    return timeout(timeoutMs, () => new HTTPException(503, { cause: timedOut(timeoutMs) }))(c, next)
   }
 }
 
@@ -84,4 +74,29 @@ function timedOut(timeoutMs: number): AgentGymError {
     message: `The server did not finish this request within ${timeoutMs / 1000} s.`,
     hint: 'Try again after a while.',
   })
+}
+
+/** Refuses who may not call the route. Comes after the caller is known. */
+export function requireAccess(): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const { access } = c.get('rules')
+    const actor = c.get('actor')
+    if (access === 'account' && actor === null) throw unauthenticated()
+    else if (typeof access === 'object') requireOperator(actor, access.operator)
+    else if (access !== 'anyone' && access !== 'account') requireActor(actor, access)
+    await next()
+  }
+}
+
+/** Counts the requests of routes that declare a rate limit. Throws `rate_limited`. */
+export function limitRequestRate(database: Database): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const { rateLimit } = c.get('rules')
+    if (rateLimit !== undefined) {
+      const network = clientNetwork(c.get('ip'))
+      const caller = rateLimit.per === 'account' ? (c.get('actor')?.accountId ?? network) : network
+      await limitRate(database, `${rateLimit.name}:${caller}`, rateLimit)
+    }
+    await next()
+  }
 }

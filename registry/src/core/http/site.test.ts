@@ -5,10 +5,11 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../app/app.ts'
 import { accountRoutes } from '../../modules/accounts/account-routes.ts'
+import { npmRoutes } from '../../modules/npm/npm.routes.ts'
 import type { Database } from '../database/database.ts'
 import type { Services } from '../services.ts'
-import { createRoutes } from './create-routes.ts'
-import { isSitePath, type Site, siteHost, type Visitor } from './site.ts'
+import { createRoutes } from './route.ts'
+import { type Site, siteHost, sitePaths, type Visitor } from './site.ts'
 
 let database: Database
 let app: ServedApp
@@ -60,18 +61,18 @@ const mirrored = async (visitor: Visitor, headers: Record<string, string> = {}) 
   >
 
 describe('paths', () => {
+  let served: ReturnType<typeof createApp>
+  const isSitePath = (path: string) => sitePaths(served)(path)
+  beforeAll(() => {
+    served = createApp(app.services, {
+      rooms: [accountRoutes(app.services), npmRoutes(app.services), mirrorRoom()],
+      site: { fetch: () => new Response() },
+    })
+  })
+
   it('of the server’s own are never the site’s', () => {
-    const own = createApp(app.services, { rooms: [] }).routes.map(({ path }) => path)
-    const others = [
-      '/v1',
-      '/v1/packages/@a/b',
-      '/rpc',
-      '/npm/',
-      '/npm/@a%2fb',
-      '/device',
-      '/verify-email',
-      '/reset-password',
-    ]
+    const own = served.routes.map(({ path }) => path)
+    const others = ['/v1', '/v1/packages/@a/b', '/npm/', '/npm/@a%2fb', '/device', '/verify-email', '/reset-password']
     const paths = [...own, ...others].filter((path) => path !== '/*' && path !== '/')
     expect(paths.length).toBeGreaterThan(10)
     expect(paths.filter(isSitePath)).toEqual([])

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context, Hono, MiddlewareHandler } from 'hono'
+import type { StatusCode } from 'hono/utils/http-status'
 import type { Log, Services } from '../services.ts'
 import { version } from '../version.ts'
 import type { Env } from './env.ts'
-import { type HandedOver, takeHandedOver } from './hand-over-json.ts'
 
 /** What the server lends to the marketplace's site, which it knows by this alone. */
-export type SiteHost = {
+type SiteHost = {
   /** As users reach it, without a trailing slash. */
   publicUrl: string
   /** Behind TLS. */
@@ -41,12 +41,17 @@ export type SiteCall = { ip: string; requestId: string; traceparent?: string; ha
 
 type CallApp = (request: Request, bindings: Env['Bindings']) => Response | Promise<Response>
 
-/** The first parts of paths that are the server's own. Everything else is the site's. */
-const ownPaths =
-  /^\/(?:(?:v1|rpc|npm|metrics|healthz|readyz|docs|device|verify-email|reset-password|test-checkout)(?:\/|$)|assets\/(?:server-|inter[.]|jetbrains-mono[.]))/
+/**
+ * Whether a path is the site's: all those are whose first segment no route of the server has. So `/v1/nothing` is answered as
+ * the API answers, and `/nothing` by the site.
+ */
+export function sitePaths(app: Pick<Hono<Env>, 'routes'>): (path: string) => boolean {
+  const own = new Set(app.routes.filter(({ path }) => !/^\/?\*?$/.test(path)).map(({ path }) => firstSegment(path)))
+  return (path) => !own.has(firstSegment(path))
+}
 
-export function isSitePath(path: string): boolean {
-  return !ownPaths.test(path)
+function firstSegment(path: string): string {
+  return path.split('/')[1]
 }
 
 export function siteHost({ config, log }: Services): SiteHost {
@@ -65,8 +70,12 @@ export function siteHost({ config, log }: Services): SiteHost {
  * Answers the site's paths, before anything looks at who asks: a form of the site is no call of the API, and the site
  * finds out by calling it.
  */
-export function mountSite(site: Site, callApp: CallApp): MiddlewareHandler<Env> {
+export function mountSite(site: Site, app: Hono<Env>): MiddlewareHandler<Env> {
+  const callApp: CallApp = (request, bindings) => app.fetch(request, bindings)
+  // All routes are mounted by the first request.
+  let isSitePath: ((path: string) => boolean) | undefined
   return async (c, next) => {
+    isSitePath ??= sitePaths(app)
     if (!isSitePath(c.req.path)) return next()
     return site.fetch(c.req.raw, visitorOf(c, callApp))
   }
@@ -84,4 +93,36 @@ function visitorOf(c: Context<Env>, callApp: CallApp): Visitor {
     },
     routed: (pattern) => c.set('pageRoute', pattern),
   }
+}
+
+/** Where an answer's JSON waits for the site that asked. */
+type HandedOver = { text?: string }
+
+/**
+ * Answers to the site of this process leave their JSON as the text that it was written as, and have no body: a body is
+ * encoded, made a stream, gathered and decoded, which costs as much as reading the JSON does.
+ */
+export function handOverJson(): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const siteCall = c.env?.siteCall
+    if (siteCall !== undefined) {
+      const respond: (data: null, status?: StatusCode, headers?: Record<string, string>) => Response = c.body
+      const handOver = (value: unknown, status?: StatusCode, headers?: Record<string, string>) => {
+        siteCall.handedOver.text = JSON.stringify(value)
+        return respond(null, status, { 'content-type': 'application/json', ...headers })
+      }
+      // Routes see the type of what they give; here it is any of them.
+      c.json = handOver as unknown as typeof c.json
+    }
+    await next()
+  }
+}
+
+/** `response` as if what was handed over beside it were its body. */
+function takeHandedOver(response: Response, { text }: HandedOver): Response {
+  if (text === undefined || response.body !== null) return response
+  return Object.defineProperties(response, {
+    text: { value: async () => text },
+    json: { value: async () => JSON.parse(text) },
+  })
 }

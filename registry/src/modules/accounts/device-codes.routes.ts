@@ -5,20 +5,19 @@ import {
   deviceTokenRequestSchema,
   deviceTokenSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { clientNetwork } from '../../core/access/client-network.ts'
-import { limitRate } from '../../core/access/rate-limit.ts'
-import { createRoutes } from '../../core/http/create-routes.ts'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { createDeviceCode, deviceCodeSeconds, pollSeconds } from './device-codes.store.ts'
 import { redeemDeviceCode } from './device-log-in.ts'
 import { shownToken } from './tokens.routes.ts'
 
-const createDeviceCodeRoute = createRoute({
+const createDeviceCodeRoute = defineRoute({
   method: 'post',
   path: '/v1/device-codes',
+  access: 'anyone',
+  rateLimit: { name: 'device-code', per: 'network', limit: 60, windowSeconds: 600 },
   summary: 'Start a log-in that is approved in a browser',
   description: 'RFC 8628 in JSON: show `user_code` and `verification_uri`, then ask for the token every `interval` s.',
   request: { body: { required: true, content: { 'application/json': { schema: createDeviceCodeRequestSchema } } } },
@@ -28,9 +27,10 @@ const createDeviceCodeRoute = createRoute({
   },
 })
 
-const redeemRoute = createRoute({
+const redeemRoute = defineRoute({
   method: 'post',
   path: '/v1/device-codes/token',
+  access: 'anyone',
   summary: 'Ask whether the log-in was approved',
   request: { body: { required: true, content: { 'application/json': { schema: deviceTokenRequestSchema } } } },
   responses: {
@@ -51,7 +51,6 @@ export function deviceCodeRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
 
   routes.openapi(createDeviceCodeRoute, async (c) => {
-    await limitRate(database, `device-code:${clientNetwork(c.get('ip'))}`, { limit: 60, windowSeconds: 600 })
     const { deviceCode, userCode } = await createDeviceCode(database.query, c.req.valid('json'))
     const page = `${config.publicUrl}/device`
     return c.json(

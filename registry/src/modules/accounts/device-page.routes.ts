@@ -3,17 +3,20 @@ import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { z } from 'zod'
 import type { Actor } from '../../core/access/actor.ts'
-import { clientNetwork } from '../../core/access/client-network.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
-import { requestInvalid } from '../../core/http/create-routes.ts'
+import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'
 import { checkFormToken, makeFormToken } from '../../core/http/form-token.ts'
 import type { Html } from '../../core/http/pages/page.ts'
+import { declare, type RouteRules, requestInvalid } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { type DeviceCode, findPendingCode } from './device-codes.store.ts'
 import { decideDeviceCode, scopesOf } from './device-log-in.ts'
 import { approvePage, codePage, decidedPage, logInPage } from './device-page.ts'
 import { logIn } from './log-in.ts'
+
+/** Pages with plain forms, each with a proof of its own in a hidden field. */
+const rules: RouteRules = { access: 'anyone', csrf: 'form' }
 
 const formSchema = z.object({
   step: z.enum(['log-in', 'approve', 'deny']),
@@ -36,7 +39,7 @@ export function devicePageRoutes(services: Services, providers: string[]): Hono<
   const showLogIn = (c: Context<Env>, userCode: string, rest: { username?: string; failure?: string } = {}) =>
     logInPage({ userCode, username: '', providers, formToken: makeFormToken(c, config, logInPurpose), ...rest })
 
-  routes.get('/device', async (c) => {
+  routes.get('/device', declare(rules), async (c) => {
     const actor = browserUser(c)
     const userCode = (c.req.query('user_code') ?? '').slice(0, 40)
     if (actor === null) return c.html(showLogIn(c, userCode))
@@ -55,7 +58,7 @@ export function devicePageRoutes(services: Services, providers: string[]): Hono<
     )
   })
 
-  routes.post('/device', async (c) => {
+  routes.post('/device', declare(rules), async (c) => {
     const form = await readForm(c)
     if (form.step === 'log-in') {
       const again = (failure: string) => showLogIn(c, form.user_code, { username: form.username, failure })

@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import { recordAudit } from '../../core/access/audit.ts'
-import { clientNetwork } from '../../core/access/client-network.ts'
 import { limitRate, type RateLimit, refundRate } from '../../core/access/rate-limit.ts'
+import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Services } from '../../core/services.ts'
 import { findableUsername } from './account-name.ts'
 import { type Account, findAccount } from './accounts.store.ts'

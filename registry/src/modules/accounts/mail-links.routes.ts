@@ -1,19 +1,19 @@
 import { requestPasswordResetSchema, resetPasswordRequestSchema, verifyEmailRequestSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { clientNetwork } from '../../core/access/client-network.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
-import { createRoutes } from '../../core/http/create-routes.ts'
+import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { sendPasswordReset } from './account-mail.ts'
 import { resetPassword } from './change-password.ts'
 import { verifyEmail } from './verify-email.ts'
 
-const verifyRoute = createRoute({
+const verifyRoute = defineRoute({
   method: 'post',
   path: '/v1/email-verifications',
+  access: 'anyone',
   summary: 'Confirm an e-mail address',
   description: 'With what the mailed link holds as `token`.',
   request: { body: { required: true, content: { 'application/json': { schema: verifyEmailRequestSchema } } } },
@@ -23,9 +23,10 @@ const verifyRoute = createRoute({
   },
 })
 
-const requestResetRoute = createRoute({
+const requestResetRoute = defineRoute({
   method: 'post',
   path: '/v1/password-resets',
+  access: 'anyone',
   summary: 'Ask for a new password by mail',
   description: 'The answer is the same whether an account has the address or not.',
   request: { body: { required: true, content: { 'application/json': { schema: requestPasswordResetSchema } } } },
@@ -35,9 +36,10 @@ const requestResetRoute = createRoute({
   },
 })
 
-const resetRoute = createRoute({
+const resetRoute = defineRoute({
   method: 'put',
   path: '/v1/password-resets/{token}',
+  access: 'anyone',
   summary: 'Set a new password',
   description: 'With what the mailed link holds as `token`. Ends every session of the account.',
   request: {

@@ -4,10 +4,14 @@ import { html } from 'hono/html'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Env } from '../../core/http/env.ts'
 import type { Html } from '../../core/http/pages/page.ts'
+import { declare, type RouteRules } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { resetPassword } from './change-password.ts'
 import { failed, framed } from './device-page.ts'
 import { verifyEmail } from './verify-email.ts'
+
+/** Pages with plain forms, each with a proof of its own in a hidden field. */
+const rules: RouteRules = { access: 'anyone', csrf: 'form' }
 
 /**
  * Where the links in mails lead. A link only shows a form, and the form acts: programs that read mail follow links. The
@@ -16,8 +20,8 @@ import { verifyEmail } from './verify-email.ts'
 export function mailPageRoutes(services: Services): Hono<Env> {
   const routes = new Hono<Env>()
 
-  routes.get('/verify-email', (c) => c.html(verifyPage({ token: c.req.query('token') ?? '' })))
-  routes.post('/verify-email', async (c) => {
+  routes.get('/verify-email', declare(rules), (c) => c.html(verifyPage({ token: c.req.query('token') ?? '' })))
+  routes.post('/verify-email', declare(rules), async (c) => {
     const { token } = await fields(c)
     return finish(
       c,
@@ -27,8 +31,8 @@ export function mailPageRoutes(services: Services): Hono<Env> {
     )
   })
 
-  routes.get('/reset-password', (c) => c.html(resetPage({ token: c.req.query('token') ?? '' })))
-  routes.post('/reset-password', async (c) => {
+  routes.get('/reset-password', declare(rules), (c) => c.html(resetPage({ token: c.req.query('token') ?? '' })))
+  routes.post('/reset-password', declare(rules), async (c) => {
     const { token, password } = await fields(c)
     return finish(
       c,

@@ -4,7 +4,6 @@ import type { Actor } from '../../core/access/actor.ts'
 import { recordAudit } from '../../core/access/audit.ts'
 import { authorise, requireActor } from '../../core/access/authorise.ts'
 import { countOwners, putMember, removeMember, roleIn } from '../../core/access/memberships.store.ts'
-import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Role, Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { checkUsername } from './account-name.ts'
@@ -19,7 +18,6 @@ export async function createOrganisation(
   { username, displayName, ip }: { username: string; displayName: string | null; ip: string },
 ): Promise<Account> {
   checkUsername(username, actor)
-  await limitRate(database, `create-organisation:${actor.accountId}`, { limit: 50, windowSeconds: 86_400 })
   return database.transaction(async (query) => {
     const made = await insertAccount(query, { kind: 'organisation', username, displayName })
     await putMember(query, made.id, actor.accountId, 'owner')

@@ -1,12 +1,11 @@
 import { AgentGymError, oauthCallbackSchema, oauthRequestSchema, returnToSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { generateCodeVerifier, generateState } from 'arctic'
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { z } from 'zod'
-import { createRoutes } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
 import { type ProviderName, providerNames } from './oauth-identities.store.ts'
 import { logInByOauth } from './oauth-log-in.ts'
@@ -14,9 +13,10 @@ import type { Identity, OauthProvider, Providers } from './oauth-providers.ts'
 
 const providerParam = z.object({ provider: z.string().max(40) })
 
-const startRoute = createRoute({
+const startRoute = defineRoute({
   method: 'get',
   path: '/v1/oauth/{provider}',
+  access: 'anyone',
   summary: 'Log in through GitHub or Google',
   description: 'For browsers. `return_to` is a path of this site to come back to.',
   request: { params: providerParam, query: oauthRequestSchema },
@@ -26,9 +26,10 @@ const startRoute = createRoute({
   },
 })
 
-const callbackRoute = createRoute({
+const callbackRoute = defineRoute({
   method: 'get',
   path: '/v1/oauth/{provider}/callback',
+  access: 'anyone',
   summary: 'Where the provider sends the browser back to',
   request: {
     params: providerParam,

@@ -4,13 +4,12 @@ import {
   organisationSchema,
   putMemberRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { requireActor } from '../../core/access/authorise.ts'
 import { membersOf } from '../../core/access/memberships.store.ts'
-import { createRoutes } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { requireAccount } from './accounts.store.ts'
 import { createOrganisation, dropMember, setMember } from './manage-organisation.ts'
@@ -19,9 +18,11 @@ const organisationParam = z.object({ organisation: z.string() })
 const memberParam = organisationParam.extend({ username: z.string() })
 const organisationBody = { 'application/json': { schema: organisationSchema } }
 
-const createOrganisationRoute = createRoute({
+const createOrganisationRoute = defineRoute({
   method: 'post',
   path: '/v1/organisations',
+  access: 'account:manage',
+  rateLimit: { name: 'create-organisation', per: 'account', limit: 50, windowSeconds: 86_400 },
   summary: 'Make an organisation',
   description: 'Whoever makes it is its owner. Users and organisations share one space of names.',
   request: { body: { required: true, content: { 'application/json': { schema: createOrganisationRequestSchema } } } },
@@ -31,9 +32,10 @@ const createOrganisationRoute = createRoute({
   },
 })
 
-const showOrganisationRoute = createRoute({
+const showOrganisationRoute = defineRoute({
   method: 'get',
   path: '/v1/organisations/{organisation}',
+  access: 'anyone',
   summary: 'Show an organisation',
   description: 'Members see the list of members.',
   request: { params: organisationParam },
@@ -43,9 +45,10 @@ const showOrganisationRoute = createRoute({
   },
 })
 
-const putMemberRoute = createRoute({
+const putMemberRoute = defineRoute({
   method: 'put',
   path: '/v1/organisations/{organisation}/members/{username}',
+  access: 'account:manage',
   summary: 'Add a member, or change a role',
   description: 'Takes an admin; giving or taking the role of owner takes an owner.',
   request: {
@@ -58,9 +61,10 @@ const putMemberRoute = createRoute({
   },
 })
 
-const deleteMemberRoute = createRoute({
+const deleteMemberRoute = defineRoute({
   method: 'delete',
   path: '/v1/organisations/{organisation}/members/{username}',
+  access: 'account:manage',
   summary: 'Remove a member, or leave',
   request: { params: memberParam },
   responses: {

@@ -1,17 +1,17 @@
 import { logInRequestSchema, sessionListSchema, sessionSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { recordAudit } from '../../core/access/audit.ts'
 import { requireActor, unauthenticated } from '../../core/access/authorise.ts'
-import { createRoutes } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { logIn } from './log-in.ts'
 import { luciaSessions } from './lucia-sessions.ts'
 
-const logInRoute = createRoute({
+const logInRoute = defineRoute({
   method: 'post',
   path: '/v1/sessions',
+  access: 'anyone',
   summary: 'Log in by password',
   description: 'Sets the cookie of a new session. An unknown user and a wrong password get the same answer.',
   request: { body: { required: true, content: { 'application/json': { schema: logInRequestSchema } } } },
@@ -21,9 +21,10 @@ const logInRoute = createRoute({
   },
 })
 
-const logOutRoute = createRoute({
+const logOutRoute = defineRoute({
   method: 'delete',
   path: '/v1/sessions/current',
+  access: 'account',
   summary: 'Log out',
   responses: {
     204: { description: 'The session is over.' },
@@ -31,9 +32,10 @@ const logOutRoute = createRoute({
   },
 })
 
-const listRoute = createRoute({
+const listRoute = defineRoute({
   method: 'get',
   path: '/v1/sessions',
+  access: 'account:manage',
   operationId: 'listSessions',
   summary: 'Browsers that you are logged in with',
   responses: {
@@ -42,9 +44,10 @@ const listRoute = createRoute({
   },
 })
 
-const endRoute = createRoute({
+const endRoute = defineRoute({
   method: 'delete',
   path: '/v1/sessions/{id}',
+  access: 'account:manage',
   operationId: 'endSession',
   summary: 'End a session',
   request: { params: z.object({ id: z.string().regex(/^[0-9a-f]{32}$/, 'the id of a session') }) },

@@ -1,14 +1,9 @@
 import { recordAudit } from '../../core/access/audit.ts'
-import { clientNetwork } from '../../core/access/client-network.ts'
-import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Services } from '../../core/services.ts'
 import { sendVerification } from './account-mail.ts'
 import { checkUsername } from './account-name.ts'
 import { type Account, insertAccount, isFirstAccount } from './accounts.store.ts'
 import { hashPassword } from './password.ts'
-
-/** Per network. Each one costs a password hash and claims a name for good. */
-const signUps = { limit: 100, windowSeconds: 3_600 }
 
 /**
  * Makes a user. The installation's first is its operator, unless the configuration names one. Throws `name_invalid`,
@@ -19,7 +14,6 @@ export async function signUp(
   { username, email, password, ip }: { username: string; email: string; password: string; ip: string },
 ): Promise<Account> {
   const { database, config } = services
-  await limitRate(database, `sign-up:${clientNetwork(ip)}`, signUps)
   // Refused before it costs a hash; whether the name is the operators' alone is only known inside the transaction.
   checkUsername(username, { operator: true })
   const passwordHash = await hashPassword(password)

@@ -1,20 +1,20 @@
 import { AgentGymError, createdTokenSchema, createTokenRequestSchema, tokenListSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
 import { requireActor } from '../../core/access/authorise.ts'
-import { limitRate } from '../../core/access/rate-limit.ts'
-import { createRoutes } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { daysFromNow, defaultTokenDays, requireGrantable } from './grant-token.ts'
 import { requireUncapped } from './require-uncapped.ts'
 import { createToken, listTokens, revokeToken, type StoredToken } from './tokens.store.ts'
 
-const createTokenRoute = createRoute({
+const createTokenRoute = defineRoute({
   method: 'post',
   path: '/v1/tokens',
+  access: 'account:manage',
+  rateLimit: { name: 'create-token', per: 'account', limit: 200, windowSeconds: 3_600 },
   summary: 'Make a token',
   description: 'The only time that the token is shown. A token can make others, but none that may do more than itself.',
   request: { body: { required: true, content: { 'application/json': { schema: createTokenRequestSchema } } } },
@@ -24,9 +24,10 @@ const createTokenRoute = createRoute({
   },
 })
 
-const listTokensRoute = createRoute({
+const listTokensRoute = defineRoute({
   method: 'get',
   path: '/v1/tokens',
+  access: 'account:manage',
   summary: 'List tokens',
   responses: {
     200: { description: 'Those not revoked.', content: { 'application/json': { schema: tokenListSchema } } },
@@ -34,9 +35,10 @@ const listTokensRoute = createRoute({
   },
 })
 
-const revokeTokenRoute = createRoute({
+const revokeTokenRoute = defineRoute({
   method: 'delete',
   path: '/v1/tokens/{id}',
+  access: 'account',
   summary: 'Revoke a token',
   request: { params: z.object({ id: z.uuid() }) },
   responses: {
@@ -52,7 +54,6 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
     const actor = requireActor(c.get('actor'), 'account:manage')
     const { name, scopes, expires_in_days: days = defaultTokenDays } = c.req.valid('json')
     requireGrantable(actor, scopes)
-    await limitRate(database, `create-token:${actor.accountId}`, { limit: 200, windowSeconds: 3_600 })
     const token = await database.transaction(async (query) => {
       await requireUncapped(query, actor)
       const made = await createToken(query, { accountId: actor.accountId, name, scopes, expiresAt: daysFromNow(days) })

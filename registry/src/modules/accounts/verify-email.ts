@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import { recordAudit } from '../../core/access/audit.ts'
-import { clientNetwork } from '../../core/access/client-network.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
+import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Services } from '../../core/services.ts'
 import { findAccountById, updateAccount } from './accounts.store.ts'
 import { useMailToken } from './mail-tokens.store.ts'

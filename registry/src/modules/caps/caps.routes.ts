@@ -6,9 +6,8 @@ import {
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { removeSpendCap, setSpendCap, spendCapsOf } from './set-spend-cap.ts'
 

@@ -7,9 +7,8 @@ import {
   earningsSchema,
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { exportStream } from '../runs/exports/export-stream.ts'
 import { file } from '../runs/route-parts.ts'

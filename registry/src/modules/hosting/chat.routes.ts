@@ -1,19 +1,22 @@
 import { chatCompletionSchema, chatRequestSchema, hostedCallHeadersSchema, modelListSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireActor } from '../../core/access/authorise.ts'
-import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { callAgent } from './call-agent.ts'
 import { callableAgents, spacesOf } from './callable-agents.ts'
 import { chatChunks, chatCompletion, modelOf, observationOf, observedText } from './chat-completions.ts'
 import { callFailures } from './hosted-calls.routes.ts'
 import { type HostingTimes, usualTimes } from './hosting-times.ts'
+import { openAiFailures } from './openai-errors.ts'
 
-const chatRoute = createRoute({
+const chatRoute = defineRoute({
   method: 'post',
   path: '/v1/chat/completions',
+  access: 'agents:call',
+  timeoutMs: 45_000,
+  failureFormat: openAiFailures,
   operationId: 'createChatCompletion',
   summary: "Call an agent in the manner of OpenAI's API",
   description:
@@ -31,9 +34,11 @@ const chatRoute = createRoute({
   },
 })
 
-const modelsRoute = createRoute({
+const modelsRoute = defineRoute({
   method: 'get',
   path: '/v1/models',
+  access: 'account',
+  failureFormat: openAiFailures,
   operationId: 'listModels',
   summary: 'Agents that you may call',
   description: 'Those that you or your organisations own or have bought, by name, a hundred at most. In OpenAI’s form.',

@@ -3,12 +3,13 @@ import { type Context, Hono } from 'hono'
 import type { Actor } from '../../core/access/actor.ts'
 import { answer, describe } from '../../core/http/answer-error.ts'
 import type { Env } from '../../core/http/env.ts'
+import { declare, type RouteRules, uploadTimeoutMs } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { deleteTag, setTag } from '../packages/change-versions.ts'
 import type { PackageServices } from '../packages/package-services.ts'
 import { findReadablePackage, tagsOf } from '../packages/packages.store.ts'
 import { publishVersion } from '../packages/publish-version.ts'
-import { immutable, nothingHere, tokenNeeded } from './npm-errors.ts'
+import { immutable, nothingHere, npmFailures, tokenNeeded } from './npm-errors.ts'
 import { finishLogin, logOut, passwordLogin, startLogin } from './npm-login.ts'
 import { deprecateByDocument, isPnpm, npmSearch, packageSource } from './npm-packages.ts'
 import { type NpmTarget, parseNpmPath, type ReadTarget } from './npm-path.ts'
@@ -17,6 +18,14 @@ import { type VerdaccioReader, verdaccioReader } from './verdaccio-server.ts'
 
 type Npm = { services: PackageServices; verdaccio: VerdaccioReader; inSlot: ReturnType<typeof documentSlots> }
 type NpmContext = Context<Env>
+
+/** Who may do what depends on the path, which is parsed here. Clients send tarballs as base64 in JSON: a third more, and a manifest. */
+const npmRules: RouteRules = {
+  access: 'anyone',
+  bodyLimit: ({ limits }) => Math.ceil((limits.tarballBytes * 4) / 3) + 4 * 2 ** 20,
+  timeoutMs: uploadTimeoutMs,
+  failureFormat: npmFailures,
+}
 
 /**
  * The npm registry at `/npm/`. Reading a package is Verdaccio's, behind our rules of access; everything that writes, and
@@ -27,7 +36,7 @@ export function npmRoutes(services: PackageServices): Hono<Env> {
   const report = (error: unknown) => log.error('a request to the npm registry failed', { error: describe(error) })
   const npm = { services, verdaccio: verdaccioReader(config.publicUrl, report), inSlot: documentSlots() }
   const routes = new Hono<Env>()
-  routes.all('/npm', (c) => c.json({ registry: 'AgentGym' }))
+  routes.all('/npm', declare(npmRules), (c) => c.json({ registry: 'AgentGym' }))
   // The path is read as it came: who routes has decoded parts of it, and the difference is what matters here.
   const answerNpm = (c: NpmContext) => {
     const path = new URL(c.req.url).pathname.slice('/npm'.length)
@@ -37,8 +46,8 @@ export function npmRoutes(services: PackageServices): Hono<Env> {
     return answerTarget(npm, c, target)
   }
   // By name, so that the log has this pattern and not the token.
-  routes.all('/npm/-/user/token/:token', answerNpm)
-  routes.all('/npm/:path{(?!-/user/token/).*}', answerNpm)
+  routes.all('/npm/-/user/token/:token', declare(npmRules), answerNpm)
+  routes.all('/npm/:path{(?!-/user/token/).*}', declare(npmRules), answerNpm)
   return routes
 }
 

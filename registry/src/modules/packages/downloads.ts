@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import { clientNetwork } from '../../core/access/client-network.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
+import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Services } from '../../core/services.ts'
 
 /** `accountId`: who downloads, where that is known. */

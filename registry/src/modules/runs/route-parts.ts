@@ -2,8 +2,8 @@ import type { ErrorCode } from '@agentgym/contract'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Actor } from '../../core/access/actor.ts'
-import { currentTraceparent } from '../../core/http/current-traceparent.ts'
 import type { Env } from '../../core/http/env.ts'
+import { currentTraceparent } from '../../core/http/request-context.ts'
 
 /** Every route of a run takes its id. */
 export const runParams = z.object({ id: z.uuid().openapi({ example: '0b8e5f0c-4a3d-4b5e-9c39-6f1d0e2a7c11' }) })

@@ -1,7 +1,7 @@
 import { type RpcMethod, rpcMethods } from '@agentgym/contract'
 import type { z } from 'zod'
 import type { Actor } from '../../core/access/actor.ts'
-import { requestInvalid } from '../../core/http/create-routes.ts'
+import { requestInvalid } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
 import { answerBytes, trajectoryPage } from './export-trajectories.ts'

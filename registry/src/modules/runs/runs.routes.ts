@@ -12,10 +12,9 @@ import {
   startRunRequestSchema,
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { createRoutes, json } from '../../core/http/create-routes.ts'
 import type { Env } from '../../core/http/env.ts'
-import { failures } from '../../core/http/failures.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
+import { createRoutes, failures, json } from '../../core/http/route.ts'
 import type { PackageServices } from '../packages/package-services.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
 import { listRunsOf } from './list-runs.ts'

@@ -2,11 +2,11 @@
 export const stylesheet = `
 @font-face {
   font-family: 'Inter Variable'; font-weight: 100 900; font-display: swap;
-  src: url('/assets/inter.woff2') format('woff2');
+  src: url('/docs/assets/inter.woff2') format('woff2');
 }
 @font-face {
   font-family: 'JetBrains Mono Variable'; font-weight: 100 800; font-display: swap;
-  src: url('/assets/jetbrains-mono.woff2') format('woff2');
+  src: url('/docs/assets/jetbrains-mono.woff2') format('woff2');
 }
 :root {
   color-scheme: light dark;

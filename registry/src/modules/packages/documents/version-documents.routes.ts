@@ -1,8 +1,7 @@
 import { changeListSchema, changesRequestSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { createRoutes, json } from '../../../core/http/create-routes.ts'
 import type { Env } from '../../../core/http/env.ts'
-import { failures } from '../../../core/http/failures.ts'
+import { createRoutes, failures, json } from '../../../core/http/route.ts'
 import type { Services } from '../../../core/services.ts'
 import { listChanges, readReadmePicture } from './version-documents.store.ts'
 

@@ -1,0 +1,151 @@
+import { AgentGymError, type ErrorCode, errorCatalogue, errorResponseSchema } from '@agentgym/contract'
+import { createRoute, OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import type { Context, Handler, Hono, MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import type { z } from 'zod'
+import type { Scope } from '../access/actor.ts'
+import type { RateLimit } from '../access/rate-limit.ts'
+import type { ServerConfig } from '../services.ts'
+import type { Env, FailureFormat } from './env.ts'
+
+/** Everything that the server does around a route's handler. Declared beside its schema; nothing else knows its path. */
+export type RouteRules = {
+  /** Checked before the request is validated. What depends on the subject, the handler checks by `authorise`. */
+  access: Access
+  /** Largest body in bytes. Default: 1 MiB. */
+  bodyLimit?: number | ((config: Pick<ServerConfig, 'limits' | 'training'>) => number)
+  /** Milliseconds until the client gets `request_timeout`; what the handler has begun is not undone. Default: 30 s. */
+  timeoutMs?: number
+  /** Most requests of one account or network, counted over all processes. What several routes share, they count by `limitRate`. */
+  rateLimit?: RateLimit & { name: string; per: 'account' | 'network' }
+  /**
+   * `origin`, the default: a write without a token must come from this site, and with a session cookie be of a content type
+   * that no form can send. `form`: a page's form, whose hidden token the handler checks.
+   */
+  csrf?: 'origin' | 'form'
+  /** When a request gets no line in the log. `on_success`: probes, heartbeats. `when_empty`: polls answered with 204. */
+  unlogged?: 'on_success' | 'when_empty'
+  /** What the path's `id` names, for log and trace. */
+  subject?: 'run' | 'job'
+  /** How failures are written for this route's clients. Default: `{ error: { code, message, … } }`. */
+  failureFormat?: FailureFormat
+}
+
+/**
+ * Who may call a route. `anyone`: signed in or not. `account`: any session or token. A scope: a session, or a token with
+ * that scope. `operator`: the same, of an operator of this server.
+ */
+export type Access = 'anyone' | 'account' | Scope | { operator: Scope }
+
+export const defaultRules = { access: 'anyone', csrf: 'origin' } as const satisfies RouteRules
+
+type Declared = MiddlewareHandler<Env> & { rules: RouteRules }
+
+/** Declares the rules of a route that is not described by OpenAPI: `routes.get(path, declare({ … }), handler)`. */
+export function declare(rules: RouteRules): MiddlewareHandler<Env> {
+  const declaration: MiddlewareHandler<Env> = (_c, next) => next()
+  return Object.assign(declaration, { rules })
+}
+
+/** A described route and its rules. */
+export function defineRoute<const P extends string, const R extends Omit<RouteConfig, 'path'> & { path: P }>(
+  route: R & RouteRules,
+): ReturnType<typeof createRoute<P, R>> {
+  const { access, bodyLimit, timeoutMs, rateLimit, csrf, unlogged, subject, failureFormat, ...described } = route
+  const rules = { access, bodyLimit, timeoutMs, rateLimit, csrf, unlogged, subject, failureFormat }
+  // The middleware only carries the rules: to the types of handlers it adds nothing.
+  return createRoute({ ...described, middleware: declare(rules as RouteRules) } as unknown as R)
+}
+
+/** The rules of the route that a request matches; undefined where no route does. */
+export function rulesOf(c: Context<Env>): RouteRules | undefined {
+  return matchedRoutes(c)
+    .map(({ handler }) => (handler as Handler & Partial<Declared>).rules)
+    .find((rules) => rules !== undefined)
+}
+
+/** Routes of an app that declare no rules, as `METHOD /path`. */
+export function undeclaredRoutes(app: Pick<Hono<Env>, 'routes'>): string[] {
+  const declared = new Map<string, boolean>()
+  for (const { method, path, handler } of app.routes) {
+    const route = `${method} ${path}`
+    if (path === '/*' || path === '*') continue
+    declared.set(route, declared.get(route) || (handler as Partial<Declared>).rules !== undefined)
+  }
+  return [...declared].filter(([, has]) => !has).map(([route]) => route)
+}
+
+/**
+ * An app for one module's routes. What does not match a route's schema is thrown as `request_invalid`; the server turns
+ * that, as every AgentGymError, into an answer.
+ */
+export function createRoutes(): OpenAPIHono<Env> {
+  return new OpenAPIHono<Env>({
+    defaultHook: (result) => {
+      if (!result.success) throw requestInvalid(result.error, result.target)
+    },
+  })
+}
+
+/** The content of a body that is JSON, for a route's description. */
+export const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
+
+/** `request_invalid`, naming the first field that is wrong and listing all of them. */
+export function requestInvalid(error: z.core.$ZodError, target: string): AgentGymError {
+  const fields = error.issues.flatMap(fieldsOf)
+  const [{ field, message }] = fields
+  const where =
+    field === '' ? `The ${places[target] ?? target}` : `The field "${field}" of the ${places[target] ?? target}`
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: `${where} is invalid: ${message}.`,
+    data: { field, in: target, fields },
+  })
+}
+
+const places: Record<string, string> = {
+  json: 'body',
+  form: 'form',
+  query: 'query',
+  param: 'path',
+  header: 'headers',
+  cookie: 'cookies',
+}
+
+function fieldsOf(issue: z.core.$ZodIssue): { field: string; message: string }[] {
+  const parent = issue.path.join('.')
+  const message = issue.message.replace(/\.$/, '')
+  if (issue.code !== 'unrecognized_keys') return [{ field: parent, message }]
+  return issue.keys.map((key) => ({
+    field: parent === '' ? key : `${parent}.${key}`,
+    message: 'there is no such field',
+  }))
+}
+
+type DocumentedFailure = {
+  description: string
+  content: { 'application/json': { schema: typeof errorResponseSchema } }
+}
+
+/**
+ * The answers of a route that are not a success, for its `responses`: `...failures('package_not_found', 'forbidden')`.
+ * Codes of one status become one answer. `request_invalid` and `internal_error` can come from anywhere and are added.
+ */
+export function failures(...codes: ErrorCode[]): Record<number, DocumentedFailure> {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of new Set<ErrorCode>([...codes, 'request_invalid', 'internal_error'])) {
+    const { status } = errorCatalogue[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  const entries = [...byStatus].map(([status, group]) => [
+    status,
+    {
+      description: group.map((code) => `\`${code}\`: ${errorCatalogue[code].summary}`).join(' '),
+      content: { 'application/json': { schema: errorResponseSchema } },
+    },
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** Time limit of routes whose bodies come over slow lines. Node's own limit on receiving a request, 5 minutes, comes first. */
+export const uploadTimeoutMs = 10 * 60_000
