@@ -6,10 +6,7 @@ import type { AgentGymError } from '@agentgym/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from './create-client.ts'
-import { downloadPackage } from './download-package.ts'
-import { integrityOf } from './integrity.ts'
-import { packagePath, versionPath } from './package-path.ts'
-import { publishPackage } from './publish-package.ts'
+import { downloadPackage, integrityOf, packagePath, publishPackage, versionPath } from './packages.ts'
 
 const tarball = new Uint8Array(300_000).map((_, index) => index * 7)
 const sha512 = (bytes: Uint8Array) => `sha512-${createHash('sha512').update(bytes).digest('base64')}`

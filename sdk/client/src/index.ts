@@ -1,11 +1,24 @@
 export { type Client, type ClientOptions, createClient } from './create-client.ts'
-export { type DownloadRequest, downloadPackage } from './download-package.ts'
-export { answerCalls, type LeaseCallsRequest, leaseCalls } from './hosted-calls.ts'
-export { integrityOf, verifyIntegrity } from './integrity.ts'
 export {
+  type DownloadRequest,
+  downloadPackage,
+  integrityOf,
+  type PublishedVersion,
+  type PublishRequest,
+  packagePath,
+  publishPackage,
+  verifyIntegrity,
+  versionPath,
+} from './packages.ts'
+export { verifyStatement } from './verify-statement.ts'
+export { type WatchOptions, watchRun } from './watch-run.ts'
+export {
+  answerCalls,
   type CheckpointUpload,
   downloadCheckpoint,
+  type LeaseCallsRequest,
   type LeaseTerm,
+  leaseCalls,
   leaseJob,
   releaseJob,
   sendEvaluation,
@@ -16,8 +29,4 @@ export {
   sendTrajectories,
   uploadAgent,
   uploadCheckpoint,
-} from './jobs.ts'
-export { packagePath, versionPath } from './package-path.ts'
-export { type PublishedVersion, type PublishRequest, publishPackage } from './publish-package.ts'
-export { verifyStatement } from './verify-statement.ts'
-export { type WatchOptions, watchRun } from './watch-run.ts'
+} from './worker-api.ts'

@@ -1,15 +1,23 @@
+import { z } from 'zod'
 import { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
 
-/** An error as data: what crosses a process, a wire or a JSON line. */
-export type ErrorReport = {
-  code: ErrorCode
+const codes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]
+
+/** An error as data: in a response, in a JSON line, between processes. */
+export const errorReportSchema = z.object({
+  code: z.enum(codes),
   /** What failed, where (name, version, environment, step, field) and why, in one sentence. */
-  message: string
-  /** How to mend it. */
-  hint?: string
-  /** Machine-readable details: `scenario`, `version`, `phase`, `environment`, `step`, `field`, … */
-  data?: Record<string, unknown>
-}
+  message: z.string().max(4_000),
+  /** How to fix it. */
+  hint: z.string().max(4_000).optional(),
+  /** Machine-readable details: `scenario`, `version`, `phase`, `environment`, `step`, `field`, `request_id`, … */
+  data: z.record(z.string(), z.unknown()).optional(),
+})
+export type ErrorReport = z.infer<typeof errorReportSchema>
+
+/** The body of every response that is not a success. */
+export const errorResponseSchema = z.object({ error: errorReportSchema }).meta({ id: 'Error' })
+export type ErrorResponse = z.infer<typeof errorResponseSchema>
 
 /** A failure that can be expected; bugs are assertions instead. Carries a code of the catalogue. */
 export class AgentGymError extends Error {

@@ -1,8 +1,3 @@
-import { hostingErrors } from './hosting-errors.ts'
-import { modelFileErrors, modelRunErrors } from './model/model-errors.ts'
-import { moderationErrors } from './moderation-errors.ts'
-import { orderErrors } from './order-errors.ts'
-
 /**
  * Every code that an expected failure can carry. Codes are stable: scripts match on them.
  * `exit` is the exit status of the CLI: 1 the work failed, 2 wrong use or invalid input. `status` is the HTTP status of an
@@ -54,7 +49,16 @@ export const errorCatalogue = {
   metrics_invalid: { exit: 1, status: 422, summary: 'An episode metric was not a finite number.' },
   mask_invalid: { exit: 1, status: 422, summary: 'An action mask did not fit the action space.' },
   no_legal_action: { exit: 1, status: 422, summary: 'An action mask left no legal action.' },
-  ...modelRunErrors,
+  model_load_failed: { exit: 1, status: 422, summary: 'ONNX Runtime refuses the model.' },
+  model_run_failed: { exit: 1, status: 422, summary: 'ONNX Runtime could not run the model.' },
+  model_output_invalid: {
+    exit: 1,
+    status: 422,
+    summary: 'The model gave numbers that are not finite, or others for the same observations.',
+  },
+  model_timeout: { exit: 1, status: 422, summary: 'The model did not answer within its limit.' },
+  model_out_of_memory: { exit: 1, status: 422, summary: 'The model used more memory than it may.' },
+  model_crashed: { exit: 1, status: 422, summary: 'The model ended the process that ran it.' },
   training_diverged: { exit: 1, status: 422, summary: 'Weights or losses were no longer finite.' },
   training_failed: { exit: 1, status: 500, summary: 'The trainer process failed for a reason of its own.' },
   training_cancelled: { exit: 1, status: 409, summary: 'The run was cancelled; its last checkpoint is kept.' },
@@ -207,7 +211,77 @@ export const errorCatalogue = {
   package_dependencies_bundled: { exit: 2, status: 422, summary: 'The package carries its dependencies as files.' },
   package_marked_private: { exit: 2, status: 422, summary: 'The package.json says `private: true`.' },
   package_bundle_missing: { exit: 2, status: 422, summary: "The scenario's `dist/scenario.js` is not in the tarball." },
-  ...modelFileErrors,
+  model_too_large: { exit: 2, status: 422, summary: 'The model has more bytes than are taken.' },
+  model_truncated: { exit: 2, status: 422, summary: 'The model ends within a field.' },
+  model_malformed: { exit: 2, status: 422, summary: 'The model is not a serialised ONNX model.' },
+  model_field_unknown: { exit: 2, status: 422, summary: 'The model has a field that ONNX does not have.' },
+  model_field_duplicate: { exit: 2, status: 422, summary: 'A field of the model that may stand once stands twice.' },
+  model_part_forbidden: {
+    exit: 2,
+    status: 422,
+    summary:
+      'The model has a part that no policy needs, such as sparse or quantised tensors or instructions for training.',
+  },
+  model_external_data: { exit: 2, status: 422, summary: "A tensor's numbers lie in another file or in memory." },
+  model_subgraph_forbidden: {
+    exit: 2,
+    status: 422,
+    summary: 'A node holds a graph of its own, as loops and branches do.',
+  },
+  model_function_forbidden: { exit: 2, status: 422, summary: 'The model defines or uses functions.' },
+  model_domain_forbidden: { exit: 2, status: 422, summary: "The model uses operators that are not ONNX's own." },
+  model_opset_unsupported: {
+    exit: 2,
+    status: 422,
+    summary: "The version of the model's operators or of its format is not taken.",
+  },
+  model_operator_forbidden: { exit: 2, status: 422, summary: 'The model uses an operator that is not on the list.' },
+  model_attribute_invalid: {
+    exit: 2,
+    status: 422,
+    summary: 'An attribute of a node is unknown, of the wrong kind, or has a value that is not taken.',
+  },
+  model_too_many_parts: {
+    exit: 2,
+    status: 422,
+    summary: 'The model has more nodes, tensors, dimensions or names in a list than are taken.',
+  },
+  model_nesting_too_deep: { exit: 2, status: 422, summary: 'The model has a longer chain of nodes than is taken.' },
+  model_string_too_long: { exit: 2, status: 422, summary: 'A text in the model is longer than is taken.' },
+  model_name_invalid: {
+    exit: 2,
+    status: 422,
+    summary: 'A name in the model is empty, not UTF-8 or has control characters.',
+  },
+  model_name_duplicate: { exit: 2, status: 422, summary: 'A name in the model is given twice.' },
+  model_name_undefined: { exit: 2, status: 422, summary: 'A node reads what nothing before it gives.' },
+  model_type_unsupported: {
+    exit: 2,
+    status: 422,
+    summary: 'A tensor has an element type that policies do not use there.',
+  },
+  model_shape_invalid: {
+    exit: 2,
+    status: 422,
+    summary: 'A dimension is not above zero, or shapes do not fit an operator.',
+  },
+  model_shape_mismatch: {
+    exit: 2,
+    status: 422,
+    summary: 'A shape that the model declares is not the one that its nodes make.',
+  },
+  model_batch_mixed: { exit: 2, status: 422, summary: 'The rows of a batch are not kept apart.' },
+  model_tensor_size_mismatch: {
+    exit: 2,
+    status: 422,
+    summary: 'A tensor has not the numbers that its dimensions say.',
+  },
+  model_weights_not_finite: { exit: 2, status: 422, summary: 'A weight is infinite or not a number.' },
+  model_static_size: { exit: 2, status: 422, summary: 'A size is not a constant of the file, or not small.' },
+  model_intermediate_too_large: { exit: 2, status: 422, summary: 'A value between two nodes is larger than is taken.' },
+  model_work_too_large: { exit: 2, status: 422, summary: 'The model takes more work a row than is taken.' },
+  model_input_mismatch: { exit: 2, status: 422, summary: "The model's inputs are not those of its policy." },
+  model_output_mismatch: { exit: 2, status: 422, summary: "The model's outputs are not those of its policy." },
   version_invalid: { exit: 2, status: 422, summary: 'A version is not a strict semantic version.' },
   tag_invalid: { exit: 2, status: 422, summary: 'A tag breaks the rules for tags.' },
   version_exists: {
@@ -233,7 +307,24 @@ export const errorCatalogue = {
   tag_not_found: { exit: 1, status: 404, summary: 'The package has no such tag.' },
   tag_protected: { exit: 1, status: 409, summary: 'The tag `latest` cannot be removed.' },
   package_visibility_fixed: { exit: 1, status: 409, summary: 'The package exists with the other visibility.' },
-  ...orderErrors,
+  price_changed: {
+    exit: 1,
+    status: 409,
+    summary: 'The price is another one than the buyer was shown; nothing was bought.',
+  },
+  not_for_sale: { exit: 1, status: 409, summary: 'There is no licence of it to buy.' },
+  self_purchase: { exit: 1, status: 409, summary: 'Buyer and seller are the same people.' },
+  insufficient_funds: { exit: 1, status: 402, summary: 'The balance does not hold what it costs.' },
+  spend_cap_exceeded: {
+    exit: 1,
+    status: 402,
+    summary: 'A spend cap of the account or of the token leaves too little, or it costs more than `--max`.',
+  },
+  spend_cap_not_found: { exit: 1, status: 404, summary: 'There is no such spend cap, or it is not yours to change.' },
+  order_not_found: { exit: 1, status: 404, summary: 'There is no such order, or it is not yours to see.' },
+  order_state_conflict: { exit: 1, status: 409, summary: 'The order is not in a state in which that can be done.' },
+  refund_exceeds: { exit: 1, status: 409, summary: 'More is to be given back than is left of the order.' },
+  refund_refused: { exit: 1, status: 409, summary: 'The buyer cannot take that back without the seller.' },
   payment_declined: { exit: 1, status: 402, summary: 'The payment was not made: the message says why.' },
   payment_not_found: { exit: 1, status: 404, summary: 'There is no such payment, or it is not yours to see.' },
   payment_provider_unavailable: {
@@ -257,8 +348,33 @@ export const errorCatalogue = {
     status: 503,
     summary: 'Real money is not taken into PGlite, which does not wait for the disk.',
   },
-  ...moderationErrors,
-  ...hostingErrors,
+  review_not_allowed: {
+    exit: 1,
+    status: 403,
+    summary: 'A review is written by those who bought or used the package, and not anew where it was hidden.',
+  },
+  review_not_found: { exit: 1, status: 404, summary: 'There is no such review that can be seen.' },
+  report_not_found: { exit: 1, status: 404, summary: 'There is no such report.' },
+  moderation_state_conflict: {
+    exit: 1,
+    status: 409,
+    summary: 'A report is decided already, or a package is not taken down.',
+  },
+  trial_exhausted: {
+    exit: 1,
+    status: 402,
+    summary: 'The calls that the seller gives before a purchase are used up.',
+  },
+  agent_unavailable: {
+    exit: 1,
+    status: 503,
+    summary: 'No worker has answered the call in time; nothing was counted.',
+  },
+  agent_failed: {
+    exit: 1,
+    status: 502,
+    summary: "The agent's model failed at the call; nothing was counted.",
+  },
   package_taken_down: { exit: 1, status: 410, summary: 'The package was taken down by the operators of the server.' },
   payment_required: {
     exit: 1,

@@ -1,5 +1,30 @@
-export { AgentGymError, type ErrorReport } from './agent-gym-error.ts'
-export { type AgentManifest, agentManifestSchema, type Evaluation, evaluationSchema } from './agent-manifest.ts'
+export {
+  AgentGymError,
+  type ErrorReport,
+  type ErrorResponse,
+  errorReportSchema,
+  errorResponseSchema,
+} from './agent-gym-error.ts'
+export {
+  type ActionLeaf,
+  type AgentManifest,
+  agentManifestSchema,
+  compareEvaluations,
+  type Evaluation,
+  type EvaluationDifference,
+  evaluationSchema,
+  type ObservationLeaf,
+  type PolicySpec,
+  policySpecSchema,
+} from './agent-manifest.ts'
+export {
+  currencyDigits,
+  decimalAmount,
+  formatAmount,
+  type ParsedAmount,
+  parseAmount,
+  trainingCostMinor,
+} from './amounts.ts'
 export {
   type AuditList,
   accountSchema,
@@ -45,9 +70,11 @@ export {
   listedPackageSchema,
   type PackageList,
   type PackagePage,
+  type PackageView,
   type Publisher,
   packageListSchema,
   packagePageSchema,
+  packageViewSchema,
   publisherSchema,
   type Quality,
   qualitySchema,
@@ -59,18 +86,14 @@ export {
   versionReadmeSchema,
 } from './api/catalog.ts'
 export {
+  type CallAnswer,
   type ChatCompletion,
   type ChatRequest,
-  chatCompletionSchema,
-  chatRequestSchema,
-  modelListSchema,
-} from './api/chat.ts'
-export { type ErrorResponse, errorReportSchema, errorResponseSchema } from './api/error.ts'
-export {
-  type CallAnswer,
   callAnswersRequestSchema,
   callAnswersTakenSchema,
   callsABatch,
+  chatCompletionSchema,
+  chatRequestSchema,
   type HostedAction,
   type HostedCall,
   type HostedCallRequest,
@@ -80,7 +103,8 @@ export {
   type LeasedCalls,
   leaseCallsRequestSchema,
   leasedCallsSchema,
-} from './api/hosted-calls.ts'
+  modelListSchema,
+} from './api/hosting.ts'
 export {
   agentUploadSchema,
   checkpointDownloadQuerySchema,
@@ -113,8 +137,7 @@ export {
   type WorkerDescription,
   type WorkerUsage,
 } from './api/jobs.ts'
-export * from './api/market.ts'
-export { type PackageView, packageViewSchema } from './api/package-view.ts'
+export * from './api/orders.ts'
 export {
   type AgentCard,
   agentCardSchema,
@@ -138,6 +161,9 @@ export {
   versionListSchema,
   versionStateSchema,
 } from './api/packages.ts'
+export * from './api/payments.ts'
+export * from './api/prices.ts'
+export * from './api/reviews.ts'
 export { type ApiMethod, type ApiRoute, apiRoutes } from './api/routes.ts'
 export {
   idempotencyHeadersSchema,
@@ -189,27 +215,23 @@ export {
   verificationSchema,
   verificationStatementSchema,
 } from './api/verification.ts'
-export { compareEvaluations, type EvaluationDifference } from './compare-evaluations.ts'
 export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
-export { currencyDigits, decimalAmount, formatAmount } from './format-amount.ts'
 export { nearestName } from './nearest-name.ts'
-export { type ParsedAmount, parseAmount } from './parse-amount.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'
-export { type ActionLeaf, type ObservationLeaf, type PolicySpec, policySpecSchema } from './policy-spec.ts'
-export { resolveTrainingPlan, type TrainingPlanRequest } from './resolve-training-plan.ts'
 export { type SampleEpisode, sampleEpisodeLimits, sampleEpisodeSchema } from './sample-episode.ts'
 export {
   type ScenarioManifest,
   type ScenarioPackage,
+  type ScenarioView,
   type SuccessCriteria,
   scenarioManifestSchema,
   scenarioPackageSchema,
+  scenarioViewSchema,
   successCriteriaSchema,
+  type ViewedSpaces,
+  viewProblem,
 } from './scenario-manifest.ts'
-export { type ScenarioView, scenarioViewSchema, type ViewedSpaces, viewProblem } from './scenario-view.ts'
-export { type SpaceDescription, spaceDescriptionSchema } from './space-description.ts'
-export { type SpaceLeaf, spaceLeaves } from './space-leaves.ts'
-export { trainingCostMinor } from './training-cost.ts'
+export { type SpaceDescription, type SpaceLeaf, spaceDescriptionSchema, spaceLeaves } from './space-description.ts'
 export {
   type CheckReport,
   checkReportSchema,
@@ -226,7 +248,9 @@ export {
   type GrpoSettings,
   type PpoSettings,
   ppoDefaults,
+  resolveTrainingPlan,
   type TrainingAlgorithm,
   type TrainingPlan,
+  type TrainingPlanRequest,
   trainingAlgorithms,
 } from './training-settings.ts'

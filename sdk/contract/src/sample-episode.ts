@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { scenarioViewSchema } from './scenario-view.ts'
+import { scenarioViewSchema } from './scenario-manifest.ts'
 
 /** What a sample episode may hold. It comes out of a stranger's code, and pages show it. */
 export const sampleEpisodeLimits = {

@@ -1,5 +1,68 @@
 import { z } from 'zod'
-import { scenarioViewSchema } from './scenario-view.ts'
+
+/** A column of a sample episode's `observation`: the numbers of all spaces but texts, one after the other. */
+const column = z.int().min(0).max(255)
+const finite = z.number().gte(-1e6).lte(1e6)
+const label = z.string().min(1).max(40)
+
+/** Metres or whatever the position's unit is. */
+const trackSchema = z
+  .strictObject({
+    low: finite,
+    high: finite,
+    /** Where the goal stands. */
+    goal: finite.optional(),
+    /** Height of the ground at evenly spaced positions from `low` to `high`, in the unit of the position; left out, level. */
+    heights: z.array(finite).min(2).max(64).optional(),
+  })
+  .refine(({ low, high }) => low < high, 'low must be below high')
+
+/** What stands in a channel of a grid: 1 full, 0 nothing, between them faint. */
+const channelSchema = z.enum(['wall', 'trail', 'goal', 'agent', 'item'])
+
+/**
+ * How a scenario's observations are drawn: the field `agentgym.view` of its package.json. Left out, every number of the
+ * observation is a line of its own. It changes nothing but pictures.
+ */
+export const scenarioViewSchema = z.discriminatedUnion('kind', [
+  /** A cart on a track, with a pole where `angle` is named: in radians, 0 upright, clockwise. */
+  z.strictObject({
+    kind: z.literal('cart'),
+    position: column,
+    angle: column.optional(),
+    track: trackSchema,
+  }),
+  /** Rods that hang together, from a hinge; each angle counter-clockwise, relative to the rod before. */
+  z.strictObject({
+    kind: z.literal('links'),
+    links: z
+      .array(z.strictObject({ cos: column, sin: column }))
+      .min(1)
+      .max(4),
+    /** Which way the first rod points where its angle is 0. */
+    zero: z.enum(['up', 'down']),
+    /** Height above the hinge that the free end is to reach, in rods. */
+    goal: finite.optional(),
+  }),
+  /**
+   * Squares: `shape` is channels, rows, columns, in that order from column `at` on. Without a channel `agent` the agent
+   * stands in the middle, and `moves`, columns right and rows down of each action, join what it saw to a map.
+   */
+  z.strictObject({
+    kind: z.literal('grid'),
+    at: column,
+    shape: z.array(z.int().min(1).max(32)).length(3),
+    channels: z.array(channelSchema).min(1).max(8),
+    moves: z
+      .array(z.array(z.int().min(-1).max(1)).length(2))
+      .max(64)
+      .optional(),
+  }),
+  /** A text and what was done about it. `facts` names numbers of the observation, in order; one that changes is told. */
+  z.strictObject({ kind: z.literal('transcript'), facts: z.array(label).max(64).optional() }),
+  z.strictObject({ kind: z.literal('lines'), labels: z.array(label).max(64).optional() }),
+])
+export type ScenarioView = z.infer<typeof scenarioViewSchema>
 
 /** Lowest value that each metric must reach; `return_mean` or one that the scenario reports at an episode's end. */
 export const successCriteriaSchema = z.record(z.string(), z.number())
@@ -32,3 +95,36 @@ export const scenarioPackageSchema = z.looseObject({
   agentgym: scenarioManifestSchema,
 })
 export type ScenarioPackage = z.infer<typeof scenarioPackageSchema>
+
+/** What a view is held to: columns of numbers in the observation, texts, and choices of the only categorical action. */
+export type ViewedSpaces = { columns: number; texts: number; choices: number | null }
+
+/** Why those spaces cannot be drawn so, in words that complete "the view …"; null where they can. */
+export function viewProblem(view: ScenarioView, { columns, texts, choices }: ViewedSpaces): string | null {
+  const highest = Math.max(-1, ...columnsOf(view))
+  if (highest >= columns) return `names column ${highest}, and the observation has ${columns} numbers`
+  if (view.kind === 'transcript' && texts === 0) return 'is a transcript, and the observation has no text'
+  if (view.kind !== 'grid') return null
+  const [channels, rows, width] = view.shape
+  if (view.channels.length !== channels) return `names ${view.channels.length} channels of ${channels}`
+  if (view.channels.includes('agent')) return view.moves === undefined ? null : 'has both moves and a channel "agent"'
+  if (rows % 2 === 0 || width % 2 === 0) return 'has no middle for the agent: rows and columns must be odd'
+  if (view.moves !== undefined && view.moves.length !== choices)
+    return `has ${view.moves.length} moves for ${choices === null ? 'an action that is not one choice' : `${choices} actions`}`
+  return null
+}
+
+function columnsOf(view: ScenarioView): number[] {
+  switch (view.kind) {
+    case 'cart':
+      return view.angle === undefined ? [view.position] : [view.position, view.angle]
+    case 'links':
+      return view.links.flatMap(({ cos, sin }) => [cos, sin])
+    case 'grid':
+      return [view.at + view.shape[0] * view.shape[1] * view.shape[2] - 1]
+    case 'transcript':
+      return [(view.facts?.length ?? 0) - 1]
+    case 'lines':
+      return [(view.labels?.length ?? 0) - 1]
+  }
+}

@@ -37,3 +37,47 @@ export const spaceDescriptionSchema: z.ZodType<SpaceDescription> = z.lazy(() =>
     }),
   ]),
 )
+
+/** Beyond that nobody reads names or bounds one by one. */
+const mostLabels = 256
+const mostBounds = 64
+
+/** One leaf of a space, for whoever asks for a sample of it. */
+export const spaceLeafSchema = z.object({
+  /** Keys of the dicts around it; empty for a space that is no dict. */
+  path: z.array(z.string()),
+  kind: z.enum(['box', 'discrete', 'multiDiscrete', 'text']),
+  /** Of a box; `[n]` for n choices of a multiDiscrete space; else empty. */
+  shape: z.array(z.int().positive()),
+  /** Choices: one number for a discrete space, one a component for a multiDiscrete one; else empty. */
+  counts: z.array(z.int().positive()),
+  /** What the first choice of a discrete space is counted as. */
+  start: z.int(),
+  /** Of a discrete space with up to 256 labelled choices. */
+  labels: z.array(z.string()).nullable(),
+  /** Of a box with up to 64 elements, one each; null in them is no bound. */
+  low: z.array(z.number().nullable()).nullable(),
+  high: z.array(z.number().nullable()).nullable(),
+})
+export type SpaceLeaf = z.infer<typeof spaceLeafSchema>
+
+/** The leaves of a space, in their order. */
+export function spaceLeaves(space: SpaceDescription, path: string[] = []): SpaceLeaf[] {
+  const leaf = { path, kind: 'box' as const, shape: [], counts: [], start: 0, labels: null, low: null, high: null }
+  switch (space.type) {
+    case 'dict':
+      return space.entries.flatMap(({ name, space: inner }) => spaceLeaves(inner, [...path, name]))
+    case 'box': {
+      const few = space.low.length <= mostBounds
+      return [{ ...leaf, shape: space.shape, low: few ? space.low : null, high: few ? space.high : null }]
+    }
+    case 'discrete': {
+      const labels = space.labels !== undefined && space.labels.length <= mostLabels ? space.labels : null
+      return [{ ...leaf, kind: 'discrete', counts: [space.n], start: space.start, labels }]
+    }
+    case 'multiDiscrete':
+      return [{ ...leaf, kind: 'multiDiscrete', shape: [space.nvec.length], counts: space.nvec }]
+    case 'text':
+      return [{ ...leaf, kind: 'text' }]
+  }
+}

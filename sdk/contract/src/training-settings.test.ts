@@ -1,35 +1,155 @@
 import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { algorithmSettings, trainingAlgorithms } from './training-settings.ts'
+import { AgentGymError } from './agent-gym-error.ts'
+import { algorithmSettings, resolveTrainingPlan, trainingAlgorithms } from './training-settings.ts'
 
-const page = readFileSync(new URL('../../../docs/training.md', import.meta.url), 'utf8')
+describe('training settings', () => {
+  const page = readFileSync(new URL('../../../docs/training.md', import.meta.url), 'utf8')
 
-/** Rows `| name | default | … |` below a heading. */
-function rowsBelow(heading: string): Map<string, string> {
-  const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
-  return new Map(
-    Array.from(section.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm), ([, name, fallback]) => [name, fallback.trim()]),
-  )
-}
+  /** Rows `| name | default | … |` below a heading. */
+  function rowsBelow(heading: string): Map<string, string> {
+    const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+    return new Map(
+      Array.from(section.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm), ([, name, fallback]) => [name, fallback.trim()]),
+    )
+  }
 
-describe('docs/training.md', () => {
-  const common = rowsBelow('Settings of both')
-  const own = { ppo: rowsBelow('Settings of PPO'), grpo: rowsBelow('Settings of GRPO') }
+  describe('docs/training.md', () => {
+    const common = rowsBelow('Settings of both')
+    const own = { ppo: rowsBelow('Settings of PPO'), grpo: rowsBelow('Settings of GRPO') }
 
-  it.each(trainingAlgorithms)('has every setting of %s with its default, and no other', (algorithm) => {
-    const defaults = Object.entries(algorithmSettings[algorithm].schema.parse({}))
-    const rows = new Map([...common, ...own[algorithm]])
-    expect([...rows.keys()].sort()).toEqual(defaults.map(([name]) => name).sort())
-    for (const [name, value] of defaults) {
-      const told = rows.get(name) ?? ''
-      const apart = new RegExp(`${algorithm} ([^,]+)`).exec(told)
-      expect(apart?.[1] ?? told, name).toBe(JSON.stringify(value))
-    }
+    it.each(trainingAlgorithms)('has every setting of %s with its default, and no other', (algorithm) => {
+      const defaults = Object.entries(algorithmSettings[algorithm].schema.parse({}))
+      const rows = new Map([...common, ...own[algorithm]])
+      expect([...rows.keys()].sort()).toEqual(defaults.map(([name]) => name).sort())
+      for (const [name, value] of defaults) {
+        const told = rows.get(name) ?? ''
+        const apart = new RegExp(`${algorithm} ([^,]+)`).exec(told)
+        expect(apart?.[1] ?? told, name).toBe(JSON.stringify(value))
+      }
+    })
+
+    it('has every other name that a setting goes by', () => {
+      for (const { aliases } of Object.values(algorithmSettings)) {
+        for (const alias of Object.keys(aliases)) expect(page).toContain(`\`${alias}\``)
+      }
+    })
   })
+})
 
-  it('has every other name that a setting goes by', () => {
-    for (const { aliases } of Object.values(algorithmSettings)) {
-      for (const alias of Object.keys(aliases)) expect(page).toContain(`\`${alias}\``)
+describe('resolve training plan', () => {
+  function failure(run: () => unknown): AgentGymError {
+    try {
+      run()
+    } catch (error) {
+      if (error instanceof AgentGymError) return error
+      throw error
     }
+    throw new Error('did not throw')
+  }
+
+  const ppoBlock = { algorithm: 'ppo', steps: 5000, gamma: 0.98, n_steps: 64, learning_rate: 0.01, embedding: 16 }
+
+  describe('resolveTrainingPlan', () => {
+    it('takes PPO where nobody names an algorithm', () => {
+      expect(resolveTrainingPlan({})).toMatchObject({ algorithm: 'ppo', settings: { environments: 8, gamma: 0.99 } })
+    })
+
+    it('lets the request override the scenario, and the scenario the defaults', () => {
+      const plan = resolveTrainingPlan(ppoBlock, { steps: 700, settings: { gamma: 0.5, hidden: [32] } })
+      const settings = { steps: 700, gamma: 0.5, hidden: [32], rollout_steps: 64, embedding: 16, gae_lambda: 0.95 }
+      expect(plan).toMatchObject({ algorithm: 'ppo', settings })
+      expect(resolveTrainingPlan({}, { steps: 700, settings: { steps: 800 } }).settings.steps).toBe(800)
+    })
+
+    it("a scenario's settings for PPO leave GRPO usable: shared ones hold, PPO's own are left out", () => {
+      const plan = resolveTrainingPlan(ppoBlock, { algorithm: 'grpo' })
+      expect(plan).toMatchObject({ algorithm: 'grpo', settings: { steps: 5000, learning_rate: 0.01, embedding: 16 } })
+      expect(plan.settings).not.toHaveProperty('gamma')
+      expect(plan.settings).not.toHaveProperty('rollout_steps')
+      const back = resolveTrainingPlan({ algorithm: 'grpo', beta: 0.1, epochs: 2 }, { algorithm: 'ppo' })
+      expect(back).toMatchObject({ algorithm: 'ppo', settings: { epochs: 2 } })
+    })
+
+    it('settings under the name of an algorithm are for that one alone, and win over flat ones', () => {
+      const block = { ...ppoBlock, grpo: { learning_rate: 0.003, num_generations: 16 }, ppo: { epochs: 9 } }
+      expect(resolveTrainingPlan(block).settings).toMatchObject({ learning_rate: 0.01, epochs: 9 })
+      expect(resolveTrainingPlan(block, { algorithm: 'grpo' }).settings).toMatchObject({
+        ...{ learning_rate: 0.003, group_size: 16, epochs: 4, steps: 5000 },
+      })
+      expect(failure(() => resolveTrainingPlan({ grpo: 3 })).data.field).toBe('grpo')
+      const foreign = failure(() => resolveTrainingPlan({ grpo: { gamma: 1 } }, { algorithm: 'grpo' }))
+      expect(foreign.data.field).toBe('gamma')
+      expect(foreign.message).toContain('agentgym.training.grpo')
+    })
+
+    it("accepts TRL's names for GRPO", () => {
+      const settings = { num_generations: 4, beta: 0.04, epsilon: 0.1, num_iterations: 1, num_groups: 3 }
+      expect(resolveTrainingPlan({}, { algorithm: 'grpo', settings }).settings).toMatchObject({
+        ...{ group_size: 4, kl_coefficient: 0.04, clip_range: 0.1, epochs: 1, groups: 3 },
+      })
+    })
+
+    it.each([
+      ['an algorithm that is not known', { algorithm: 'sarsa' }, 'algorithm'],
+      ['an algorithm of another type', { algorithm: 7 as unknown as string }, 'algorithm'],
+      ['a name that every object has', { settings: { constructor: 1 } }, 'constructor'],
+      ['a misspelt name', { settings: { gama: 1 } }, 'gama'],
+      ["the other algorithm's setting, asked for", { settings: { group_size: 4 } }, 'group_size'],
+      ["the other algorithm's alias, asked for", { algorithm: 'grpo', settings: { n_envs: 4 } }, 'n_envs'],
+      ['a group of one', { algorithm: 'grpo', settings: { group_size: 1 } }, 'group_size'],
+      ['more environments than there may be', { algorithm: 'grpo', settings: { groups: 60_000 } }, 'groups'],
+      ['a KL coefficient below zero', { algorithm: 'grpo', settings: { beta: -1 } }, 'kl_coefficient'],
+      ['a number that is none', { settings: { gamma: Number.NaN } }, 'gamma'],
+      ['no steps', { steps: 0 }, 'steps'],
+    ])('refuses %s and names the field', (_, request, field) => {
+      const error = failure(() => resolveTrainingPlan({}, request))
+      expect(error.code).toBe('config_invalid')
+      expect(error.data.field).toBe(field)
+      expect(error.message).toContain(field)
+      expect(error.hint).toBeTruthy()
+    })
+
+    it("refuses a misspelt setting in the scenario's block, whatever algorithm is asked for", () => {
+      for (const algorithm of [undefined, 'ppo', 'grpo']) {
+        expect(failure(() => resolveTrainingPlan({ gama: 0.9 }, { algorithm })).data.field).toBe('gama')
+      }
+      expect(failure(() => resolveTrainingPlan({ algorithm: 'grpo', gamma: 0.9 })).hint).toContain('setting of ppo')
+      expect(failure(() => resolveTrainingPlan({ algorithm: 'sarsa' })).data.field).toBe('algorithm')
+    })
+
+    it('suggests the nearest name, an alias by the name that it stands for', () => {
+      const error = failure(() => resolveTrainingPlan({}, { settings: { ent_coeff: 1 } }))
+      expect(error.data.suggestion).toBe('entropy_coefficient')
+    })
+
+    it('gives a plan or config_invalid for anything that JSON can hold', () => {
+      const names = fc.constantFrom(
+        'steps',
+        'hidden',
+        'gamma',
+        'group_size',
+        'groups',
+        'beta',
+        'grpo',
+        '__proto__',
+        'x',
+      )
+      const settings = fc.dictionary(names, fc.jsonValue())
+      const algorithm = fc.constantFrom(undefined, 'ppo', 'grpo')
+      fc.assert(
+        fc.property(settings, settings, algorithm, (training, asked, algorithm) => {
+          try {
+            const plan = resolveTrainingPlan(training, { algorithm, settings: asked })
+            expect(resolveTrainingPlan({}, plan as { algorithm: string; settings: Record<string, unknown> })).toEqual(
+              plan,
+            )
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'config_invalid' })
+          }
+        }),
+      )
+    })
   })
 })

@@ -1,4 +1,4 @@
-import { definitionError } from './engine/definition-error.ts'
+import { definitionError } from './engine/faults.ts'
 import type { Rng } from './engine/random-stream.ts'
 import { readDefinition } from './engine/read-definition.ts'
 import type { ActionMaskOf, ActionOf, ActionSpace, SampleOf, Space } from './spaces.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { faultOf, startEngine } from '../test/start-engine.ts'
-import { definitionError } from './engine/definition-error.ts'
+import { definitionError } from './engine/faults.ts'
 import { actionLeaves, TERMINATED } from './engine/index.ts'
 import { box, defineToolScenario, dict, discrete, multiDiscrete, text, tool } from './index.ts'
 

@@ -1,18 +1,16 @@
 import { defineScenario, type EpisodeContext, type ScenarioDefinition, type StepResult } from './define-scenario.ts'
-import { max, nullObject, objectKeys } from './engine/primordials.ts'
+import { definitionError, describeValue } from './engine/faults.ts'
+import { append, isArray, max, nullObject, objectKeys } from './engine/primordials.ts'
+import { isName } from './engine/read-space.ts'
 import {
-  actionSpaceOf,
-  fail,
-  type PlayedTool,
-  readCost,
-  readNumber,
-  readTools,
-  requireNumber,
-  requireResult,
-} from './read-tools.ts'
-import type { ActionSpace, ActionSpaceRecord, Space } from './spaces.ts'
-import { allLegal, toolMask } from './tool-mask.ts'
-import type { Tool, ToolEpisode, ToolRewards, ToolScenarioDefinition } from './tool-scenario-types.ts'
+  type ActionOf,
+  type ActionSpace,
+  type ActionSpaceRecord,
+  dict,
+  discrete,
+  type SampleOf,
+  type Space,
+} from './spaces.ts'
 
 const NO_ARGUMENTS = Object.freeze({})
 
@@ -178,4 +176,208 @@ export function defineToolScenario<Observation extends Space, Name extends strin
       ? whole
       : { ...whole, actionMask: (episode: ToolEpisode<State>) => scenario.actionMask(episode) }
   return defineScenario(masked as ScenarioDefinition<Observation, ActionSpace, ToolEpisode<State>>)
+}
+
+/** What one call of a tool did. Everything is optional. */
+export type ToolResult = {
+  /** Whether this was a right choice of tool here: pays `rewards.right` or `rewards.wrong`, counts in `tool_reliability`. */
+  right?: boolean
+  /** Further reward of this step. */
+  reward?: number
+  /** Ends the episode. */
+  done?: boolean
+  /** Cost of this call, where it differs from the tool's `cost`. */
+  tokens?: number
+  seconds?: number
+}
+
+/** What has been spent in the episode so far. */
+export type ToolProgress = {
+  /** Calls made. */
+  readonly step: number
+  readonly tokens: number
+  readonly seconds: number
+  /** Index of the tool called last; -1 before the first call. */
+  readonly lastTool: number
+}
+
+/** A tool with a simulated back end. `Parameters` are action spaces by name; the agent chooses a value for each. */
+export type Tool<State, Parameters extends ActionSpaceRecord = ActionSpaceRecord> = {
+  description: string
+  parameters?: Parameters
+  /** What one call costs, unless `run` says otherwise. */
+  cost?: { tokens?: number; seconds?: number }
+  /** Plays the call; may mutate `state`. Synchronous. */
+  run(
+    state: State,
+    args: { [Name in keyof Parameters]: ActionOf<Parameters[Name]> },
+    context: EpisodeContext,
+  ): ToolResult
+}
+
+/** How an episode is paid; every field is 0 unless given. */
+export type ToolRewards = {
+  /** A call with `right: true` or `right: false`. `wrong` is usually negative. */
+  right?: number
+  wrong?: number
+  /** Paid at the end of an episode with a positive outcome, times the share of the baseline that was saved (0 to 1). */
+  tokenSaving?: number
+  timeSaving?: number
+}
+
+export type ToolScenarioDefinition<Observation extends Space, Name extends string, State> = {
+  observation: Observation
+  /** Longest episode in calls. Running out is the end: the outcome is paid then, and nothing comes after it. */
+  maxSteps: number
+  tasks?: { train: number; eval?: number }
+  /** Starts an episode. Write it before `tools`, so that TypeScript knows the state in them. */
+  start(context: EpisodeContext): State
+  /** The tools, in the order of the action's index. A tool with parameters is best written with `tool({ … })`. */
+  tools: { readonly [Each in Name]: Tool<State> }
+  observe(state: State, progress: ToolProgress): SampleOf<Observation>
+  /** Names of the tools that may be called now; all of them where this is left out. At least one. */
+  available?(state: State, progress: ToolProgress): readonly NoInfer<Name>[]
+  /**
+   * The reward of the whole trajectory, asked for once, at its end; positive means solved. It is paid with the last
+   * step: without discounting (gamma 1) the return of every step then holds it exactly once, which is what broadcasting
+   * an outcome to every step of a trajectory means.
+   */
+  outcome(state: State, progress: ToolProgress): number
+  rewards?: ToolRewards
+  /** What an episode costs without the agent: the base of the savings. */
+  baselines?: { tokens: number; seconds: number }
+  /** Further metrics. */
+  metrics?(state: State, progress: ToolProgress): { readonly [name: string]: number }
+}
+
+/** State of a tool scenario: the author's own, and the accounts of the episode. */
+export type ToolEpisode<State> = {
+  readonly state: State
+  readonly progress: { step: number; tokens: number; seconds: number; lastTool: number }
+  /** Calls judged by `right`, and how many of them were right. */
+  judged: number
+  right: number
+  /** The outcome, once the episode has ended. */
+  outcome: number | null
+}
+
+/** A tool as it is played, whatever its parameters. */
+type PlayedTool<State> = {
+  name: string
+  tokens: number
+  seconds: number
+  parameters: ActionSpaceRecord | null
+  run: (state: State, args: object, context: EpisodeContext) => unknown
+}
+
+function fail(what: string): never {
+  throw definitionError(`defineToolScenario: ${what}`)
+}
+
+function requireNumber(value: unknown, what: string): number {
+  if (typeof value !== 'number' || value - value !== 0)
+    fail(`${what} must be a finite number, got ${describeValue(value)}`)
+  return value
+}
+
+/** A finite number, or what stands in where it is left out. */
+function readNumber(value: unknown, fallback: number, what: string): number {
+  return value === undefined ? fallback : requireNumber(value, what)
+}
+
+function readCost(value: unknown, fallback: number, what: string): number {
+  const cost = readNumber(value, fallback, what)
+  if (cost < 0) fail(`${what} must not be negative, got ${cost}`)
+  return cost
+}
+
+function readTools<State>(tools: unknown): PlayedTool<State>[] {
+  if (typeof tools !== 'object' || tools === null) fail('tools must be an object: { search: { description, run }, … }')
+  const played: PlayedTool<State>[] = []
+  const names = objectKeys(tools)
+  if (names.length === 0) fail('tools is empty: an agent needs at least one')
+  for (let i = 0; i < names.length; i += 1) {
+    const name = names[i]
+    if (!isName(name) || name === 'tool') {
+      fail(
+        `tools: ${describeValue(name)} cannot name a tool: a letter, then letters, digits, _ or -, at most 64 in all, and not "tool"`,
+      )
+    }
+    const tool = (tools as Record<string, Partial<Tool<State, ActionSpaceRecord>> | null>)[name]
+    if (typeof tool !== 'object' || tool === null) fail(`tools.${name} must be { description, run }`)
+    const { description, parameters, cost, run } = tool
+    if (typeof description !== 'string' || description === '')
+      fail(`tools.${name}.description is missing: say what the tool does`)
+    if (typeof run !== 'function') fail(`tools.${name}.run(state, args, { rng }) is missing: it must be a function`)
+    const hasParameters = parameters !== undefined && objectKeys(parameters).length > 0
+    append(played, {
+      name,
+      tokens: readCost(cost?.tokens, 0, `tools.${name}.cost.tokens`),
+      seconds: readCost(cost?.seconds, 0, `tools.${name}.cost.seconds`),
+      parameters: hasParameters ? parameters : null,
+      run: run as PlayedTool<State>['run'],
+    })
+  }
+  return played
+}
+
+function actionSpaceOf<State>(tools: readonly PlayedTool<State>[]): { space: ActionSpace; parametric: boolean } {
+  const labels: string[] = []
+  const entries = nullObject<ActionSpace>()
+  let parametric = false
+  for (let i = 0; i < tools.length; i += 1) append(labels, tools[i].name)
+  const tool = discrete({ n: tools.length, labels })
+  entries.tool = tool
+  for (let i = 0; i < tools.length; i += 1) {
+    const { name, parameters } = tools[i]
+    if (parameters === null) continue
+    entries[name] = dict(parameters)
+    parametric = true
+  }
+  return { space: parametric ? dict(entries) : tool, parametric }
+}
+
+function requireResult(result: unknown, name: string): ToolResult {
+  if (typeof result !== 'object' || result === null) {
+    fail(`tools.${name}.run must return an object such as { right: true }, got ${describeValue(result)}`)
+  }
+  const { right, done } = result as ToolResult
+  if (right !== undefined && typeof right !== 'boolean')
+    fail(`tools.${name}.run: right must be a boolean, got ${describeValue(right)}`)
+  if (done !== undefined && typeof done !== 'boolean')
+    fail(`tools.${name}.run: done must be a boolean, got ${describeValue(done)}`)
+  if (typeof (result as { then?: unknown }).then === 'function') fail(`tools.${name}.run must be synchronous`)
+  return result
+}
+
+/** A mask of a parameter that leaves everything legal. */
+function allLegal(space: Space): unknown {
+  if (space.type === 'discrete') {
+    const mask: boolean[] = []
+    for (let i = 0; i < space.n; i += 1) append(mask, true)
+    return mask
+  }
+  if (space.type === 'multiDiscrete') {
+    const mask: unknown[] = []
+    for (let i = 0; i < space.nvec.length; i += 1) append(mask, allLegal(discrete({ n: space.nvec[i] })))
+    return mask
+  }
+  const mask = nullObject<unknown>()
+  if (space.type === 'dict') {
+    for (let i = 0; i < space.entries.length; i += 1) mask[space.entries[i].name] = allLegal(space.entries[i].space)
+  }
+  return mask
+}
+
+function toolMask<State>(names: unknown, tools: readonly PlayedTool<State>[]): boolean[] {
+  if (!isArray(names)) fail(`available must return an array of tool names, got ${describeValue(names)}`)
+  const mask: boolean[] = []
+  for (let i = 0; i < tools.length; i += 1) append(mask, false)
+  for (let i = 0; i < names.length; i += 1) {
+    let index = 0
+    while (index < tools.length && tools[index].name !== names[i]) index += 1
+    if (index === tools.length) fail(`available returned ${describeValue(names[i])}, which is no tool`)
+    mask[index] = true
+  }
+  return mask
 }

@@ -5,10 +5,18 @@ export {
   type StepResult,
   type Task,
 } from './define-scenario.ts'
+export type {
+  Tool,
+  ToolEpisode,
+  ToolProgress,
+  ToolResult,
+  ToolRewards,
+  ToolScenarioDefinition,
+} from './define-tool-scenario.ts'
 export { defineToolScenario, tool } from './define-tool-scenario.ts'
-export { encodeObservation } from './encode-observation.ts'
+export { encodeObservation } from './engine/observation-encoder.ts'
 export { createRng, type Rng } from './engine/random-stream.ts'
-export type { SpaceDescription } from './engine/space-description.ts'
+export type { SpaceDescription } from './engine/read-space.ts'
 export {
   type ActionMaskOf,
   type ActionOf,
@@ -27,11 +35,3 @@ export {
   text,
 } from './spaces.ts'
 export { tokenize } from './tokenize.ts'
-export type {
-  Tool,
-  ToolEpisode,
-  ToolProgress,
-  ToolResult,
-  ToolRewards,
-  ToolScenarioDefinition,
-} from './tool-scenario-types.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { definitionError } from './engine/definition-error.ts'
+import { definitionError } from './engine/faults.ts'
 import { actionLeaves, observationLeaves } from './engine/index.ts'
 import {
   type ActionMaskOf,

@@ -1,7 +1,6 @@
-import { definitionError } from './engine/definition-error.ts'
+import { definitionError } from './engine/faults.ts'
 import { append, objectFreeze, objectKeys } from './engine/primordials.ts'
-import { readSpace } from './engine/read-space.ts'
-import type { SpaceDescription } from './engine/space-description.ts'
+import { readSpace, type SpaceDescription } from './engine/read-space.ts'
 
 type Bounds = readonly (number | null)[]
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { line } from './line.ts'
+import { line } from './fields.ts'
 
 /** The scopes of tokens, with what each allows. A session may do everything its user may. */
 export const tokenScopes = {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { currencySchema } from './money.ts'
-import { learningCurveSchema } from './packages.ts'
-import { priceKindSchema } from './prices.ts'
+import { currencySchema } from '../amounts.ts'
+import { sampleEpisodeSchema } from '../sample-episode.ts'
+import { learningCurveSchema, versionDetailsSchema } from './packages.ts'
+import { offerSchema, priceKindSchema } from './prices.ts'
 
 const packageKindSchema = z.enum(['scenario', 'agent'])
 const difficultySchema = z.enum(['beginner', 'intermediate', 'advanced', 'expert'])
@@ -221,3 +222,21 @@ export const packagePageSchema = z
   })
   .meta({ id: 'PackagePage' })
 export type PackagePage = z.infer<typeof packagePageSchema>
+
+/** What the first page of a package shows, in one answer instead of four. */
+export const packageViewSchema = z
+  .object({
+    page: packagePageSchema,
+    /** Of `latest`; null where nothing is to be had. */
+    offer: z.union([offerSchema, z.null()]),
+    /** The version that `page.latest` names; null where that is. */
+    latest: z
+      .object({
+        details: versionDetailsSchema,
+        /** Null where nobody has written one down. */
+        episode: z.union([sampleEpisodeSchema, z.null()]),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'PackageView' })
+export type PackageView = z.infer<typeof packageViewSchema>

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { errorReportSchema } from '../agent-gym-error.ts'
 import { evaluationSchema } from '../agent-manifest.ts'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
 import { checkReportSchema, progressEventSchema, trajectorySchema } from '../training-events.ts'
-import { errorReportSchema } from './error.ts'
 import { runStateSchema } from './runs.ts'
 
 /** What a worker can do: check an uploaded scenario, evaluate an agent, train one. */

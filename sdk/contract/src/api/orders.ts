@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { line } from './line.ts'
-import { accountField, pageFields } from './list-fields.ts'
-import { amountMinorSchema, currencySchema } from './money.ts'
+import { amountMinorSchema, currencySchema } from '../amounts.ts'
+import { accountField, line, pageFields } from './fields.ts'
 import { expectedPriceSchema } from './prices.ts'
 
 const moment = z.iso.datetime()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { agentManifestSchema } from '../agent-manifest.ts'
-import { spaceLeafSchema } from '../space-leaves.ts'
+import { spaceLeafSchema } from '../space-description.ts'
 import { verificationSchema } from './verification.ts'
 
 /** State of a version: what was uploaded is checked, and then published or rejected for good. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { line } from './line.ts'
-import { amountMinorSchema, currencySchema } from './money.ts'
+import { amountMinorSchema, currencySchema } from '../amounts.ts'
+import { line } from './fields.ts'
 
 const moment = z.iso.datetime()
 const sum = z.int().nonnegative()

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { line, lines } from './line.ts'
-import { pageFields } from './list-fields.ts'
+import { line, lines, pageFields } from './fields.ts'
 
 const moment = z.iso.datetime()
 const count = z.int().nonnegative()

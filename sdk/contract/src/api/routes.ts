@@ -2,12 +2,14 @@ import type { z } from 'zod'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
 import * as accounts from './accounts.ts'
 import * as catalog from './catalog.ts'
-import * as chat from './chat.ts'
-import * as hosted from './hosted-calls.ts'
+import { packageViewSchema } from './catalog.ts'
+import * as hosting from './hosting.ts'
 import * as jobs from './jobs.ts'
-import * as market from './market.ts'
-import { packageViewSchema } from './package-view.ts'
+import * as orders from './orders.ts'
 import * as packages from './packages.ts'
+import * as payments from './payments.ts'
+import * as prices from './prices.ts'
+import * as reviews from './reviews.ts'
 import * as rpc from './rpc.ts'
 import * as runs from './runs.ts'
 import * as verification from './verification.ts'
@@ -140,79 +142,85 @@ export const apiRoutes = {
 
   // Hosting
   'POST /v1/packages/{scope}/{name}/calls': {
-    headers: hosted.hostedCallHeadersSchema,
-    body: hosted.hostedCallRequestSchema,
-    response: hosted.hostedCallSchema,
+    headers: hosting.hostedCallHeadersSchema,
+    body: hosting.hostedCallRequestSchema,
+    response: hosting.hostedCallSchema,
   },
   'POST /v1/chat/completions': {
-    headers: hosted.hostedCallHeadersSchema,
-    body: chat.chatRequestSchema,
-    response: chat.chatCompletionSchema,
+    headers: hosting.hostedCallHeadersSchema,
+    body: hosting.chatRequestSchema,
+    response: hosting.chatCompletionSchema,
   },
-  'GET /v1/models': { response: chat.modelListSchema },
+  'GET /v1/models': { response: hosting.modelListSchema },
   'POST /v1/hosted-calls/lease': {
-    body: hosted.leaseCallsRequestSchema,
-    response: hosted.leasedCallsSchema,
+    body: hosting.leaseCallsRequestSchema,
+    response: hosting.leasedCallsSchema,
     mayBeEmpty: true,
   },
   'POST /v1/hosted-calls/answers': {
-    body: hosted.callAnswersRequestSchema,
-    response: hosted.callAnswersTakenSchema,
+    body: hosting.callAnswersRequestSchema,
+    response: hosting.callAnswersTakenSchema,
   },
   'GET /v1/hosted-calls/tarballs/{id}': { ...lease, response: bytes },
 
   // Market
-  'GET /v1/packages/{scope}/{name}/price': { response: market.pricePageSchema },
-  'PUT /v1/packages/{scope}/{name}/price': { body: market.setPriceRequestSchema, response: market.pricePageSchema },
-  'GET /v1/packages/{scope}/{name}/offer': { query: market.offerRequestSchema, response: market.offerSchema },
-  'GET /v1/orders': { query: market.orderListRequestSchema, response: market.orderListSchema },
-  'POST /v1/orders': { ...idempotent, body: market.createOrderRequestSchema, response: market.orderSchema },
-  'GET /v1/orders/{id}': { response: market.orderSchema },
-  'POST /v1/orders/{id}/cancel': { response: market.orderSchema },
-  'POST /v1/orders/{id}/refunds': { ...idempotent, body: market.refundRequestSchema, response: market.orderSchema },
-  'GET /v1/entitlements': { query: market.entitlementListRequestSchema, response: market.entitlementListSchema },
-  'GET /v1/spend-caps': { query: market.spendCapListRequestSchema, response: market.spendCapListSchema },
-  'PUT /v1/spend-caps': { body: market.putSpendCapRequestSchema, response: market.spendCapSchema },
+  'GET /v1/packages/{scope}/{name}/price': { response: prices.pricePageSchema },
+  'PUT /v1/packages/{scope}/{name}/price': { body: prices.setPriceRequestSchema, response: prices.pricePageSchema },
+  'GET /v1/packages/{scope}/{name}/offer': { query: prices.offerRequestSchema, response: prices.offerSchema },
+  'GET /v1/orders': { query: orders.orderListRequestSchema, response: orders.orderListSchema },
+  'POST /v1/orders': { ...idempotent, body: orders.createOrderRequestSchema, response: orders.orderSchema },
+  'GET /v1/orders/{id}': { response: orders.orderSchema },
+  'POST /v1/orders/{id}/cancel': { response: orders.orderSchema },
+  'POST /v1/orders/{id}/refunds': { ...idempotent, body: orders.refundRequestSchema, response: orders.orderSchema },
+  'GET /v1/entitlements': { query: orders.entitlementListRequestSchema, response: orders.entitlementListSchema },
+  'GET /v1/spend-caps': { query: orders.spendCapListRequestSchema, response: orders.spendCapListSchema },
+  'PUT /v1/spend-caps': { body: orders.putSpendCapRequestSchema, response: orders.spendCapSchema },
   'DELETE /v1/spend-caps/{id}': {},
-  'GET /v1/balance': { query: market.balanceRequestSchema, response: market.balanceSchema },
-  'POST /v1/top-ups': { ...idempotent, body: market.topUpRequestSchema, response: market.paymentSchema },
-  'GET /v1/payments': { query: market.paymentListRequestSchema, response: market.paymentListSchema },
-  'GET /v1/payments/{id}': { response: market.paymentSchema },
-  'POST /v1/webhooks/stripe': { response: market.webhookReceivedSchema },
-  'GET /v1/earnings': { query: market.earningsRequestSchema, response: market.earningsSchema },
-  'GET /v1/earnings.csv': { query: market.earningsRequestSchema, response: 'text/csv' },
-  'GET /v1/earnings/days': { query: market.earningsDaysRequestSchema, response: market.earningsDaysSchema },
-  'GET /v1/earnings/entries': { query: market.earningsEntriesRequestSchema, response: market.earningsEntriesSchema },
+  'GET /v1/balance': { query: payments.balanceRequestSchema, response: payments.balanceSchema },
+  'POST /v1/top-ups': { ...idempotent, body: payments.topUpRequestSchema, response: payments.paymentSchema },
+  'GET /v1/payments': { query: payments.paymentListRequestSchema, response: payments.paymentListSchema },
+  'GET /v1/payments/{id}': { response: payments.paymentSchema },
+  'POST /v1/webhooks/stripe': { response: payments.webhookReceivedSchema },
+  'GET /v1/earnings': { query: payments.earningsRequestSchema, response: payments.earningsSchema },
+  'GET /v1/earnings.csv': { query: payments.earningsRequestSchema, response: 'text/csv' },
+  'GET /v1/earnings/days': { query: payments.earningsDaysRequestSchema, response: payments.earningsDaysSchema },
+  'GET /v1/earnings/entries': {
+    query: payments.earningsEntriesRequestSchema,
+    response: payments.earningsEntriesSchema,
+  },
   'GET /v1/payout-destination': {
-    query: market.putPayoutDestinationRequestSchema,
-    response: market.payoutDestinationSchema,
+    query: payments.putPayoutDestinationRequestSchema,
+    response: payments.payoutDestinationSchema,
   },
   'PUT /v1/payout-destination': {
-    body: market.putPayoutDestinationRequestSchema,
-    response: market.payoutDestinationSchema,
+    body: payments.putPayoutDestinationRequestSchema,
+    response: payments.payoutDestinationSchema,
   },
-  'GET /v1/payouts': { query: market.payoutListRequestSchema, response: market.payoutListSchema },
-  'POST /v1/payouts': { ...idempotent, body: market.payoutRequestSchema, response: market.payoutSchema },
+  'GET /v1/payouts': { query: payments.payoutListRequestSchema, response: payments.payoutListSchema },
+  'POST /v1/payouts': { ...idempotent, body: payments.payoutRequestSchema, response: payments.payoutSchema },
   'GET /v1/packages/{scope}/{name}/reviews': {
-    query: market.reviewListRequestSchema,
-    response: market.reviewListSchema,
+    query: reviews.reviewListRequestSchema,
+    response: reviews.reviewListSchema,
   },
-  'PUT /v1/packages/{scope}/{name}/reviews': { body: market.putReviewRequestSchema, response: market.reviewSchema },
+  'PUT /v1/packages/{scope}/{name}/reviews': { body: reviews.putReviewRequestSchema, response: reviews.reviewSchema },
   'DELETE /v1/reviews/{id}': {},
-  'PUT /v1/reviews/{id}/reply': { body: market.replyRequestSchema, response: market.reviewSchema },
+  'PUT /v1/reviews/{id}/reply': { body: reviews.replyRequestSchema, response: reviews.reviewSchema },
   'DELETE /v1/reviews/{id}/reply': {},
-  'GET /v1/reports': { query: market.reportListRequestSchema, response: market.reportListSchema },
-  'POST /v1/reports': { body: market.createReportRequestSchema, response: market.reportSchema },
-  'POST /v1/reports/{id}/decision': { body: market.decideReportRequestSchema, response: market.reportSchema },
-  'GET /v1/packages/{scope}/{name}/moderation': { response: market.moderationSchema },
+  'GET /v1/reports': { query: reviews.reportListRequestSchema, response: reviews.reportListSchema },
+  'POST /v1/reports': { body: reviews.createReportRequestSchema, response: reviews.reportSchema },
+  'POST /v1/reports/{id}/decision': { body: reviews.decideReportRequestSchema, response: reviews.reportSchema },
+  'GET /v1/packages/{scope}/{name}/moderation': { response: reviews.moderationSchema },
   'POST /v1/packages/{scope}/{name}/take-down': {
-    body: market.takeDownRequestSchema,
-    response: market.moderationSchema,
+    body: reviews.takeDownRequestSchema,
+    response: reviews.moderationSchema,
   },
-  'POST /v1/packages/{scope}/{name}/restore': { body: market.restoreRequestSchema, response: market.moderationSchema },
-  'POST /v1/packages/{scope}/{name}/appeals': { body: market.appealRequestSchema, response: market.moderationSchema },
-  'POST /v1/usage-events': { body: market.usageEventsRequestSchema, response: market.usageAcceptedSchema },
-  'POST /v1/call-allowance': { body: market.callAllowanceRequestSchema, response: market.callAllowanceSchema },
+  'POST /v1/packages/{scope}/{name}/restore': {
+    body: reviews.restoreRequestSchema,
+    response: reviews.moderationSchema,
+  },
+  'POST /v1/packages/{scope}/{name}/appeals': { body: reviews.appealRequestSchema, response: reviews.moderationSchema },
+  'POST /v1/usage-events': { body: payments.usageEventsRequestSchema, response: payments.usageAcceptedSchema },
+  'POST /v1/call-allowance': { body: payments.callAllowanceRequestSchema, response: payments.callAllowanceSchema },
 
   // Jobs
   'POST /v1/jobs/lease': { body: jobs.leaseRequestSchema, response: jobs.leasedJobSchema, mayBeEmpty: true },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { errorReportSchema } from '../agent-gym-error.ts'
 import { trajectorySchema } from '../training-events.ts'
-import { errorReportSchema } from './error.ts'
 import { evaluateRunRequestSchema, evaluationJobSchema, runSchema, startRunRequestSchema } from './runs.ts'
 
 const runParams = z.strictObject({ run_id: z.uuid() })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { errorReportSchema } from '../agent-gym-error.ts'
 import { evaluationSchema } from '../agent-manifest.ts'
 import { progressEventSchema } from '../training-events.ts'
-import { errorReportSchema } from './error.ts'
-import { line } from './line.ts'
+import { line } from './fields.ts'
 import { expectedPriceSchema } from './prices.ts'
 
 const count = z.int().nonnegative()

@@ -6,7 +6,7 @@ import { goodModel, goodModels, goodPolicy } from '../../../../testdata/models/g
 import { attribute, floats, integers, node, value } from '../../../../testdata/models/onnx-writer.ts'
 import { AgentGymError } from '../agent-gym-error.ts'
 import { checkModelStructure, type ModelLimits } from './index.ts'
-import { operators } from './operators/operators.ts'
+import { operators } from './operators.ts'
 
 const folder = join(import.meta.dirname, '../../../../testdata/models')
 

@@ -1,11 +1,9 @@
-import type { PolicySpec } from '../policy-spec.ts'
-import { define, type GraphValues, inferShapes } from './infer-shapes.ts'
-import { modelFailure, shown } from './model-failure.ts'
-import { type ModelLimits, modelLimits } from './model-limits.ts'
-import { ModelWalk } from './model-walk.ts'
-import { BATCH } from './operators/operator-call.ts'
-import { policyInputs, policyOutputs } from './policy-tensors.ts'
+import type { ActionLeaf, PolicySpec } from '../agent-manifest.ts'
+import { type ModelLimits, ModelWalk, modelFailure, modelLimits, shown } from './model-failure.ts'
+import { BATCH, OperatorCall, rowElements, type Value } from './operator-call.ts'
+import { operators } from './operators.ts'
 import { type DeclaredDim, type DeclaredValue, type ModelGraph, readModel } from './read-model.ts'
+import type { ModelNode } from './read-node.ts'
 
 /**
  * Holds a model.onnx from others to its structure, before anything runs it: a walk over the file's bytes that takes time
@@ -130,4 +128,137 @@ function isBatchOf(dims: DeclaredValue['dims'], rest: readonly number[]): boolea
 function shownDims(dims: readonly DeclaredDim[]): string {
   const words = dims.map((dim) => (typeof dim === 'string' ? shown(dim) : dim === BATCH ? 'batch' : (dim ?? 'unknown')))
   return words.join(', ')
+}
+
+/** Whatever a name of the graph stands for, and the longest chain of nodes that leads to it. */
+type GraphValues = Map<string, Value & { depth: number }>
+
+/** What the walk over the nodes begins with. */
+type Inference = {
+  opset: number
+  /** Inputs and initializers; the results are added. */
+  values: GraphValues
+  limits: ModelLimits
+  /** Of a row of all inputs. */
+  inputElements: number
+}
+
+/**
+ * Walks the nodes in their order, which must be one in which they can run, and finds the type and shape of every value
+ * from those of the inputs: without running anything, for any size of the batch. Bounds every value, all of them together,
+ * and the work.
+ */
+function inferShapes({ nodes }: ModelGraph, { opset, values, limits, inputElements }: Inference): void {
+  let elementsTotal = inputElements
+  let work = 0
+  if (inputElements > limits.elements)
+    throw modelFailure(
+      'model_intermediate_too_large',
+      `its inputs have ${inputElements} elements a row; at most ${limits.elements} are taken`,
+      { limit: limits.elements },
+    )
+  for (const node of nodes) {
+    let depth = 1
+    const inputs = node.inputs.map((name) => {
+      if (name === '') return null
+      const value = values.get(name)
+      if (value === undefined)
+        throw modelFailure(
+          'model_name_undefined',
+          `${node.where} reads ${shown(name)}, which nothing before it gives`,
+          { name },
+        )
+      depth = Math.max(depth, value.depth + 1)
+      return value
+    })
+    if (depth > limits.depth)
+      throw modelFailure('model_nesting_too_deep', `${node.where} ends a chain of more than ${limits.depth} nodes`, {
+        limit: limits.depth,
+      })
+    const call = new OperatorCall(node, inputs, opset)
+    const value = infer(node, call)
+    if (value.dims.length > limits.rank)
+      throw modelFailure(
+        'model_too_many_parts',
+        `${node.where} makes a tensor of more than ${limits.rank} dimensions`,
+        {
+          limit: limits.rank,
+        },
+      )
+    const elements = rowElements(value.dims)
+    elementsTotal += elements
+    work += elements + call.work
+    if (elements > limits.elements || elementsTotal > limits.elementsTotal)
+      throw tooLarge(node, elements, elementsTotal, limits)
+    if (work > limits.work)
+      throw modelFailure(
+        'model_work_too_large',
+        `up to ${node.where} a row takes ${work} operations; at most ${limits.work} are taken`,
+        { limit: limits.work },
+      )
+    define(values, node.outputs[0], { ...value, depth }, node.where)
+  }
+}
+
+/** Gives a name its value, once. */
+function define(values: GraphValues, name: string, value: Value & { depth: number }, where: string): void {
+  if (values.has(name))
+    throw modelFailure('model_name_duplicate', `${where} gives ${shown(name)}, which is there already`, { name })
+  values.set(name, value)
+}
+
+function infer(node: ModelNode, call: OperatorCall): Value {
+  const operator = operators.get(node.operator)
+  if (operator === undefined)
+    throw modelFailure('model_operator_forbidden', `${node.where}: its operator is not on the list`, {
+      operator: node.operator,
+    })
+  const [fewest, most] = operator.inputs
+  if (node.inputs.length < fewest || node.inputs.length > most)
+    throw modelFailure(
+      'model_shape_invalid',
+      `${node.where} has ${node.inputs.length} inputs; it takes ${fewest} to ${most}`,
+    )
+  if (node.outputs.length !== 1 || node.outputs[0] === '')
+    throw modelFailure(
+      'model_shape_invalid',
+      `${node.where} has ${node.outputs.length} outputs; one is taken, with a name`,
+    )
+  for (const [name, { kind }] of node.attributes) {
+    const expected = Object.hasOwn(operator.attributes ?? {}, name) ? operator.attributes?.[name] : undefined
+    if (expected !== kind)
+      throw call.attribute(name, expected === undefined ? 'is not known' : `is ${kind}, not ${expected}`)
+  }
+  return operator.infer(call)
+}
+
+function tooLarge(node: ModelNode, elements: number, total: number, limits: ModelLimits): Error {
+  const what =
+    elements > limits.elements
+      ? `${node.where} makes ${elements} elements a row; at most ${limits.elements} are taken`
+      : `up to ${node.where} a row takes ${total} elements; at most ${limits.elementsTotal} are taken`
+  return modelFailure('model_intermediate_too_large', what, {
+    limit: elements > limits.elements ? limits.elements : limits.elementsTotal,
+  })
+}
+
+/** Names of the tensors that a model gives for one action leaf. */
+export function actionOutputNames(leaf: ActionLeaf): { logits: string } | { mean: string; logStd: string } {
+  const prefix = leaf.name === 'action' ? '' : `${leaf.name}.`
+  return leaf.kind === 'box' ? { mean: `${prefix}mean`, logStd: `${prefix}log_std` } : { logits: `${prefix}logits` }
+}
+
+/** Dimensions of a model's float32 inputs by name, without the batch: one a leaf of the observation. */
+function policyInputs(spec: PolicySpec): Map<string, number[]> {
+  return new Map(spec.observation.map(({ name, size }) => [name, [size]]))
+}
+
+/** Dimensions of a model's float32 outputs by name, without the batch. */
+export function policyOutputs(spec: PolicySpec): Map<string, number[]> {
+  const outputs = new Map<string, number[]>()
+  for (const leaf of spec.action) {
+    const columns = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((sum, count) => sum + count, 0)
+    for (const name of Object.values(actionOutputNames(leaf))) outputs.set(name, [columns])
+  }
+  return outputs.set('value', [])
 }

@@ -1,3 +1,2 @@
-export { checkModelStructure } from './check-model-structure.ts'
-export { type ModelLimits, modelLimits } from './model-limits.ts'
-export { actionOutputNames, policyOutputs } from './policy-tensors.ts'
+export { actionOutputNames, checkModelStructure, policyOutputs } from './check-model-structure.ts'
+export { type ModelLimits, modelLimits } from './model-failure.ts'

@@ -1,9 +1,15 @@
-import { modelFailure, shown } from './model-failure.ts'
-import type { ModelWalk } from './model-walk.ts'
+import { type ModelWalk, modelFailure, shown } from './model-failure.ts'
 import { isOwnDomain, type ModelNode, readNode } from './read-node.ts'
 import { type ElementType, elementTypes, type ModelTensor, readTensor } from './read-tensor.ts'
-import { checkMetadata, checkText, readName } from './read-text.ts'
-import { bytesField, bytesFields, integerField, readMessage } from './wire-reader.ts'
+import {
+  bytesField,
+  bytesFields,
+  checkMetadata,
+  checkText,
+  integerField,
+  readMessage,
+  readName,
+} from './wire-reader.ts'
 
 /** A dimension as declared: a size, a name, or null where nothing is said. */
 export type DeclaredDim = number | string | null

@@ -1,16 +1,17 @@
-import { modelFailure, shown } from './model-failure.ts'
-import type { ModelWalk } from './model-walk.ts'
+import { type ModelWalk, modelFailure, shown } from './model-failure.ts'
 import { type ModelTensor, readTensor } from './read-tensor.ts'
-import { checkMetadata, checkText, readName } from './read-text.ts'
 import {
   bytesField,
   bytesFields,
+  checkMetadata,
+  checkText,
   type FieldRule,
   floatField,
   floatFields,
   integerField,
   integerFields,
   readMessage,
+  readName,
 } from './wire-reader.ts'
 
 export type AttributeKind = 'int' | 'float' | 'string' | 'ints' | 'floats' | 'tensor'

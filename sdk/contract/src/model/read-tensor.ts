@@ -1,7 +1,15 @@
-import { modelFailure, shown } from './model-failure.ts'
-import type { ModelWalk } from './model-walk.ts'
-import { checkMetadata, checkText, readName } from './read-text.ts'
-import { bytesField, bytesFields, integerField, integerFields, readMessage, readPackedIntegers } from './wire-reader.ts'
+import { type ModelWalk, modelFailure, shown } from './model-failure.ts'
+import {
+  bytesField,
+  bytesFields,
+  checkMetadata,
+  checkText,
+  integerField,
+  integerFields,
+  readMessage,
+  readName,
+  readPackedIntegers,
+} from './wire-reader.ts'
 
 /** Types of elements that a policy needs, of TensorProto.DataType's. */
 export type ElementType = 'float' | 'int32' | 'int64' | 'bool'

@@ -1,5 +1,4 @@
-import { modelFailure } from './model-failure.ts'
-import type { ModelWalk } from './model-walk.ts'
+import { type ModelWalk, modelFailure, shown } from './model-failure.ts'
 
 /** Wire types of protobuf that ONNX uses. Groups (3 and 4), long out of use, nest without bound: refused. */
 const VARINT = 0
@@ -18,7 +17,7 @@ export type FieldRule = {
 }
 
 /** Rules by field number. A field without one is refused. */
-export type MessageRules = Readonly<Record<number, FieldRule>>
+type MessageRules = Readonly<Record<number, FieldRule>>
 
 /** An integer, int32 or int64, at most once. Those beyond ±2^53 are refused. */
 export function integerField(name: string, take: (value: number) => void): FieldRule {
@@ -193,5 +192,45 @@ class WireReader {
     const value = (high >= 2 ** 35 ? high - 2 ** 36 : high) * 2 ** 28 + low
     if (!Number.isSafeInteger(value)) throw this.malformed('a number is larger than any size')
     return value
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A name of a tensor, node, operator or attribute; "" where `optional`. Throws `model_name_invalid`, `model_string_too_long`. */
+export function readName(bytes: Uint8Array, what: string, walk: ModelWalk, optional = false): string {
+  const text = decode(bytes, what, walk.limits.nameBytes)
+  if (text === '' && !optional) throw modelFailure('model_name_invalid', `${what} has an empty name`)
+  if (/\p{Cc}/u.test(text))
+    throw modelFailure('model_name_invalid', `${what} has the name ${shown(text)}, with a control character in it`)
+  return text
+}
+
+/** Checks a text that means nothing to us: documentation, names of tools. */
+export function checkText(bytes: Uint8Array, what: string, walk: ModelWalk): void {
+  decode(bytes, what, walk.limits.textBytes)
+}
+
+/** Checks one entry of a metadata list: two texts. */
+export function checkMetadata(bytes: Uint8Array, what: string, walk: ModelWalk): void {
+  readMessage(walk, bytes, `metadata of ${what}`, {
+    1: bytesField('key', (key) => void readName(key, `metadata of ${what}`, walk, true)),
+    2: bytesField('value', (value) => checkText(value, `metadata of ${what}`, walk)),
+  })
+}
+
+function decode(bytes: Uint8Array, what: string, limit: number): string {
+  if (bytes.length > limit)
+    throw modelFailure(
+      'model_string_too_long',
+      `${what} has a text of ${bytes.length} bytes; at most ${limit} are taken`,
+      {
+        limit,
+      },
+    )
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw modelFailure('model_name_invalid', `${what} has a text that is not UTF-8`)
   }
 }

@@ -30,6 +30,14 @@ export const phases = [
 ] as const
 export type Phase = (typeof phases)[number]
 
+/** Indices into `phases`. */
+export const PHASE_IDLE = 0
+export const PHASE_RESET = 3
+export const PHASE_STEP = 4
+export const PHASE_OBSERVE = 5
+export const PHASE_ACTION_MASK = 6
+export const PHASE_METRICS = 7
+
 /** Sizes of the rows, fixed by the spaces. */
 export type RowSizes = {
   /** Columns of an observation row: the sum over the space's leaves. */

@@ -1,6 +1,5 @@
 import { append, fround } from './primordials.ts'
-import { columnsOf, logitsOf } from './read-space.ts'
-import type { BoxDescription, SpaceDescription } from './space-description.ts'
+import { type BoxDescription, columnsOf, logitsOf, type SpaceDescription } from './read-space.ts'
 
 /** One leaf of the observation space in the flat row; the same type as `ObservationLeaf` of @agentgym/contract. */
 export type ObservationLeaf = {

@@ -1,6 +1,6 @@
+import type { Space } from '../spaces.ts'
 import { MAX_TEXT_LENGTH, writeTokens } from '../tokenize.ts'
-import { describeValue } from './describe-value.ts'
-import { Problem } from './engine-fault.ts'
+import { describeValue, Problem } from './faults.ts'
 import {
   append,
   Float32Buffer,
@@ -10,18 +10,21 @@ import {
   lengthOfTypedArray,
   objectHasOwn,
   objectKeys,
+  PlainTypeError,
+  stringSlice,
   typedArrayName,
+  wellFormed,
 } from './primordials.ts'
-import { columnsOf } from './read-space.ts'
-import type {
-  BoxDescription,
-  DictDescription,
-  DiscreteDescription,
-  MultiDiscreteDescription,
-  SpaceDescription,
-  TextDescription,
-} from './space-description.ts'
-import type { TextWatch } from './text-watch.ts'
+import {
+  type BoxDescription,
+  columnsOf,
+  type DictDescription,
+  type DiscreteDescription,
+  type MultiDiscreteDescription,
+  readSpace,
+  type SpaceDescription,
+  type TextDescription,
+} from './read-space.ts'
 
 /** Writes one sample into a flat row from `offset` on; throws a Problem where the sample does not fit the space. */
 export type ObservationEncoder = (sample: unknown, row: Float32Array, offset: number) => void
@@ -216,4 +219,71 @@ export function observationEncoder(
     case 'dict':
       return dictEncoder(space, name, watch)
   }
+}
+
+/** Texts leave the isolate for pictures only: of each its beginning, and of the leaves the first. */
+const MAX_TEXTS = 4
+const MAX_CHARACTERS = 500
+
+/**
+ * Keeps what the texts in the first row's observations say, as the encoder read them: the row itself holds nothing but
+ * tokens. `now` are those of the observation in `buffers.observations`, `final` those of `buffers.finalObservations`.
+ */
+export class TextWatch {
+  #now: string[] = []
+  #final: string[] = []
+  #taken: string[] | null = null
+
+  /** Before an observation of that row is encoded. */
+  begin(row: number, final: boolean): void {
+    this.#taken = row === 0 ? [] : null
+    if (row !== 0) return
+    if (final) this.#final = this.#taken as string[]
+    else this.#now = this.#taken as string[]
+  }
+
+  /** A text of the observation that is encoded, in order of the leaves. */
+  take(text: string): void {
+    if (this.#taken === null || this.#taken.length === MAX_TEXTS) return
+    append(this.#taken, wellFormed(stringSlice(text, 0, MAX_CHARACTERS)))
+  }
+
+  /**
+   * Both lists as one string: how many, then each text behind its length, `2;5:hello0:` and the other list after it. JSON
+   * would ask the author's `toJSON`.
+   */
+  encoded(): string {
+    return encode(this.#now) + encode(this.#final)
+  }
+}
+
+function encode(texts: readonly string[]): string {
+  let encoded = `${texts.length};`
+  for (let i = 0; i < texts.length; i += 1) encoded += `${texts[i].length}:${texts[i]}`
+  return encoded
+}
+
+/**
+ * Writes one sample into a flat float32 row from `offset` on, exactly as the engine does in training: a served agent
+ * must encode with this. `space` is a space or its description out of a package. Returns how many columns were written.
+ * Throws a TypeError where the sample does not fit the space.
+ */
+export function encodeObservation(
+  space: Space | SpaceDescription,
+  sample: unknown,
+  target: Float32Array,
+  offset = 0,
+): number {
+  const description = readSpace(space, 'space')
+  const columns = columnsOf(description)
+  if (target.length < offset + columns) {
+    throw new PlainTypeError(`encodeObservation: the target has no room for ${columns} columns from ${offset} on`)
+  }
+  try {
+    observationEncoder(description)(sample, target, offset)
+  } catch (thrown) {
+    if (Problem.is(thrown)) throw new PlainTypeError(thrown.message)
+    throw thrown
+  }
+  return columns
 }

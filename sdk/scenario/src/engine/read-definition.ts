@@ -1,9 +1,7 @@
-import { definitionError } from './definition-error.ts'
-import { describeValue } from './describe-value.ts'
 import type { RowSizes } from './environment-buffers.ts'
+import { definitionError, describeThrown, describeValue, EngineFault } from './faults.ts'
 import { defineConstant, isInteger, objectCreate } from './primordials.ts'
-import { columnsOf, logitsOf, readSpace } from './read-space.ts'
-import type { SpaceDescription } from './space-description.ts'
+import { columnsOf, logitsOf, readSpace, type SpaceDescription } from './read-space.ts'
 
 const MAX_STEPS = 1e9
 const MAX_TASKS = 1e9
@@ -116,4 +114,28 @@ export function readDefinition(value: unknown): ScenarioDescription {
   if (masked && logits === 0) fail('actionMask: a box action has nothing to mask; leave actionMask out')
   const sizes = { observation: columnsOf(observation), action: columns, mask: masked ? logits : 0 }
   return { observation, action, maxSteps, tasks, masked, sizes }
+}
+
+/** The fault for what was thrown while a definition was read: by the check, or by a getter of the author's. */
+export function definitionFault(thrown: unknown): EngineFault {
+  const { message, stack } = describeThrown(thrown)
+  return new EngineFault(
+    'scenario_invalid',
+    message,
+    '',
+    { phase: 'define', environment: 0, step: 0, episode: 0 },
+    stack,
+  )
+}
+
+/**
+ * Checks the default export of a scenario's bundle and describes it. Throws an EngineFault `scenario_invalid` whose
+ * message names the field, what is wrong and how to mend it.
+ */
+export function describeScenario(definition: unknown): ScenarioDescription {
+  try {
+    return readDefinition(definition)
+  } catch (thrown) {
+    throw definitionFault(thrown)
+  }
 }

@@ -1,7 +1,5 @@
-import { definitionError } from './definition-error.ts'
-import { describeValue } from './describe-value.ts'
+import { definitionError, describeValue } from './faults.ts'
 import { append, fround, isArray, isInteger, isNaNumber, nullObject, objectHasOwn, regExpExec } from './primordials.ts'
-import type { SpaceDescription } from './space-description.ts'
 
 /** Largest flat row: 4 MiB of float32 an environment. */
 const MAX_ROW = 1 << 20
@@ -198,3 +196,20 @@ export function logitsOf(space: SpaceDescription): number {
       return 0
   }
 }
+
+/**
+ * A space as JSON; the same type as `SpaceDescription` of @agentgym/contract, which this package must not import.
+ * A `dict` is an ordered list, because its order is the layout of the flat rows.
+ */
+export type SpaceDescription =
+  | { type: 'box'; shape: number[]; low: (number | null)[]; high: (number | null)[] }
+  | { type: 'discrete'; n: number; start: number; labels?: string[] }
+  | { type: 'multiDiscrete'; nvec: number[] }
+  | { type: 'text'; maxTokens: number; vocabulary: number }
+  | { type: 'dict'; entries: { name: string; space: SpaceDescription }[] }
+
+export type BoxDescription = Extract<SpaceDescription, { type: 'box' }>
+export type DiscreteDescription = Extract<SpaceDescription, { type: 'discrete' }>
+export type MultiDiscreteDescription = Extract<SpaceDescription, { type: 'multiDiscrete' }>
+export type TextDescription = Extract<SpaceDescription, { type: 'text' }>
+export type DictDescription = Extract<SpaceDescription, { type: 'dict' }>

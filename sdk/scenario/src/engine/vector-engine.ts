@@ -1,21 +1,28 @@
-import { type ActionDecoder, actionDecoder } from './action-decoder.ts'
-import { faultOf, noteOnBoard, PHASE_IDLE, PHASE_RESET, PHASE_STEP } from './board.ts'
-import { DONE, type Engine, PENDING, type Progress, VIRTUAL_EPOCH_MS, VIRTUAL_STEP_MS } from './engine.ts'
-import { assertHost } from './engine-fault.ts'
+import { type ActionDecoder, actionDecoder } from './action-codec.ts'
+import { EnvironmentRows, EpisodeSlot } from './environment.ts'
 import {
   BOARD_CLOCK,
+  BOARD_ENVIRONMENT,
+  BOARD_EPISODE,
   BOARD_PHASE,
+  BOARD_STEP,
   type EngineOptions,
   type EnvironmentBuffers,
   IDLE,
+  MAX_METRICS,
+  PHASE_IDLE,
+  PHASE_RESET,
+  PHASE_STEP,
+  phases,
   TERMINATED,
   TRUNCATED,
 } from './environment-buffers.ts'
-import { EnvironmentRows } from './environment-rows.ts'
-import { EpisodeSlot } from './episode-slot.ts'
-import { append, fround, isInteger, lengthOfTypedArray } from './primordials.ts'
-import type { ScenarioCallbacks, ScenarioDescription } from './read-definition.ts'
 import {
+  assertHost,
+  describeThrown,
+  EngineFault,
+  HostMistake,
+  Problem,
   refuseEarlyEnd,
   refusePending,
   refuseReward,
@@ -24,15 +31,16 @@ import {
   refuseTerminated,
   refuseTruncated,
   type UnknownStepResult,
-} from './refusals.ts'
-import { isThenable, Settlement } from './settlement.ts'
+} from './faults.ts'
+import { append, fround, isInteger, lengthOfTypedArray, whenSettled } from './primordials.ts'
+import { definitionFault, readCallbacks, type ScenarioCallbacks, type ScenarioDescription } from './read-definition.ts'
 
 const MODE_RESET = 0
 const MODE_STEP = 1
 const MODE_RESTORE = 2
 
 /** See `Engine`. One object makes every environment's calls, in order; `#unit` remembers where a promise interrupted it. */
-export class VectorEngine implements Engine {
+class VectorEngine implements Engine {
   readonly #callbacks: ScenarioCallbacks
   readonly #description: ScenarioDescription
   readonly #options: EngineOptions
@@ -293,5 +301,149 @@ export class VectorEngine implements Engine {
     if (plan.split === 'train' && plan.groupSize !== undefined) return this.#retire(slot)
     const stride = plan.split === 'eval' ? this.#slots.length : 1
     return this.#beginEpisode(slot, slot.episode + stride)
+  }
+}
+
+/** Records what is about to run, before it runs, so that the host can name it if it hangs. */
+function noteOnBoard(board: Int32Array, phase: number, slot: EpisodeSlot): void {
+  board[BOARD_ENVIRONMENT] = slot.number
+  board[BOARD_STEP] = slot.step
+  board[BOARD_EPISODE] = slot.episode
+  board[BOARD_PHASE] = phase
+}
+
+/** The fault for something that was thrown while `slot` was played: by the engine, or else by the author. */
+function faultOf(thrown: unknown, board: Int32Array, slot: EpisodeSlot): unknown {
+  if (HostMistake.is(thrown)) return thrown
+  const phase = phases[board[BOARD_PHASE]]
+  const place = { phase, environment: slot.number, step: slot.step, episode: slot.episode }
+  if (Problem.is(thrown)) return new EngineFault(thrown.code, thrown.message, thrown.hint, place)
+  const { message, stack } = describeThrown(thrown)
+  return new EngineFault('scenario_threw', `${phase} threw: ${message}`, '', place, stack)
+}
+
+/** What the host does next: nothing, or let the microtasks drain and then call `settle`. */
+export const DONE = 0
+export const PENDING = 1
+export type Progress = typeof DONE | typeof PENDING
+
+/** Virtual time at an episode's reset: 2025-01-01T00:00:00Z. Each step adds a second. */
+export const VIRTUAL_EPOCH_MS = 1_735_689_600_000
+const VIRTUAL_STEP_MS = 1000
+
+/**
+ * N environments stepped as one. Every operation returns DONE, or PENDING where an author's callback returned a
+ * promise; the host then leaves the isolate, which drains the microtasks, and calls `settle` until that returns DONE.
+ * Environments are played strictly one after the other, also where they are async, so that randomness, virtual time and
+ * blame are those of one environment at a time. Throws an EngineFault for a fault of the scenario; afterwards the engine
+ * is unusable.
+ */
+export type Engine = {
+  /** Starts episode `episode` in every environment, by default 0; in evaluation the first that each was assigned. */
+  reset(episode?: number): Progress
+  /**
+   * Applies `buffers.actions`, fills every other buffer, starts the next episode where one ended. Where an
+   * environment's episodes are counted, in evaluation and in groups, the end of the last is shown like any other; IDLE
+   * follows from the next step on.
+   */
+  step(): Progress
+  /** Goes on after PENDING. A promise that is still open has nothing left to wait for: `scenario_timeout`. */
+  settle(): Progress
+  /**
+   * Puts one environment (by its row) where a recorded run was: resets it to `episode` and replays `actions`
+   * ([steps, action]). Fills its rows.
+   */
+  restore(environment: number, episode: number, actions: Float32Array): Progress
+  /** Names of the columns of `buffers.metrics`; empty before the first episode ended. */
+  metricNames(): string[]
+  /** Texts of the first row's observations, as `TextWatch` encodes them; empty without `watchTexts`. */
+  watchedTexts(): string
+  /** What `Math.random` gives to the code that runs now. */
+  currentRandom(): number
+  /** What `Date.now` gives to the code that runs now, in milliseconds. */
+  currentTime(): number
+}
+
+function assertBuffers(buffers: EnvironmentBuffers, environments: number, { sizes }: ScenarioDescription): void {
+  const fits = (array: object, columns: number): void =>
+    assertHost(lengthOfTypedArray(array) === environments * columns, 'a buffer does not fit the scenario')
+  fits(buffers.actions, sizes.action)
+  fits(buffers.observations, sizes.observation)
+  fits(buffers.finalObservations, sizes.observation)
+  fits(buffers.rewards, 1)
+  fits(buffers.flags, 1)
+  fits(buffers.masks, sizes.mask)
+  fits(buffers.episodeReturns, 1)
+  fits(buffers.episodeLengths, 1)
+  fits(buffers.episodeNumbers, 1)
+  fits(buffers.metrics, MAX_METRICS)
+}
+
+/**
+ * Makes the engine of a scenario whose `description` came from `describeScenario`. The callbacks are read once more
+ * from `definition`; the spaces, limits and sizes are those of `description`.
+ */
+export function createEngine(
+  definition: unknown,
+  description: ScenarioDescription,
+  options: EngineOptions,
+  buffers: EnvironmentBuffers,
+): Engine {
+  const { environments, seed, plan, firstEnvironment = 0 } = options
+  assertHost(isInteger(environments) && environments > 0, 'environments must be a positive integer')
+  assertHost(isInteger(seed) && seed >= 0 && seed <= 0xffffffff, 'a seed is an unsigned 32-bit integer')
+  assertHost(plan.split === 'train' || firstEnvironment === 0, 'an evaluation is played by one engine')
+  const groupSize = plan.split === 'train' ? (plan.groupSize ?? 1) : 1
+  assertHost(isInteger(groupSize) && groupSize > 0, 'a group has one environment at least')
+  assertBuffers(buffers, environments, description)
+  let callbacks: ScenarioCallbacks
+  try {
+    callbacks = readCallbacks(definition)
+  } catch (thrown) {
+    throw definitionFault(thrown)
+  }
+  assertHost((callbacks.actionMask !== null) === description.masked, 'the description is that of another scenario')
+  return new VectorEngine(callbacks, description, options, buffers)
+}
+
+const UNSETTLED = 0
+const FULFILLED = 1
+const REJECTED = 2
+
+/** Whether an author's callback returned a promise or another thenable. Reads `then` once. */
+function isThenable(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+/** Outcome of the one promise that the engine may be waiting for. */
+class Settlement {
+  readonly promise: object
+  #status = UNSETTLED
+  #value: unknown = undefined
+
+  constructor(promise: object) {
+    this.promise = promise
+    whenSettled(
+      promise,
+      (value) => this.#settle(FULFILLED, value),
+      (reason) => this.#settle(REJECTED, reason),
+    )
+  }
+
+  #settle(status: number, value: unknown): void {
+    // A thenable of the author's own may call both, or one twice.
+    if (this.#status !== UNSETTLED) return
+    this.#status = status
+    this.#value = value
+  }
+
+  get pending(): boolean {
+    return this.#status === UNSETTLED
+  }
+
+  /** The value; throws the reason of a rejection. */
+  take(): unknown {
+    if (this.#status === REJECTED) throw this.#value
+    return this.#value
   }
 }

@@ -1,12 +1,16 @@
 import {
   AgentGymError,
   agentUploadSchema,
+  type CallAnswer,
   type CheckReport,
+  callAnswersTakenSchema,
   type EvaluationResultRequest,
   type Heartbeat,
   heartbeatSchema,
   type JobKind,
+  type LeasedCalls,
   type LeasedJob,
+  leasedCallsSchema,
   leasedJobSchema,
   type Outcome,
   type ProgressRequest,
@@ -16,10 +20,9 @@ import {
   type WorkerUsage,
 } from '@agentgym/contract'
 import type { Client } from './create-client.ts'
-import { leaseMs, postJson } from './worker-requests.ts'
 
 /** What stands in every write about a job. */
-export type JobLease = Pick<LeasedJob, 'id' | 'lease'>
+type JobLease = Pick<LeasedJob, 'id' | 'lease'>
 
 export type LeaseTerm = {
   /** How long the lease holds from when the server answered, by the server's own clock: ours may be wrong. */
@@ -28,7 +31,7 @@ export type LeaseTerm = {
   stop: Heartbeat['stop']
 }
 
-export type LeaseRequest = { kinds: JobKind[]; worker?: WorkerDescription; signal?: AbortSignal }
+type LeaseRequest = { kinds: JobKind[]; worker?: WorkerDescription; signal?: AbortSignal }
 
 /** The next job of one of `kinds`, leased to us; undefined where there is none. */
 export async function leaseJob(
@@ -173,4 +176,54 @@ async function term(response: Response): Promise<LeaseTerm> {
 function put(client: Client, path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<Response> {
   const headers = { 'content-type': 'application/octet-stream' }
   return client.send(path, { method: 'PUT', headers, body: bytes as Uint8Array<ArrayBuffer>, signal })
+}
+
+export type LeaseCallsRequest = {
+  /** Chosen by the process at its start. */
+  workerId: string
+  /** Ids of versions that it holds loaded: at most 64. */
+  loaded: string[]
+  /** How long the answer may wait for a call to come: at most 25,000 ms. */
+  waitMs: number
+  signal?: AbortSignal
+}
+
+/** Calls of one version, leased to us for `leaseMs` from now on by the server's clock; undefined where none came. */
+export async function leaseCalls(
+  client: Client,
+  { workerId, loaded, waitMs, signal }: LeaseCallsRequest,
+): Promise<(LeasedCalls & { leaseMs: number }) | undefined> {
+  const body = { worker_id: workerId, loaded, wait_ms: waitMs }
+  const response = await postJson(client, '/v1/hosted-calls/lease', body, signal)
+  if (response.status === 204) return undefined
+  const calls = leasedCallsSchema.parse(await response.json())
+  return { ...calls, leaseMs: leaseMs(response, calls.expires_at) }
+}
+
+/**
+ * Hands in what the agent does upon calls of one lease, each once; asking again does nothing twice. `late` are those that the
+ * lease no longer holds: they went to another worker, or nobody waits for them. That is no failure.
+ */
+export async function answerCalls(
+  client: Client,
+  { lease }: Pick<LeasedCalls, 'lease'>,
+  answers: CallAnswer[],
+  signal?: AbortSignal,
+): Promise<{ taken: number; late: number }> {
+  const response = await postJson(client, '/v1/hosted-calls/answers', { lease, answers }, signal)
+  return callAnswersTakenSchema.parse(await response.json())
+}
+
+/**
+ * How long a lease holds from when the server answered, in milliseconds by the server's own clock: ours may be wrong. The header
+ * `date` is that clock when it answered; its milliseconds are cut off, so it is at most a second early.
+ */
+function leaseMs(response: Response, expiresAt: string): number {
+  const answeredAt = Date.parse(response.headers.get('date') ?? '')
+  return Math.max(0, Date.parse(expiresAt) - (Number.isNaN(answeredAt) ? Date.now() : answeredAt + 999))
+}
+
+function postJson(client: Client, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return client.send(path, { method: 'POST', headers, body: JSON.stringify(body), signal })
 }

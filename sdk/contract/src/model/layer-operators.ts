@@ -1,5 +1,12 @@
-import { broadcastShapes } from './elementwise.ts'
-import { BATCH, isBatched, type OperatorCall, type OperatorTable, rowElements, type Value } from './operator-call.ts'
+import {
+  BATCH,
+  broadcastShapes,
+  isBatched,
+  type OperatorCall,
+  type OperatorTable,
+  rowElements,
+  type Value,
+} from './operator-call.ts'
 
 /** Layers with weights, normalisations and sums. */
 export const layers: OperatorTable = {
@@ -112,7 +119,7 @@ function convolution(call: OperatorCall): Value {
 }
 
 /** Positions of a window that slides over each dimension of `size`. Convolutions and pools have the attributes in common. */
-export function slide(call: OperatorCall, size: readonly number[], kernel: readonly number[]): number[] {
+function slide(call: OperatorCall, size: readonly number[], kernel: readonly number[]): number[] {
   const ones = size.map(() => 1)
   const list = (name: string, otherwise: readonly number[], length: number, lowest: number) => {
     const values = call.integers(name) ?? otherwise
@@ -168,4 +175,44 @@ function sameShape(a: readonly number[], b: readonly number[]): boolean {
 
 function float(dims: readonly number[]): Value {
   return { type: 'float', dims, integers: null }
+}
+
+const window = {
+  auto_pad: 'string',
+  ceil_mode: 'int',
+  kernel_shape: 'ints',
+  pads: 'ints',
+  strides: 'ints',
+  dilations: 'ints',
+} as const
+
+/** The largest or mean number under a window. */
+export const pools: OperatorTable = {
+  MaxPool: { inputs: [1, 1], attributes: { ...window, storage_order: 'int' }, infer: pool },
+  AveragePool: { inputs: [1, 1], attributes: { ...window, count_include_pad: 'int' }, infer: pool },
+  GlobalAveragePool: {
+    inputs: [1, 1],
+    infer(call) {
+      const [batch, channels, ...size] = requireImage(call).dims
+      call.work = channels * rowElements(size)
+      return { type: 'float', dims: [batch, channels, ...size.map(() => 1)], integers: null }
+    },
+  },
+}
+
+function pool(call: OperatorCall): Value {
+  const [batch, channels, ...size] = requireImage(call).dims
+  const kernel = call.integers('kernel_shape')
+  if (kernel === null) throw call.attribute('kernel_shape', 'is missing')
+  if (call.integer('ceil_mode', 0) !== 0) throw call.attribute('ceil_mode', 'is set')
+  const dims = [batch, channels, ...slide(call, size, kernel)]
+  call.work = rowElements(dims) * rowElements(kernel)
+  return { type: 'float', dims, integers: null }
+}
+
+function requireImage(call: OperatorCall): Value {
+  const x = call.value(0)
+  if (!isBatched(x) || x.dims.length < 3 || x.dims.length > 4)
+    throw call.invalid('it takes [batch, channels, length] or [batch, channels, height, width]')
+  return x
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decimalAmount, formatAmount } from './format-amount.ts'
-import { parseAmount } from './parse-amount.ts'
+import { decimalAmount, formatAmount, parseAmount } from './amounts.ts'
 
 describe('an amount of money', () => {
   it.each([

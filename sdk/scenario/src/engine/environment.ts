@@ -1,0 +1,224 @@
+import type { Task } from '../define-scenario.ts'
+import { type MaskEncoder, maskEncoder } from './action-codec.ts'
+import {
+  BOARD_PHASE,
+  type EngineOptions,
+  type EnvironmentBuffers,
+  type EpisodePlan,
+  MAX_METRICS,
+  PHASE_ACTION_MASK,
+  PHASE_METRICS,
+  PHASE_OBSERVE,
+  type RowSizes,
+} from './environment-buffers.ts'
+import { describeValue, Problem } from './faults.ts'
+import { type ObservationEncoder, observationEncoder, refusePromise, TextWatch } from './observation-encoder.ts'
+import { append, floor, nullObject, objectKeys, regExpExec } from './primordials.ts'
+import {
+  PURPOSE_MATH_RANDOM,
+  PURPOSE_RNG,
+  PURPOSE_TASK,
+  RandomStream,
+  type Rng,
+  rngOf,
+  SPLIT_EVAL,
+  SPLIT_TRAIN,
+  StreamKey,
+} from './random-stream.ts'
+import type { ScenarioCallbacks, ScenarioDescription } from './read-definition.ts'
+
+/** One environment of the vector: the author's state and the accounting of the episode it plays. */
+export class EpisodeSlot {
+  /** Row in the buffers. */
+  readonly row: number
+  /** Number in the whole run; streams and messages go by it. */
+  readonly number: number
+  readonly mathRandom: RandomStream
+  readonly #key: StreamKey
+  readonly #stream: RandomStream
+  readonly #taskStream: RandomStream
+  readonly #rng: Rng
+  state: unknown = undefined
+  context: unknown = undefined
+  episode = 0
+  /** Steps taken in this episode. */
+  step = 0
+  episodeReturn = 0
+  /** Whether every episode that the plan has for it has been played. */
+  idle = false
+
+  /** `plan` decides what the streams depend on: in groups on the group, in evaluation on nothing but the episode. */
+  constructor(row: number, number: number, { seed, plan }: EngineOptions) {
+    this.row = row
+    this.number = number
+    this.#key =
+      plan.split === 'eval'
+        ? new StreamKey(seed, SPLIT_EVAL, 0)
+        : new StreamKey(seed, SPLIT_TRAIN, floor(number / (plan.groupSize ?? 1)))
+    this.mathRandom = new RandomStream(this.#key, PURPOSE_MATH_RANDOM)
+    this.#stream = new RandomStream(this.#key, PURPOSE_RNG)
+    this.#taskStream = new RandomStream(this.#key, PURPOSE_TASK)
+    this.#rng = rngOf(this.#stream)
+  }
+
+  /** Sets the streams and the task of an episode. */
+  begin(episode: number, plan: EpisodePlan, tasks: { train: number; eval: number }): void {
+    this.mathRandom.begin(episode)
+    this.#stream.begin(episode)
+    // A new object an episode: an author who changes it changes no other episode.
+    this.context = { rng: this.#rng, task: this.#taskOf(episode, plan, tasks) }
+    this.state = undefined
+    this.episode = episode
+    this.step = 0
+    this.episodeReturn = 0
+  }
+
+  #taskOf(episode: number, plan: EpisodePlan, tasks: { train: number; eval: number }): Task {
+    if (plan.split === 'train') {
+      if (tasks.train === 0) return { split: 'train', index: 0 }
+      this.#taskStream.begin(episode)
+      return { split: 'train', index: floor(this.#taskStream.uniform() * tasks.train) }
+    }
+    if (tasks.eval > 0) return { split: 'eval', index: episode % tasks.eval }
+    // Without held-out tasks, evaluation plays those of training, and says so.
+    if (tasks.train > 0) return { split: 'train', index: episode % tasks.train }
+    return { split: 'eval', index: 0 }
+  }
+}
+
+/** Asks the author what a state looks like and writes the answers, checked, into an environment's rows. */
+export class EnvironmentRows {
+  readonly #callbacks: ScenarioCallbacks
+  readonly #buffers: EnvironmentBuffers
+  readonly #sizes: RowSizes
+  readonly #encode: ObservationEncoder
+  readonly #encodeMask: MaskEncoder | null
+  readonly #metrics = new MetricsTable()
+  /** Of the first row, where somebody wants to read it. */
+  readonly #watch: TextWatch | null
+
+  constructor(
+    callbacks: ScenarioCallbacks,
+    description: ScenarioDescription,
+    buffers: EnvironmentBuffers,
+    watchTexts: boolean,
+  ) {
+    this.#callbacks = callbacks
+    this.#buffers = buffers
+    this.#sizes = description.sizes
+    this.#encodeMask = description.masked ? maskEncoder(description.action) : null
+    this.#watch = watchTexts ? new TextWatch() : null
+    this.#encode = observationEncoder(description.observation, '', this.#watch)
+  }
+
+  metricNames(): string[] {
+    return this.#metrics.names()
+  }
+
+  watchedTexts(): string {
+    return this.#watch?.encoded() ?? ''
+  }
+
+  /** The observation, and the mask of the next action, of a state from which the episode goes on. */
+  observe(slot: EpisodeSlot): void {
+    this.#writeObservation(slot, this.#buffers.observations, false)
+    if (this.#encodeMask !== null) this.#writeMask(slot, this.#encodeMask)
+  }
+
+  /** The true last observation, the accounts and the metrics of an episode that has ended. */
+  finishEpisode(slot: EpisodeSlot): void {
+    const buffers = this.#buffers
+    const { row } = slot
+    this.#writeObservation(slot, buffers.finalObservations, true)
+    buffers.episodeReturns[row] = slot.episodeReturn
+    buffers.episodeLengths[row] = slot.step
+    buffers.episodeNumbers[row] = slot.episode
+    if (this.#callbacks.metrics === null) return
+    buffers.board[BOARD_PHASE] = PHASE_METRICS
+    this.#metrics.write(this.#callbacks.metrics(slot.state), buffers.metrics, row * MAX_METRICS)
+  }
+
+  /** Rows of an idle environment mean nothing, but a sampler that reads them all must not stumble. */
+  clear(row: number): void {
+    const { observation, mask } = this.#sizes
+    const { observations, masks } = this.#buffers
+    for (let i = 0; i < observation; i += 1) observations[row * observation + i] = 0
+    for (let i = 0; i < mask; i += 1) masks[row * mask + i] = 1
+  }
+
+  #writeObservation(slot: EpisodeSlot, rows: Float32Array, final: boolean): void {
+    this.#buffers.board[BOARD_PHASE] = PHASE_OBSERVE
+    this.#watch?.begin(slot.row, final)
+    this.#encode(this.#callbacks.observe(slot.state), rows, slot.row * this.#sizes.observation)
+  }
+
+  #writeMask(slot: EpisodeSlot, encode: MaskEncoder): void {
+    if (this.#callbacks.actionMask === null) return
+    this.#buffers.board[BOARD_PHASE] = PHASE_ACTION_MASK
+    encode(this.#callbacks.actionMask(slot.state), this.#buffers.masks, slot.row * this.#sizes.mask)
+  }
+}
+
+const METRIC_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
+
+function invalid(what: string, hint = ''): never {
+  throw new Problem('metrics_invalid', what, hint)
+}
+
+/** Columns of the metrics rows: the names of the first episode that ended. */
+class MetricsTable {
+  readonly #names: string[] = []
+  readonly #columns = nullObject<number>()
+  #fixed = false
+
+  names(): string[] {
+    const copy: string[] = []
+    for (let i = 0; i < this.#names.length; i += 1) append(copy, this.#names[i])
+    return copy
+  }
+
+  /** Writes one episode's metrics into its row, NaN where one is absent; throws a Problem where they are no numbers. */
+  write(metrics: unknown, row: Float64Array, offset: number): void {
+    if (typeof metrics !== 'object' || metrics === null) {
+      invalid(`metrics returned ${describeValue(metrics)}`, 'Return an object of numbers by name.')
+    }
+    const keys = objectKeys(metrics)
+    if (!this.#fixed) this.#fix(keys, metrics)
+    for (let i = 0; i < this.#names.length; i += 1) row[offset + i] = NaN
+    for (let i = 0; i < keys.length; i += 1) {
+      const name = keys[i]
+      const column = this.#columns[name]
+      if (column === undefined) {
+        refusePromise(metrics, 'metrics')
+        invalid(
+          `metric ${describeValue(name)} was not among those of the first episode`,
+          'Return the same names every time.',
+        )
+      }
+      const value = (metrics as Record<string, unknown>)[name]
+      if (typeof value !== 'number' || value - value !== 0) {
+        invalid(
+          `metric "${name}" is ${describeValue(value)}, not a finite number`,
+          'Leave out a metric that has no value.',
+        )
+      }
+      row[offset + column] = value
+    }
+  }
+
+  #fix(keys: readonly string[], metrics: object): void {
+    refusePromise(metrics, 'metrics')
+    if (keys.length > MAX_METRICS) invalid(`metrics has ${keys.length} names; at most ${MAX_METRICS}`)
+    for (let i = 0; i < keys.length; i += 1) {
+      const name = keys[i]
+      if (regExpExec(METRIC_NAME, name) === null) {
+        invalid(
+          `${describeValue(name)} is not a metric's name: a letter, then letters, digits, _ . or -, at most 64 in all`,
+        )
+      }
+      append(this.#names, name)
+      this.#columns[name] = i
+    }
+    this.#fixed = true
+  }
+}
