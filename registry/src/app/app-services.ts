@@ -1,5 +1,5 @@
 import type { Services } from '../core/services.ts'
-import { openPackageServices, type PackageServices } from '../modules/packages/package-services.ts'
+import { openPackageServices, type PackageServices } from '../modules/packages/index.ts'
 
 /** The core's services with what the modules hold in this process. */
 export type AppServices = PackageServices

@@ -1,14 +1,14 @@
 import type { Hono } from 'hono'
 import type { Env } from '../core/http/env.ts'
 import { idempotencyTasks } from '../core/idempotency/idempotency.ts'
+import type { Module } from '../core/module.ts'
 import { closeJobQueue, jobQueue } from '../core/queue/job-queue.ts'
 import { backgroundSettled } from '../core/scheduled-tasks/in-background.ts'
 import type { UpkeepTask } from '../core/scheduled-tasks/upkeep.ts'
 import { accountRoutes } from '../modules/accounts/account-routes.ts'
 import { accountUpkeep } from '../modules/accounts/account-upkeep.ts'
 import { capRoutes } from '../modules/caps/caps.routes.ts'
-import { catalogRoutes } from '../modules/catalog/catalog.routes.ts'
-import { catalogTasks } from '../modules/catalog/catalog.tasks.ts'
+import { catalogModule } from '../modules/catalog/index.ts'
 import { earningsRoutes } from '../modules/earnings/earnings.routes.ts'
 import { callDesk } from '../modules/hosting/call-desk.ts'
 import { chatRoutes } from '../modules/hosting/chat.routes.ts'
@@ -19,20 +19,17 @@ import { jobUpkeep } from '../modules/jobs/upkeep.ts'
 import { ledgerUpkeep } from '../modules/ledger/ledger-upkeep.ts'
 import { meteringRoutes } from '../modules/metering/metering.routes.ts'
 import { meteringUpkeep } from '../modules/metering/metering-upkeep.ts'
-import { moderationRoutes } from '../modules/moderation/moderation.routes.ts'
-import { moderationUpkeep } from '../modules/moderation/moderation-upkeep.ts'
-import { npmRoutes } from '../modules/npm/npm.routes.ts'
+import { moderationModule } from '../modules/moderation/index.ts'
+import { npmModule } from '../modules/npm/index.ts'
 import { orderRoutes } from '../modules/orders/orders.routes.ts'
 import { ordersUpkeep } from '../modules/orders/orders-upkeep.ts'
-import { checkJobs } from '../modules/packages/check-jobs.ts'
-import { packagesModule } from '../modules/packages/packages.module.ts'
+import { checkJobs, packagesModule } from '../modules/packages/index.ts'
 import { judgeMoneyPlace } from '../modules/payments/judge-money-place.ts'
 import { paymentRoutes } from '../modules/payments/payments.routes.ts'
 import { paymentsUpkeep } from '../modules/payments/payments-upkeep.ts'
 import { priceUpkeep } from '../modules/prices/price-upkeep.ts'
 import { priceRoutes } from '../modules/prices/prices.routes.ts'
-import { reviewRoutes } from '../modules/reviews/reviews.routes.ts'
-import { reviewsUpkeep } from '../modules/reviews/reviews-upkeep.ts'
+import { reviewsModule } from '../modules/reviews/index.ts'
 import { rpcRoutes } from '../modules/runs/rpc.routes.ts'
 import { runDataRoutes } from '../modules/runs/run-data.routes.ts'
 import { runFeeds } from '../modules/runs/run-feed.ts'
@@ -61,12 +58,16 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
   await jobQueue(services)
   await ensureSigningKey(services)
   const jobs = [checkJobs(services), evaluateJobs(services), await trainJobs(services)]
-  const packages = packagesModule(services)
+  const modules: Module[] = [
+    packagesModule(services),
+    reviewsModule(services),
+    moderationModule(services),
+    catalogModule(services),
+    npmModule(services),
+  ]
   return {
     routes: [
       accountRoutes(services),
-      catalogRoutes(services),
-      ...packages.routes,
       jobRoutes(services, jobs),
       runRoutes(services),
       runDataRoutes(services),
@@ -74,27 +75,21 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
       trainingJobRoutes(services),
       evaluateJobRoutes(services),
       verificationRoutes(services),
-      reviewRoutes(services),
-      moderationRoutes(services),
       meteringRoutes(services),
       hostedCallRoutes(services),
       chatRoutes(services),
-      npmRoutes(services),
       priceRoutes(services),
       orderRoutes(services),
       paymentRoutes(services),
       earningsRoutes(services),
       capRoutes(services),
+      ...modules.flatMap(({ routes }) => routes),
     ],
     upkeep: [
       ...accountUpkeep(services),
-      ...catalogTasks(services),
-      ...(packages.tasks ?? []),
       ...jobUpkeep(services, jobs),
       ...trainingUpkeep(services),
       ...verificationUpkeep(services),
-      ...reviewsUpkeep(services),
-      ...moderationUpkeep(services),
       ...meteringUpkeep(services),
       ...hostingUpkeep(services),
       ...idempotencyTasks(services),
@@ -102,14 +97,16 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
       ...ordersUpkeep(services),
       ...paymentsUpkeep(services),
       ...priceUpkeep(services),
+      ...modules.flatMap(({ tasks = [] }) => tasks),
     ],
     drain: () => {
+      for (const module of modules) module.drain?.()
       runFeeds(services).close()
       callDesk(services).close()
     },
     close: async () => {
       await backgroundSettled()
-      await packages.close?.()
+      for (const module of modules) await module.close?.()
       await closeJobQueue(services.database)
     },
   }

@@ -20,10 +20,14 @@ import type { Env } from '../../core/http/env.ts'
 import { type Html, page } from '../../core/http/pages/page.ts'
 import { createRoutes, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
-import { readmeHtmlOf } from '../packages/documents/version-documents.store.ts'
-import type { PackageServices } from '../packages/package-services.ts'
-import { findReadablePackage, findReadableVersion, readSampleEpisode } from '../packages/packages.store.ts'
-import { searchQuery } from '../search/index-package.ts'
+import {
+  findReadablePackage,
+  findReadableVersion,
+  type PackageServices,
+  readmeHtmlOf,
+  readSampleEpisode,
+} from '../packages/index.ts'
+import { searchQuery } from '../search/index.ts'
 import { findDependents, packagePage } from './package-page.ts'
 import { packageView } from './package-view.ts'
 import { describePublisher } from './publisher.ts'

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Queries } from '../../core/database/database.ts'
 import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
 import type { Services } from '../../core/services.ts'
-import { qualityInput } from '../search/index-package.ts'
-import { manifestFacts, packageQuality } from '../search/package-quality.ts'
+import { manifestFacts, packageQuality, qualityInput } from '../search/index.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 

@@ -5,11 +5,14 @@ import type { Actor } from '../../core/access/actor.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { AccountTable, VersionTable } from '../../core/database/schema.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
-import { rendering } from '../packages/documents/version-documents.store.ts'
-import type { PackageServices } from '../packages/package-services.ts'
-import { findReadablePackage, isTakenDownFor, type PackageRow } from '../packages/packages.store.ts'
-import { qualityInput } from '../search/index-package.ts'
-import { manifestFacts, packageQuality } from '../search/package-quality.ts'
+import {
+  findReadablePackage,
+  isTakenDownFor,
+  type PackageRow,
+  type PackageServices,
+  rendering,
+} from '../packages/index.ts'
+import { manifestFacts, packageQuality, qualityInput } from '../search/index.ts'
 import { type ListedRow, listedColumns, listedFields, visiblePackages } from './search-packages.ts'
 
 /**

@@ -12,10 +12,14 @@ import type { Queries } from '../../core/database/database.ts'
 import type { PriceTable, SaleTermsTable } from '../../core/database/market-schema.ts'
 import { entryOf } from '../entitlements/prices.store.ts'
 import { latestVerification, type VerificationRow, verificationOf } from '../evaluations/describe-verification.ts'
-import { describeVersion, versionDetails } from '../packages/describe-versions.ts'
-import { findablePackageName } from '../packages/package-name.ts'
-import type { PackageServices } from '../packages/package-services.ts'
-import { belongsTo, readSampleEpisode } from '../packages/packages.store.ts'
+import {
+  belongsTo,
+  describeVersion,
+  findablePackageName,
+  type PackageServices,
+  readSampleEpisode,
+  versionDetails,
+} from '../packages/index.ts'
 import { describeOffer, makeOffer } from '../prices/offer.ts'
 import { pricesAt } from '../prices/price-page.ts'
 import { termsAt } from '../prices/sale-terms.ts'

@@ -4,7 +4,7 @@ import type { Actor } from '../../core/access/actor.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
 import type { PackageTable, Schema } from '../../core/database/schema.ts'
-import type { SearchQuery } from '../search/index-package.ts'
+import type { SearchQuery } from '../search/index.ts'
 import { bestReturns } from '../verification/best-returns.ts'
 
 export const listedColumns = [

@@ -12,8 +12,7 @@ import { majorOf } from '../entitlements/require-tarball.ts'
 import { callTerms } from '../metering/call-terms.ts'
 import { type CallerStanding, callerStandings, callsPrice } from '../metering/caller-standing.ts'
 import { holdTrial, openTrialCalls } from '../metering/trials.store.ts'
-import type { VersionRow } from '../packages/packages.store.ts'
-import { chooseVersion } from '../packages/resolve-version.ts'
+import { chooseVersion, type VersionRow } from '../packages/index.ts'
 import {
   type Called,
   cannotPay,

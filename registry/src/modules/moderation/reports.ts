@@ -9,9 +9,8 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { inBackground } from '../../core/scheduled-tasks/in-background.ts'
 import type { Services } from '../../core/services.ts'
-import { findReadablePackage, lockPackage } from '../packages/packages.store.ts'
-import { lockRating, writeRating } from '../reviews/ratings.ts'
-import { findReview, reviewNotFound } from '../reviews/reviews.store.ts'
+import { findReadablePackage, lockPackage } from '../packages/index.ts'
+import { findReview, lockRating, reviewNotFound, writeRating } from '../reviews/index.ts'
 import { giveOwedRefunds } from './owed-refunds.ts'
 import {
   findOpenReport,

@@ -9,7 +9,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { inBackground } from '../../core/scheduled-tasks/in-background.ts'
 import type { Services } from '../../core/services.ts'
-import { findReadablePackage, lockPackage, type PackageRow } from '../packages/packages.store.ts'
+import { findReadablePackage, lockPackage, type PackageRow } from '../packages/index.ts'
 import { giveOwedRefunds, oweRefunds } from './owed-refunds.ts'
 import { moderationConflict } from './reports.store.ts'
 

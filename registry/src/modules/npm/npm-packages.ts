@@ -5,14 +5,18 @@ import type { Actor } from '../../core/access/actor.ts'
 import { packageNotFound } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import type { Services } from '../../core/services.ts'
-import { searchPackages } from '../catalog/search-packages.ts'
+import { searchPackages } from '../catalog/index.ts'
 import { majorOf, tarballRefusal } from '../entitlements/require-tarball.ts'
-import { deprecateVersions } from '../packages/change-versions.ts'
-import { findablePackageName } from '../packages/package-name.ts'
-import type { PackageServices } from '../packages/package-services.ts'
-import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
-import { openTarball, packumentOf } from '../packages/packument.ts'
-import { searchQuery } from '../search/index-package.ts'
+import {
+  deprecateVersions,
+  findablePackageName,
+  findReadablePackage,
+  findReadableVersion,
+  openTarball,
+  type PackageServices,
+  packumentOf,
+} from '../packages/index.ts'
+import { searchQuery } from '../search/index.ts'
 import { immutable, npmErrorBody } from './npm-errors.ts'
 import type { ReadTarget } from './npm-path.ts'
 import type { Deprecations } from './publish-document.ts'

@@ -5,10 +5,14 @@ import { answer, describe } from '../../core/http/answer-error.ts'
 import type { Env } from '../../core/http/env.ts'
 import { declare, type RouteRules, uploadTimeoutMs } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
-import { deleteTag, setTag } from '../packages/change-versions.ts'
-import type { PackageServices } from '../packages/package-services.ts'
-import { findReadablePackage, tagsOf } from '../packages/packages.store.ts'
-import { publishVersion } from '../packages/publish-version.ts'
+import {
+  deleteTag,
+  findReadablePackage,
+  type PackageServices,
+  publishVersion,
+  setTag,
+  tagsOf,
+} from '../packages/index.ts'
 import { immutable, nothingHere, npmFailures, tokenNeeded } from './npm-errors.ts'
 import { finishLogin, logOut, passwordLogin, startLogin } from './npm-login.ts'
 import { deprecateByDocument, isPnpm, npmSearch, packageSource } from './npm-packages.ts'

@@ -7,9 +7,7 @@ import { packageNotFound } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { heldFirst, inEffect } from '../entitlements/prices.store.ts'
 import { packageTakenDown } from '../entitlements/refusals.ts'
-import { findablePackageName } from '../packages/package-name.ts'
-import { versionNotFound } from '../packages/packages.store.ts'
-import { type Candidate, selectVersion } from '../packages/resolve-version.ts'
+import { type Candidate, findablePackageName, selectVersion, versionNotFound } from '../packages/index.ts'
 
 type CurrentPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string }
 

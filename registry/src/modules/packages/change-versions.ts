@@ -5,7 +5,7 @@ import { recordAudit } from '../../core/access/audit.ts'
 import { authorise } from '../../core/access/authorise.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
-import { indexPackage } from '../search/index-package.ts'
+import { indexPackage } from '../search/index.ts'
 import {
   findReadablePackage,
   findVersion,

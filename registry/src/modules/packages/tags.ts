@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import semver from 'semver'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { indexPackage } from '../search/index-package.ts'
+import { indexPackage } from '../search/index.ts'
 import type { Candidate, Tags } from './resolve-version.ts'
 
 /** A published version, as the rules for tags see it. `createdAt`: when it was uploaded. */

@@ -9,9 +9,8 @@ import { standingOf } from '../entitlements/standing.ts'
 import { describeVerification } from '../evaluations/describe-verification.ts'
 import { availableMinor } from '../ledger/account.ts'
 import { readOwnersAccounts } from '../ledger/accounts.store.ts'
-import { findReadableVersion, type ReadablePackage } from '../packages/packages.store.ts'
-import { chooseVersion } from '../packages/resolve-version.ts'
-import { manifestFacts } from '../search/package-quality.ts'
+import { chooseVersion, findReadableVersion, type ReadablePackage } from '../packages/index.ts'
+import { manifestFacts } from '../search/index.ts'
 import { type PricesNow, pricesNow } from './price-page.ts'
 
 export type OfferRequest = {

@@ -5,7 +5,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
 import { upcomingPrices } from '../entitlements/price-history.ts'
 import { priceEntries, priceOf, type StoredPrice, unsetPrice } from '../entitlements/prices.store.ts'
-import { findReadablePackage, type ReadablePackage } from '../packages/packages.store.ts'
+import { findReadablePackage, type ReadablePackage } from '../packages/index.ts'
 import { type StoredTerms, saleTerms } from './sale-terms.ts'
 
 /** What a package costs, will cost and has cost, for whoever may know of it. Throws `package_not_found`. */

@@ -4,7 +4,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { heldFirst, heldPrice, inEffect } from '../entitlements/prices.store.ts'
-import { lockPackage } from '../packages/packages.store.ts'
+import { lockPackage } from '../packages/index.ts'
 
 /** What lists show and filter by. Orders read what holds from `prices`. */
 export async function showPrice(

@@ -4,7 +4,7 @@ import type { Actor } from '../../core/access/actor.ts'
 import { packageNotFound } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
-import { findReadablePackage, type ReadablePackage } from '../packages/packages.store.ts'
+import { findReadablePackage, type ReadablePackage } from '../packages/index.ts'
 
 /** A review with who wrote it and of what. */
 type ReviewRow = Awaited<ReturnType<typeof findReview>>

@@ -8,7 +8,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { EvaluationTable } from '../../core/database/training-schema.ts'
 import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
-import { findReadablePackage } from '../packages/packages.store.ts'
+import { findReadablePackage } from '../packages/index.ts'
 import { requireOwnRun, requireRun } from './run-access.ts'
 
 export type EvaluationRequest = {

@@ -2,7 +2,7 @@ import { AgentGymError, type ErrorReport, type Outcome, type RunState } from '@a
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { leaseLost } from '../../core/queue/lease.ts'
 import type { Services } from '../../core/services.ts'
-import type { PackageServices } from '../packages/package-services.ts'
+import type { PackageServices } from '../packages/index.ts'
 import { publishRunAgent, type VettedAgent, vetRunAgent } from './publish-agent.ts'
 import { takeMeter, type Write, writeRun } from './run-attempt.ts'
 import { changeRun, type End, endRun, type RunRow } from './run-state.ts'

@@ -5,7 +5,7 @@ import { authorise, requireActor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Services } from '../../core/services.ts'
-import { findablePackageName } from '../packages/package-name.ts'
+import { findablePackageName } from '../packages/index.ts'
 import { findOwner } from './run-access.ts'
 import { listRuns, runOf } from './runs.store.ts'
 

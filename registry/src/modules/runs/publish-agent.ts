@@ -3,9 +3,13 @@ import { sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
-import type { PackageServices } from '../packages/package-services.ts'
-import { keepLearningCurve } from '../packages/packages.store.ts'
-import { createVersion, type VettedPackage, vetPackage } from '../packages/publish-version.ts'
+import {
+  createVersion,
+  keepLearningCurve,
+  type PackageServices,
+  type VettedPackage,
+  vetPackage,
+} from '../packages/index.ts'
 import type { End, RunContext, RunRow } from './run-state.ts'
 
 type Published = Extract<End, { state: 'completed' }>['published']

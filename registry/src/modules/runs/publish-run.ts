@@ -7,17 +7,18 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
-import type { PackageServices } from '../packages/package-services.ts'
-import { keepLearningCurve, lockPackage } from '../packages/packages.store.ts'
 import {
   authoriseScope,
   createVersion,
+  keepLearningCurve,
+  lockPackage,
+  type PackageServices,
   type PublishedVersion,
   publishRate,
+  renameTarball,
   type VettedPackage,
   vetPackage,
-} from '../packages/publish-version.ts'
-import { renameTarball } from '../packages/rename-tarball.ts'
+} from '../packages/index.ts'
 import {
   freeVersion,
   type Publication,

@@ -4,10 +4,7 @@ import semver from 'semver'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { type PackageName, parsePackageName } from '../packages/package-name.ts'
-import { findPackage } from '../packages/packages.store.ts'
-import { authoriseScope } from '../packages/publish-version.ts'
-import { parseVersion } from '../packages/vet-manifest.ts'
+import { authoriseScope, findPackage, type PackageName, parsePackageName, parseVersion } from '../packages/index.ts'
 
 export type PublicationRequest = { name: string; version?: string; visibility?: 'public' | 'private' }
 export type Publication = {

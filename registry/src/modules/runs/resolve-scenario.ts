@@ -2,7 +2,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
-import { chooseVersion } from '../packages/resolve-version.ts'
+import { chooseVersion } from '../packages/index.ts'
 
 export type TrainableScenario = {
   packageId: string

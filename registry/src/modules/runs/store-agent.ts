@@ -1,8 +1,7 @@
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
-import { lockObject } from '../packages/packages.store.ts'
-import { readTarball, readUpload } from '../packages/read-tarball.ts'
+import { lockObject, readTarball, readUpload } from '../packages/index.ts'
 import { writeRun } from './run-attempt.ts'
 import { changeRun } from './run-state.ts'
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
-import { lockObject } from '../packages/packages.store.ts'
+import { lockObject } from '../packages/index.ts'
 import { writeRun } from './run-attempt.ts'
 
 /** Of each trajectory, for pages that show one; all of it lies in the object. */

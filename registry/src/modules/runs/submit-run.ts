@@ -18,7 +18,7 @@ import { idempotencyKeyReused, requestHash } from '../../core/idempotency/idempo
 import { type JobQueue, jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/require-runnable.ts'
-import { lockPackage } from '../packages/packages.store.ts'
+import { lockPackage } from '../packages/index.ts'
 import { requireRoom } from './open-runs.ts'
 import { type Publication, parsePublication, reservePublication } from './reserve-publication.ts'
 import { resolveScenario, type TrainableScenario } from './resolve-scenario.ts'

@@ -2,7 +2,7 @@ import { AgentGymError, type Leaderboard, verificationStatementSchema } from '@a
 import { sql } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Queries } from '../../core/database/database.ts'
-import { findReadablePackage, findReadableVersion } from '../packages/packages.store.ts'
+import { findReadablePackage, findReadableVersion } from '../packages/index.ts'
 
 export type LeaderboardRequest = {
   actor: Actor | null

@@ -9,7 +9,7 @@ import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { holdsAnyLicence } from '../entitlements/standing.ts'
 import { enqueueVerification } from '../evaluations/start-verification.ts'
-import { findReadablePackage, findReadableVersion, type ReadablePackage } from '../packages/packages.store.ts'
+import { findReadablePackage, findReadableVersion, type ReadablePackage } from '../packages/index.ts'
 import { evaluationOf } from '../runs/evaluations.ts'
 
 type Asked = { actor: Actor | null; name: string; version: string; traceparent: string | null; ip: string | null }

@@ -1,0 +1,2 @@
+/** The npm registry at /npm/; the only module that knows Verdaccio. */
+export { npmModule } from './npm.module.ts'

@@ -1,0 +1,40 @@
+/** From an upload to what others install. */
+export { type Change, deleteTag, deprecateVersions, setTag } from './change-versions.ts'
+export { checkJobs, decideVersion } from './check-jobs.ts'
+export { describeVersion, versionDetails } from './describe-versions.ts'
+export { markdownHtml } from './documents/markdown-html.ts'
+export { keepReadmeHtml, readmeHtmlOf, rendering } from './documents/version-documents.store.ts'
+export { findablePackageName, type PackageName, parsePackageName } from './package-name.ts'
+export { openPackageServices, type PackageServices } from './package-services.ts'
+export { packagesModule } from './packages.module.ts'
+export {
+  belongsTo,
+  findPackage,
+  findReadablePackage,
+  findReadableVersion,
+  isTakenDownFor,
+  keepLearningCurve,
+  keepSampleEpisode,
+  lockObject,
+  lockPackage,
+  type PackageRow,
+  type ReadablePackage,
+  readSampleEpisode,
+  tagsOf,
+  type VersionRow,
+  versionNotFound,
+} from './packages.store.ts'
+export { openTarball, packumentOf } from './packument.ts'
+export {
+  authoriseScope,
+  createVersion,
+  type PublishedVersion,
+  publishRate,
+  publishVersion,
+  type VettedPackage,
+  vetPackage,
+} from './publish-version.ts'
+export { readTarball, readUpload } from './read-tarball.ts'
+export { renameTarball } from './rename-tarball.ts'
+export { type Candidate, chooseVersion, selectVersion } from './resolve-version.ts'
+export { parseVersion } from './vet-manifest.ts'
