@@ -36,7 +36,7 @@ const words: Bandit = {
   reward: (observation, action) => (observation[1] - 1 === action ? 1 : 0),
 }
 
-/** Pays by nearness to a target that the observation gives, in an action space of odd bounds. */
+/** Pays by nearness to a target that the observation gives (20 + 6x, x uniform in ±1), in an action space of odd bounds. */
 const target: Bandit = {
   spec: policy({ type: 'box', shape: [1], low: [-1], high: [1] }, { type: 'box', shape: [1], low: [10], high: [30] }),
   observe: (random) => [random() * 2 - 1],
@@ -75,9 +75,11 @@ function play(bandit: Bandit, learner: Learner, environments: number, random: ()
 }
 
 describe.each(['autograd', 'fused'] as const)('PPO learns, %s', (path) => {
+  // Thresholds are what no policy reaches that ignores its observation, with room for the last bits of a processor: 1/3 by
+  // naming one action, -Var(6x) / 100 = -0.12 by aiming at the mean target.
   test.each([
-    ['which action a word asks for', words, 0.95],
-    ['where a continuous target lies', target, -0.05],
+    ['which action a word asks for', words, 0.9],
+    ['where a continuous target lies', target, -0.12],
   ] as const)('%s', async (_name, bandit, threshold) => {
     const random = testRandom(2)
     const learner = createLearner(bandit.spec, { seed: 2, device: 'cpu', threads: 1, path })
