@@ -1,6 +1,5 @@
-export { type EvaluateOptions, evaluateAgent } from './evaluation/evaluate-agent.ts'
+export { type EvaluateOptions, evaluateAgent, runtimeVersions } from './evaluation/evaluate-agent.ts'
 export { readAgent } from './evaluation/read-agent.ts'
-export { runtimeVersions } from './evaluation/runtime-versions.ts'
 export { type BuiltScenario, buildScenario, loadScenario, writeBuild } from './sandbox/build-scenario.ts'
 export { checkScenario } from './sandbox/check-scenario.ts'
 export { type PlanRequest, resolvePlan } from './training/settings.ts'

@@ -201,7 +201,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
       PolicyLearner& learner = Idle();
       const Batch batch = ReadMinibatch(info[0].As<Napi::Object>(), learner.policy());
       const agentgym::Update update = ReadUpdate(info[1].As<Napi::Object>());
-      const LossSettings& loss = LossOf(update);
+      const LossSettings& loss = std::visit([](const auto& one) -> const LossSettings& { return one.loss; }, update);
       Require(loss.kl_coefficient == 0 || !batch.reference_log_probabilities.empty(), "referenceLogProbabilities");
       Napi::Float32Array gradient = Napi::Float32Array::New(info.Env(), learner.policy().trainable_size);
       learner.Gradient(batch, loss, ReadPath(info[2]), gradient.Data());

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "policy.h"
+#include "policy_learner.h"
 #include "rollout.h"
-#include "update.h"
 
 namespace agentgym {
 

@@ -7,7 +7,7 @@
 #include "matrix_kernels.h"
 #include "network_pass.h"
 #include "observation_encoder.h"
-#include "surrogate_loss.h"
+#include "surrogate_update.h"
 #include "thread_pool.h"
 #include "vector_math.h"
 

@@ -5,11 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "grpo_batch.h"
 #include "learner_failure.h"
 #include "libtorch_setup.h"
-#include "optimize.h"
-#include "ppo_batch.h"
 
 namespace agentgym {
 
@@ -61,45 +58,15 @@ void PolicyLearner::Forward(const float* observations, int64_t count, float* dis
 UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& rollout, const Update& update) {
   const TrainingState backup = state_;
   try {
-    return std::visit([&](const auto& one) { return Learn(rollout, one); }, update);
+    if (const auto* ppo = std::get_if<PpoUpdate>(&update)) {
+      return RunPpoUpdate(policy_, rollout, *ppo, *engine_, state_, batch_);
+    }
+    Engine* reference = reference_ == nullptr ? nullptr : reference_->engine.get();
+    return RunGrpoUpdate(policy_, rollout, std::get<GrpoUpdate>(update), *engine_, reference, state_, batch_);
   } catch (...) {
     Restore(backup);
     throw;
   }
-}
-
-UpdateMetrics PolicyLearner::Learn(const std::vector<Segment>& rollout, const PpoUpdate& update) {
-  ValidateRollout(policy_, rollout);
-  PreparePpoBatch(policy_, rollout, update, *engine_, state_, batch_);
-  UpdateMetrics metrics = Optimize(*engine_, state_, batch_, update.optimizer, update.loss);
-  metrics.explained_variance = ExplainedVariance(batch_);
-  if (update.normalize_observation) {
-    for (const Segment& segment : rollout) {
-      MergeObservations(segment.observations, segment.steps * segment.environments);
-    }
-    ApplyObservationStatistics();
-  }
-  return metrics;
-}
-
-UpdateMetrics PolicyLearner::Learn(const std::vector<Segment>& rollout, const GrpoUpdate& update) {
-  const double zero_variance = PrepareGrpoBatch(policy_, rollout, update, batch_);
-  if (update.loss.kl_coefficient > 0) ScoreReference();
-  UpdateMetrics metrics = Optimize(*engine_, state_, batch_, update.optimizer, update.loss);
-  metrics.zero_variance_groups = zero_variance;
-  if (update.normalize_observation) {
-    MergeObservations(batch_.observations.data(), batch_.size);
-    ApplyObservationStatistics();
-  }
-  return metrics;
-}
-
-/// Once an update: the reference does not move.
-void PolicyLearner::ScoreReference() {
-  Require(reference_ != nullptr, "a KL penalty needs a reference policy");
-  batch_.reference_log_probabilities.resize(batch_.size);
-  reference_->engine->SetBatch(batch_);
-  reference_->engine->Score(batch_.reference_log_probabilities.data());
 }
 
 const Batch& PolicyLearner::Advantages(const std::vector<Segment>& rollout, const Update& update) {
@@ -107,27 +74,9 @@ const Batch& PolicyLearner::Advantages(const std::vector<Segment>& rollout, cons
     PrepareGrpoBatch(policy_, rollout, *grpo, batch_);
     return batch_;
   }
-  ValidateRollout(policy_, rollout);
   TrainingState statistics = state_;
   PreparePpoBatch(policy_, rollout, std::get<PpoUpdate>(update), *engine_, statistics, batch_);
   return batch_;
-}
-
-void PolicyLearner::MergeObservations(const float* observations, int64_t count) {
-  std::vector<int64_t> columns;
-  for (const ObservationLeaf& leaf : policy_.observation) {
-    if (leaf.kind != ObservationKind::kBox) continue;
-    for (int64_t i = 0; i < leaf.size; ++i) columns.push_back(leaf.offset + i);
-  }
-  if (!columns.empty()) state_.observations.Merge(observations, count, policy_.observation_size, columns);
-}
-
-void PolicyLearner::ApplyObservationStatistics() {
-  for (int64_t i = 0; i < policy_.statistics_size; ++i) {
-    state_.weights[policy_.normalizer_mean + i] = static_cast<float>(state_.observations.mean[i]);
-    state_.weights[policy_.normalizer_variance + i] = static_cast<float>(state_.observations.Variance(i));
-  }
-  engine_->Upload();
 }
 
 void PolicyLearner::Gradient(const Batch& batch, const LossSettings& settings, EnginePath path, float* gradient) {

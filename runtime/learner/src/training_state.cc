@@ -8,6 +8,44 @@
 
 namespace agentgym {
 
+void RunningStatistics::Merge(const float* rows, int64_t rows_count, int64_t stride,
+                              const std::vector<int64_t>& columns) {
+  if (rows_count == 0) return;
+  const size_t size = columns.size();
+  std::vector<double> batch_mean(size, 0.0), batch_squares(size, 0.0);
+  for (int64_t row = 0; row < rows_count; ++row) {
+    for (size_t i = 0; i < size; ++i) batch_mean[i] += rows[row * stride + columns[i]];
+  }
+  for (double& value : batch_mean) value /= static_cast<double>(rows_count);
+  for (int64_t row = 0; row < rows_count; ++row) {
+    for (size_t i = 0; i < size; ++i) {
+      const double deviation = rows[row * stride + columns[i]] - batch_mean[i];
+      batch_squares[i] += deviation * deviation;
+    }
+  }
+  const double total = count + static_cast<double>(rows_count);
+  const double weight = static_cast<double>(rows_count) / total;
+  for (size_t i = 0; i < size; ++i) {
+    const double difference = batch_mean[i] - mean[i];
+    mean[i] += difference * weight;
+    squares[i] += batch_squares[i] + difference * difference * count * weight;
+  }
+  count = total;
+}
+
+void TrainingState::MergeObservations(const Policy& policy, const float* rows, int64_t count) {
+  std::vector<int64_t> columns;
+  for (const ObservationLeaf& leaf : policy.observation) {
+    if (leaf.kind != ObservationKind::kBox) continue;
+    for (int64_t i = 0; i < leaf.size; ++i) columns.push_back(leaf.offset + i);
+  }
+  if (!columns.empty()) observations.Merge(rows, count, policy.observation_size, columns);
+  for (int64_t i = 0; i < policy.statistics_size; ++i) {
+    weights[policy.normalizer_mean + i] = static_cast<float>(observations.mean[i]);
+    weights[policy.normalizer_variance + i] = static_cast<float>(observations.Variance(i));
+  }
+}
+
 namespace {
 
 constexpr uint64_t kMagic = 0x3130534c4d594741ULL;  // "AGYMLS01"

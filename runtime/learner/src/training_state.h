@@ -1,12 +1,28 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "policy.h"
-#include "running_statistics.h"
 
 namespace agentgym {
+
+/// Mean and variance of a stream of rows, in double precision: a mean of 10,000 must not swallow a small signal.
+struct RunningStatistics {
+  explicit RunningStatistics(int64_t columns = 0) : mean(columns, 0.0), squares(columns, 0.0) {}
+
+  /// Merges `count` rows of `stride` floats; statistic i is about column `columns[i]`. Batches are merged by Chan, Golub
+  /// and LeVeque's formula (1979).
+  void Merge(const float* rows, int64_t count, int64_t stride, const std::vector<int64_t>& columns);
+
+  /// Population variance, as VecNormalize has it; 1 before the first row.
+  double Variance(int64_t i) const { return count > 0 ? squares[i] / count : 1.0; }
+
+  double count = 0;
+  std::vector<double> mean;
+  std::vector<double> squares;  // sums of squared deviations from the mean
+};
 
 /// Everything that learning changes. A copy of it is a perfect backup; `weights` and a serialised rest are a checkpoint.
 struct TrainingState {
@@ -16,6 +32,9 @@ struct TrainingState {
         second_moment(policy.trainable_size, 0.0f),
         observations(policy.statistics_size),
         returns(1) {}
+
+  /// Merges `count` observation rows into the statistics of box columns, and puts the new ones into the weights.
+  void MergeObservations(const Policy& policy, const float* rows, int64_t count);
 
   std::vector<float> weights;        // parameter-layout.ts gives the order
   std::vector<float> first_moment;   // Adam's, one a trainable weight

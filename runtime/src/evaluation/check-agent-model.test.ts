@@ -13,8 +13,9 @@ import { sha256 } from '../sandbox/sha256.ts'
 import { superviseJob } from '../sandbox/supervisor.ts'
 import { checkAgentModel } from './check-agent-model.ts'
 import { evaluateAgent } from './evaluate-agent.ts'
-import { blameModel, type ModelCheckLimits, runGoldenBatch } from './golden-batch.ts'
-import { GOLDEN_ROWS, goldenObservations } from './golden-observations.ts'
+import { type ModelCheckLimits, runGoldenBatch } from './golden-batch.ts'
+import { GOLDEN_ROWS, goldenObservations } from './golden-batch.worker.ts'
+import { blameModel } from './model-failure.ts'
 import { readAgent } from './read-agent.ts'
 
 function agentWith(model: Uint8Array): AgentManifest {

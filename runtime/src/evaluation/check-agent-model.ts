@@ -1,8 +1,8 @@
 import { AgentGymError, type AgentManifest } from '@agentgym/contract'
 import { checkModelStructure, type ModelLimits } from '@agentgym/contract/model'
-import { faultMessage } from '../sandbox/checks/fault-message.ts'
+import { checkPolicySpaces } from '../policy/policy-spec.ts'
+import { faultMessage } from '../sandbox/checks/check-messages.ts'
 import { sha256 } from '../sandbox/sha256.ts'
-import { checkPolicySpaces } from './check-policy-spaces.ts'
 import { type GoldenBatchOptions, runGoldenBatch } from './golden-batch.ts'
 
 export type AgentModelCheck = { id: 'hash' | 'policy' | 'structure' | 'golden_batch'; ok: boolean; message: string }

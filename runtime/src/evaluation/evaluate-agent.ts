@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import {
   AgentGymError,
   type AgentManifest,
@@ -8,11 +9,10 @@ import {
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
-import { superviseJob } from '../sandbox/supervisor.ts'
+import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { EvaluationJob, EvaluationMessage } from './evaluation.process.ts'
 import { readAgentWithModel } from './read-agent.ts'
 import { agentGymHome, recallScenario } from './scenario-store.ts'
-import { threadEnvironment } from './thread-environment.ts'
 
 export type EvaluateOptions = {
   /** Folder of the agent package. */
@@ -86,4 +86,17 @@ async function scenarioOf(
     })
   }
   return scenario
+}
+
+const require = createRequire(import.meta.url)
+
+/** What an evaluation's last bits may depend on, as agent.json and signed statements record it. */
+export function runtimeVersions(): Record<string, string> {
+  const version = (name: string): string => (require(`${name}/package.json`) as { version: string }).version
+  return {
+    node: process.versions.node,
+    v8: process.versions.v8,
+    onnxruntime: version('onnxruntime-node'),
+    platform: `${process.platform}-${process.arch}`,
+  }
 }

@@ -8,11 +8,11 @@ import {
 } from '@agentgym/contract'
 import { greedyActions } from '../policy/action-sampling.ts'
 import { loadModelSession } from '../policy/policy-session.ts'
+import { checkPolicySpaces } from '../policy/policy-spec.ts'
 import { EpisodeSampler } from '../sandbox/episode-sampler.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
-import { checkPolicySpaces } from './check-policy-spaces.ts'
 import { type EpisodeOutcome, playEpisodes } from './play-episodes.ts'
 
 /**

@@ -10,7 +10,7 @@ import {
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { EvaluationReply, EvaluationRequest } from './evaluation-worker.ts'
-import { summarise } from './summarise.ts'
+import { summarize } from './summarize.ts'
 
 export type EvaluationTask = {
   scenario: ScenarioCode
@@ -55,7 +55,7 @@ export class Evaluator {
       return message.type === 'outcomes'
     })
     if (reply.type === 'outcomes' && reply.sample !== null) onSample?.(reply.sample)
-    return summarise(reply.type === 'outcomes' ? reply.outcomes : [], {
+    return summarize(reply.type === 'outcomes' ? reply.outcomes : [], {
       scenario: task.scenario.identity,
       seed: task.seed,
       success,

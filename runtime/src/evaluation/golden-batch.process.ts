@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { AgentGymError } from '@agentgym/contract'
 import { serveJob } from '../sandbox/job-process.ts'
 import type { GoldenReply, GoldenRequest } from './golden-batch.worker.ts'
-import { modelTimeout } from './model-timeout.ts'
+import { modelTimeout } from './model-failure.ts'
 
 export type GoldenJob = GoldenRequest & { deadlineMs: number }
 /** `peakMemoryMb`: the most that the process ever held, which a watch from outside may miss. */

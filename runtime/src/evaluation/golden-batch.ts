@@ -1,7 +1,7 @@
-import { AgentGymError, type AgentManifest } from '@agentgym/contract'
-import { superviseJob } from '../sandbox/supervisor.ts'
+import type { AgentManifest } from '@agentgym/contract'
+import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { GoldenJob, GoldenResult } from './golden-batch.process.ts'
-import { threadEnvironment } from './thread-environment.ts'
+import { blameModel, modelOutOfMemory } from './model-failure.ts'
 
 export type ModelCheckLimits = {
   /** Loading the model and running the golden batch. */
@@ -42,36 +42,6 @@ export async function runGoldenBatch({ manifest, model, signal, ...options }: Go
   const { outputHash, peakMemoryMb } = (await supervised.catch((error: unknown) => {
     throw blameModel(error)
   })) as GoldenResult
-  if (peakMemoryMb > limits.processMemoryMb) throw outOfMemory(peakMemoryMb, limits.processMemoryMb)
+  if (peakMemoryMb > limits.processMemoryMb) throw modelOutOfMemory(peakMemoryMb, limits.processMemoryMb)
   return outputHash
-}
-
-/** In that process runs nothing but the model: what ended it is the model's doing. */
-export function blameModel(error: unknown): unknown {
-  if (!(error instanceof AgentGymError) || error.code !== 'training_failed') return error
-  const { memory_mb, limit_mb, signal } = error.data
-  if (typeof memory_mb === 'number') return outOfMemory(memory_mb, Number(limit_mb))
-  // A SIGKILL that is not ours is the kernel's: there was no memory left.
-  if (signal === 'SIGKILL') return outOfMemory(null, null)
-  if (signal === undefined) return error
-  return new AgentGymError(
-    {
-      code: 'model_crashed',
-      message: `model.onnx ended the process that ran it (${signal ?? `exit status ${error.data.exit_status}`}).`,
-      hint: 'Export the policy again, as plain layers.',
-      data: { file: 'model.onnx', signal, exit_status: error.data.exit_status },
-    },
-    { cause: error },
-  )
-}
-
-function outOfMemory(memoryMb: number | null, limitMb: number | null): AgentGymError {
-  const used =
-    memoryMb === null ? '' : ` It brought its process to ${Math.round(memoryMb)} MiB; it may use ${limitMb} MiB.`
-  return new AgentGymError({
-    code: 'model_out_of_memory',
-    message: `model.onnx used more memory than it may.${used}`,
-    hint: 'Train a smaller network.',
-    data: { file: 'model.onnx', memory_mb: memoryMb, limit_mb: limitMb },
-  })
 }

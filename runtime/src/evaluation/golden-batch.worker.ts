@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
-import { AgentGymError, type ErrorReport, type PolicySpec } from '@agentgym/contract'
+import { AgentGymError, type ErrorReport, type ObservationLeaf, type PolicySpec } from '@agentgym/contract'
+import { threefry2x32 } from '../policy/action-sampling.ts'
 import { loadModelSession, type PolicySession } from '../policy/policy-session.ts'
-import { GOLDEN_ROWS, goldenObservations } from './golden-observations.ts'
 
 export type GoldenRequest = { policy: PolicySpec; model: Uint8Array }
 export type GoldenReply =
@@ -54,4 +54,40 @@ if (parentPort !== null) {
     }
   })
   reply({ type: 'ready' })
+}
+
+/** Rows of the golden batch. */
+export const GOLDEN_ROWS = 64
+
+/** Any fixed key: the rows are the same on every machine, for ever. */
+const KEY = [0x601d, 0xba7c4] as const
+
+/**
+ * Observations [64, row] within the policy's spaces: the first row all zeros (an empty text), the second the lowest and
+ * the third the highest of what is usual (±1 of a box), the others uniform: boxes within ±2, texts of every length.
+ */
+export function goldenObservations(spec: PolicySpec): Float32Array {
+  const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
+  const rows = new Float32Array(GOLDEN_ROWS * row)
+  const words = new Int32Array(2)
+  for (let r = 1; r < GOLDEN_ROWS; r++) {
+    for (const leaf of spec.observation) {
+      // Of a text, so many tokens and then padding.
+      const tokens = 1 + (r % leaf.size)
+      for (let i = 0; i < leaf.size; i++) {
+        threefry2x32(KEY[0], KEY[1], r, leaf.offset + i, words)
+        const uniform = r === 1 ? 0 : r === 2 ? 1 - 2 ** -24 : (words[0] >>> 8) / 2 ** 24
+        if (leaf.kind !== 'text' || i < tokens)
+          rows[r * row + leaf.offset + i] = goldenNumber(leaf, i, uniform, r < 3 ? 1 : 2)
+      }
+    }
+  }
+  return rows
+}
+
+/** A number of a column's own range from one in [0, 1). Token 0 is padding, so that texts begin at 1. */
+function goldenNumber({ kind, counts }: ObservationLeaf, column: number, uniform: number, bound: number): number {
+  if (kind === 'box') return Math.fround(bound * (2 * uniform - 1))
+  if (kind === 'text') return counts[0] > 1 ? 1 + Math.floor(uniform * (counts[0] - 1)) : 0
+  return Math.floor(uniform * counts[column])
 }

@@ -1,7 +1,7 @@
+import { createHash, type Hash } from 'node:crypto'
 import { IDLE, MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { EpisodeSampler } from '../sandbox/episode-sampler.ts'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
-import { EpisodeHash } from './trajectory-hash.ts'
 
 export type EpisodeOutcome = {
   return: number
@@ -65,4 +65,60 @@ export function playEpisodes(
     })
   }
   return outcomes
+}
+
+const ROWS = 512
+
+/**
+ * Hash of one episode: SHA-256 over its number, then (action row, reward) of every step as little-endian float32, then
+ * its length and how it ended. Rows are collected in a block so that a step costs a copy, not a call into the hash.
+ */
+export class EpisodeHash {
+  readonly #rowSize: number
+  readonly #block: Float32Array
+  #hash: Hash
+  #rows = 0
+  #length = 0
+
+  constructor(actionSize: number) {
+    this.#rowSize = actionSize + 1
+    this.#block = new Float32Array(ROWS * this.#rowSize)
+    this.#hash = createHash('sha256')
+  }
+
+  /** Adds row `environment` of the vector buffers. */
+  step(actions: Float32Array, rewards: Float32Array, environment: number): void {
+    const at = this.#rows * this.#rowSize
+    const from = environment * (this.#rowSize - 1)
+    for (let i = 0; i < this.#rowSize - 1; i++) this.#block[at + i] = actions[from + i]
+    this.#block[at + this.#rowSize - 1] = rewards[environment]
+    this.#rows += 1
+    this.#length += 1
+    if (this.#rows === ROWS) this.#flush()
+  }
+
+  /** Ends the episode, gives its digest and starts afresh. */
+  end(episode: number, flags: number): Uint8Array {
+    this.#flush()
+    const tail = new DataView(new ArrayBuffer(12))
+    tail.setUint32(0, episode, true)
+    tail.setUint32(4, this.#length, true)
+    tail.setUint32(8, flags, true)
+    const digest = this.#hash.update(new Uint8Array(tail.buffer)).digest()
+    this.#hash = createHash('sha256')
+    this.#length = 0
+    return digest
+  }
+
+  #flush(): void {
+    this.#hash.update(new Uint8Array(this.#block.buffer, 0, this.#rows * this.#rowSize * 4))
+    this.#rows = 0
+  }
+}
+
+/** `trajectory_hash`: SHA-256 (hex) over the episodes' digests in order of their numbers. */
+export function trajectoryHash(digests: Uint8Array[]): string {
+  const hash = createHash('sha256')
+  for (const digest of digests) hash.update(digest)
+  return hash.digest('hex')
 }

@@ -15,7 +15,7 @@ import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
 import { createNativeEnvironment } from '../rollout/testing/native-environment.ts'
 import { callAnswerer } from './call-answerer.ts'
-import type { ServedCall, ServedSpaces } from './call-encoder.ts'
+import type { ServedCall, ServedSpaces } from './call-codec.ts'
 import { actionSpaces, hasChoices, observationSpaces, randomMask, randomSample } from './testing/random-calls.ts'
 
 const network = { hidden: [6], activation: 'tanh', embedding: 3, normalizeObservation: true } as const

@@ -1,10 +1,9 @@
 import { AgentGymError, type CallAnswer, callsABatch, type ErrorReport, type PolicySpec } from '@agentgym/contract'
-import { checkPolicySpaces } from '../evaluation/check-policy-spaces.ts'
 import { actionComponents } from '../policy/action-components.ts'
 import { greedyActions } from '../policy/action-sampling.ts'
 import { loadModelSession, type PolicySession } from '../policy/policy-session.ts'
-import { actionDescriber, choiceProbabilities } from './action-description.ts'
-import { callEncoder, type ServedCall, type ServedSpaces } from './call-encoder.ts'
+import { checkPolicySpaces } from '../policy/policy-spec.ts'
+import { actionDescriber, callEncoder, choiceProbabilities, type ServedCall, type ServedSpaces } from './call-codec.ts'
 
 /** Of agent.json, what acting needs. */
 export type ServedManifest = { scenario: ServedSpaces; policy: PolicySpec }

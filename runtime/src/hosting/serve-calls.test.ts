@@ -7,7 +7,7 @@ import { agentTarball } from '../../../testdata/tarballs/good-agent.ts'
 import { runWorker, type WorkerOptions } from '../worker/run-worker.ts'
 import { processesRunning } from '../worker/testing/fixture-job.ts'
 import type { WorkerEvent } from '../worker/worker-event.ts'
-import { answerParts } from './answer-parts.ts'
+import { answerParts } from './serve-calls.ts'
 import { CallServer } from './testing/call-server.ts'
 
 /** Passes the walk of one's own machine, loads at once, and takes very long for a batch. */

@@ -1,13 +1,22 @@
 import { answerCalls, type Client, leaseCalls } from '@agentgym/client'
 import { AgentGymError, type CallAnswer, type ErrorReport, type LeasedCalls } from '@agentgym/contract'
-import { publicReport } from '../worker/public-report.ts'
-import { isLost, isRefused, isTransient, pause, retryAfterMs, withinTime } from '../worker/request-failure.ts'
-import type { OnWorkerEvent } from '../worker/worker-event.ts'
-import type { ServedAgentLimits } from './agent-process.ts'
-import { answerParts } from './answer-parts.ts'
-import { CallLease } from './call-lease.ts'
-import { CallTally } from './call-tally.ts'
-import { isAgentsFault, obtainAgent } from './obtain-agent.ts'
+import { readAgentWithModel } from '../evaluation/read-agent.ts'
+import { publicReport } from '../worker/failure-report.ts'
+import { inFolder, obtainPackage } from '../worker/obtain-package.ts'
+import {
+  elapsedMs,
+  isLost,
+  isRefused,
+  isTransient,
+  leaseLost,
+  now,
+  pause,
+  retryAfterMs,
+  withinTime,
+} from '../worker/server-requests.ts'
+import { agentFiles } from '../worker/tarball.ts'
+import type { CallEvent, OnWorkerEvent } from '../worker/worker-event.ts'
+import type { AgentWithModel, ServedAgentLimits } from './served-agent.ts'
 import { ServedAgents } from './served-agents.ts'
 
 export type ServingOptions = {
@@ -22,7 +31,7 @@ export type ServingOptions = {
   unsupportedMs?: number
 }
 
-export type ServeCallsOptions = ServingOptions & {
+type ServeCallsOptions = ServingOptions & {
   client: Client
   /** The worker's. */
   id: string
@@ -158,4 +167,108 @@ function toReport(error: unknown): ErrorReport {
     hint: 'This is a fault of AgentGym or of the machine: please report it with the stack.',
     data: { stack },
   }
+}
+
+const requestLimitMs = 10_000
+const shortestAnswerRetryMs = 100
+const longestAnswerRetryMs = 2_000
+
+/** The lease of a batch of calls, from now on. It lasts some seconds, and nothing prolongs it: then others answer the calls. */
+class CallLease {
+  readonly client: Client
+  readonly #leaseMs: number
+  readonly #signal: AbortSignal
+  readonly #since = now()
+
+  constructor(client: Client, leaseMs: number, signal: AbortSignal) {
+    this.client = client
+    this.#leaseMs = leaseMs
+    this.#signal = signal
+  }
+
+  /**
+   * Sends a request about the calls, again where the server does not answer or is in trouble, as long as the lease holds.
+   * Throws `lease_lost`, and what the server refuses the request for.
+   */
+  async request<Result>(
+    send: (signal: AbortSignal) => Promise<Result>,
+    { limitMs = requestLimitMs }: { limitMs?: number } = {},
+  ): Promise<Result> {
+    for (let retryMs = shortestAnswerRetryMs; ; retryMs = Math.min(2 * retryMs, longestAnswerRetryMs)) {
+      const leftMs = this.#leaseMs - elapsedMs(this.#since)
+      if (leftMs <= 0 || this.#signal.aborted) throw leaseLost()
+      try {
+        return await withinTime(Math.min(limitMs, leftMs), this.#signal, send)
+      } catch (error) {
+        if (this.#signal.aborted) throw leaseLost()
+        if (!isTransient(error)) throw error
+        await pause(retryAfterMs(error, retryMs), this.#signal)
+      }
+    }
+  }
+}
+
+const everyMs = 5_000
+
+/** Counts answers, and tells of them every few seconds: calls may come by the thousand. */
+class CallTally {
+  readonly #onEvent: (event: CallEvent) => void
+  readonly #counts = new Map<string, { calls: number; failed: number }>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(onEvent: (event: CallEvent) => void) {
+    this.#onEvent = onEvent
+  }
+
+  count(subject: string, answers: CallAnswer[]): void {
+    const { calls, failed } = this.#counts.get(subject) ?? { calls: 0, failed: 0 }
+    const failures = answers.filter((answer) => 'error' in answer).length
+    this.#counts.set(subject, { calls: calls + answers.length, failed: failed + failures })
+    this.#timer ??= setTimeout(() => this.flush(), everyMs).unref()
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const [subject, counts] of this.#counts) this.#onEvent({ event: 'calls_answered', subject, ...counts })
+    this.#counts.clear()
+  }
+}
+
+/**
+ * Downloads an agent, holds it to its integrity, its model to the hash in agent.json, and walks the model. Nothing of it stays
+ * on the disk. Throws `integrity_mismatch`, and what `readAgentWithModel` does for an agent that must not be run.
+ */
+function obtainAgent(lease: CallLease, agent: LeasedCalls['agent']): Promise<AgentWithModel> {
+  return inFolder(async (folder) => {
+    await obtainPackage(lease, agent, folder, agentFiles)
+    return readAgentWithModel(folder).catch((error: unknown) => {
+      throw error instanceof AgentGymError ? new AgentGymError(publicReport(error, [folder])) : error
+    })
+  })
+}
+
+/** Of the agent's own making: it fails on every machine alike. */
+function isAgentsFault(error: unknown): error is AgentGymError {
+  if (!(error instanceof AgentGymError)) return false
+  return error.code.startsWith('model_') || ['agent_invalid', 'manifest_invalid'].includes(error.code)
+}
+
+/** The server takes a mebibyte a request; one answer never takes more. */
+const partBytes = 512 * 1_024
+
+/** Answers in as few parts as their size allows: probabilities of many choices are long. */
+export function answerParts(answers: CallAnswer[], limit = partBytes): CallAnswer[][] {
+  const parts: CallAnswer[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const answer of answers) {
+    const size = Buffer.byteLength(JSON.stringify(answer))
+    if (bytes + size > limit) {
+      parts.push([])
+      bytes = 0
+    }
+    parts[parts.length - 1].push(answer)
+    bytes += size
+  }
+  return parts
 }

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { AgentGymError, type CallAnswer, type ErrorReport } from '@agentgym/contract'
 import { type CallAnswerer, callAnswerer, type ServedManifest } from './call-answerer.ts'
-import type { ServedCall } from './call-encoder.ts'
+import type { ServedCall } from './call-codec.ts'
 
 export type ThreadRequest =
   | { type: 'load'; manifest: ServedManifest; model: Uint8Array }

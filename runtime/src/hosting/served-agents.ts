@@ -1,7 +1,6 @@
 import type { CallAnswer } from '@agentgym/contract'
-import type { AgentWithModel, ServedAgentLimits } from './agent-process.ts'
-import type { ServedCall } from './call-encoder.ts'
-import { ServedAgent, type ServedAgentEvents } from './served-agent.ts'
+import type { ServedCall } from './call-codec.ts'
+import { type AgentWithModel, ServedAgent, type ServedAgentEvents, type ServedAgentLimits } from './served-agent.ts'
 
 export type ServedAgentsOptions = {
   /** Agents that are held at once, each with a process. Not more batches may be under way. */

@@ -1,9 +1,8 @@
 import type { SpaceDescription } from '@agentgym/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { greedyActions, sampleActions } from './action-sampling.ts'
+import { greedyActions, sampleActions, threefry2x32 } from './action-sampling.ts'
 import { buildPolicySpec } from './policy-spec.ts'
-import { threefry2x32 } from './threefry.ts'
 
 const network = { hidden: [], activation: 'tanh', embedding: 1, normalizeObservation: false } as const
 const observation: SpaceDescription = { type: 'discrete', n: 1, start: 0 }

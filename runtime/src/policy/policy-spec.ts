@@ -1,4 +1,5 @@
-import type { ActionLeaf, PolicySpec } from '@agentgym/contract'
+import { isDeepStrictEqual } from 'node:util'
+import { type ActionLeaf, AgentGymError, type PolicySpec } from '@agentgym/contract'
 import { actionOutputNames } from '@agentgym/contract/model'
 import { actionLeaves, observationLeaves } from '@agentgym/scenario/engine'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
@@ -50,5 +51,25 @@ function withoutHugeScales(leaf: ActionLeaf): ActionLeaf {
     ...leaf,
     center: leaf.center.map((center, i) => (huge[i] ? 0 : center)),
     scale: leaf.scale.map((scale, i) => (huge[i] ? 1 : scale)),
+  }
+}
+
+/**
+ * Holds the policy of an agent's manifest to the spaces that it acts in: leaves, their names, sizes and places in the flat
+ * rows must be those that training would give it. Throws `agent_invalid`.
+ */
+export function checkPolicySpaces(
+  policy: PolicySpec,
+  spaces: Pick<ScenarioDescription, 'observation' | 'action'>,
+): void {
+  const own = buildPolicySpec(spaces, policy)
+  for (const side of ['observation', 'action'] as const) {
+    if (isDeepStrictEqual(own[side], policy[side])) continue
+    throw new AgentGymError({
+      code: 'agent_invalid',
+      message: `agent.json: the policy's ${side} is not the scenario's ${side} space.`,
+      hint: 'Take agent.json from a training run, unchanged.',
+      data: { file: 'agent.json', field: `policy.${side}` },
+    })
   }
 }

@@ -3,10 +3,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
-import { harnessSource } from '../sandbox/harness-source.ts'
-import type { ScenarioCode } from '../sandbox/scenario-code.ts'
+import { harnessSource, type ScenarioCode } from '../sandbox/scenario-code.ts'
+import { allocateSegment } from './collect-rollout.ts'
 import { RolloutPool } from './rollout-pool.ts'
-import { allocateSegment } from './rollout-segment.ts'
 
 const pools: RolloutPool[] = []
 afterEach(async () => {

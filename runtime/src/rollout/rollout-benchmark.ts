@@ -4,8 +4,7 @@ import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
-import { RolloutCollector } from './collect-rollout.ts'
-import { allocateSegment } from './rollout-segment.ts'
+import { allocateSegment, RolloutCollector } from './collect-rollout.ts'
 import { createNativeEnvironment } from './testing/native-environment.ts'
 
 export type RolloutBenchmark = {

@@ -5,8 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
 import { buildScenario, identityOf } from '../sandbox/build-scenario.ts'
-import { harnessSource } from '../sandbox/harness-source.ts'
-import type { ScenarioCode } from '../sandbox/scenario-code.ts'
+import { harnessSource, type ScenarioCode } from '../sandbox/scenario-code.ts'
 import { RolloutPool, splitEnvironments } from './rollout-pool.ts'
 
 const network = { hidden: [16], activation: 'tanh', embedding: 4, normalizeObservation: false } as const

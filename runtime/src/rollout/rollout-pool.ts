@@ -7,10 +7,8 @@ import type { ExecutionProvider } from '../policy/policy-session.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
-import { EpisodeColumns, type EpisodeRecord } from './episode-columns.ts'
-import type { EnvironmentSnapshot } from './episode-recorder.ts'
-import type { WorkerRequest } from './rollout-messages.ts'
-import { WorkerChannel } from './worker-channel.ts'
+import { type EnvironmentSnapshot, EpisodeColumns, type EpisodeRecord } from './episodes.ts'
+import { WorkerChannel, type WorkerRequest } from './worker-channel.ts'
 
 export type PoolOptions = {
   scenario: ScenarioCode

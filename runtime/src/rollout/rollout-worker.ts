@@ -4,9 +4,8 @@ import { AgentGymError } from '@agentgym/contract'
 import { createPolicySession, type RolloutSession } from '../policy/policy-session.ts'
 import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
-import { RolloutCollector } from './collect-rollout.ts'
-import type { WorkerConfiguration, WorkerOpen, WorkerReply, WorkerRequest } from './rollout-messages.ts'
-import { allocateSegment } from './rollout-segment.ts'
+import { allocateSegment, RolloutCollector } from './collect-rollout.ts'
+import type { WorkerConfiguration, WorkerOpen, WorkerReply, WorkerRequest } from './worker-channel.ts'
 
 /** One rollout thread: an isolate with its environments, an inference session, and the loop over both. */
 class RolloutWorker {

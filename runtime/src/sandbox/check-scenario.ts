@@ -2,11 +2,17 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { AgentGymError, type CheckReport, type SampleEpisode, sampleEpisodeSchema } from '@agentgym/contract'
 import { type BuiltScenario, identityOf, loadScenario, readBundle } from './build-scenario.ts'
-import { type Check, type CheckId, type CheckJob, type CheckMessage, checkIds } from './checks/check-messages.ts'
-import { faultMessage } from './checks/fault-message.ts'
-import { harnessSource } from './harness-source.ts'
+import {
+  type Check,
+  type CheckId,
+  type CheckJob,
+  type CheckMessage,
+  checkIds,
+  faultMessage,
+} from './checks/check-messages.ts'
 import type { JobLimits } from './limits.ts'
 import { readScenarioPackage } from './read-scenario-package.ts'
+import { harnessSource } from './scenario-code.ts'
 import { superviseJob } from './supervisor.ts'
 
 export type CheckOptions = {

@@ -6,9 +6,9 @@ import {
   type ViewedSpaces,
 } from '@agentgym/contract'
 import { actionLeaves, type ObservationLeaf, observationLeaves, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
+import { printable } from './guest-output.ts'
 import type { SandboxedEnvironment } from './sandboxed-environment.ts'
 import type { ScenarioDescription } from './vector-environment.ts'
-import { printable } from './watched-texts.ts'
 
 type Step = SampleEpisode['steps'][number]
 type Seen = SampleEpisode['last']

@@ -1,9 +1,9 @@
 import { BOARD_LENGTH, type Phase, phases } from '@agentgym/scenario/engine'
 import ivm from 'isolated-vm'
 import { BOARD_CROSSING, BOARD_CROSSINGS, readPlace } from './board.ts'
-import { explainCrossing, explainFault, explainSyntax } from './guest-failure.ts'
 import type { Harness, StartOptions } from './harness/harness.ts'
 import type { JobLimits } from './limits.ts'
+import { explainCrossing, explainFault, explainSyntax } from './scenario-failure.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 
 /** What a crossing returns beside the engine's DONE and PENDING. */

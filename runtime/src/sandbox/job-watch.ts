@@ -1,11 +1,15 @@
+import { AgentGymError } from '@agentgym/contract'
 import { isCrossing, type Place, progressKey, readPlace } from './board.ts'
-import { BEAT_MS } from './job-messages.ts'
+import type { OutputTail } from './escape-output.ts'
+import { BEAT_MS } from './job-process.ts'
 import type { JobLimits } from './limits.ts'
+import { formatMs, scenarioError } from './scenario-failure.ts'
+import type { ScenarioIdentity } from './vector-environment.ts'
 
 type WatchedBoard = { board: Int32Array; key: string; sinceMs: number }
 
 /** A verdict of the watch: the guest hangs there, or the job's own main thread does not answer. */
-export type Hang = { place: Place; limitMs: number } | { place: undefined; limitMs: number }
+type Hang = { place: Place; limitMs: number } | { place: undefined; limitMs: number }
 
 /**
  * Time and progress as the supervisor sees them. Its clock counts at most a few ticks at a time, so that a pause of the
@@ -72,4 +76,86 @@ export class JobWatch {
     if (running.length === 0) return undefined
     return readPlace(running.reduce((oldest, next) => (next.sinceMs < oldest.sinceMs ? next : oldest)).board)
   }
+}
+
+const SHOWN_TAIL = 2048
+/** What V8 and the allocators print before they abort. */
+const outOfMemory =
+  /heap out of memory|is_heap_oom = 1|Allocation failed|Fatal process out of memory|invalid (array|table|size)|bad_alloc|Zone|Committing semi space failed/i
+const memoryHint = "Look for arrays, maps or strings that grow; the limit is one isolate's, not one environment's."
+
+export function explainHang(identity: ScenarioIdentity, hang: Hang, output: OutputTail): AgentGymError {
+  if (hang.place !== undefined) {
+    return scenarioError(identity, {
+      code: 'scenario_timeout',
+      place: hang.place,
+      what: `${hang.place.phase} did not return within ${formatMs(hang.limitMs)} and could not be interrupted`,
+      data: { limit_ms: hang.limitMs },
+    })
+  }
+  return new AgentGymError({
+    code: 'training_failed',
+    message: `The job's process did not answer for ${formatMs(hang.limitMs)} and was ended.`,
+    hint: 'A machine that swaps or an update of a very large model can do this: use smaller minibatches.',
+    data: { scenario: identity.name, version: identity.version, output: output.shown(SHOWN_TAIL) },
+  })
+}
+
+export function explainMemory(
+  identity: ScenarioIdentity,
+  watch: JobWatch,
+  memoryMb: number,
+  limits: JobLimits,
+  output: OutputTail,
+): AgentGymError {
+  const place = watch.guestPlace()
+  const data = { memory_mb: Math.round(memoryMb), limit_mb: limits.processMemoryMb }
+  if (place !== undefined) {
+    const what = `${place.phase} brought the process to ${data.memory_mb} MiB; it may use ${data.limit_mb} MiB`
+    return scenarioError(identity, { code: 'scenario_out_of_memory', place, what, hint: memoryHint, data })
+  }
+  return new AgentGymError({
+    code: 'training_failed',
+    message: `The job's process used ${data.memory_mb} MiB; it may use ${data.limit_mb} MiB. No scenario code was running.`,
+    hint: 'Use fewer environments, a shorter rollout or a smaller network.',
+    data: { scenario: identity.name, version: identity.version, ...data, output: output.shown(SHOWN_TAIL) },
+  })
+}
+
+/** The process ended without a result: by the guest's doing if guest code was running, else by ours. */
+export function explainExit(
+  identity: ScenarioIdentity,
+  watch: JobWatch,
+  output: OutputTail,
+  code: number | null,
+  signal: NodeJS.Signals | null,
+): AgentGymError {
+  const place = watch.guestPlace()
+  const ended = signal === null ? `exit status ${code}` : signal
+  const data = { signal, exit_status: code, output: output.shown(SHOWN_TAIL) }
+  if (place !== undefined) return explainGuestExit(identity, place, ended, output, data)
+  return new AgentGymError({
+    code: 'training_failed',
+    message: `The job's process ended early (${ended}). No scenario code was running.`,
+    hint: signal === 'SIGKILL' ? 'The system may have run out of memory.' : 'The end of its output is in data.output.',
+    data: { scenario: identity.name, version: identity.version, ...data },
+  })
+}
+
+function explainGuestExit(
+  identity: ScenarioIdentity,
+  place: Place,
+  ended: string,
+  output: OutputTail,
+  data: Record<string, unknown>,
+): AgentGymError {
+  // A SIGKILL that is not ours is the kernel's: the machine or the job's cgroup had no memory left.
+  const memory = ended === 'SIGKILL' || outOfMemory.test(output.raw)
+  return scenarioError(identity, {
+    code: memory ? 'scenario_out_of_memory' : 'scenario_crashed',
+    place,
+    what: `${place.phase} ${memory ? 'used up the memory and ' : ''}ended the process (${ended})`,
+    hint: memory ? memoryHint : undefined,
+    data,
+  })
 }

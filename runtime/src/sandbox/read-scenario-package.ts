@@ -9,7 +9,7 @@ import {
 } from '@agentgym/contract'
 import type { z } from 'zod'
 
-/** How to mend each field, by its path in package.json. */
+/** How to fix each field, by its path in package.json. */
 const hints: Record<string, string> = {
   name: 'Give the package an npm name in lower case, such as "@you/cart-pole".',
   version: 'Give the package a version such as "1.0.0".',
@@ -18,10 +18,21 @@ const hints: Record<string, string> = {
   'agentgym.kind': 'A scenario has "kind": "scenario".',
   'agentgym.entry': 'Name the file that exports the scenario, such as "src/index.ts".',
   'agentgym.title': 'Give a title of at most 80 characters.',
-  'agentgym.summary': 'Say in one sentence of at most 280 characters what the agent learns.',
+  'agentgym.summary': 'Describe in one sentence, of at most 280 characters, what the agent learns.',
   'agentgym.category': 'Give a category such as "control" or "tool-use".',
-  'agentgym.difficulty': 'Take one of beginner, intermediate, advanced, expert.',
+  'agentgym.difficulty': 'Use one of beginner, intermediate, advanced, expert.',
   'agentgym.success': 'Map a metric to the lowest value that counts as solved: { "return_mean": 475 }.',
+}
+
+/** What a folder's package.json says it contains; null where it is neither, or cannot be read. */
+export function packageKind(folder: string): 'scenario' | 'agent' | null {
+  try {
+    const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
+    const kind: unknown = manifest.agentgym.kind
+    return kind === 'scenario' || kind === 'agent' ? kind : null
+  } catch {
+    return null
+  }
 }
 
 /** Reads and checks a scenario folder's package.json. Throws `file_not_found` or `manifest_invalid`. */
@@ -50,7 +61,7 @@ function parseJson(file: string): unknown {
     return JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''))
   } catch (error) {
     const reason = error instanceof Error ? error.message : ''
-    throw manifestError(file, 'package.json', `is not valid JSON: ${reason}`, 'Mend the JSON at the place named.')
+    throw manifestError(file, 'package.json', `is not valid JSON: ${reason}`, 'Fix the JSON at the position named.')
   }
 }
 

@@ -12,13 +12,18 @@ import {
 } from '@agentgym/scenario/engine'
 import ivm from 'isolated-vm'
 import { readPlace } from './board.ts'
-import { firstBadFlaggedRow, firstBadRow, firstIllegalMask } from './check-rows.ts'
 import { FAULT, Guest } from './guest.ts'
+import {
+  firstBadFlaggedRow,
+  firstBadRow,
+  firstIllegalMask,
+  readDescription,
+  readWatchedTexts,
+  type WatchedTexts,
+} from './guest-output.ts'
 import { type JobLimits, withDefaults } from './limits.ts'
-import { readDescription } from './scenario-description.ts'
-import { formatMs, scenarioError } from './scenario-fault.ts'
+import { formatMs, scenarioError } from './scenario-failure.ts'
 import type { ScenarioDescription, ScenarioIdentity, VectorEnvironment } from './vector-environment.ts'
-import { readWatchedTexts, type WatchedTexts } from './watched-texts.ts'
 
 export type SandboxLimits = Partial<JobLimits>
 

@@ -6,12 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contract'
 import { OutputTail } from './escape-output.ts'
 import { jobCommand } from './job-command.ts'
-import { explainExit, explainHang, explainMemory } from './job-failure.ts'
-import { BEAT_MS, type FromJob, type ToJob } from './job-messages.ts'
-import { JobWatch } from './job-watch.ts'
+import { createMemoryGroup, readProcessMemoryMb } from './job-memory.ts'
+import { BEAT_MS, type FromJob, type ToJob } from './job-process.ts'
+import { explainExit, explainHang, explainMemory, JobWatch } from './job-watch.ts'
 import { type JobLimits, withDefaults } from './limits.ts'
-import { createMemoryGroup } from './memory-group.ts'
-import { readProcessMemoryMb } from './process-memory.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 
 export type SupervisedJob = {
@@ -199,4 +197,9 @@ function notStarted(error: Error): AgentGymError {
 
 function cancelled(): AgentGymError {
   return new AgentGymError({ code: 'training_cancelled', message: 'The job was cancelled.' })
+}
+
+/** Libraries that bring thread pools of their own get one thread: the rollout workers and the learner share the cores. */
+export function threadEnvironment(): Record<string, string> {
+  return { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', MKL_NUM_THREADS: '1' }
 }

@@ -1,6 +1,6 @@
 import type { RolloutSegment, UpdateMetrics } from '../learner/learner-types.ts'
 import type { EpisodeSnapshot } from './checkpoint.ts'
-import type { EpisodeResult } from './episode-statistics.ts'
+import type { EpisodeResult } from './run-statistics.ts'
 
 /** What one iteration played and what the learner said of it. */
 export type Iteration = {
@@ -33,4 +33,12 @@ export async function timed<Result>(work: Promise<Result>): Promise<{ result: Re
   const started = performance.now()
   const result = await work
   return { result, seconds: (performance.now() - started) / 1000 }
+}
+
+/** A seed of its own for every update, from the run's seed and the update's number alone (murmur3's finaliser). */
+export function updateSeed(seed: number, iteration: number): number {
+  let h = (seed ^ Math.imul(iteration + 1, 0x9e3779b9)) >>> 0
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
 }

@@ -1,8 +1,7 @@
 import type { GrpoSettings } from '@agentgym/contract'
 import type { GrpoUpdate, Learner, RolloutSegment } from '../learner/learner-types.ts'
-import { type Algorithm, type Iteration, type RolloutObserver, timed } from './algorithm.ts'
-import type { EpisodeResult } from './episode-statistics.ts'
-import { updateSeed } from './update-seed.ts'
+import { type Algorithm, type Iteration, type RolloutObserver, timed, updateSeed } from './algorithm.ts'
+import type { EpisodeResult } from './run-statistics.ts'
 
 /** What GRPO needs of the rollout pool. */
 type GroupCollector = {

@@ -1,5 +1,5 @@
 import * as echarts from 'echarts'
-import type { CurvePoint } from './curve.ts'
+import type { CurvePoint } from './run-statistics.ts'
 
 /** Draws the learning curve as SVG: the return in Okabe–Ito blue, the target as a dashed line. Same input, same bytes. */
 export function drawLearningCurve(curve: CurvePoint[], options: { title: string; target: number | null }): string {

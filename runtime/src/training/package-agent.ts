@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import type { AgentManifest, ScenarioPackage } from '@agentgym/contract'
-import { runtimeVersions } from '../evaluation/runtime-versions.ts'
+import { runtimeVersions } from '../evaluation/evaluate-agent.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import { sha256 } from '../sandbox/sha256.ts'
-import { writeAtomically } from './atomic-write.ts'
-import { modelCard } from './model-card.ts'
-import type { TrainingOutcome } from './training-job.ts'
+import { writeAtomically } from './run-folder.ts'
+import type { TrainingOutcome } from './run-training.ts'
 
-export type TrainedAgent = {
+type TrainedAgent = {
   outcome: NonNullable<TrainingOutcome>
   scenario: Pick<BuiltScenario, 'package' | 'hash'>
   /** Name and version of the package; by default they say what it is, as a draft. */
@@ -74,4 +73,100 @@ function packageManifest(
 
 function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** README.md of an agent package: what it is, how good it is, how to run it and how to get the same result again. */
+function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: number): string {
+  const { evaluation } = agent
+  const title = escapeMarkdown(scenario.agentgym.title)
+  const lines = [
+    `# ${title}: trained agent`,
+    '',
+    `Trained with ${agent.algorithm.toUpperCase()} for ${count(agent.steps)} environment steps (${Math.round(seconds)} s) on \`${agent.scenario.name}@${agent.scenario.version}\`.`,
+    escapeMarkdown(scenario.agentgym.summary),
+    '',
+    '![Learning curve: mean return of the last 100 episodes over environment steps](learning-curve.svg)',
+    '',
+    '## Evaluation',
+    '',
+    `${evaluation.episodes} held-out episodes, seed ${evaluation.seed}, greedy actions.`,
+    '',
+    '| measure | value | target | reached |',
+    '| --- | ---: | ---: | --- |',
+    ...evaluationRows(agent),
+    '',
+    '## Use',
+    '',
+    '```sh',
+    `agentgym eval . --episodes ${evaluation.episodes} --seed ${evaluation.seed}`,
+    '```',
+    '',
+    'gives the same numbers and the same trajectory hash again:',
+    '',
+    `\`${evaluation.trajectory_hash}\``,
+    '',
+    '`model.onnx` takes ' +
+      agent.policy.observation.map((leaf) => `\`${leaf.name}\` [batch, ${leaf.size}]`).join(', ') +
+      ' as float32 and gives ' +
+      outputs(agent) +
+      ` and \`value\` [batch], ${valueMeaning(agent)}. Observation normalisation is part of the graph.`,
+    '',
+    '## How it was made',
+    '',
+    `Seed ${agent.seed}; scenario bundle \`${agent.scenario.hash.slice(0, 16)}…\`; ${Object.entries(agent.runtime)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', ')}.`,
+    '',
+    '| setting | value |',
+    '| --- | --- |',
+    ...Object.entries(agent.settings).map(([name, value]) => `| ${name} | ${JSON.stringify(value)} |`),
+    '',
+    '## Limits',
+    '',
+    'The agent has seen this scenario version only. A changed observation, reward or time limit needs a new training run.',
+    '',
+  ]
+  return lines.join('\n')
+}
+
+function evaluationRows({ evaluation }: AgentManifest): string[] {
+  const targets = new Map(evaluation.success.criteria.map((criterion) => [criterion.metric, criterion]))
+  const measured = new Map<string, number | null>([['return_mean', evaluation.return_mean]])
+  for (const [name, value] of Object.entries(evaluation.metrics)) measured.set(name, value)
+  for (const { metric, value } of evaluation.success.criteria) measured.set(metric, value)
+  const spread = evaluation.return_std === null ? '' : ` ± ${figure(evaluation.return_std)}`
+  return [...measured].map(([name, value]) => {
+    const target = targets.get(name)
+    const shown = value === null ? '–' : `${figure(value)}${name === 'return_mean' ? spread : ''}`
+    return `| ${escapeMarkdown(name)} | ${shown} | ${target ? `≥ ${target.target}` : ''} | ${target ? (target.ok ? 'yes' : 'no') : ''} |`
+  })
+}
+
+/** GRPO learns without a critic: the network is there, as it was drawn. */
+function valueMeaning(agent: AgentManifest): string {
+  return agent.algorithm === 'grpo' ? 'which was not trained' : 'in units of the reward'
+}
+
+function outputs(agent: AgentManifest): string {
+  const leaves = agent.policy.action
+  return leaves
+    .map((leaf) => {
+      const prefix = leaves.length === 1 ? '' : `${leaf.name}.`
+      if (leaf.kind === 'box') return `\`${prefix}mean\`, \`${prefix}log_std\` [batch, ${leaf.size}]`
+      return `\`${prefix}logits\` [batch, ${leaf.counts.reduce((a, b) => a + b, 0)}]`
+    })
+    .join(', ')
+}
+
+function figure(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toPrecision(4)
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+/** Titles, summaries and metric names are the author's: no Markdown of theirs may act in a buyer's view. */
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\p{Cc}]+/gu, ' ').replace(/[\\`*_{}[\]<>#|!]/g, '\\$&')
 }

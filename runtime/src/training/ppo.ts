@@ -1,9 +1,8 @@
 import type { PpoSettings } from '@agentgym/contract'
 import type { Learner, PpoUpdate, RolloutSegment } from '../learner/learner-types.ts'
-import { type Algorithm, type Iteration, type RolloutObserver, timed } from './algorithm.ts'
+import { type Algorithm, type Iteration, type RolloutObserver, timed, updateSeed } from './algorithm.ts'
 import type { EpisodeSnapshot } from './checkpoint.ts'
-import type { EpisodeResult } from './episode-statistics.ts'
-import { updateSeed } from './update-seed.ts'
+import type { EpisodeResult } from './run-statistics.ts'
 
 /** What PPO needs of the rollout pool. */
 export type Collector = {

@@ -6,13 +6,10 @@ import { agentGymHome, rememberScenario } from '../evaluation/scenario-store.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
-import { writeAtomically } from './atomic-write.ts'
-import { decodeCheckpoint } from './checkpoint.ts'
-import { assertContinues } from './continue-run.ts'
+import { assertContinues, decodeCheckpoint } from './checkpoint.ts'
 import { packageAgent } from './package-agent.ts'
-import { lockRun } from './run-lock.ts'
-import { runTraining } from './run-training.ts'
-import type { TrainingJob, TrainingOutcome } from './training-job.ts'
+import { lockRun, writeAtomically } from './run-folder.ts'
+import { runTraining, type TrainingJob, type TrainingOutcome } from './run-training.ts'
 
 export type TrainOptions = {
   scenario: BuiltScenario

@@ -1,12 +1,9 @@
 import type { Evaluation, ProgressEvent, TrainingPlan } from '@agentgym/contract'
-import { isBetter } from '../evaluation/success.ts'
+import { isBetter } from '../evaluation/summarize.ts'
 import type { Learner } from '../learner/learner-types.ts'
-import type { Algorithm } from './algorithm.ts'
+import type { Algorithm, Iteration } from './algorithm.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import { appendToCurve, type CurvePoint } from './curve.ts'
-import { EpisodeStatistics } from './episode-statistics.ts'
-import { progressEvent } from './progress-event.ts'
-import { type RunClock, startClock } from './run-clock.ts'
+import { appendToCurve, type CurvePoint, EpisodeStatistics, type RunClock, startClock } from './run-statistics.ts'
 
 /** Where a run stands: iterations done, and the environment steps that they took. */
 export type RunPlace = { iteration: number; steps: number; seconds: number }
@@ -155,4 +152,45 @@ async function finish(run: TrainingRun, state: RunState, chosen: Chosen): Promis
 /** Whether a multiple of `every` lies beyond `before`, up to `steps`. */
 function crosses(every: number, before: number, steps: number): boolean {
   return every > 0 && Math.floor(steps / every) > Math.floor(before / every)
+}
+
+/** The line that a training iteration reports. */
+function progressEvent(now: {
+  iteration: number
+  steps: number
+  stepsTotal: number
+  clock: RunClock
+  statistics: EpisodeStatistics
+  done: Iteration
+}): ProgressEvent {
+  const { statistics, steps, done } = now
+  const { metrics } = done
+  const seconds = now.clock.seconds()
+  return {
+    event: 'progress',
+    iteration: now.iteration,
+    steps,
+    steps_total: now.stepsTotal,
+    steps_per_second: seconds > 0 ? steps / seconds : 0,
+    seconds,
+    collect_seconds: done.collectSeconds,
+    update_seconds: done.updateSeconds,
+    episodes: done.episodes.length,
+    episodes_total: statistics.total,
+    return_mean: statistics.returnMean,
+    length_mean: statistics.lengthMean,
+    metrics: statistics.metricMeans,
+    learner: {
+      policy_loss: metrics.policyLoss,
+      value_loss: metrics.valueLoss,
+      entropy: metrics.entropy,
+      approximate_kl: metrics.approximateKl,
+      clip_fraction: metrics.clipFraction,
+      explained_variance: metrics.explainedVariance,
+      kl_to_reference: metrics.klToReference,
+      zero_variance_groups: metrics.zeroVarianceGroups,
+      gradient_norm: metrics.gradientNorm,
+      learning_rate: done.learningRate,
+    },
+  }
 }

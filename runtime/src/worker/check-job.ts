@@ -1,7 +1,12 @@
 import { sendResult } from '@agentgym/client'
-import type { LeasedCheck } from '@agentgym/contract'
-import { checkPackage } from './check-package.ts'
+import type { CheckReport, LeasedCheck, SampleEpisode } from '@agentgym/contract'
+import { checkScenario } from '../sandbox/check-scenario.ts'
+import type { JobLimits } from '../sandbox/limits.ts'
+import { cut, withoutFolders } from './failure-report.ts'
+import type { HeldLease } from './held-lease.ts'
 import { giveBack, type JobContext } from './job-context.ts'
+import { inFolder, obtainPackage } from './obtain-package.ts'
+import { scenarioFiles } from './tarball.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
 
 /** Checks an uploaded scenario and hands the report in. */
@@ -17,4 +22,32 @@ export async function doCheck(job: LeasedCheck, context: JobContext): Promise<Wo
     if (stop.aborted && !lease.lost.aborted) return giveBack(context)
     throw error
   }
+}
+
+/** As the contract caps them. */
+const messageCharacters = 4_000
+
+/**
+ * Downloads what a job is about, holds it to its integrity and checks it in the sandbox. Gives the report, and an episode
+ * for pictures; throws where the fault is not the scenario's: `integrity_mismatch`, `training_failed`, `training_cancelled`, `server_unreachable`.
+ */
+function checkPackage(
+  lease: HeldLease,
+  { package: subject }: LeasedCheck,
+  options: { signal: AbortSignal; limits?: Partial<JobLimits> },
+): Promise<{ report: CheckReport; sample: SampleEpisode | null }> {
+  return inFolder(async (folder) => {
+    await obtainPackage(lease, subject, folder, scenarioFiles)
+    let sample: SampleEpisode | null = null
+    const onSample = (episode: SampleEpisode) => {
+      sample = episode
+    }
+    const report = await checkScenario(folder, { ...options, bundled: true, throwOwnFailures: true, onSample })
+    const { name, version } = subject
+    const checks = report.checks.map((check) => ({
+      ...check,
+      message: cut(withoutFolders(check.message, [folder]), messageCharacters),
+    }))
+    return { report: { ...report, name, version, checks }, sample }
+  })
 }

@@ -7,15 +7,13 @@ import {
   type SampleEpisode,
 } from '@agentgym/contract'
 import { checkAgentModel } from '../evaluation/check-agent-model.ts'
-import { evaluateAgent } from '../evaluation/evaluate-agent.ts'
+import { evaluateAgent, runtimeVersions } from '../evaluation/evaluate-agent.ts'
 import { readAgentWithModel } from '../evaluation/read-agent.ts'
-import { runtimeVersions } from '../evaluation/runtime-versions.ts'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
+import { cut, hasDied, publicReport, withoutFolders } from './failure-report.ts'
 import { giveBack, type JobContext } from './job-context.ts'
 import { inFolder, obtainPackage, obtainScenario } from './obtain-package.ts'
-import { hasDied } from './process-death.ts'
-import { cut, publicReport, withoutFolders } from './public-report.ts'
-import { agentFiles } from './unpack-package.ts'
+import { agentFiles } from './tarball.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
 
 type EvaluationResult = Omit<EvaluationResultRequest, 'lease'>

@@ -1,7 +1,16 @@
 import { type Client, type LeaseTerm, sendHeartbeat } from '@agentgym/client'
 import type { Heartbeat, LeasedJob, WorkerUsage } from '@agentgym/contract'
-import { elapsedMs, type Moment, now } from './moment.ts'
-import { isLost, isTransient, leaseLost, pause, retryAfterMs, withinTime } from './request-failure.ts'
+import {
+  elapsedMs,
+  isLost,
+  isTransient,
+  leaseLost,
+  type Moment,
+  now,
+  pause,
+  retryAfterMs,
+  withinTime,
+} from './server-requests.ts'
 
 export type HeldLeaseOptions = {
   client: Client

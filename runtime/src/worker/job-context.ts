@@ -1,8 +1,7 @@
 import { releaseJob } from '@agentgym/client'
-import type { WorkerUsage } from '@agentgym/contract'
+import type { LeasedJob, ProgressEvent, WorkerUsage } from '@agentgym/contract'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { HeldLease } from './held-lease.ts'
-import type { JobTrace } from './job-trace.ts'
 import { nameOf, type OnWorkerEvent, type WorkerEvent } from './worker-event.ts'
 
 /** What every kind of job is done with. */
@@ -14,6 +13,21 @@ export type JobContext = {
   onEvent: OnWorkerEvent
   trace: JobTrace
   limits?: Partial<JobLimits>
+}
+
+/** The span of one job. */
+export type JobTrace = {
+  /** An iteration that the trainer has just done. */
+  iteration(point: ProgressEvent): void
+  end(event: WorkerEvent): void
+}
+
+/** What traces a worker's jobs. Here only what the worker needs of it: the library is loaded where tracing is on. */
+export type WorkerTracing = {
+  /** Goes on with the trace of whoever asked for the job. */
+  job(job: LeasedJob): JobTrace
+  /** Sends what is left. Does not fail; waits for a collector that does not answer for a few seconds at most. */
+  close(): Promise<void>
 }
 
 /** Gives the job back for another worker to go on with. */

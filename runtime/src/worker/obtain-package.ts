@@ -5,7 +5,7 @@ import { downloadPackage } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
 import { type BuiltScenario, readBundle } from '../sandbox/build-scenario.ts'
 import type { HeldLease } from './held-lease.ts'
-import { scenarioFiles, unpackPackage, type WantedFiles } from './unpack-package.ts'
+import { scenarioFiles, unpackPackage, type WantedFiles } from './tarball.ts'
 
 /** As a leased job names a package. */
 export type PackageOfJob = { name: string; version: string; integrity: string; tarball_url: string }

@@ -4,9 +4,8 @@ import { parseTraceParent } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace'
-import type { JobTrace, WorkerTracing } from './job-trace.ts'
-import type { WorkerEvent } from './worker-event.ts'
-import { nameOf } from './worker-event.ts'
+import type { JobTrace, WorkerTracing } from './job-context.ts'
+import { nameOf, type WorkerEvent } from './worker-event.ts'
 
 /** How long the process waits at its end for a collector to take the last spans. */
 const closeMs = 5_000

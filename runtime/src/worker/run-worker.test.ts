@@ -4,6 +4,7 @@ import path from 'node:path'
 import { integrityOf } from '@agentgym/client'
 import type { AgentManifest } from '@agentgym/contract'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { agentFiles, unpackPackage, writeTarball } from './tarball.ts'
 import {
   addTraining,
   agentOf,
@@ -16,8 +17,6 @@ import {
 } from './testing/fixture-job.ts'
 import { JobServer } from './testing/job-server.ts'
 import type { StoredJob } from './testing/stored-job.ts'
-import { agentFiles, unpackPackage } from './unpack-package.ts'
-import { writeTarball } from './write-tarball.ts'
 
 let server: JobServer
 let packed: PackedScenario

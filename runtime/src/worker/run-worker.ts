@@ -10,14 +10,11 @@ import {
 import { type ServingOptions, serveCalls } from '../hosting/serve-calls.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { doCheck } from './check-job.ts'
-import { describeMachine, type Machine, machineName } from './describe-machine.ts'
 import { doEvaluation } from './evaluate-job.ts'
 import { HeldLease } from './held-lease.ts'
-import type { JobContext } from './job-context.ts'
-import { type WorkerTracing, workerTracing } from './job-trace.ts'
-import { MachineUsage } from './machine-usage.ts'
-import { now } from './moment.ts'
-import { isLost, isTransient, pause, retryAfterMs, withinTime } from './request-failure.ts'
+import type { JobContext, WorkerTracing } from './job-context.ts'
+import { describeMachine, type Machine, MachineUsage, machineName } from './machine.ts'
+import { isLost, isTransient, now, pause, retryAfterMs, withinTime } from './server-requests.ts'
 import { trainRun } from './train-run.ts'
 import { nameOf, type OnWorkerEvent, type WorkerEvent } from './worker-event.ts'
 
@@ -201,4 +198,16 @@ function toReport(error: unknown): ErrorReport {
     hint: 'This is a fault of AgentGym or of the machine: a full disk, say. Please report it with the stack.',
     data: { stack },
   }
+}
+
+const noTracing: WorkerTracing = { job: () => ({ iteration: () => {}, end: () => {} }), close: async () => {} }
+
+/** Tracing as the standard variables ask for it; none where no endpoint is set, or it is switched off. */
+async function workerTracing(environment: NodeJS.ProcessEnv = process.env): Promise<WorkerTracing> {
+  const base = environment.OTEL_EXPORTER_OTLP_ENDPOINT
+  const whole = environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  const url = whole || (base && `${base.replace(/\/+$/, '')}/v1/traces`)
+  if (!url || environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return noTracing
+  const { openTracing } = await import('./open-tracing.ts')
+  return openTracing(url)
 }

@@ -8,13 +8,15 @@ import {
 } from '@agentgym/contract'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { type ScenarioCode, scenarioCode } from '../sandbox/scenario-code.ts'
-import { type RunTrainingOptions, runTraining } from '../training/run-training.ts'
-import type { TrainingOutcome } from '../training/training-job.ts'
+import { type RunTrainingOptions, runTraining, type TrainingOutcome } from '../training/run-training.ts'
 import type { RunPlace } from '../training/training-loop.ts'
-import { hasDied, wasKilled } from './process-death.ts'
-import { publicReport } from './public-report.ts'
-import type { RunContext } from './train-run.ts'
+import { hasDied, publicReport, wasKilled } from './failure-report.ts'
+import type { JobContext } from './job-context.ts'
+import type { RunMeter } from './run-meter.ts'
+import type { RunOutbox } from './run-outbox.ts'
 import { nameOf } from './worker-event.ts'
+
+export type RunContext = JobContext & { meter: RunMeter; outbox: RunOutbox; folder: string }
 
 export type StopReason = 'cancel' | 'budget' | 'release'
 

@@ -12,17 +12,17 @@ import {
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { decodeCheckpoint } from '../training/checkpoint.ts'
 import { packageAgent } from '../training/package-agent.ts'
+import type { TrainingOutcome } from '../training/run-training.ts'
 import { resolveAutomatic } from '../training/settings.ts'
-import type { TrainingOutcome } from '../training/training-job.ts'
+import { publicReport } from './failure-report.ts'
 import { giveBack, type JobContext } from './job-context.ts'
 import { inFolder, obtainScenario } from './obtain-package.ts'
-import { publicReport } from './public-report.ts'
-import { isLost, isRefused, isTransient } from './request-failure.ts'
 import { RunMeter } from './run-meter.ts'
 import { RunOutbox } from './run-outbox.ts'
-import { SupervisedRun } from './supervised-run.ts'
+import { isLost, isRefused, isTransient } from './server-requests.ts'
+import { type RunContext, SupervisedRun } from './supervised-run.ts'
+import { writeTarball } from './tarball.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
-import { writeTarball } from './write-tarball.ts'
 
 const transferLimitMs = 10 * 60_000
 
@@ -58,8 +58,6 @@ function isRunsOwn(error: unknown): error is AgentGymError {
   if (!(error instanceof AgentGymError) || error.code === 'integrity_mismatch') return false
   return !isLost(error) && !isRefused(error) && !isTransient(error)
 }
-
-export type RunContext = JobContext & { meter: RunMeter; outbox: RunOutbox; folder: string }
 
 async function playRun(job: LeasedTraining, context: RunContext): Promise<WorkerEvent> {
   const { lease, folder, outbox } = context

@@ -1,8 +1,7 @@
 import type { ErrorReport, JobKind, LeasedJob, RunState } from '@agentgym/contract'
-import type { CallEvent } from '../hosting/call-event.ts'
 
 /** What an event is about. `subject` is `@scope/name@version` of what is checked, evaluated or trained on. */
-export type JobName = {
+type JobName = {
   job: string
   kind: JobKind
   subject: string
@@ -49,3 +48,16 @@ export function nameOf(job: LeasedJob): JobName {
 function named({ name, version }: { name: string; version: string }): string {
   return `${name}@${version}`
 }
+
+/** What a worker is at with calls of agents. `subject` is `@scope/name@version` of the agent. */
+export type CallEvent =
+  /** An agent's process has its model loaded. */
+  | { event: 'agent_loaded'; subject: string }
+  /** Of the last seconds: calls that were answered, those with an error among them. */
+  | { event: 'calls_answered'; subject: string; calls: number; failed: number }
+  /** An agent's process ended, or must not be started; its calls fail with that. */
+  | { event: 'agent_failed'; subject: string; error: ErrorReport }
+  /** Neither the callers' fault nor the agent's. The calls go to another worker, or come back, once their lease is over. */
+  | { event: 'calls_dropped'; subject: string; error: ErrorReport }
+  /** The server is of a version that hosts no agents. Said once; the worker goes on asking, seldom. */
+  | { event: 'calls_unsupported'; error: ErrorReport }

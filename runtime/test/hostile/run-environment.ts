@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type BuiltScenario, buildScenario, identityOf } from '../../src/sandbox/build-scenario.ts'
-import { harnessSource } from '../../src/sandbox/harness-source.ts'
 import type { JobLimits } from '../../src/sandbox/limits.ts'
+import { harnessSource } from '../../src/sandbox/scenario-code.ts'
 import { superviseJob } from '../../src/sandbox/supervisor.ts'
 
 const manifest = {

@@ -49,3 +49,8 @@ export type CheckReply =
   | { kind: 'done' }
   | { kind: 'failed'; id: CheckId; report: ErrorReport }
   | CheckMessage
+
+/** What went wrong and how to mend it, in one message of a check. */
+export function faultMessage({ message, hint }: ErrorReport): string {
+  return hint === undefined ? message : `${message} ${hint}`
+}

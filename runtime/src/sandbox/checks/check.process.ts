@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { BOARD_LENGTH } from '@agentgym/scenario/engine'
 import { serveJob } from '../job-process.ts'
-import type { CheckJob, CheckReply } from './check-messages.ts'
-import { faultMessage } from './fault-message.ts'
+import { type CheckJob, type CheckReply, faultMessage } from './check-messages.ts'
 
 serveJob<CheckJob, null>((job, channel) => {
   const { promise, resolve, reject } = Promise.withResolvers<null>()

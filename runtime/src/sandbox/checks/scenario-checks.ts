@@ -8,13 +8,17 @@ import {
 import { IDLE, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import { viewedSpaces } from '../episode-sampler.ts'
 import type { SandboxedEnvironment, SandboxedEnvironmentOptions } from '../sandboxed-environment.ts'
+import { describeSpace } from '../vector-environment.ts'
+import { RandomActions } from './baseline-policies.ts'
 import type { CheckId } from './check-messages.ts'
-import { describeSpace } from './describe-space.ts'
-import { idleReturns } from './idle-returns.ts'
-import { playRandomly, type RandomPlay } from './play-randomly.ts'
-import { RandomActions } from './random-actions.ts'
-import { sampleRandomly } from './sample-randomly.ts'
-import { firstDifference, recordTrajectory } from './trajectory.ts'
+import {
+  firstDifference,
+  idleReturns,
+  playRandomly,
+  type RandomPlay,
+  recordTrajectory,
+  sampleRandomly,
+} from './played-episodes.ts'
 
 /** Opens the scenario with these options beside its source; the checks own no environment longer than they need it. */
 export type OpenEnvironment = (

@@ -6,9 +6,8 @@ import { type AgentManifest, agentManifestSchema, type LeasedTraining, resolveTr
 import { type BuiltScenario, buildScenario } from '../../sandbox/build-scenario.ts'
 import { validManifest, withFolder } from '../../sandbox/testing/scenario-folder.ts'
 import { runWorker, type WorkerOptions } from '../run-worker.ts'
-import { unpackPackage } from '../unpack-package.ts'
+import { unpackPackage, writeTarball } from '../tarball.ts'
 import type { WorkerEvent } from '../worker-event.ts'
-import { writeTarball } from '../write-tarball.ts'
 import type { JobServer } from './job-server.ts'
 import type { StoredJob } from './stored-job.ts'
 

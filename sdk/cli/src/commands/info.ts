@@ -11,6 +11,7 @@ import {
   type Verification,
   type VersionDetails,
 } from '@agentgym/contract'
+import { packageKind, readScenarioPackage } from '@agentgym/runtime/scenario-package'
 import type { Command } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
@@ -19,7 +20,6 @@ import { readVersion } from '../packages/publish-package.ts'
 import { callApi } from '../registry/call-api.ts'
 import { type PackageTarget, parsePackageTarget, resolvePackage } from '../registry/package-target.ts'
 import { resolveAgentFolder } from '../targets/agents.ts'
-import { packageKind, readScenarioPackage } from '../targets/read-scenario-package.ts'
 import { findBuiltIn, findLocalScenario, resolveScenarioFolder, unscopedName } from '../targets/scenarios.ts'
 import { formatBytes, formatCount, formatValue } from '../terminal/format-values.ts'
 import { checkLines, fieldLines } from '../terminal/table.ts'
@@ -43,7 +43,7 @@ export async function info(target: string, context: CommandContext): Promise<voi
   const published = parsePackageTarget(target)
   if (published && (await findLocalScenario(target, context)) === undefined) return packageInfo(published, context)
   const folder = await resolveScenarioFolder(target, context)
-  const manifest = await readScenarioPackage(folder)
+  const manifest = readScenarioPackage(folder)
   context.sayJson({
     kind: 'scenario',
     name: manifest.name,
@@ -58,7 +58,7 @@ export async function info(target: string, context: CommandContext): Promise<voi
 }
 
 async function isAgent(folder: string): Promise<boolean> {
-  return existsSync(join(folder, 'agent.json')) || (await packageKind(folder)) === 'agent'
+  return existsSync(join(folder, 'agent.json')) || packageKind(folder) === 'agent'
 }
 
 // The author's own fields of package.json (scripts, keywords, …) are not part of the manifest.

@@ -1,11 +1,11 @@
 import { AgentGymError } from '@agentgym/contract'
+import { packageKind } from '@agentgym/runtime/scenario-package'
 import type { Command } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { type InstalledPackage, installPackage } from '../packages/install-package.ts'
 import { type LockedPackage, lockFileName, readLock } from '../packages/lock-file.ts'
 import { requirePackageTarget, resolvePackage } from '../registry/package-target.ts'
-import { packageKind } from '../targets/read-scenario-package.ts'
 import { transferProgress } from '../terminal/progress.ts'
 import { renderTable } from '../terminal/table.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
@@ -39,7 +39,7 @@ export async function install(names: readonly string[], context: CommandContext)
   context.sayJson({ ok: true, lock: lockFileName, packages: installed })
   const { paint, symbols } = context.terminal
   const [{ name, folder }] = installed
-  const [what, command] = (await packageKind(folder)) === 'agent' ? ['Play it', 'eval'] : ['Train on it', 'train']
+  const [what, command] = packageKind(folder) === 'agent' ? ['Play it', 'eval'] : ['Train on it', 'train']
   context.say(`${symbols.next} ${what}: ${paint.accent(`agentgym ${command} ${shellQuote(name)}`)}`)
 }
 

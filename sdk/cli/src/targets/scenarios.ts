@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, nearestName, type ScenarioPackage } from '@agentgym/contract'
+import { packageKind, readScenarioPackage } from '@agentgym/runtime/scenario-package'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { sayInstalled } from '../commands/install.ts'
@@ -11,7 +12,6 @@ import { findLocked } from '../packages/lock-file.ts'
 import { type PackageTarget, parsePackageTarget } from '../registry/package-target.ts'
 import { transferProgress } from '../terminal/progress.ts'
 import { safeText } from '../terminal/text.ts'
-import { packageKind, readScenarioPackage } from './read-scenario-package.ts'
 
 /**
  * The folder of the scenario that a user named, wherever it is: a folder, a built-in, what agentgym.lock names, and at
@@ -109,7 +109,7 @@ export async function builtInScenarios(): Promise<BuiltInScenario[]> {
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(pluginsFolder, entry.name))
   const found: BuiltInScenario[] = []
   for (const folder of folders.sort()) {
-    if ((await packageKind(folder)) === 'scenario') found.push({ folder, package: await readScenarioPackage(folder) })
+    if (packageKind(folder) === 'scenario') found.push({ folder, package: readScenarioPackage(folder) })
   }
   return found
 }

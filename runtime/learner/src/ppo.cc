@@ -1,0 +1,146 @@
+#include "ppo.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace agentgym {
+
+namespace {
+
+/// VecNormalize's limit for normalized rewards.
+constexpr double kRewardClip = 10.0;
+
+/// Rewards in units of the deviation of the running discounted return (VecNormalize), or as they are.
+std::vector<float> ScaledRewards(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update,
+                                 TrainingState& statistics) {
+  const int64_t size = RolloutSize(rollout);
+  std::vector<float> rewards;
+  rewards.reserve(size);
+  for (const Segment& segment : rollout) {
+    rewards.insert(rewards.end(), segment.rewards, segment.rewards + segment.steps * segment.environments);
+  }
+  if (!update.normalize_reward) return rewards;
+
+  statistics.running_returns.resize(RolloutEnvironments(rollout), 0.0f);
+  std::vector<float> returns(rewards.size());
+  int64_t first = 0, first_environment = 0;
+  for (const Segment& segment : rollout) {
+    for (int64_t i = 0; i < segment.steps * segment.environments; ++i) {
+      float& running = statistics.running_returns[first_environment + i % segment.environments];
+      running = static_cast<float>(running * update.gamma + segment.rewards[i]);
+      returns[first + i] = running;
+      if ((segment.flags[i] & (kTerminated | kTruncated)) != 0) running = 0.0f;
+    }
+    first += segment.steps * segment.environments;
+    first_environment += segment.environments;
+  }
+  statistics.returns.Merge(returns.data(), size, 1, {0});
+
+  // Returns that never vary say nothing about a scale: dividing by their deviation would blow rewards up to the clip.
+  const double variance = statistics.returns.Variance(0);
+  const double scale = variance > 0 ? std::sqrt(variance + 1e-8) : 1.0;
+  for (float& reward : rewards) {
+    reward = static_cast<float>(std::clamp(reward / scale, -kRewardClip, kRewardClip));
+  }
+  statistics.weights[policy.value_scale] = static_cast<float>(scale);
+  return rewards;
+}
+
+/// Values of the true last observations, in rows that the time limit ended; 0 in all others.
+std::vector<float> FinalValues(const Policy& policy, const Segment& segment, Engine& engine) {
+  const int64_t rows = segment.steps * segment.environments;
+  std::vector<int64_t> ended;
+  std::vector<float> observations;
+  for (int64_t i = 0; i < rows; ++i) {
+    if ((segment.flags[i] & (kTerminated | kTruncated)) != kTruncated) continue;
+    ended.push_back(i);
+    const float* row = segment.final_observations + i * policy.observation_size;
+    observations.insert(observations.end(), row, row + policy.observation_size);
+  }
+  std::vector<float> values(ended.size());
+  const auto count = static_cast<int64_t>(ended.size());
+  if (count > 0) engine.Forward(observations.data(), count, nullptr, values.data());
+  std::vector<float> finals(rows, 0.0f);
+  for (size_t i = 0; i < ended.size(); ++i) finals[ended[i]] = values[i];
+  return finals;
+}
+
+/// Generalised advantage estimation (Schulman et al., 2016) with Stable-Baselines3's rule for time limits.
+///   delta_t = r_t + γ V_next (1 - terminated_t) - V_t
+///   A_t = delta_t + γ λ A_{t+1}, cut where an episode ended
+/// V_next is the value of the true last observation where the episode was truncated, of the next observation otherwise:
+/// running out of time is no end of the world, but it is one of the episode.
+/// `values` is [steps + 1, environments]; everything else [steps, environments]; `final_values` is read only in rows that
+/// were truncated and not terminated. Returns are A_t + V_t.
+void ComputeAdvantages(int64_t steps, int64_t environments, const float* rewards, const uint8_t* flags,
+                       const float* values, const float* final_values, float gamma, float lambda, float* advantages,
+                       float* returns) {
+  std::vector<float> chain(environments, 0.0f);
+  for (int64_t step = steps - 1; step >= 0; --step) {
+    for (int64_t environment = 0; environment < environments; ++environment) {
+      const int64_t i = step * environments + environment;
+      const bool terminated = (flags[i] & kTerminated) != 0;
+      const bool truncated = (flags[i] & kTruncated) != 0;
+      const float next = terminated ? 0.0f : truncated ? final_values[i] : values[i + environments];
+      const float delta = rewards[i] + gamma * next - values[i];
+      const float tail = terminated || truncated ? 0.0f : chain[environment];
+      chain[environment] = delta + gamma * lambda * tail;
+      advantages[i] = chain[environment];
+      returns[i] = chain[environment] + values[i];
+    }
+  }
+}
+
+double Variance(const std::vector<float>& values) {
+  double mean = 0, squares = 0;
+  for (const float value : values) mean += value;
+  mean /= static_cast<double>(values.size());
+  for (const float value : values) squares += (value - mean) * (value - mean);
+  return squares / static_cast<double>(values.size());
+}
+
+/// 1 - Var(return - value) / Var(return): 1 is a perfect critic; undefined where all returns are equal.
+std::optional<double> ExplainedVariance(const Batch& batch) {
+  const double variance = Variance(batch.returns);
+  if (!(variance > 0)) return std::nullopt;
+  return 1.0 - Variance(batch.advantages) / variance;  // advantages are returns - values
+}
+
+}  // namespace
+
+UpdateMetrics RunPpoUpdate(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update,
+                           Engine& engine, TrainingState& state, Batch& batch) {
+  PreparePpoBatch(policy, rollout, update, engine, state, batch);
+  UpdateMetrics metrics = RunSurrogateUpdate(engine, state, batch, update.optimizer, update.loss);
+  metrics.explained_variance = ExplainedVariance(batch);
+  if (update.normalize_observation) {
+    for (const Segment& segment : rollout) {
+      state.MergeObservations(policy, segment.observations, segment.steps * segment.environments);
+    }
+    engine.Upload();
+  }
+  return metrics;
+}
+
+void PreparePpoBatch(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update, Engine& engine,
+                     TrainingState& statistics, Batch& batch) {
+  ValidateRollout(policy, rollout);
+  FlattenRollout(policy, rollout, batch);
+  const std::vector<float> rewards = ScaledRewards(policy, rollout, update, statistics);
+  std::vector<float> values;
+  int64_t first = 0;
+  for (const Segment& segment : rollout) {
+    const int64_t rows = segment.steps * segment.environments;
+    values.resize(rows + segment.environments);
+    engine.Forward(segment.observations, rows + segment.environments, nullptr, values.data());
+    const std::vector<float> finals = FinalValues(policy, segment, engine);
+    std::copy_n(values.begin(), rows, batch.values.begin() + first);
+    ComputeAdvantages(segment.steps, segment.environments, &rewards[first], segment.flags, values.data(), finals.data(),
+                      static_cast<float>(update.gamma), static_cast<float>(update.gae_lambda), &batch.advantages[first],
+                      &batch.returns[first]);
+    first += rows;
+  }
+}
+
+}  // namespace agentgym

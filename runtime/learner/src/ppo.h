@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "engine.h"
+#include "rollout.h"
+#include "surrogate_update.h"
+#include "training_state.h"
+
+namespace agentgym {
+
+/// PpoUpdate in runtime/src/learner/learner-types.ts.
+struct PpoUpdate {
+  double gamma;
+  double gae_lambda;
+  bool normalize_observation;
+  bool normalize_reward;
+  OptimizerSettings optimizer;
+  LossSettings loss;
+};
+
+/// PPO (Schulman et al., 2017) in the details of CleanRL's ppo.py: one update from a rollout. `engine` computes with `state`.
+///
+/// What is normalized when:
+/// - Observations: by the statistics that the rollout was sampled with, so that the first minibatch has ratio 1; the
+///   rollout's own observations are merged after the update. So the first rollout of a run sees mean 0 and variance 1.
+/// - Rewards: this rollout's returns are merged first, then its rewards are divided by the new deviation. One scale holds
+///   throughout an update, for rewards, targets and the critic; it is the `value.scale` of the weights that come out.
+UpdateMetrics RunPpoUpdate(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update,
+                           Engine& engine, TrainingState& state, Batch& batch);
+
+/// Fills `batch` from a rollout, with advantages in units of the normalized return; `statistics` gets the new reward
+/// statistics. Fails with a typed error where training could not survive a sample.
+void PreparePpoBatch(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update, Engine& engine,
+                     TrainingState& statistics, Batch& batch);
+
+}  // namespace agentgym

@@ -1,0 +1,218 @@
+#include "surrogate_update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "learner_failure.h"
+
+namespace agentgym {
+
+namespace {
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): one 64-bit word of state, so a seed is the whole history.
+class SplitMix64 {
+ public:
+  explicit SplitMix64(uint64_t seed) : state_(seed) {}
+
+  uint64_t Next() {
+    uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
+  /// Uniform in [0, bound), without bias (Lemire, 2019).
+  uint32_t Below(uint32_t bound) {
+    uint64_t product = (Next() >> 32) * bound;
+    if (static_cast<uint32_t>(product) < bound) {
+      const uint32_t threshold = -bound % bound;
+      while (static_cast<uint32_t>(product) < threshold) product = (Next() >> 32) * bound;
+    }
+    return static_cast<uint32_t>(product >> 32);
+  }
+
+ private:
+  uint64_t state_;
+};
+
+/// Fisher-Yates.
+void Shuffle(std::vector<int32_t>& rows, SplitMix64& random) {
+  for (uint32_t i = static_cast<uint32_t>(rows.size()); i > 1; --i) std::swap(rows[i - 1], rows[random.Below(i)]);
+}
+
+[[noreturn]] void FailDiverged(const char* what, int64_t epoch, int64_t minibatch) {
+  throw LearnerFailure("training_diverged",
+                       std::string(what) + " stopped being finite in epoch " + std::to_string(epoch + 1) +
+                           ", minibatch " + std::to_string(minibatch + 1) + " of an update",
+                       {{"epoch", epoch + 1}, {"minibatch", minibatch + 1}});
+}
+
+bool IsFinite(const MinibatchLoss& loss) {
+  return std::isfinite(loss.policy_loss + loss.value_loss + loss.entropy + loss.approximate_kl + loss.kl_to_reference);
+}
+
+bool AllFinite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+}
+
+/// Sums over the minibatches that were seen.
+struct Sums {
+  MinibatchLoss loss;
+  double gradient_norm = 0;
+  int64_t seen = 0;
+
+  void Add(const MinibatchLoss& one, double norm) {
+    loss.policy_loss += one.policy_loss;
+    loss.value_loss += one.value_loss;
+    loss.entropy += one.entropy;
+    loss.approximate_kl += one.approximate_kl;
+    loss.clip_fraction += one.clip_fraction;
+    loss.kl_to_reference += one.kl_to_reference;
+    gradient_norm += norm;
+    ++seen;
+  }
+};
+
+void TakeMeans(const Sums& sums, const LossSettings& settings, UpdateMetrics& metrics) {
+  const double share = 1.0 / static_cast<double>(sums.seen);
+  metrics.policy_loss = sums.loss.policy_loss * share;
+  metrics.entropy = sums.loss.entropy * share;
+  metrics.approximate_kl = sums.loss.approximate_kl * share;
+  metrics.clip_fraction = sums.loss.clip_fraction * share;
+  metrics.gradient_norm = sums.gradient_norm * share;
+  if (settings.critic) metrics.value_loss = sums.loss.value_loss * share;
+  if (settings.kl_coefficient > 0) metrics.kl_to_reference = sums.loss.kl_to_reference * share;
+}
+
+}  // namespace
+
+UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Batch& batch,
+                                 const OptimizerSettings& optimizer, const LossSettings& settings) {
+  UpdateMetrics metrics;
+  Sums sums;
+  engine.SetBatch(batch);
+  SplitMix64 random(optimizer.seed);
+  std::vector<int32_t> rows(batch.size);
+  std::iota(rows.begin(), rows.end(), 0);
+  bool stop = false;
+  for (int64_t epoch = 0; epoch < optimizer.epochs && !stop; ++epoch) {
+    ++metrics.epochs_run;
+    Shuffle(rows, random);
+    for (int64_t start = 0; start < batch.size; start += optimizer.minibatch_size) {
+      const int64_t count = std::min(optimizer.minibatch_size, batch.size - start);
+      const MinibatchLoss loss = engine.ComputeGradient(&rows[start], count, settings);
+      const double norm = engine.GradientNorm();
+      const int64_t minibatch = start / optimizer.minibatch_size;
+      if (!IsFinite(loss)) FailDiverged("the loss", epoch, minibatch);
+      if (!std::isfinite(norm)) FailDiverged("the gradient", epoch, minibatch);
+      sums.Add(loss, norm);
+      // Stable-Baselines3's rule: the minibatch that shows the divergence is not learned from.
+      stop = optimizer.target_kl && loss.approximate_kl > 1.5 * *optimizer.target_kl;
+      if (stop) break;
+      const double scale = std::min(1.0, optimizer.max_gradient_norm / (norm + 1e-6));
+      engine.Step({optimizer.learning_rate, scale, ++state.optimizer_steps});
+      ++metrics.minibatches_run;
+    }
+  }
+  engine.Download();
+  if (!AllFinite(state.weights) || !AllFinite(state.second_moment)) {
+    FailDiverged("a weight", metrics.epochs_run - 1, 0);
+  }
+  TakeMeans(sums, settings, metrics);
+  return metrics;
+}
+
+Minibatch DescribeMinibatch(const Batch& batch, const int32_t* rows, int64_t count, const LossSettings& settings) {
+  Minibatch minibatch{&batch, rows, count, settings, 0.0f, 1.0f};
+  if (!settings.normalize_advantage || count < 2) return minibatch;
+  double mean = 0, squares = 0;
+  for (int64_t i = 0; i < count; ++i) mean += batch.advantages[rows[i]];
+  mean /= static_cast<double>(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const double deviation = batch.advantages[rows[i]] - mean;
+    squares += deviation * deviation;
+  }
+  minibatch.advantage_mean = static_cast<float>(mean);
+  minibatch.advantage_factor = static_cast<float>(1.0 / (std::sqrt(squares / static_cast<double>(count - 1)) + 1e-8));
+  return minibatch;
+}
+
+void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOutput& tile, const float* log_std,
+                  ActionScorer& scorer, float* log_std_gradient, LossSums& sums) {
+  const Batch& batch = *minibatch.batch;
+  const float share = 1.0f / static_cast<float>(minibatch.count);
+  const auto low = static_cast<float>(1 - minibatch.settings.clip_range);
+  const auto high = static_cast<float>(1 + minibatch.settings.clip_range);
+  const float by_entropy = -static_cast<float>(minibatch.settings.entropy_coefficient) * share;
+  const float by_reference = static_cast<float>(minibatch.settings.kl_coefficient) * share;
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    const int64_t sample = minibatch.rows[tile.first + i];
+    const float* action = &batch.actions[sample * policy.action_size];
+    const uint8_t* mask = batch.masks.empty() ? nullptr : &batch.masks[sample * policy.mask_size];
+    const auto score = scorer.Score(tile.output + i * tile.stride, action, mask, log_std);
+    const float log_ratio = score.log_probability - batch.log_probabilities[sample];
+    const float ratio = std::exp(log_ratio);
+    const float advantage = (batch.advantages[sample] - minibatch.advantage_mean) * minibatch.advantage_factor;
+    const float unclipped = -advantage * ratio;
+    const float clipped = -advantage * std::clamp(ratio, low, high);
+    // Where the clipped loss is the larger one, it is constant; inside the range the two are one.
+    const bool inside = unclipped >= clipped;
+    float by_log_probability = inside ? unclipped * share : 0.0f;
+    if (minibatch.settings.kl_coefficient > 0) {
+      const float distance = batch.reference_log_probabilities[sample] - score.log_probability;
+      const float odds = std::exp(distance);
+      by_log_probability += by_reference * (1 - odds);
+      sums.reference += (odds - 1) - distance;
+    }
+    float* gradient = tile.gradient + i * tile.stride;
+    std::fill_n(gradient, tile.stride, 0.0f);
+    scorer.Gradient(action, by_log_probability, by_entropy, gradient, log_std_gradient);
+    sums.policy += inside ? unclipped : clipped;  // NaN fails the comparison, and stays
+    sums.entropy += score.entropy;
+    sums.kl += (ratio - 1) - log_ratio;
+    sums.clipped += std::abs(ratio - 1) > minibatch.settings.clip_range ? 1 : 0;
+  }
+}
+
+void AddCriticLoss(const Minibatch& minibatch, const TileOutput& tile, LossSums& sums) {
+  const Batch& batch = *minibatch.batch;
+  const float factor = static_cast<float>(minibatch.settings.value_coefficient / static_cast<double>(minibatch.count));
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    const int64_t sample = minibatch.rows[tile.first + i];
+    const float value = tile.output[i * tile.stride];
+    const float error = value - batch.returns[sample];
+    float square = error * error;
+    float slope = error;
+    if (minibatch.settings.clip_range_value) {
+      const auto range = static_cast<float>(*minibatch.settings.clip_range_value);
+      const float moved = value - batch.values[sample];
+      const float near = batch.values[sample] + std::clamp(moved, -range, range) - batch.returns[sample];
+      if (std::abs(moved) > range && near * near > square) {
+        square = near * near;
+        slope = 0.0f;
+      }
+    }
+    float* gradient = tile.gradient + i * tile.stride;
+    std::fill_n(gradient, tile.stride, 0.0f);
+    gradient[0] = slope * factor;
+    sums.value += 0.5 * square;
+  }
+}
+
+MinibatchLoss MeanLoss(const std::vector<LossSums>& chunks, int64_t count) {
+  LossSums sum;
+  for (const LossSums& chunk : chunks) {
+    sum.policy += chunk.policy;
+    sum.value += chunk.value;
+    sum.entropy += chunk.entropy;
+    sum.kl += chunk.kl;
+    sum.clipped += chunk.clipped;
+    sum.reference += chunk.reference;
+  }
+  const auto n = static_cast<double>(count);
+  return {sum.policy / n, sum.value / n, sum.entropy / n, sum.kl / n, sum.clipped / n, sum.reference / n};
+}
+
+}  // namespace agentgym

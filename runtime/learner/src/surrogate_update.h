@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "action_scorer.h"
+#include "engine.h"
+#include "rollout.h"
+#include "training_state.h"
+
+namespace agentgym {
+
+/// Epochs over shuffled minibatches, each of them one step of Adam.
+struct OptimizerSettings {
+  int64_t epochs;
+  int64_t minibatch_size;
+  double learning_rate;
+  double max_gradient_norm;
+  std::optional<double> target_kl;
+  uint32_t seed;
+};
+
+/// Means over the minibatches of an update; absent where nothing can be said.
+struct UpdateMetrics {
+  double policy_loss = 0;
+  std::optional<double> value_loss;
+  double entropy = 0;
+  double approximate_kl = 0;
+  double clip_fraction = 0;
+  std::optional<double> kl_to_reference;
+  double gradient_norm = 0;
+  std::optional<double> explained_variance;
+  std::optional<double> zero_variance_groups;  // share of the groups
+  int64_t epochs_run = 0;       // begun, so one that target KL cut short counts
+  int64_t minibatches_run = 0;  // optimiser steps
+};
+
+/// The update that PPO and GRPO share, as in CleanRL's ppo.py: epochs over shuffled minibatches; for each the gradient of the
+/// clipped surrogate loss, clipping of its norm and a step of Adam; early stop at target KL. `state` is the engine's own.
+/// Fails with training_diverged where loss, gradient or weights stop being finite; the caller then restores `state`.
+UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Batch& batch,
+                                 const OptimizerSettings& optimizer, const LossSettings& loss);
+
+/// What follows is the loss as the fused engine computes it, tile by tile. The autograd engine has its own.
+
+/// Rows of a batch, with the statistics of their advantages.
+struct Minibatch {
+  const Batch* batch;
+  const int32_t* rows;
+  int64_t count;
+  LossSettings settings;
+  float advantage_mean;    // 0 and 1 where advantages stay as they are
+  float advantage_factor;  // 1 / (deviation + 1e-8)
+};
+
+Minibatch DescribeMinibatch(const Batch& batch, const int32_t* rows, int64_t count, const LossSettings& settings);
+
+/// A network's output for some neighbouring samples of a minibatch, and where d loss / d output goes.
+struct TileOutput {
+  int64_t first;
+  int64_t rows;
+  const float* output;
+  int64_t stride;
+  float* gradient;  // rows `stride` apart, padding included
+};
+
+/// Sums over the samples of one chunk.
+struct LossSums {
+  double policy = 0, value = 0, entropy = 0, kl = 0, clipped = 0, reference = 0;
+};
+
+/// Clipped surrogate, entropy bonus and, where the settings say so, the divergence from the reference policy: Schulman's
+/// k3 estimate (2020), exp(d) - d - 1 with d = log π_ref(a) - log π(a), which is never negative. `log_std` may be null where
+/// no action is Gaussian.
+void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOutput& tile, const float* log_std,
+                  ActionScorer& scorer, float* log_std_gradient, LossSums& sums);
+
+/// Half the squared error of the value, clipped where the settings say so.
+void AddCriticLoss(const Minibatch& minibatch, const TileOutput& tile, LossSums& sums);
+
+/// The chunks' sums, added in their order, over `count` samples.
+MinibatchLoss MeanLoss(const std::vector<LossSums>& chunks, int64_t count);
+
+}  // namespace agentgym

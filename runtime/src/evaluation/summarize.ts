@@ -1,0 +1,75 @@
+import type { Evaluation, SuccessCriteria } from '@agentgym/contract'
+import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
+import { type EpisodeOutcome, trajectoryHash } from './play-episodes.ts'
+
+/** Makes an evaluation of episodes: means, population deviation of the return, criteria and the trajectory hash. */
+export function summarize(
+  outcomes: EpisodeOutcome[],
+  run: { scenario: ScenarioIdentity; seed: number; success: SuccessCriteria },
+): Evaluation {
+  const returns = outcomes.map((outcome) => outcome.return)
+  const returnMean = mean(returns)
+  const variance = returnMean === null ? null : mean(returns.map((value) => (value - returnMean) ** 2))
+  const metrics = metricMeans(outcomes.map((outcome) => outcome.metrics))
+  return {
+    scenario: `${run.scenario.name}@${run.scenario.version}`,
+    episodes: outcomes.length,
+    seed: run.seed,
+    return_mean: returnMean,
+    return_std: variance === null ? null : Math.sqrt(variance),
+    length_mean: mean(outcomes.map((outcome) => outcome.length)),
+    metrics,
+    success: judgeSuccess(run.success, returnMean, metrics),
+    trajectory_hash: trajectoryHash(outcomes.map((outcome) => outcome.digest)),
+  }
+}
+
+/** Holds measured means against the scenario's criteria; a metric that was never reported counts as missed. */
+export function judgeSuccess(
+  criteria: SuccessCriteria,
+  returnMean: number | null,
+  metrics: Record<string, number>,
+): Evaluation['success'] {
+  const judged = Object.entries(criteria).map(([metric, target]) => {
+    const value = metric === 'return_mean' ? returnMean : Object.hasOwn(metrics, metric) ? metrics[metric] : null
+    return { metric, target, value, ok: value !== null && value >= target }
+  })
+  return { ok: judged.length === 0 ? null : judged.every((criterion) => criterion.ok), criteria: judged }
+}
+
+/** Orders evaluations: criteria met first, then how near the worst criterion is to its target, then the return. */
+export function isBetter(candidate: Evaluation, incumbent: Evaluation): boolean {
+  const a = rank(candidate)
+  const b = rank(incumbent)
+  for (let i = 0; i < a.length; i++) {
+    if (a[i] !== b[i]) return a[i] > b[i]
+  }
+  return false
+}
+
+function rank(evaluation: Evaluation): number[] {
+  const { ok, criteria } = evaluation.success
+  const shortfalls = criteria.map(({ target, value }) =>
+    value === null ? Number.NEGATIVE_INFINITY : Math.min(0, (value - target) / Math.max(Math.abs(target), 1e-9)),
+  )
+  return [ok === true ? 1 : 0, Math.min(0, ...shortfalls), evaluation.return_mean ?? Number.NEGATIVE_INFINITY]
+}
+
+/** Null, never NaN, for no values. */
+export function mean(values: number[]): number | null {
+  return values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length
+}
+
+/** Mean of each metric over the episodes that reported it, names in order of first appearance. */
+export function metricMeans(episodes: Record<string, number>[]): Record<string, number> {
+  const sums = new Map<string, { sum: number; count: number }>()
+  for (const metrics of episodes) {
+    for (const [name, value] of Object.entries(metrics)) {
+      const entry = sums.get(name) ?? { sum: 0, count: 0 }
+      entry.sum += value
+      entry.count += 1
+      sums.set(name, entry)
+    }
+  }
+  return Object.fromEntries([...sums].map(([name, { sum, count }]) => [name, sum / count]))
+}

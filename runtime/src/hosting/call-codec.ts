@@ -1,0 +1,160 @@
+import {
+  AgentGymError,
+  type AgentManifest,
+  type HostedAction,
+  type LeasedCalls,
+  type PolicySpec,
+  type SpaceDescription,
+} from '@agentgym/contract'
+import { actionDecoder, maskEncoder, observationEncoder, Problem } from '@agentgym/scenario/engine'
+import { describeSpace } from '../sandbox/vector-environment.ts'
+
+export type ServedCall = LeasedCalls['calls'][number]
+export type ServedSpaces = Pick<AgentManifest['scenario'], 'observation' | 'action'>
+
+/**
+ * Writes a call into the rows that the policy reads, by the engine's own encoders: as in training. Without a mask everything
+ * is legal. Throws `observation_invalid`; the rows then hold an observation of zeros and no mask.
+ */
+type CallEncoder = (call: ServedCall, observation: Float32Array, mask: Uint8Array) => void
+
+/** Compiles the encoders of an agent's spaces. */
+export function callEncoder({ observation: observed, action }: ServedSpaces): CallEncoder {
+  const writeObservation = observationEncoder(observed)
+  const writeMask = maskEncoder(action, 'action_mask')
+  const expected = {
+    observation: describeSpace(observed),
+    action_mask: `booleans, one a choice of ${describeSpace(action)}`,
+  }
+  const invalid = (field: keyof typeof expected, message: string) => callInvalid(field, `${message}.`, expected[field])
+  const asCallers = (field: keyof typeof expected, write: () => void) => {
+    try {
+      write()
+    } catch (thrown) {
+      throw Problem.is(thrown) ? invalid(field, thrown.message) : thrown
+    }
+  }
+  return (call, observation, mask) => {
+    observation.fill(0)
+    mask.fill(1)
+    try {
+      asCallers('observation', () => {
+        const refuse = (message: string): never => {
+          throw invalid('observation', message)
+        }
+        writeObservation(flattenBoxes(observed, call.observation, refuse), observation, 0)
+      })
+      if (call.action_mask === null) return
+      // A box cannot be masked: whoever sends a mask for one would be misled.
+      if (mask.length === 0)
+        throw invalid('action_mask', 'action_mask was sent, and the action has no choices to leave out')
+      asCallers('action_mask', () => writeMask(call.action_mask, mask, 0))
+    } catch (error) {
+      observation.fill(0)
+      mask.fill(1)
+      throw error
+    }
+  }
+}
+
+/** Says why a sample does not fit; never returns. */
+type Refuse = (message: string) => never
+
+/**
+ * Boxes that are written nested, as their shape has it, become the flat lists that the encoder takes. What is not nested, or
+ * is no box, stays as it is: the encoder judges it.
+ */
+function flattenBoxes(space: SpaceDescription, sample: unknown, refuse: Refuse, name = ''): unknown {
+  if (space.type === 'box') {
+    if (space.shape.length < 2 || !Array.isArray(sample) || !sample.some(Array.isArray)) return sample
+    const flat: unknown[] = []
+    collect(sample, space.shape, 0, name === '' ? 'observation' : `observation "${name}"`, flat, refuse)
+    return flat
+  }
+  if (space.type !== 'dict' || typeof sample !== 'object' || sample === null || Array.isArray(sample)) return sample
+  const flattened: Record<string, unknown> = { ...sample }
+  for (const { name: key, space: inner } of space.entries) {
+    if (!Object.hasOwn(flattened, key)) continue
+    flattened[key] = flattenBoxes(inner, flattened[key], refuse, name === '' ? key : `${name}.${key}`)
+  }
+  return flattened
+}
+
+function collect(value: unknown, shape: number[], depth: number, at: string, flat: unknown[], refuse: Refuse): void {
+  if (depth === shape.length) {
+    flat.push(value)
+    return
+  }
+  if (!Array.isArray(value)) {
+    refuse(`${at} is ${value === null ? 'null' : `a ${typeof value}`} where a list of ${shape[depth]} belongs`)
+  } else if (value.length !== shape[depth]) {
+    refuse(`${at} has ${value.length} entries where the box [${shape.join(', ')}] has ${shape[depth]}`)
+  } else {
+    for (const [i, inner] of value.entries()) collect(inner, shape, depth + 1, `${at}[${i}]`, flat, refuse)
+  }
+}
+
+/** What a caller got wrong. `message` says where, what belongs there and what came; `expected` the whole space in a few words. */
+export function callInvalid(field: 'observation' | 'action_mask', message: string, expected: string): AgentGymError {
+  return new AgentGymError({
+    code: 'observation_invalid',
+    message,
+    hint: `Send ${field} as the scenario gives it: ${expected}.`,
+    data: { field, expected },
+  })
+}
+
+type Json = HostedAction['action']
+
+/** The action in a row of the policy, as the scenario's `step` would get it, and its label. */
+type ActionDescriber = (row: Float32Array) => Pick<HostedAction, 'action' | 'label'>
+
+/** Compiles the engine's own decoder of an action space. */
+export function actionDescriber(space: SpaceDescription): ActionDescriber {
+  const decode = actionDecoder(space)
+  return (row) => {
+    const action = toJson(space, decode(row, 0))
+    return { action, label: labelOf(space, action) }
+  }
+}
+
+/** Numbers of a box lie within its bounds as JSON has them too, where the float32 next to a bound does not. */
+function toJson(space: SpaceDescription, action: unknown): Json {
+  if (space.type === 'box') {
+    return Array.from(action as Float32Array, (number, i) =>
+      Math.min(space.high[i] ?? Number.POSITIVE_INFINITY, Math.max(space.low[i] ?? Number.NEGATIVE_INFINITY, number)),
+    )
+  }
+  if (space.type === 'dict') {
+    const entries = action as Record<string, unknown>
+    return Object.fromEntries(space.entries.map(({ name, space: inner }) => [name, toJson(inner, entries[name])]))
+  }
+  return action as Json
+}
+
+/** Of a discrete action; of a dict that has one labelled choice on top, that choice's: the tool of a tool scenario. */
+function labelOf(space: SpaceDescription, action: Json): string | null {
+  if (space.type === 'discrete') return space.labels?.[(action as number) - space.start] ?? null
+  if (space.type !== 'dict') return null
+  const labelled = space.entries.filter(({ space: inner }) => inner.type === 'discrete' && inner.labels !== undefined)
+  if (labelled.length !== 1) return null
+  return labelOf(labelled[0].space, (action as Record<string, Json>)[labelled[0].name])
+}
+
+/**
+ * Probabilities of each choice in order, 0 for what the mask leaves out, to seven digits, which is what float32 tells; null
+ * where the action is more than one discrete choice. Every number of `distribution` is finite.
+ */
+export function choiceProbabilities(
+  { action: [leaf, ...others] }: PolicySpec,
+  distribution: Float32Array,
+  mask: Uint8Array,
+): number[] | null {
+  if (others.length > 0 || leaf.kind !== 'discrete') return null
+  const logits = distribution.subarray(leaf.distributionOffset, leaf.distributionOffset + leaf.counts[0])
+  const legal = (i: number) => mask[leaf.maskOffset + i] === 1
+  const largest = logits.reduce((most, logit, i) => (legal(i) ? Math.max(most, logit) : most), Number.NEGATIVE_INFINITY)
+  const weights = Array.from(logits, (logit, i) => (legal(i) ? Math.exp(logit - largest) : 0))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  return weights.map((weight) => Number((weight / total).toPrecision(7)))
+}

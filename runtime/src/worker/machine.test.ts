@@ -1,0 +1,63 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describeMachine, MachineUsage, machineName, queryGpus } from './machine.ts'
+
+const usualPath = process.env.PATH
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'agentgym-test-'))
+})
+afterEach(() => {
+  process.env.PATH = usualPath
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A program named as NVIDIA's is, and no other on the PATH. */
+function installTool(script: string): void {
+  const file = path.join(folder, 'nvidia-smi')
+  writeFileSync(file, `#!/bin/sh\n${script}\n`)
+  chmodSync(file, 0o755)
+  process.env.PATH = folder
+}
+
+describe('a machine', () => {
+  it('is told with its GPUs', async () => {
+    installTool(`case "$1" in
+      --query-gpu=name,memory.total) printf 'NVIDIA H100 80GB HBM3, 81559\\nTesla T4, 15360\\n' ;;
+      --query-gpu=utilization.gpu) printf '50\\n100\\n' ;;
+    esac`)
+    const { cores, memory_bytes, gpus } = await describeMachine()
+    expect(cores).toBeGreaterThan(0)
+    expect(memory_bytes).toBeGreaterThan(2 ** 20)
+    expect(gpus).toEqual([
+      { name: 'NVIDIA H100 80GB HBM3', memory_bytes: 81_559 * 2 ** 20 },
+      { name: 'Tesla T4', memory_bytes: 15_360 * 2 ** 20 },
+    ])
+    expect(await queryGpus(['utilization.gpu'])).toEqual([['50'], ['100']])
+  })
+
+  it.each([
+    ['is not there', undefined],
+    ['fails', 'exit 9'],
+  ])('has none where the tool %s', async (_, script) => {
+    if (script === undefined) process.env.PATH = folder
+    else installTool(script)
+    expect((await describeMachine()).gpus).toEqual([])
+  })
+
+  it('has a name that the contract takes', () => {
+    expect(machineName()).toMatch(/^[\w .:@()-]{1,80}$/)
+  })
+
+  it('tells how busy it is, as shares', () => {
+    const usage = new MachineUsage({ hasGpu: false })
+    const { cpu, memory, gpu } = usage.current
+    usage.close()
+    expect(cpu === null || (cpu >= 0 && cpu <= 1)).toBe(true)
+    expect(memory).toBeGreaterThan(0)
+    expect(memory).toBeLessThanOrEqual(1)
+    expect(gpu).toBeNull()
+  })
+})

@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process'
+import { availableParallelism, cpus, hostname, totalmem } from 'node:os'
+import { promisify } from 'node:util'
+import type { WorkerDescription, WorkerUsage } from '@agentgym/contract'
+
+const run = promisify(execFile)
+
+export type Machine = Pick<WorkerDescription, 'cores' | 'memory_bytes' | 'gpus'>
+
+/** What a worker has to work with: of a container its share, not the machine's. */
+export async function describeMachine(): Promise<Machine> {
+  return { cores: availableParallelism(), memory_bytes: memoryBytes(), gpus: await listGpus() }
+}
+
+/** Of the machine, or less where a container may use less. */
+function memoryBytes(): number {
+  const total = totalmem()
+  const constrained = process.constrainedMemory()
+  return constrained > 0 && constrained < total ? constrained : total
+}
+
+/** Name of this machine, in the characters that a worker's name may have. */
+export function machineName(): string {
+  const name = hostname()
+    .replace(/[^\w .:@()-]+/g, '-')
+    .slice(0, 80)
+  return name === '' ? 'worker' : name
+}
+
+/** GPUs as `nvidia-smi` tells them; none where it is not there. */
+async function listGpus(): Promise<Machine['gpus']> {
+  const rows = await queryGpus(['name', 'memory.total'])
+  return rows.slice(0, 64).map(([name, mebibytes]) => ({
+    name: name.slice(0, 80),
+    memory_bytes: Math.round(Number(mebibytes) * 2 ** 20) || 0,
+  }))
+}
+
+/** One row a GPU; no row where there is no `nvidia-smi`, or it fails. */
+export async function queryGpus(fields: string[]): Promise<string[][]> {
+  const parameters = [`--query-gpu=${fields.join(',')}`, '--format=csv,noheader,nounits']
+  try {
+    const { stdout } = await run('nvidia-smi', parameters, { timeout: 5_000 })
+    return stdout
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => line.split(',').map((field) => field.trim()))
+  } catch {
+    return []
+  }
+}
+
+const sampleMs = 5_000
+
+/** Samples how busy the machine is, every few seconds, until `close`. `current` costs nothing. */
+export class MachineUsage {
+  readonly #hasGpu: boolean
+  readonly #timer: NodeJS.Timeout
+  #times = cpuTimes()
+  #current: WorkerUsage
+
+  constructor({ hasGpu }: { hasGpu: boolean }) {
+    this.#hasGpu = hasGpu
+    this.#current = { cpu: null, memory: memoryShare(), gpu: null }
+    void this.#sample()
+    this.#timer = setInterval(() => void this.#sample(), sampleMs)
+    this.#timer.unref()
+  }
+
+  get current(): WorkerUsage {
+    return this.#current
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  async #sample(): Promise<void> {
+    const before = this.#times
+    this.#times = cpuTimes()
+    const all = this.#times.all - before.all
+    const cpu = all > 0 ? share((this.#times.busy - before.busy) / all) : this.#current.cpu
+    this.#current = { cpu, memory: memoryShare(), gpu: this.#hasGpu ? await gpuShare() : null }
+  }
+}
+
+function cpuTimes(): { busy: number; all: number } {
+  let busy = 0
+  let all = 0
+  for (const { times } of cpus()) {
+    const sum = times.user + times.nice + times.sys + times.idle + times.irq
+    all += sum
+    busy += sum - times.idle
+  }
+  return { busy, all }
+}
+
+function memoryShare(): number {
+  return share(1 - process.availableMemory() / memoryBytes())
+}
+
+/** Mean over the GPUs. */
+async function gpuShare(): Promise<number | null> {
+  const percents = (await queryGpus(['utilization.gpu'])).map(([percent]) => Number(percent))
+  if (percents.length === 0 || percents.some(Number.isNaN)) return null
+  return share(percents.reduce((sum, percent) => sum + percent, 0) / percents.length / 100)
+}
+
+function share(value: number): number {
+  return Math.round(Math.min(1, Math.max(0, value)) * 1_000) / 1_000
+}
