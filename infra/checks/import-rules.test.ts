@@ -22,6 +22,7 @@ async function violations(root: string, files: string[]): Promise<string[]> {
 // [rule, file that breaks it, what the file imports]. The first two packages' index files are entries, everything else is inside.
 const trespasses: [rule: string, file: string, specifier: string][] = [
   ['no-cycles', 'runtime/src/training/loop.ts', './schedule.ts'],
+  ['no-cycles', 'runtime/src/policy/graph.ts', './spec.ts'],
   ['contract-imports-only-zod', 'sdk/contract/src/ids.ts', 'node:crypto'],
   ['contract-imports-only-zod', 'sdk/contract/src/more-ids.ts', '@agentgym/scenario'],
   ['scenario-imports-nothing', 'sdk/scenario/src/engine/clock.ts', 'node:perf_hooks'],
@@ -110,6 +111,9 @@ function buildTrespassingTree(root: string): void {
   ]) {
     write(file, `import { thing } from '${specifier}'\nexport const mine: unknown = thing\n`)
   }
+  // A circle of types alone is one, too.
+  write('runtime/src/policy/spec.ts', "import type { Graph } from './graph.ts'\nexport type Spec = Graph[]\n")
+  write('runtime/src/policy/graph.ts', "import type { Spec } from './spec.ts'\nexport type Graph = Spec | null\n")
   write('runtime/learner/build/addon.node', '')
   mkdirSync(join(root, 'node_modules/@agentgym'), { recursive: true })
   for (const [folder, exports] of Object.entries(exportsOf)) {

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { anchors, links } from './markdown.ts'
+import { anchors, links, paths } from './markdown.ts'
 import { readRepositoryFile, repositoryFiles, repositoryRoot, sourceFiles } from './repository-files.ts'
 
 const pages = sourceFiles('.md')
@@ -32,7 +32,47 @@ it.each(pages)('%s: every link leads somewhere', (page) => {
   expect(dead).toEqual([])
 })
 
+/** Is a path one of the repository, from its root or from any folder of it? */
+function exists(path: string): boolean {
+  const name = path.replace(/\/$/, '')
+  return repositoryFiles.some((file) => `/${file}/`.includes(`/${name}/`))
+}
+
+/** Pages that tell what was: what they name may be gone. */
+const history = /^(CHANGELOG\.md|infra\/decisions\/)/
+
+/** Pages that are still to follow their rooms. The list only shrinks. */
+const behind = ['registry/src/modules/ledger/README.md', 'sdk/cli/README.md', 'web/README.md']
+
+it.each(pages.filter((page) => !history.test(page) && !behind.includes(page)))(
+  '%s: every path in backticks exists',
+  (page) => {
+    const gone = paths(readRepositoryFile(page)).filter(({ path }) => !exists(path))
+    expect(gone.map(({ path, line }) => `${page}:${line}: ${path}`)).toEqual([])
+  },
+)
+
 describe('the check itself', () => {
+  it('finds paths in backticks, but no patterns, commands or code', () => {
+    const page = [
+      '`a/b.ts`, `./c/d/` and `e.ts`',
+      '`f/*.ts` `node g/h.ts` `@i/j`',
+      '```sh',
+      '`k/l.ts`',
+      '```',
+      '`m/n`',
+    ].join('\n')
+    expect(paths(page)).toEqual([
+      { path: 'a/b.ts', line: 1 },
+      { path: 'c/d/', line: 1 },
+    ])
+    expect(exists('infra/checks/markdown.ts')).toBe(true)
+    expect(exists('checks/markdown.ts')).toBe(true)
+    expect(exists('infra/checks/')).toBe(true)
+    expect(exists('ecks/markdown.ts')).toBe(false)
+    expect(exists('infra/no-such-file.ts')).toBe(false)
+  })
+
   it('finds links, pictures and references, but none in code', () => {
     const page = [
       '[a](one.md) and ![b](two.png "title"), [![c](three.svg)](four.md)',

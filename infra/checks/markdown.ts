@@ -54,6 +54,24 @@ export function links(markdown: string): { target: string; line: number }[] {
     )
 }
 
+/**
+ * Paths that a page names in backticks, with their line: `docs/errors.md` and `sdk/cli/`, not `x.test.ts` or `test/`. Patterns,
+ * placeholders (`AREA`), addresses, names of packages, paths inside a tarball and whatever holds a space are none.
+ */
+export function paths(markdown: string): { path: string; line: number }[] {
+  const segments = /^[\w-][\w.-]*(\/[\w.-]+)+\/?$/
+  const ending = /(\/|\.(ts|tsx|mjs|md|sh|json|cc|h|py|yml|svg))$/
+  let inCode = false
+  return markdown.split('\n').flatMap((text, index) => {
+    if (/^\s*(```+|~~~+)/.test(text)) inCode = !inCode
+    if (inCode) return []
+    return [...text.matchAll(/`([^`]+)`/g)]
+      .map(([, path]) => path.replace(/^\.\//, ''))
+      .filter((path) => segments.test(path) && ending.test(path) && !/^package\/|(^|\/)(AREA|NAME)\b/.test(path))
+      .map((path) => ({ path, line: index + 1 }))
+  })
+}
+
 /** The anchors that a Markdown page offers, made from its headings as GitHub makes them. */
 export function anchors(markdown: string): Set<string> {
   const found = new Set<string>()
