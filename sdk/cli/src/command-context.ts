@@ -14,9 +14,9 @@ export type CommandContext = GlobalFlags & {
   /** Exit status once the command returns: 1 where its work failed without an error. */
   exitCode: 0 | 1
   /** A line for people; nothing under `--json`. */
-  say(line: string): void
+  print(line: string): void
   /** A JSON value on its own line; nothing without `--json`. */
-  sayJson(value: unknown): void
+  printJson(value: unknown): void
   /** A path as the user typed it, made absolute. */
   resolve(path: string): string
   /** A path as the user would type it: relative inside the working folder, absolute otherwise. */
@@ -35,10 +35,10 @@ export function makeContext(flags: GlobalFlags, io: CommandIo): CommandContext {
     io,
     terminal: describeTerminal(stdout, environment, flags),
     exitCode: 0,
-    say: (line) => {
+    print: (line) => {
       if (!flags.json) stdout.write(`${line}\n`)
     },
-    sayJson: (value) => {
+    printJson: (value) => {
       if (flags.json) stdout.write(`${JSON.stringify(value)}\n`)
     },
     resolve: (path) => resolve(cwd, path),

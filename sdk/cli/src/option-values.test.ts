@@ -1,6 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { budgetWord, collectSetting, countRange, readAmount, seedRange, wholeNumber } from './option-values.ts'
+import { budgetOption, collectSetting, countRange, readAmount, seedRange, wholeNumber } from './option-values.ts'
 
 describe('command line numbers', () => {
   const steps = wholeNumber('steps', countRange)
@@ -73,8 +73,8 @@ describe('command line numbers', () => {
 
 describe('command line amounts', () => {
   it('an amount is read in minor units of its currency', () => {
-    expect(readAmount('2.50', 'EUR', budgetWord)).toBe(250)
-    expect(readAmount('250', 'JPY', budgetWord)).toBe(250)
+    expect(readAmount('2.50', 'EUR', budgetOption)).toBe(250)
+    expect(readAmount('250', 'JPY', budgetOption)).toBe(250)
   })
 
   it.each([
@@ -83,10 +83,10 @@ describe('command line amounts', () => {
     ['2.5', 'JPY', '--budget 250'],
     ['0', 'KWD', '--budget 2.500'],
   ])('%j %s is refused with how to write it', (text, currency, example) => {
-    expect(() => readAmount(text, currency, budgetWord)).toThrow(
+    expect(() => readAmount(text, currency, budgetOption)).toThrow(
       expect.objectContaining({
         code: 'config_invalid',
-        hint: `Give the most that the run may cost, in ${currency}: ${example}.`,
+        hint: `Give the spending limit of the run, in ${currency}: ${example}.`,
         data: { field: 'budget', value: text, currency },
       }),
     )

@@ -36,8 +36,8 @@ export function wholeNumber(field: string, range: { least: number; greatest: num
 }
 
 /**
- * A parser of parts of a hundred for one option, in hundredths of a per cent: `2.5` and `2.5%` are 250. What is more than
- * 100, or finer than a hundredth, throws `config_invalid`.
+ * A parser of percentages for one option, in basis points: `2.5` and `2.5%` are 250. More than 100, or more than two
+ * decimals, throws `config_invalid`.
  */
 export function percent(field: string): (text: string) => number {
   return (text) => {
@@ -46,7 +46,7 @@ export function percent(field: string): (text: string) => number {
     if (value <= 10_000) return value
     throw new AgentGymError({
       code: 'config_invalid',
-      message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, which is no part of a hundred`,
+      message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, which is not a percentage`,
       hint: `Give a number from 0 to 100 with at most two decimals, such as --${field} 7.5.`,
       data: { field, value: text.slice(0, 100) },
     })
@@ -60,21 +60,21 @@ export function collectSetting(typed: string, previous: Record<string, string> =
   return Object.assign(Object.create(null), previous, { [name]: text })
 }
 
-type AmountWord = {
-  /** As it is typed: `--budget`, `AMOUNT`. */
+type AmountOption = {
+  /** As the user types it: `--budget`, `AMOUNT`. */
   name: string
-  /** What it means: `the most that the run may cost`. */
+  /** What it means: `a spending limit`. */
   meaning: string
 }
 
 /** `--budget` of a training run. */
-export const budgetWord: AmountWord = { name: '--budget', meaning: 'the most that the run may cost' }
+export const budgetOption: AmountOption = { name: '--budget', meaning: 'the spending limit of the run' }
 
 /**
  * An amount as people write it (`12.50`), in minor units of the server's currency. Throws `config_invalid`, which names
  * the option and shows how to write it.
  */
-export function readAmount(text: string, currency: string, { name, meaning }: AmountWord): number {
+export function readAmount(text: string, currency: string, { name, meaning }: AmountOption): number {
   const parsed = parseAmount(text, currency)
   if ('minor' in parsed) return parsed.minor
   const digits = currencyDigits(currency)
@@ -88,15 +88,15 @@ export function readAmount(text: string, currency: string, { name, meaning }: Am
   })
 }
 
-/** One of the words that an option takes. Throws `config_invalid` for another, with the nearest. */
+/** One of the values that an option accepts. Throws `config_invalid` otherwise, with the nearest as a suggestion. */
 export function oneOf<Word extends string>(field: string, text: string, words: readonly Word[]): Word {
   const found = words.find((word) => word === text)
   if (found !== undefined) return found
   const nearest = nearestName(text, words)
   throw new AgentGymError({
     code: 'config_invalid',
-    message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, which is none of ${words.join(', ')}`,
-    hint: nearest ? `Did you mean ${nearest}?` : 'Name one of them.',
+    message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, expected one of: ${words.join(', ')}`,
+    hint: nearest ? `Did you mean ${nearest}?` : `Use one of: ${words.join(', ')}.`,
     data: { field, ...(nearest ? { suggestion: nearest } : {}) },
   })
 }

@@ -25,13 +25,13 @@ export function reportFailure(failure: unknown, flags: GlobalFlags, form: 'event
   return error.exit
 }
 
-/** What failed, where and why; how to mend it; the code last. No line is wider than the terminal. */
+/** What failed and why, how to fix it, and the code last. No line is wider than the terminal. */
 function failureLines(report: ErrorReport, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const width = Math.min(terminal.columns(), 100) - 2
   const message = textLines(sentenceCase(report.message), width)
   const hint = report.hint === undefined ? [] : textLines(sentenceCase(report.hint), width)
-  // Stopping a run is the user's own doing, not a fault.
+  // The user stopped the run: not an error.
   const mark = report.code === 'training_cancelled' ? paint.warn(symbols.warning) : paint.fail(symbols.failed)
   return [
     `${mark} ${message[0]}`,
@@ -50,7 +50,7 @@ function sentenceCase(text: string): string {
 function textLines(text: string, width: number): string[] {
   const lines = text.slice(0, messageLimit).split(/\r?\n/)
   const kept = lines.slice(0, messageLines).flatMap((line) => wrapText(safeText(line, messageLimit), width))
-  return lines.length > messageLines ? [...kept, '(more lines left out)'] : kept
+  return lines.length > messageLines ? [...kept, '(more lines omitted)'] : kept
 }
 
 function detailLines(error: AgentGymError, terminal: Terminal): string[] {
@@ -69,8 +69,8 @@ function internalError(failure: unknown): AgentGymError {
   return new AgentGymError(
     {
       code: 'internal_error',
-      message: `agentgym itself failed: ${reason}`,
-      hint: 'This is a fault in AgentGym. Run the command again with --verbose and report what it prints.',
+      message: `internal error: ${reason}`,
+      hint: 'This is a bug in AgentGym. Run the command again with --verbose and report the output.',
     },
     { cause: failure },
   )

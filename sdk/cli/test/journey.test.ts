@@ -57,7 +57,7 @@ describe('from an empty folder to an agent', () => {
     const human = await runCli(['scenario', 'check', 'broken'], options)
     expect(human.status).toBe(1)
     expect(human.stdout).toMatch(/^ {2}✗ /m)
-    expect(human.stdout).toContain('broken@0.1.0 fails')
+    expect(human.stdout).toContain('broken@0.1.0: 1 of')
   })
 
   it('build prints path, size and hash', async () => {
@@ -132,9 +132,9 @@ describe('from an empty folder to an agent', () => {
     ])
     const forced = await runCli(['train', 'puck', '--force', '--watch', ...short], options)
     expect(forced.status).toBe(0)
-    expect(forced.stdout).toContain('moved to agents/puck.1')
+    expect(forced.stdout).toContain('Moved the existing agent to agents/puck.1')
     expect(forced.stdout).toContain('--watch needs a terminal')
-    expect(forced.stdout).toMatch(/→ Evaluate it again: agentgym eval agents\/puck\n$/)
+    expect(forced.stdout).toMatch(/→ Evaluate it: agentgym eval agents\/puck\n$/)
     expect(readFileSync(join(`${agent}.1`, 'model.onnx'), 'utf8')).toBe('something else')
   })
 

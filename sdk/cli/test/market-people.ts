@@ -11,7 +11,7 @@ export async function done(person: Person, words: string[], environment?: Record
 }
 
 /** What people read. */
-export async function told(person: Person, words: string[]): Promise<string> {
+export async function output(person: Person, words: string[]): Promise<string> {
   const { status, stdout, stderr } = await person.run(words)
   expect(status, stderr).toBe(0)
   return stdout

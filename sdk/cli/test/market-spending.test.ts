@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { withSession } from '../src/account/log-in.ts'
 import { callApi } from '../src/registry/call-api.ts'
-import { available, done, listedOrder, newestOrder, refusal, told } from './market-people.ts'
+import { available, done, listedOrder, newestOrder, output, refusal } from './market-people.ts'
 import { openRegistry, type Person, password, type Registry } from './registry-people.ts'
 
 const scenario = '@ann/puck'
@@ -48,7 +48,7 @@ describe('who spends for others', { timeout: 300_000 }, () => {
     const { caps } = spendCapListSchema.parse(await done(carol, ['spend-cap']))
     expect(caps).toMatchObject([{ token: { name: 'robot' }, amount_minor: 500, spent_minor: 0 }])
     await done(carol, ['spend-cap', 'remove', caps[0].id.slice(0, 8)])
-    expect(await told(carol, ['spend-cap'])).toContain('agentgym spend-cap set')
+    expect(await output(carol, ['spend-cap'])).toContain('agentgym spend-cap set')
   })
 
   it('an organisation buys for its members', async () => {
@@ -78,7 +78,7 @@ describe('a scenario that is paid for by the run', { timeout: 300_000 }, () => {
     await done(ann, ['scenario', 'init', 'hosted', '--yes', '--name', '@ann/hosted'])
     await done(ann, ['scenario', 'publish', 'hosted'])
     await done(ann, ['price', '@ann/hosted', '0.50/run', '--yes'])
-    expect(await told(carol, ['info', '@ann/hosted'])).toMatch(/price +\$0\.50 a run/)
+    expect(await output(carol, ['info', '@ann/hosted'])).toMatch(/price +\$0\.50 a run/)
     expect(await refusal(carol, ['install', '@ann/hosted'])).toMatchObject({ code: 'hosted_only' })
     expect(await refusal(carol, ['train', '@ann/hosted', ...short])).toMatchObject({ code: 'hosted_only' })
     expect(await refusal(carol, ['buy', '@ann/hosted', '--yes'])).toMatchObject({ code: 'not_for_sale' })
@@ -89,7 +89,7 @@ describe('a scenario that is paid for by the run', { timeout: 300_000 }, () => {
     expect(await available(carol)).toBe(before - 50)
     const order = await newestOrder(carol)
     expect(order).toMatchObject({ state: 'paid', price_kind: 'per_run', total_minor: 50 })
-    expect(await told(carol, ['orders', 'show', order.id])).toMatch(/→ The run: agentgym runs show \w{8}\n$/)
+    expect(await output(carol, ['orders', 'show', order.id])).toMatch(/→ Training run: agentgym runs show \w{8}\n$/)
   })
 })
 

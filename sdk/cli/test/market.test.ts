@@ -15,7 +15,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callApi } from '../src/registry/call-api.ts'
-import { available, done, listedOrder, newestOrder, refusal, told } from './market-people.ts'
+import { available, done, listedOrder, newestOrder, output, refusal } from './market-people.ts'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
 import { typeOnTerminal } from './type-on-terminal.ts'
 
@@ -59,7 +59,7 @@ async function onTerminal(
 describe('a price', { timeout: 300_000 }, () => {
   it('is free until one is set, and is set for all versions', async () => {
     expect(pricePageSchema.parse(await done(ann, ['price', agent])).current).toMatchObject({ kind: 'free' })
-    expect(await told(bob, ['price', agent])).toMatch(/^Price of @ann\/puck-ppo\n {2}now {2}free$/m)
+    expect(await output(bob, ['price', agent])).toMatch(/^Price of @ann\/puck-ppo\n {2}now {2}free$/m)
     expect(await refusal(ann, ['price', `${agent}@0.1.0`, '5'])).toMatchObject({ status: 2, code: 'usage_invalid' })
     expect(await refusal(bob, ['price', agent, '5', '--yes'])).toMatchObject({ status: 1, code: 'forbidden' })
   })
@@ -78,8 +78,8 @@ describe('a price', { timeout: 300_000 }, () => {
     const page = pricePageSchema.parse(await done(ann, words))
     expect(page).toMatchObject({ current: { kind: 'one_time', amount_minor: 1250 }, terms: 'One product.\nNo resale.' })
     expect(page).toMatchObject({ trial_calls: 5, upcoming: null })
-    expect(await told(bob, ['search', 'puck-ppo'])).toContain('$12.50')
-    expect(await told(bob, ['info', agent])).toMatch(/price +\$12\.50.*→ Buy it: agentgym buy @ann\/puck-ppo\n$/s)
+    expect(await output(bob, ['search', 'puck-ppo'])).toContain('$12.50')
+    expect(await output(bob, ['info', agent])).toMatch(/price +\$12\.50.*→ Buy it: agentgym buy @ann\/puck-ppo\n$/s)
   })
 
   it('terms alone leave it as it is', async () => {
@@ -90,7 +90,7 @@ describe('a price', { timeout: 300_000 }, () => {
     const page = pricePageSchema.parse(await done(ann, ['price', scenario, '--royalty', '7.5']))
     // Whoever has downloaded the scenario relies on it: the royalty is announced.
     expect(page).toMatchObject({ current: { kind: 'free' }, upcoming_terms: { royalty_basis_points: 750 } })
-    expect(await told(bob, ['price', scenario])).toMatch(/terms later +royalty 7\.5%/)
+    expect(await output(bob, ['price', scenario])).toMatch(/new terms +royalty 7\.5%/)
     expect(await refusal(ann, ['price', scenario, '--royalty', '101'])).toMatchObject({ status: 2 })
     expect(await refusal(ann, ['price', agent, '--terms', 'none.txt'])).toMatchObject({ code: 'file_not_found' })
   })
@@ -121,17 +121,17 @@ describe('buying', { timeout: 300_000 }, () => {
       code: 'insufficient_funds',
       hint: expect.stringContaining('agentgym balance top-up 12.50'),
     })
-    expect(await told(bob, ['balance', 'top-up', '20'])).toMatch(/Added \$20\.00; the balance of bob is \$20\.00/)
+    expect(await output(bob, ['balance', 'top-up', '20'])).toMatch(/Added \$20\.00\. The balance of bob is \$20\.00/)
     expect(await refusal(bob, ['buy', agent])).toMatchObject({ status: 2, code: 'usage_invalid' })
     expect(await refusal(bob, ['buy', agent, '--max', '12.49'])).toMatchObject({ code: 'spend_cap_exceeded' })
     expect(await refusal(bob, ['buy', agent, '--max', 'x'])).toMatchObject({ status: 2, code: 'config_invalid' })
     const human = await bob.run(['buy', agent])
     expect(human.status).toBe(2)
-    expect(human.stdout).toMatch(/total +\$12\.50 for every version 0\.x of this agent/)
-    expect(human.stdout).toMatch(/balance +\$20\.00 → \$7\.50 afterwards/)
-    expect(human.stdout).toMatch(/evaluation +✓ verified, return .*run it again +agentgym agent verify @ann\/puck-ppo/s)
+    expect(human.stdout).toMatch(/total +\$12\.50 for all 0\.x versions of this agent/)
+    expect(human.stdout).toMatch(/balance +\$20\.00 → \$7\.50 after purchase/)
+    expect(human.stdout).toMatch(/evaluation +✓ verified, return .*verify it +agentgym agent verify @ann\/puck-ppo/s)
     expect(human.stdout).toMatch(/terms +One product\./)
-    expect(human.stderr.replace(/\s+/g, ' ')).toContain('--yes buys without asking')
+    expect(human.stderr.replace(/\s+/g, ' ')).toContain('Use --yes to skip')
     expect(balanceSchema.parse(await done(bob, ['balance']))).toMatchObject({ available_minor: 2000 })
   })
 
@@ -148,9 +148,7 @@ describe('buying', { timeout: 300_000 }, () => {
       before: () => done(ann, ['price', agent, '10']),
     })
     expect(output).toMatch(/price_changed\s*$/)
-    expect(output.replace(/\s+/g, ' ')).toContain(
-      'Look at the new price, and buy at that one: agentgym buy @ann/puck-ppo',
-    )
+    expect(output.replace(/\s+/g, ' ')).toContain('Review the new price: agentgym buy @ann/puck-ppo')
     expect(await available(bob)).toBe(2000)
   })
 
@@ -159,7 +157,7 @@ describe('buying', { timeout: 300_000 }, () => {
     for (const { status, stdout } of buys) expect(status, stdout).toBe(0)
     expect(await available(bob)).toBe(1000)
     expect(await done(bob, ['buy', agent, '--yes'])).toMatchObject({ ok: true, already: true, order: null })
-    expect(await told(bob, ['buy', agent])).toMatch(/You have @ann\/puck-ppo 0\.x already; nothing was bought/)
+    expect(await output(bob, ['buy', agent])).toMatch(/You already own @ann\/puck-ppo 0\.x; nothing was bought/)
     expect(orderListSchema.parse(await done(bob, ['orders'])).orders).toMatchObject([
       { state: 'paid', package: agent, total_minor: 1000, buyer: 'bob', seller: 'ann' },
     ])
@@ -195,9 +193,9 @@ describe('money that comes in', { timeout: 300_000 }, () => {
     const left = await done(bob, ['balance', 'top-up', '5', '--test-outcome', 'pending', '--no-wait'])
     const { checkout_url: address } = paymentSchema.parse(left)
     expect(address).toContain(registry.server.url)
-    const shown = await told(bob, ['balance'])
-    expect(shown).toMatch(/awaited +\$5\.00/)
-    expect(shown).toContain(`Pay here: ${address}`)
+    const shown = await output(bob, ['balance'])
+    expect(shown).toMatch(/pending +\$5\.00/)
+    expect(shown).toContain(`Pay at: ${address}`)
     const before = await available(bob)
     const waiting = bob.run(['balance', 'top-up', '7', '--test-outcome', 'pending'])
     await expect.poll(async () => (await awaited(bob))?.amount_minor, { timeout: 30_000 }).toBe(700)
@@ -227,8 +225,8 @@ describe('what was sold', { timeout: 300_000 }, () => {
   it('is shown to its seller, with fee and entries', async () => {
     const earnings = earningsSchema.parse(await done(ann, ['earnings']))
     expect(earnings).toMatchObject({ sales_minor: 1000, fees_minor: 100, balance_minor: 900, cleared_minor: 0 })
-    expect(await told(ann, ['orders', '--sales'])).toMatch(/✓ paid +@ann\/puck-ppo 0\.x +\$10\.00.* bob/)
-    expect(await told(ann, ['earnings'])).toMatch(/sale +\$9\.00 +@ann\/puck-ppo +\$10\.00 +-\$1\.00/)
+    expect(await output(ann, ['orders', '--sales'])).toMatch(/✓ paid +@ann\/puck-ppo 0\.x +\$10\.00.* bob/)
+    expect(await output(ann, ['earnings'])).toMatch(/sale +\$9\.00 +@ann\/puck-ppo +\$10\.00 +-\$1\.00/)
     await done(ann, ['earnings', '--csv', 'earnings.csv'])
     expect(readFileSync(join(ann.work, 'earnings.csv'), 'utf8').split('\n')[1]).toContain(',sale,')
     expect((await ann.run(['earnings', '--csv', '-'])).stdout).toBe(
@@ -246,16 +244,16 @@ describe('what was sold', { timeout: 300_000 }, () => {
     expect(await refusal(ann, ['earnings', 'payout', '1'])).toMatchObject({ code: 'payout_below_cleared' })
   })
 
-  it('is given back in part, once for each reason, and whole', async () => {
+  it('released in part, once for each reason, and whole', async () => {
     const { id } = await listedOrder(ann, '--sales')
     const part = ['orders', 'refund', id.slice(0, 8), '--amount', '2.50', '--reason', 'goodwill']
     expect(orderSchema.parse(await done(ann, part))).toMatchObject({ state: 'paid', refunded_minor: 250 })
-    expect(await told(ann, part)).toContain('has that refund already; nothing more was given back')
+    expect(await output(ann, part)).toContain('already has this refund; nothing was refunded again')
     expect(await refusal(bob, ['orders', 'refund', id, '--reason', 'mine'])).toMatchObject({ code: 'refund_refused' })
     const whole = await done(ann, ['orders', 'refund', id, '--reason', 'does not do it'])
     expect(orderSchema.parse(whole)).toMatchObject({ state: 'refunded', refunded_minor: 1000 })
     expect(earningsSchema.parse(await done(ann, ['earnings']))).toMatchObject({ balance_minor: 0, fees_minor: 0 })
-    expect(await told(bob, ['orders', 'show', id.slice(0, 8)])).toMatch(/refund +\$2\.50 by ann on .*: goodwill/)
+    expect(await output(bob, ['orders', 'show', id.slice(0, 8)])).toMatch(/refund +\$2\.50 by ann on .*: goodwill/)
     const elsewhere = { AGENTGYM_HOME: join(registry.folder, 'bob-elsewhere'), AGENTGYM_TOKEN: bob.storedToken() }
     expect(await refusal(bob, ['install', agent], elsewhere)).toMatchObject({ code: 'payment_required' })
   })

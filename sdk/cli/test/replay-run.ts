@@ -6,7 +6,7 @@ import { dashboardView } from '../src/training-view/dashboard.ts'
 import { plainView } from '../src/training-view/line-views.ts'
 import { liveView } from '../src/training-view/live-view.ts'
 import { recordedPlan, recordedRun } from './recorded-run.ts'
-import { startRunServer, tellRecordedRun } from './run-server.ts'
+import { playRecordedRun, startRunServer } from './run-server.ts'
 
 const [kind = 'live', pace = '20'] = process.argv.slice(2)
 if (kind === 'serve') await serveRun(Number(pace))
@@ -54,6 +54,6 @@ async function serveRun(msPerEvent: number): Promise<never> {
     server.change({ ahead })
     await sleep(msPerEvent * 30)
   }
-  await tellRecordedRun(server, { pause: () => sleep(msPerEvent).then(() => {}) })
+  await playRecordedRun(server, { pause: () => sleep(msPerEvent).then(() => {}) })
   return new Promise(() => {})
 }

@@ -13,7 +13,7 @@ import {
 import { recordedRun } from './recorded-run.ts'
 
 /**
- * A server of runs that plays the part it is told to, in the contract's words: for what a real one does only by luck or
+ * A server of runs that plays the part it is scripted to, in the contract's words: for what a real one does only by luck or
  * after days, such as a place in the queue, a worker that is lost, or a budget that runs out. What the command does with a
  * real server and worker is in `training-service.test.ts`.
  */
@@ -23,7 +23,7 @@ export type RunServer = {
   /** What was asked, such as `POST /v1/runs`, with the body. */
   requests: { line: string; body: unknown; key: string | undefined }[]
   /** Tells an event to whoever watches, and changes the run as `change` says. */
-  tell<Type extends RunEvent['type']>(
+  emit<Type extends RunEvent['type']>(
     type: Type,
     data: Extract<RunEvent, { type: Type }>['data'],
     change?: Partial<Run>,
@@ -115,9 +115,9 @@ export type RunServerOptions = {
 }
 
 export async function startRunServer(options: RunServerOptions = {}): Promise<RunServer> {
-  const told = new ToldRun(options.run ?? queuedRun())
+  const scripted = new ScriptedRun(options.run ?? queuedRun())
   const requests: RunServer['requests'] = []
-  const answer = makeAnswer(told, options)
+  const answer = makeAnswer(scripted, options)
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
     const key = request.headers['idempotency-key']
@@ -129,11 +129,11 @@ export async function startRunServer(options: RunServerOptions = {}): Promise<Ru
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     get run() {
-      return told.run
+      return scripted.run
     },
     requests,
-    change: (change) => told.change(change),
-    tell: (type, data, change) => told.tell(type, data, change),
+    change: (change) => scripted.change(change),
+    emit: (type, data, change) => scripted.emit(type, data, change),
     hangUp: () => server.closeAllConnections(),
     close: () =>
       new Promise((resolve) => {
@@ -143,8 +143,8 @@ export async function startRunServer(options: RunServerOptions = {}): Promise<Ru
   }
 }
 
-/** A run as it was told, and whoever watches it. */
-class ToldRun {
+/** A run as it was scripted, and whoever watches it. */
+class ScriptedRun {
   run: Run
   readonly #events: RunEvent[] = []
   readonly #watchers = new Set<ServerResponse>()
@@ -157,7 +157,7 @@ class ToldRun {
     this.run = runSchema.parse({ ...this.run, ...change })
   }
 
-  tell(type: RunEvent['type'], data: RunEvent['data'], change: Partial<Run> = {}): void {
+  emit(type: RunEvent['type'], data: RunEvent['data'], change: Partial<Run> = {}): void {
     const seq = this.#events.length + 1
     const at = new Date(Date.parse('2026-11-28T03:00:00Z') + seq * 1000).toISOString()
     const event = runEventSchema.parse({ seq, at, type, data })
@@ -181,10 +181,10 @@ class ToldRun {
   }
 }
 
-function makeAnswer(told: ToldRun, options: RunServerOptions) {
+function makeAnswer(scripted: ScriptedRun, options: RunServerOptions) {
   let lostAnswers = options.lostAnswers ?? 0
   return (pathname: string, request: IncomingMessage, response: ServerResponse): void => {
-    const { run } = told
+    const { run } = scripted
     const json = (value: unknown, status = 200) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
     }
@@ -199,13 +199,13 @@ function makeAnswer(told: ToldRun, options: RunServerOptions) {
       json(runListSchema.parse({ runs: [run, ...(options.others ?? [])], next_cursor: null }))
     else if ([own, `${own}/cancel`, `${own}/resume`].includes(pathname)) json(run)
     else if (pathname === `${own}/agent` && options.agent) response.end(options.agent)
-    else if (pathname === `${own}/events`) told.watch(request, response)
+    else if (pathname === `${own}/events`) scripted.watch(request, response)
     else json({ error: { code: 'endpoint_not_found', message: `there is nothing at ${pathname}` } }, 404)
   }
 }
 
 /** Tells the recorded run from its first worker to its end, `share` of it (1: all), waiting `pause` between two events. */
-export async function tellRecordedRun(
+export async function playRecordedRun(
   server: RunServer,
   {
     share = 1,
@@ -214,10 +214,10 @@ export async function tellRecordedRun(
   }: { share?: number; pause?: () => Promise<void>; agent?: Uint8Array } = {},
 ): Promise<void> {
   const { events, result } = recordedRun()
-  server.tell('queued', { reason: 'submitted', message: null })
+  server.emit('queued', { reason: 'submitted', message: null })
   await pause()
   const price = { ...server.run.cost, price_minor_per_hour: 36_000 }
-  server.tell(
+  server.emit(
     'running',
     { attempt: 1, worker: 'gpu-1', price_minor_per_hour: 36_000, from_iteration: 0 },
     { state: 'running', ahead: null, attempt: 1, worker: 'gpu-1', started_at: '2026-11-28T03:00:02.000Z', cost: price },
@@ -228,19 +228,19 @@ export async function tellRecordedRun(
     if (event.event === 'progress') {
       iteration = event.iteration
       const spent = Math.ceil(event.seconds * 10)
-      server.tell('progress', event, { progress: event, cost: { ...price, spent_minor: spent } })
+      server.emit('progress', event, { progress: event, cost: { ...price, spent_minor: spent } })
     } else if (event.event === 'checkpoint') {
       const { steps } = event
       const checkpoint = { iteration, steps, created_at: '2026-11-28T03:00:30.000Z' }
-      server.tell('checkpoint', { iteration, steps }, { checkpoint })
+      server.emit('checkpoint', { iteration, steps }, { checkpoint })
     } else if (event.event === 'evaluation') {
-      server.tell('evaluation', { iteration, steps: event.steps, evaluation: event.evaluation })
+      server.emit('evaluation', { iteration, steps: event.steps, evaluation: event.evaluation })
     }
   }
   if (share < 1) return
   const { steps, seconds, evaluation } = result
   const bytes = agent ?? new Uint8Array()
-  server.tell(
+  server.emit(
     'completed',
     { steps, seconds, evaluation },
     {

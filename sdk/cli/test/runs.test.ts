@@ -1,6 +1,6 @@
 import { resultEventSchema, runSchema, trainingEventSchema } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { queuedRun, recordedRunId, tellRecordedRun } from './run-server.ts'
+import { playRecordedRun, queuedRun, recordedRunId } from './run-server.ts'
 import { serveRuns } from './serve-runs.ts'
 
 const { serve, agentgym } = serveRuns()
@@ -11,7 +11,7 @@ const runLinesOf = (lines: unknown[]) => (lines as RunLine[]).filter(({ event })
 describe('watching a run', () => {
   it('prints the lines of training here, with those of the run between them, the result last', async () => {
     const server = await serve()
-    await tellRecordedRun(server)
+    await playRecordedRun(server)
     const { status, lines, stderr } = await agentgym(['runs', 'watch', recordedRunId, '--json'])
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(runLinesOf(lines).map(({ change }) => change)).toEqual([null, 'queued', 'running', 'completed'])
@@ -34,7 +34,7 @@ describe('watching a run', () => {
         if (line.includes('2 runs ahead')) running.change({ ahead: 1 })
         if (line.includes('1 run ahead') && !moved) {
           moved = true
-          void tellRecordedRun(running)
+          void playRecordedRun(running)
         }
       },
     })
@@ -45,14 +45,14 @@ describe('watching a run', () => {
 
   it('goes on where it was when the connection breaks, with no line twice', async () => {
     const running = await serve()
-    await tellRecordedRun(running, { share: 0.5 })
+    await playRecordedRun(running, { share: 0.5 })
     let broken = false
     const { lines, status } = await agentgym(['runs', 'watch', '4f0c1d2e', '--json'], {
       onLine: (line) => {
         if (broken || JSON.parse(line).iteration !== 40) return
         broken = true
         running.hangUp()
-        running.tell(
+        running.emit(
           'failed',
           { error: { code: 'scenario_threw', message: 'it threw' } },
           {
@@ -73,7 +73,7 @@ describe('watching a run', () => {
 
   it('Ctrl-C leaves, says how to find the run again, and ends with status 0', async () => {
     const running = await serve()
-    await tellRecordedRun(running, { share: 0.2 })
+    await playRecordedRun(running, { share: 0.2 })
     for (const json of [[], ['--json']]) {
       const { status, stdout, lines } = await agentgym(['runs', 'watch', '4f0c', ...json], {
         onLine: (line, interrupt) => {
@@ -82,16 +82,16 @@ describe('watching a run', () => {
       })
       expect(status).toBe(0)
       if (json.length > 0) expect(lines.at(-1)).toMatchObject({ event: 'run', change: 'detached', id: recordedRunId })
-      else expect(stdout).toMatch(/4f0c1d2e goes on at the server.*agentgym runs watch 4f0c1d2e/s)
+      else expect(stdout).toMatch(/4f0c1d2e continues on the server.*agentgym runs watch 4f0c1d2e/s)
     }
     expect(running.requests.some(({ line }) => line.includes('cancel'))).toBe(false)
   })
 
   it('of a run out of budget ends with the way to go on', async () => {
     const running = await serve()
-    await tellRecordedRun(running, { share: 0.2 })
-    running.tell('budget_warning', { spent_minor: 188, budget_minor: 250 })
-    running.tell(
+    await playRecordedRun(running, { share: 0.2 })
+    running.emit('budget_warning', { spent_minor: 188, budget_minor: 250 })
+    running.emit(
       'budget_exceeded',
       { spent_minor: 250, budget_minor: 250 },
       {
@@ -101,7 +101,7 @@ describe('watching a run', () => {
     )
     const human = await agentgym(['runs', 'watch', '4f0c'])
     expect(human.status).toBe(1)
-    expect(human.stdout).toContain('75% of the budget is spent: €1.88 of €2.50')
+    expect(human.stdout).toContain('75% of the budget used: €1.88 of €2.50')
     expect(human.stderr).toMatch(/used up its budget: €2\.50 of €2\.50/)
     expect(human.stderr.replace(/\s+/g, ' ')).toContain('agentgym runs resume 4f0c1d2e --budget AMOUNT')
     const json = await agentgym(['runs', 'watch', '4f0c', '--json'])
@@ -111,12 +111,12 @@ describe('watching a run', () => {
   it('obeys nothing that a stranger’s scenario or worker says', async () => {
     const running = await serve()
     const evil = '\u001b[2J\u202eall is well\n✓ Every target reached'
-    running.tell(
+    running.emit(
       'running',
       { attempt: 1, worker: evil, price_minor_per_hour: 0, from_iteration: 0 },
       { state: 'running' },
     )
-    running.tell(
+    running.emit(
       'failed',
       { error: { code: 'scenario_threw', message: evil } },
       {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { queuedRun, startRunServer, tellRecordedRun } from './run-server.ts'
+import { playRecordedRun, queuedRun, startRunServer } from './run-server.ts'
 import { type Typing, typeOnTerminal } from './type-on-terminal.ts'
 
 const replay = fileURLToPath(new URL('./replay-run.ts', import.meta.url))
@@ -21,7 +21,7 @@ describe.runIf(process.platform === 'linux')('on a terminal', () => {
     const output = await onTerminal('live')
     expect(output).not.toContain(enterScreen)
     expect(output).toContain('steps/s')
-    expect(output).toMatch(/Every target reached on 100 held-out episodes.*Evaluate it again/s)
+    expect(output).toMatch(/Every target reached on 100 held-out episodes.*Evaluate it/s)
     expect(output.lastIndexOf(showCursor)).toBeGreaterThan(output.lastIndexOf('\u001b[?25l'))
   })
 
@@ -38,7 +38,7 @@ describe.runIf(process.platform === 'linux')('on a terminal', () => {
     const output = await onTerminal('watch', { keys: 'q', when: 'explained variance', msPerEvent: 20 })
     const after = output.slice(output.indexOf(leaveScreen))
     expect(output.indexOf(leaveScreen)).toBeGreaterThan(0)
-    expect(after).toContain('Ctrl-C stops and keeps a checkpoint')
+    expect(after).toContain('Press Ctrl-C to stop and keep a checkpoint')
     expect(after).toContain('Every target reached')
   })
 
@@ -63,14 +63,14 @@ describe.runIf(process.platform === 'linux')('a run on the server, on a terminal
   it('has the dashboard; Ctrl-C leaves the run, which goes on', async () => {
     const server = await startRunServer({ run: queuedRun({ ahead: 1 }) })
     try {
-      await tellRecordedRun(server, { share: 0.5 })
+      await playRecordedRun(server, { share: 0.5 })
       const environment = { AGENTGYM_SERVER: server.url, AGENTGYM_TOKEN: 'agt_test' }
-      const typing = { keys: '\u0003', when: 'either way it goes on', environment }
+      const typing = { keys: '\u0003', when: 'the run continues', environment }
       const output = await typeOnTerminal(`'${agentgym}' runs watch 4f0c`, typing)
       const after = output.slice(output.indexOf(leaveScreen))
       expect(output.indexOf(enterScreen)).toBeGreaterThan(0)
       expect(output.indexOf(leaveScreen)).toBeGreaterThan(0)
-      expect(after).toContain('goes on at the server')
+      expect(after).toContain('continues on the server')
       expect(after).toContain('agentgym runs watch 4f0c1d2e')
       expect(output).not.toContain('Stopping')
       expect(server.requests.map(({ line }) => line)).not.toContain(`POST /v1/runs/${server.run.id}/cancel`)

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { recordedRunId, tellRecordedRun } from './run-server.ts'
+import { playRecordedRun, recordedRunId } from './run-server.ts'
 import { serveRuns } from './serve-runs.ts'
 
 const { folder, serve, agentgym } = serveRuns()
@@ -62,7 +62,7 @@ describe('train --remote', () => {
   it('says for people how to follow it', async () => {
     await serve()
     const { stdout } = await agentgym(['train', '@acme/cart-pole', '--remote'])
-    expect(stdout).toContain('→ Train on @acme/cart-pole@1.0.0 with ppo, seed 1, at most €2.50')
+    expect(stdout).toContain('→ Training on @acme/cart-pole@1.0.0 with ppo, seed 1, budget €2.50')
     expect(stdout).toContain('2 ahead in the queue')
     expect(stdout).toContain(recordedRunId)
     expect(stdout).toContain('agentgym runs watch 4f0c1d2e')
@@ -75,7 +75,7 @@ describe('train --remote', () => {
     [['train', '@acme/cart-pole', '--remote', '--resume'], 'agentgym runs resume'],
     [['train', '@acme/cart-pole', '--remote', '--out', 'x'], '--watch'],
     [['runs', 'export', '4f0c', '--csv', '--tensorboard'], 'once for each'],
-    [['runs', 'export', '4f0c', '--out', '-'], 'Leave one'],
+    [['runs', 'export', '4f0c', '--out', '-'], 'Remove one'],
   ])('%j is wrong use', async (words, hint) => {
     const server = await serve()
     const { status, lines } = await agentgym([...words, '--json'])
@@ -111,14 +111,16 @@ describe('what a run leaves', () => {
     expect(csv.lines).toMatchObject([{ ok: true, format: 'csv', path: join(folder, 'run-4f0c1d2e.csv'), bytes: 23 }])
     expect(readFileSync(join(folder, 'run-4f0c1d2e.csv'), 'utf8')).toBe('iteration,steps\n1,1024\n')
     expect((await agentgym(['runs', 'export', '4f0c', '--out', '-'])).stdout).toBe('iteration,steps\n1,1024\n')
-    expect((await agentgym(['runs', 'export', '4f0c', '--trajectories'])).stdout).toContain('No trajectory was sampled')
+    expect((await agentgym(['runs', 'export', '4f0c', '--trajectories'])).stdout).toContain(
+      'No trajectories: the run was started without',
+    )
     const nowhere = await agentgym(['runs', 'export', '4f0c', '--out', 'no/such/folder.csv', '--json'])
     expect(nowhere).toMatchObject({ status: 2, lines: [{ error: { code: 'file_not_found' } }] })
   })
 
   it('an agent that was changed on its way is not taken', async () => {
     const running = await serve({ agent: new TextEncoder().encode('another agent') })
-    await tellRecordedRun(running, { agent: new TextEncoder().encode('the agent') })
+    await playRecordedRun(running, { agent: new TextEncoder().encode('the agent') })
     const { status, lines } = await agentgym(['runs', 'download', '4f0c', '--out', 'changed', '--json'])
     expect(status).toBe(1)
     expect(lines).toMatchObject([{ error: { code: 'integrity_mismatch' } }])

@@ -168,7 +168,9 @@ describe('agents published back', { timeout: 300_000 }, () => {
     ])
     const human = await ann.run(['agent', 'verify', '@bob/puck-ppo'])
     expect(human.status).toBe(0)
-    expect(human.stdout).toContain('@bob/puck-ppo@0.1.0 is verified: signed, and the same when run here')
+    expect(human.stdout).toContain(
+      '@bob/puck-ppo@0.1.0 is verified: the signature is valid and the results were reproduced',
+    )
   })
 
   it('a statement that was changed on its way is not believed', async () => {

@@ -13,13 +13,13 @@ export type Connection = {
   /** Address of the server, without a trailing slash. */
   server: string
   token: string | null
-  /** Where the token comes from, for errors that say how to mend it. */
+  /** Where the token comes from, for the hints of errors. */
   tokenSource: 'environment' | 'login' | null
 }
 
 /**
- * The server to talk to and who talks: `AGENTGYM_SERVER` and `AGENTGYM_TOKEN` override what is stored. A stored token is
- * used for its own server only.
+ * The server and the token to use: `AGENTGYM_SERVER` and `AGENTGYM_TOKEN` override what is stored. A stored token is
+ * sent to its own server only.
  */
 export async function findConnection({ io }: CommandContext, server?: string): Promise<Connection> {
   const credentials = await readCredentials(io)
@@ -30,7 +30,7 @@ export async function findConnection({ io }: CommandContext, server?: string): P
   return { server: address, token: stored?.token ?? null, tokenSource: stored ? 'login' : null }
 }
 
-/** An address as it is compared and stored: `HTTP://Host:80/` is `http://host`. Throws `config_invalid`. */
+/** A server address in its normal form: `HTTP://Host:80/` is `http://host`. Throws `config_invalid`. */
 function serverAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '') {
@@ -38,8 +38,8 @@ function serverAddress(text: string): string {
   }
   throw new AgentGymError({
     code: 'config_invalid',
-    message: `${JSON.stringify(text.slice(0, 200))} is not the address of a server`,
-    hint: `Write it as ${defaultServer} or https://agentgym.example, without user name or password.`,
+    message: `${JSON.stringify(text.slice(0, 200))} is not a server address`,
+    hint: `Write it as ${defaultServer} or https://agentgym.example, without a username or password.`,
     data: { field: 'server' },
   })
 }
@@ -47,17 +47,17 @@ function serverAddress(text: string): string {
 const loginSchema = z.object({
   username: z.string(),
   token: z.string(),
-  /** Null for a token that was made elsewhere. */
+  /** Null for a token that was not created by `login`. */
   token_id: z.string().nullable(),
   expires_at: z.string().nullable(),
-  /** The .npmrc that the token stands in as well. */
+  /** The .npmrc that also contains the token. */
   npmrc: z.string().nullable(),
 })
 
 const credentialsSchema = z.object({
   /** The server that was logged in to last. */
   server: z.string().nullable(),
-  /** By address: a token goes to no other server than the one that made it. */
+  /** By address: a token is sent only to the server that issued it. */
   logins: z.record(z.string(), loginSchema),
 })
 type Credentials = z.infer<typeof credentialsSchema>
@@ -66,7 +66,7 @@ function credentialsPath(io: CommandIo): string {
   return join(agentGymHome(io), 'credentials.json')
 }
 
-/** What `login` stored; nothing where nobody has logged in. */
+/** What `login` stored; empty before the first login. */
 export async function readCredentials(io: CommandIo): Promise<Credentials> {
   const path = credentialsPath(io)
   let text: string
@@ -80,8 +80,8 @@ export async function readCredentials(io: CommandIo): Promise<Credentials> {
   if (parsed.success) return parsed.data
   throw new AgentGymError({
     code: 'config_invalid',
-    message: `${path} is damaged: it does not hold what agentgym login writes`,
-    hint: 'Remove it and log in again: agentgym login.',
+    message: `${path} is not a valid credentials file`,
+    hint: 'Delete it and log in again: agentgym login.',
     data: { path },
   })
 }

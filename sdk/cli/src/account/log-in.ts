@@ -28,7 +28,7 @@ export const cliScopes: TokenScope[] = tokenScopeSchema.options.filter(
 
 export type NewToken = { token: string; id: string | null; expiresAt: string | null }
 
-/** How the token appears in the account's list. */
+/** The name of the token in the account's list. */
 function tokenName(): string {
   return `agentgym on ${hostname()}`.slice(0, 80)
 }
@@ -41,7 +41,7 @@ type TokenRequest = { name: string; scopes: TokenScope[]; expires_in_days?: numb
 
 type Password = { username: string; password: string }
 
-/** Exchanges a password for a token. The session in between ends at once. */
+/** Exchanges a password for a token, through a session that is closed right away. */
 export function tokenByPassword(
   server: string,
   password: Password,
@@ -54,7 +54,7 @@ export function tokenByPassword(
   })
 }
 
-/** Does what a session alone may do: requests go out with its `headers`, without a token. It ends with the work. */
+/** Runs `work` in a session, for requests that a token may not make. They send its `headers` and no token. */
 export async function withSession<Value>(
   server: string,
   { username, password }: Password,
@@ -82,7 +82,7 @@ async function endSession(connection: Connection, cookie: string): Promise<void>
   try {
     await callApi(connection, { method: 'DELETE', path: '/v1/sessions/current', headers: { cookie }, answer: z.any() })
   } catch (error) {
-    // It ends by itself; what the user asked for has worked or failed already.
+    // Sessions expire on their own, and the user's request is already done.
     if (!(error instanceof AgentGymError)) throw error
   }
 }
@@ -91,7 +91,7 @@ export type StoredLogin = { account: OwnAccount; npmrc: string | null; scopes: s
 
 /**
  * Stores a token for its server, and in an .npmrc for the scopes that the account may publish to, so that npm and pnpm
- * work with them too. The token is tried first: one that does not work is never stored.
+ * work too. The token is checked first: an invalid one is never stored.
  */
 export async function storeLogin(
   server: string,
@@ -121,7 +121,7 @@ type DeviceCode = z.infer<typeof deviceCodeSchema>
 /** RFC 8628: what `slow_down` adds to the interval. */
 const slowDownSeconds = 5
 
-/** Logs in through the browser: `show` tells the user where to go and which code to compare; then this waits for them. */
+/** Logs in through the browser: `show` displays the address and the code, then this waits for approval. */
 export async function tokenByBrowser(
   server: string,
   options: { show(code: DeviceCode): void; signal: AbortSignal },
@@ -149,14 +149,14 @@ export async function tokenByBrowser(
       return { token, id, expiresAt: expires_at }
     } catch (error) {
       const reason = error instanceof AgentGymError ? error.code : undefined
-      // A server that restarts is worth waiting for: the code is still good.
+      // The server may be restarting; the code stays valid.
       if (reason !== 'authorization_pending' && reason !== 'slow_down' && reason !== 'server_unreachable') throw error
       if (reason === 'slow_down') intervalSeconds += slowDownSeconds
     }
   }
 }
 
-/** Opens the page where there is a desktop to open it on; the address has been printed anyway. */
+/** Opens the page in a browser on desktops. The address has been printed before. */
 export function openBrowser(url: string, { environment }: CommandIo): void {
   const desktop = process.platform === 'darwin' || Boolean(environment.DISPLAY || environment.WAYLAND_DISPLAY)
   if (!desktop) return
@@ -167,8 +167,8 @@ export function openBrowser(url: string, { environment }: CommandIo): void {
 }
 
 /**
- * Does what needs the scope `account:manage`. A token of `agentgym login` does not have it, so that whoever gets at one cannot
- * lift what limits it: then the password is asked for, and a session does the work.
+ * Runs `work`, which needs the scope `account:manage`. Tokens of `agentgym login` lack it, so that a leaked token cannot
+ * raise its own limits: then this asks for the password and uses a session.
  */
 export async function asManager<Value>(
   connection: Connection,
@@ -178,6 +178,6 @@ export async function asManager<Value>(
   const { username, scopes } = await account(connection)
   if (scopes.includes('account:manage')) return work(connection, {})
   const { server } = connection
-  const password = await askPassword(`Password of ${safeText(username, 60)} at ${server}`, { repeat: false }, context)
+  const password = await askPassword(`Password for ${safeText(username, 60)} at ${server}`, { repeat: false }, context)
   return withSession(server, { username, password }, work)
 }

@@ -22,7 +22,7 @@ export async function addToNpmrc(
   await writePrivateFile(path, text)
 }
 
-/** Takes the server's token out, unless somebody has put another one in its place. The scopes' registry stays: it is no secret. */
+/** Removes the server's token unless another one replaced it. The registry of the scopes stays: it is not a secret. */
 export async function removeFromNpmrc(path: string, entry: { server: string; token: string }): Promise<void> {
   const text = await readText(path)
   const key = tokenKey(entry.server)
@@ -35,11 +35,11 @@ function tokenKey(server: string): string {
   return `//${server.replace(/^https?:\/\//, '')}/npm/:_authToken`
 }
 
-/** Replaces the key's line where there is one (npm takes the last, so that one), or appends it. */
+/** Replaces the line of a key (the last one, which npm uses), or appends it. */
 export function setKey(text: string, key: string, value: string): string {
   const all = lines(text)
   const at = all.findLastIndex((line) => keyOf(line) === key)
-  // What stands below a `[section]` is not read by npm as a key of its own: it goes above.
+  // npm ignores keys below a `[section]`, so the line goes above.
   if (at < 0) return insertAboveSections(all, `${key}=${value}`)
   const ending = /\r?\n$/.exec(all[at])?.[0] ?? ''
   all[at] = `${key}=${value}${ending}`

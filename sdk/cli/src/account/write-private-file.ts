@@ -3,8 +3,8 @@ import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * Writes a file that holds a secret: whole or not at all, and readable by its owner only where it is new. An existing
- * file keeps its permissions unless `mode` is given; a link (a dotfile kept elsewhere) stays one.
+ * Writes a file with a secret atomically. A new file is readable by its owner only; an existing one keeps its permissions
+ * unless `mode` is given. A symbolic link stays one.
  */
 export async function writePrivateFile(path: string, text: string, mode?: number): Promise<void> {
   const target = await realpath(path).catch(() => path)

@@ -1,4 +1,4 @@
-import { AgentGymError, accountSchema, tokenScopeSchema } from '@agentgym/contract'
+import { AgentGymError, accountSchema, tokenScopeSchema, tokenScopes } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { findConnection, readCredentials, writeCredentials } from '../account/connection.ts'
@@ -50,8 +50,16 @@ export function addAccountCommands(program: Command, action: MakeAction): void {
     .requiredOption('--username <NAME>', 'account of the token')
     .requiredOption('--scope <SCOPE>', 'permission, such as worker or packages:publish (repeatable)', collect)
     .option('--days <N>', 'days until it expires (default: 90)', wholeNumber('days', { least: 1, greatest: 366 }))
+    .addHelpText('after', scopeHelp)
     .action(action(tokenCreate))
 }
+
+const scopeHelp = `
+Scopes:
+${Object.entries(tokenScopes)
+  .map(([scope, meaning]) => `  ${scope.padEnd(17)}  ${meaning}`)
+  .join('\n')}
+`
 
 function collect(value: string, previous: string[] = []): string[] {
   return [...previous, value]
@@ -59,7 +67,7 @@ function collect(value: string, previous: string[] = []): string[] {
 
 type SignupFlags = { username: string; email: string }
 
-/** `agentgym signup`: makes an account. Logging in is a step of its own, for it writes to this machine. */
+/** `agentgym signup`: creates an account. Logging in is a separate step, since it writes to this machine. */
 export async function signup(flags: SignupFlags, context: CommandContext): Promise<void> {
   const { server } = await findConnection(context)
   const { username, email } = flags
@@ -72,12 +80,14 @@ export async function signup(flags: SignupFlags, context: CommandContext): Promi
     { server, token: null, tokenSource: null },
     { method: 'POST', path: '/v1/accounts', json: { username, email, password }, answer: accountSchema },
   )
-  context.sayJson({ server, ...account })
+  context.printJson({ server, ...account })
   const { paint, symbols } = context.terminal
-  context.say(`${paint.accent(symbols.ok)} Made the account ${paint.bold(safeText(account.username))} at ${server}`)
-  if (!account.email_verified) context.say(`  A mail to ${safeText(email, 254)} asks to confirm the address.`)
+  context.print(
+    `${paint.accent(symbols.ok)} Created the account ${paint.bold(safeText(account.username))} at ${server}`,
+  )
+  if (!account.email_verified) context.print(`  Confirm your address with the email sent to ${safeText(email, 254)}.`)
   const command = `agentgym login --username ${shellQuote(account.username)}`
-  context.say(`${symbols.next} Log in on this machine: ${paint.accent(command)}`)
+  context.print(`${symbols.next} Log in: ${paint.accent(command)}`)
 }
 
 type LoginFlags = {
@@ -98,7 +108,7 @@ export async function login(flags: LoginFlags, context: CommandContext): Promise
     { npmrc: npmrcPath(flags.npmrc, context), scopes: scopeNames(flags.scope) },
     context.io,
   )
-  sayLogin(server, token, stored, context)
+  printLogin(server, token, stored, context)
 }
 
 function npmrcPath(flag: LoginFlags['npmrc'], context: CommandContext): string | null {
@@ -106,9 +116,9 @@ function npmrcPath(flag: LoginFlags['npmrc'], context: CommandContext): string |
   return typeof flag === 'string' ? context.resolve(flag) : userNpmrc(context.io)
 }
 
-function sayLogin(server: string, token: NewToken, stored: StoredLogin, context: CommandContext): void {
+function printLogin(server: string, token: NewToken, stored: StoredLogin, context: CommandContext): void {
   const { username, scopes } = stored.account
-  context.sayJson({
+  context.printJson({
     server,
     username,
     scopes,
@@ -118,26 +128,26 @@ function sayLogin(server: string, token: NewToken, stored: StoredLogin, context:
   })
   const { paint, symbols } = context.terminal
   const until = token.expiresAt === null ? '' : ` until ${token.expiresAt.slice(0, 10)}`
-  context.say(`${paint.accent(symbols.ok)} Logged in at ${server} as ${paint.bold(safeText(username))}${until}`)
+  context.print(`${paint.accent(symbols.ok)} Logged in to ${server} as ${paint.bold(safeText(username))}${until}`)
   if (stored.npmrc !== null) {
     const names = stored.scopes.map((scope) => `@${scope}`).join(', ')
-    context.say(`  npm and pnpm know ${safeText(names)} too: ${safeText(context.displayPath(stored.npmrc))}`)
+    context.print(`  npm and pnpm are set up for ${safeText(names)}: ${safeText(context.displayPath(stored.npmrc))}`)
   }
-  context.say(`${symbols.next} Publish a scenario: ${paint.accent('agentgym scenario publish DIR')}`)
+  context.print(`${symbols.next} Publish a scenario: ${paint.accent('agentgym scenario publish DIR')}`)
 }
 
 async function newToken(server: string, flags: LoginFlags, context: CommandContext): Promise<NewToken> {
   if (flags.token && flags.username !== undefined) {
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: '--token takes a token and --username a password',
-      hint: 'Leave one of the two out.',
+      message: '--token and --username cannot be combined',
+      hint: 'Remove one of them.',
     })
   }
   if (flags.token) return { token: tokenFromEnvironment(context), id: null, expiresAt: null }
   if (flags.username !== undefined) {
     const password = await askPassword(
-      `Password of ${safeText(flags.username, 60)} at ${server}`,
+      `Password for ${safeText(flags.username, 60)} at ${server}`,
       { repeat: false },
       context,
     )
@@ -154,10 +164,12 @@ async function inBrowser(server: string, context: CommandContext): Promise<NewTo
       signal: interrupt.signal,
       show: (code) => {
         const { user_code, verification_uri, verification_uri_complete, expires_in } = code
-        context.sayJson({ event: 'device_code', user_code, verification_uri, verification_uri_complete, expires_in })
-        context.say(`${symbols.next} Open ${paint.accent(safeText(verification_uri_complete))}`)
-        context.say(`  and compare the code: ${paint.bold(safeText(user_code))}`)
-        context.say(`  ${paint.dim(`Waiting for you, ${Math.round(expires_in / 60)} min at most. Ctrl-C stops.`)}`)
+        context.printJson({ event: 'device_code', user_code, verification_uri, verification_uri_complete, expires_in })
+        context.print(`${symbols.next} Open ${paint.accent(safeText(verification_uri_complete))}`)
+        context.print(`  and check that it shows the code ${paint.bold(safeText(user_code))}`)
+        context.print(
+          `  ${paint.dim(`Waiting for approval; expires in ${Math.round(expires_in / 60)} min. Ctrl-C cancels.`)}`,
+        )
         if (context.terminal.live && !context.json) openBrowser(verification_uri_complete, context.io)
       },
     })
@@ -165,8 +177,8 @@ async function inBrowser(server: string, context: CommandContext): Promise<NewTo
     if (!interrupt.signal.aborted) throw error
     throw new AgentGymError({
       code: 'access_denied',
-      message: 'the log-in was stopped; nothing was stored',
-      hint: 'Start it again with agentgym login.',
+      message: 'login was canceled; nothing was stored',
+      hint: 'Run agentgym login to try again.',
     })
   } finally {
     interrupt.release()
@@ -178,8 +190,8 @@ function tokenFromEnvironment({ io }: CommandContext): string {
   if (token) return token
   throw new AgentGymError({
     code: 'usage_invalid',
-    message: '--token stores the token in AGENTGYM_TOKEN, which is not set',
-    hint: 'Set AGENTGYM_TOKEN. On the command line every user of this machine could read it.',
+    message: '--token needs AGENTGYM_TOKEN, which is not set',
+    hint: 'Set AGENTGYM_TOKEN. A token on the command line would be visible to all users of this machine.',
   })
 }
 
@@ -191,32 +203,34 @@ function scopeNames(scopes: readonly string[] = []): string[] {
     throw new AgentGymError({
       code: 'name_invalid',
       message: `${JSON.stringify(scope.slice(0, 100))} is not a scope`,
-      hint: 'Write it as @acme: lower-case letters, digits and hyphens.',
+      hint: 'Use the form @acme: lowercase letters, digits and hyphens.',
       data: { field: 'scope' },
     })
   })
 }
 
-/** `agentgym logout`: forgets the token of the server here and in .npmrc, and revokes it there. */
+/** `agentgym logout`: removes the token from this machine and .npmrc, and revokes it. */
 export async function logout(context: CommandContext): Promise<void> {
   const { server } = await findConnection(context)
   const credentials = await readCredentials(context.io)
   const stored = Object.hasOwn(credentials.logins, server) ? credentials.logins[server] : undefined
   const { paint, symbols } = context.terminal
   if (stored === undefined) {
-    context.sayJson({ server, username: null, revoked: false })
-    context.say(`Nobody is logged in at ${server} on this machine.`)
+    context.printJson({ server, username: null, revoked: false })
+    context.print(`Not logged in at ${server}.`)
     return
   }
-  // Here first: whatever the server says, the token is gone from this machine.
+  // Locally first: the token is removed even if the server cannot be reached.
   if (stored.npmrc !== null) await removeFromNpmrc(stored.npmrc, { server, token: stored.token })
   delete credentials.logins[server]
   await writeCredentials(credentials, context.io)
   const revoked = stored.token_id !== null && (await revoke(server, stored.token, stored.token_id))
-  context.sayJson({ server, username: stored.username, revoked })
-  context.say(`${paint.accent(symbols.ok)} Logged out at ${server}`)
+  context.printJson({ server, username: stored.username, revoked })
+  context.print(`${paint.accent(symbols.ok)} Logged out of ${server}`)
   if (!revoked) {
-    context.say(`${symbols.warning} The token was removed here but not revoked there; it is good until it expires.`)
+    context.print(
+      `${symbols.warning} The token was removed from this machine but could not be revoked; it works until it expires.`,
+    )
   }
 }
 
@@ -229,21 +243,21 @@ async function revoke(server: string, token: string, id: string): Promise<boolea
     return true
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
-    // A token that the server does not know any more is as good as revoked.
+    // The server no longer accepts the token: revoked already.
     return error.code === 'unauthenticated'
   }
 }
 
-/** `agentgym whoami`: who the server takes us for, and what the token may do. */
+/** `agentgym whoami`: the logged-in account and the scopes of the token. */
 export async function whoami(context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const own = await account(connection)
-  context.sayJson({ server: connection.server, ...own })
+  context.printJson({ server: connection.server, ...own })
   const { paint } = context.terminal
-  const row = (name: string, value: string) => context.say(`  ${paint.dim(name.padEnd(13))}  ${safeText(value, 300)}`)
-  context.say(paint.bold(safeText(own.username)))
+  const row = (name: string, value: string) => context.print(`  ${paint.dim(name.padEnd(13))}  ${safeText(value, 300)}`)
+  context.print(paint.bold(safeText(own.username)))
   row('server', connection.server)
-  row('email', `${own.email ?? '-'}${own.email_verified ? '' : ' (not confirmed)'}`)
+  row('email', `${own.email ?? '-'}${own.email_verified ? '' : ' (unconfirmed)'}`)
   if (own.organisations.length > 0) {
     row('organisations', own.organisations.map(({ username, role }) => `${username} (${role})`).join(', '))
   }
@@ -253,19 +267,21 @@ export async function whoami(context: CommandContext): Promise<void> {
 
 type TokenFlags = { username: string; scope: string[]; days?: number }
 
-/** `agentgym token create`: a token for a worker or a program. Nothing is stored here; it is printed once. */
+/** `agentgym token create`: a token for a worker or a script, printed once and stored nowhere. */
 export async function tokenCreate(name: string, flags: TokenFlags, context: CommandContext): Promise<void> {
   const { server } = await findConnection(context)
   const { username } = flags
   const scopes = flags.scope.map((text) => oneOf('scope', text, tokenScopeSchema.options))
-  const password = await askPassword(`Password of ${safeText(username, 60)} at ${server}`, { repeat: false }, context)
+  const password = await askPassword(`Password for ${safeText(username, 60)} at ${server}`, { repeat: false }, context)
   const request = { name, scopes, ...(flags.days === undefined ? {} : { expires_in_days: flags.days }) }
   const { token, id, expiresAt } = await tokenByPassword(server, { username, password }, request)
-  context.sayJson({ server, id, name, scopes, expires_at: expiresAt, token })
-  // Alone on its line, and alone on stdout where that is no terminal: AGENTGYM_TOKEN=$(agentgym token create …).
-  context.say(token)
+  context.printJson({ server, id, name, scopes, expires_at: expiresAt, token })
+  // Without a terminal, the only output: AGENTGYM_TOKEN=$(agentgym token create …).
+  context.print(token)
   if (!context.terminal.live) return
   const { paint, symbols } = context.terminal
-  context.say(`${symbols.warning} It is not shown again. It holds until ${expiresAt?.slice(0, 10) ?? 'it is revoked'}.`)
-  context.say(`${symbols.next} Whoever has it sets ${paint.accent('AGENTGYM_TOKEN')}.`)
+  context.print(
+    `${symbols.warning} Copy it now: it is not shown again. It expires ${expiresAt === null ? 'never' : `on ${expiresAt.slice(0, 10)}`}.`,
+  )
+  context.print(`${symbols.next} Use it: set ${paint.accent('AGENTGYM_TOKEN')}.`)
 }

@@ -9,7 +9,7 @@ import { shellQuote } from '../terminal/text.ts'
 /** Errors name folders as the user would. */
 type PathContext = Pick<CommandContext, 'displayPath'>
 
-/** The file in an agent's folder that remembers what was asked for, so that `--resume` needs no options again. */
+/** The file in an agent's folder that records the options of a run, so that `--resume` needs none of them again. */
 const requestFile = 'run.json'
 
 const runRequestSchema = z.strictObject({
@@ -20,13 +20,13 @@ const runRequestSchema = z.strictObject({
   set: z.record(z.string(), z.string()),
 })
 
-/** What a user asked of `train`, beside the scenario and the folder. */
+/** The options of `train`, except the scenario and the folder. */
 export type RunRequest = Omit<z.infer<typeof runRequestSchema>, 'format'>
 
 /**
- * Makes sure that a new run overwrites nothing: an agent or a checkpoint in the folder is refused, or with `force` moved
- * aside; a folder of something else is always refused. `checkpoint` is where an unfinished run would have its own.
- * Returns where the old agent went, if it was moved.
+ * Ensures that a new run overwrites nothing: an agent or a checkpoint in the folder is an error, or with `force` moved
+ * aside; a folder with other files is always an error. `checkpoint` is the path of an unfinished run's checkpoint.
+ * Returns where an existing agent was moved to.
  */
 export async function claimAgentFolder(
   folder: string,
@@ -40,8 +40,8 @@ export async function claimAgentFolder(
   if (!ours) {
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: `${shown} is not empty and holds no agent`,
-      hint: 'Give an empty or new folder with --out.',
+      message: `${shown} is not empty and contains no agent`,
+      hint: 'Choose a new or empty folder with --out.',
       data: { path: folder },
     })
   }
@@ -49,8 +49,8 @@ export async function claimAgentFolder(
     const what = contents.includes('agent.json') ? 'an agent' : 'an unfinished run'
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: `${shown} already holds ${what}`,
-      hint: '--resume goes on with it, --out DIR keeps both, --force starts anew and moves it aside.',
+      message: `${shown} already contains ${what}`,
+      hint: 'Use --resume to continue it, --out DIR for another folder, or --force to start over and move it aside.',
       data: { path: folder },
     })
   }
@@ -66,7 +66,7 @@ export async function writeRunRequest(folder: string, request: RunRequest): Prom
   await writeFile(join(folder, requestFile), `${JSON.stringify({ format: 1, ...request }, null, 2)}\n`)
 }
 
-/** The options of the run to resume: those of `run.json`, replaced by what was given now. */
+/** The options of the run to resume: those of `run.json`, overridden by the given ones. */
 export async function resumedRequest(
   folder: string,
   given: Partial<RunRequest>,
@@ -75,8 +75,8 @@ export async function resumedRequest(
   if ((await listFolder(folder, context)).length === 0) {
     throw new AgentGymError({
       code: 'file_not_found',
-      message: `there is no run to resume in ${shellQuote(context.displayPath(folder))}`,
-      hint: 'Leave --resume out to start one, or name its folder with --out.',
+      message: `no run to resume in ${shellQuote(context.displayPath(folder))}`,
+      hint: 'Remove --resume to start a run, or set its folder with --out.',
       data: { path: folder },
     })
   }
@@ -89,12 +89,12 @@ export async function resumedRequest(
   }
 }
 
-/** After a run that ended: the agent says itself how it was trained. */
+/** After a run that completed: agent.json records how it was trained. */
 export async function forgetRunRequest(folder: string): Promise<void> {
   await rm(join(folder, requestFile), { force: true })
 }
 
-/** After a run that failed before it wrote anything: leaves no trace that would be taken for a run. */
+/** After a run that failed before it wrote anything: removes its record and folder. */
 export async function dropEmptyRun(folder: string, context: PathContext): Promise<void> {
   const contents = await listFolder(folder, context)
   if (contents.length !== 1 || contents[0] !== requestFile) return
@@ -111,8 +111,8 @@ async function readRunRequest(folder: string, context: PathContext): Promise<Run
     throw new AgentGymError(
       {
         code: 'checkpoint_invalid',
-        message: `${shellQuote(context.displayPath(path))} cannot be read as the record of a run`,
-        hint: 'Delete the file and repeat the options of the run beside --resume.',
+        message: `${shellQuote(context.displayPath(path))} is not a valid record of a run`,
+        hint: 'Delete the file, and repeat the options of the run together with --resume.',
         data: { path },
       },
       { cause },
@@ -129,7 +129,7 @@ async function listFolder(folder: string, context: PathContext): Promise<string[
       throw new AgentGymError({
         code: 'usage_invalid',
         message: `${shellQuote(context.displayPath(folder))} is a file, not a folder`,
-        hint: 'Give an empty or new folder with --out.',
+        hint: 'Choose a new or empty folder with --out.',
         data: { path: folder },
       })
     }

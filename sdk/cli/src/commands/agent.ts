@@ -6,7 +6,13 @@ import { account } from '../account/log-in.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { scenarioOptionText } from '../option-values.ts'
 import { type AgentFiles, packAgent, readAgentFiles } from '../packages/pack-agent.ts'
-import { type PackedPackage, sayDryRun, type Upload, uploadHere, waitHere } from '../packages/publish-package.ts'
+import {
+  awaitChecks,
+  type PackedPackage,
+  printDryRun,
+  type Upload,
+  uploadWithProgress,
+} from '../packages/publish-package.ts'
 import { looksLikeId } from '../registry/find-by-id.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
 import { fetchAgent } from '../runs/download-agent.ts'
@@ -59,25 +65,25 @@ type AgentPublishFlags = {
 }
 
 /**
- * `agentgym agent publish`: an agent's folder or the agent of a run as a package. The server looks the model over before
- * it takes it; a worker plays it in the sandbox, and the server signs what came out where it is what agent.json claims.
+ * `agentgym agent publish`: publishes an agent's folder or the agent of a run. The server checks the model, a worker
+ * evaluates it in the sandbox, and the server signs the result if it matches agent.json.
  */
 export async function agentPublish(target: string, flags: AgentPublishFlags, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const files = await agentFiles(target, connection, context)
   const identity = { name: flags.name, version: flags.version }
   const packed = await packAgent(files, { ...identity, account: (await account(connection)).username })
-  if (flags.dryRun) return sayDryRun(packed, { json: {}, lines: [] }, connection, flags, context)
+  if (flags.dryRun) return printDryRun(packed, { json: {}, lines: [] }, connection, flags, context)
 
-  const upload = await uploadHere(packed, connection, flags, context).catch((error) => {
+  const upload = await uploadWithProgress(packed, connection, flags, context).catch((error) => {
     throw explainTaken(error, packed, target)
   })
-  if (flags.wait === false) return sayUploaded(packed, upload, context)
-  const answer = await waitHere(connection, packed, upload, context)
-  sayOutcome(packed, { answer, upload }, context)
+  if (flags.wait === false) return printUploaded(packed, upload, context)
+  const answer = await awaitChecks(connection, packed, upload, context)
+  printOutcome(packed, { answer, upload }, context)
 }
 
-/** A folder, or the name of one in ./agents; else a run of the user's. */
+/** From a folder, the name of one in ./agents, or a run of the user. */
 async function agentFiles(target: string, connection: Connection, context: CommandContext): Promise<AgentFiles> {
   try {
     const folder = await resolveAgentFolder(target, context)
@@ -91,69 +97,70 @@ async function agentFiles(target: string, connection: Connection, context: Comma
   return fetchAgent(connection, await findRun(connection, target), context)
 }
 
-/** Training calls every agent 0.1.0: the number is the user's to raise. */
+/** Training gives every agent the version 0.1.0, so the hint shows how to raise it. */
 function explainTaken(error: unknown, { name }: PackedPackage, target: string): unknown {
   if (!(error instanceof AgentGymError) || error.code !== 'version_exists') return error
   const { code, message, data } = error
   const command = `agentgym agent publish ${shellQuote(target)} --version X.Y.Z`
-  const hint = `Publish it under a version of its own: ${command}. agentgym versions ${shellQuote(name)} lists those that are spent.`
+  const hint = `Publish it under a new version: ${command}. Published versions: agentgym versions ${shellQuote(name)}`
   return new AgentGymError({ code, message, hint, data }, { cause: error })
 }
 
-function sayUploaded({ name, version, integrity }: PackedPackage, { url }: Upload, context: CommandContext): void {
-  context.sayJson({ name, version, state: 'checking', url, integrity, verification: null })
+function printUploaded({ name, version, integrity }: PackedPackage, { url }: Upload, context: CommandContext): void {
+  context.printJson({ name, version, state: 'checking', url, integrity, verification: null })
   const { paint, symbols } = context.terminal
   const command = `agentgym info ${shellQuote(`${name}@${version}`)}`
-  context.say(`${symbols.next} A worker plays it now: ${paint.accent(command)} tells how it went.`)
+  context.print(`${symbols.next} Being verified. Show the result: ${paint.accent(command)}`)
 }
 
 type Outcome = { answer: VersionDetails; upload: Upload }
 
-function sayOutcome(packed: PackedPackage, { answer, upload }: Outcome, context: CommandContext): void {
+function printOutcome(packed: PackedPackage, { answer, upload }: Outcome, context: CommandContext): void {
   const { name, version, integrity } = packed
   const { state, checks, verification } = answer
   const ok = state === 'published' && verification?.state !== 'mismatch' && verification?.state !== 'failed'
-  context.sayJson({ ok, name, version, state, url: upload.url, integrity, checks, verification })
+  context.printJson({ ok, name, version, state, url: upload.url, integrity, checks, verification })
   if (!ok) context.exitCode = 1
   const { terminal } = context
   const { paint, symbols } = terminal
-  for (const check of checks) for (const line of checkLines(check, terminal)) context.say(line)
+  for (const check of checks) for (const line of checkLines(check, terminal)) context.print(line)
   const label = `${name}@${version}`
   const shown = paint.bold(safeText(label, 240))
   if (state !== 'published') {
     const failed = checks.filter((check) => !check.ok).length
-    context.say(`${paint.fail(symbols.failed)} The server rejected ${shown}: ${failed} of ${checks.length} checks fail`)
-    context.say(`${symbols.next} Mend what is marked ${symbols.failed} and publish again under a higher --version.`)
+    context.print(
+      `${paint.fail(symbols.failed)} The server rejected ${shown}: ${failed} of ${checks.length} checks fail`,
+    )
+    context.print(`${symbols.next} Fix the failed checks and publish again under a higher --version.`)
     return
   }
-  context.say(`${paint.accent(symbols.ok)} Published ${shown}: ${safeText(upload.url)}`)
-  for (const line of verification === null ? [] : verificationLines(verification, terminal)) context.say(line)
-  const [what, command] =
-    verification?.state === 'verified' ? ['Anyone can run it again', 'agent verify'] : ['Look at it', 'info']
-  context.say(`${symbols.next} ${what}: ${paint.accent(`agentgym ${command} ${shellQuote(label)}`)}`)
+  context.print(`${paint.accent(symbols.ok)} Published ${shown}: ${safeText(upload.url)}`)
+  for (const line of verification === null ? [] : verificationLines(verification, terminal)) context.print(line)
+  const [what, command] = verification?.state === 'verified' ? ['Verify it', 'agent verify'] : ['Details', 'info']
+  context.print(`${symbols.next} ${what}: ${paint.accent(`agentgym ${command} ${shellQuote(label)}`)}`)
 }
 
 type AgentVerifyFlags = { scenario?: string }
 
-/** `agentgym agent verify`: runs an agent's evaluations again, here, and says what held. */
+/** `agentgym agent verify`: re-runs an agent's evaluations on this machine and checks its signature. */
 export async function agentVerify(target: string, flags: AgentVerifyFlags, context: CommandContext): Promise<void> {
   const { terminal } = context
   const options = {
     ...flags,
     onCheck: (check: VerificationReport['checks'][number]) => {
-      for (const line of checkLines(check, terminal)) context.say(line)
+      for (const line of checkLines(check, terminal)) context.print(line)
     },
   }
-  // What carries a scope is a package of the registry, unless there is a folder of that very name.
+  // A name with a scope is a package of the registry, unless a folder has the same name.
   const published = existsSync(context.resolve(target)) ? undefined : parsePackageTarget(target)
   const report =
     published === undefined
       ? await verifyFolder(await resolveAgentFolder(target, context), options, context)
       : await verifyPublished(published, options, context)
-  context.sayJson(report)
+  context.printJson(report)
   if (!report.ok) context.exitCode = 1
   if (context.json) return
-  for (const line of verdictLines(report, context)) context.say(line)
+  for (const line of verdictLines(report, context)) context.print(line)
 }
 
 function verdictLines(report: VerificationReport, context: CommandContext): string[] {
@@ -161,17 +168,17 @@ function verdictLines(report: VerificationReport, context: CommandContext): stri
   const { paint, symbols } = terminal
   const { name, version, folder } = report.agent
   const label = paint.bold(safeText(name === null ? context.displayPath(folder) : `${name}@${version}`, 240))
-  const versions = verbose ? ['Run here with', ...fieldLines(Object.entries(report.runtime), terminal)] : []
+  const versions = verbose ? ['Versions on this machine', ...fieldLines(Object.entries(report.runtime), terminal)] : []
   if (!report.ok) {
     const failed = report.checks.filter(({ ok }) => !ok).map(({ id }) => id.replace('_', ' '))
-    return [
-      ...versions,
-      `${paint.fail(symbols.failed)} ${label} is not verified here: ${failed.join(', ')} did not hold`,
-    ]
+    return [...versions, `${paint.fail(symbols.failed)} ${label} could not be verified: ${failed.join(', ')} failed`]
   }
   if (name === null) {
-    const next = `${symbols.next} Nobody has signed it: ${paint.accent('agentgym agent publish')} has the server verify it.`
-    return [...versions, `${paint.accent(symbols.ok)} ${label} does what agent.json claims`, next]
+    const next = `${symbols.next} Not signed. Publish it to have the server verify it: ${paint.accent('agentgym agent publish')}`
+    return [...versions, `${paint.accent(symbols.ok)} ${label} matches the results in agent.json`, next]
   }
-  return [...versions, `${paint.accent(symbols.ok)} ${label} is verified: signed, and the same when run here`]
+  return [
+    ...versions,
+    `${paint.accent(symbols.ok)} ${label} is verified: the signature is valid and the results were reproduced`,
+  ]
 }

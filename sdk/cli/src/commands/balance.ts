@@ -2,7 +2,7 @@ import { AgentGymError, formatAmount, type Payment } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
-import { awaitPayment, sayWhere } from '../market/await-payment.ts'
+import { awaitPayment, printPaymentPage } from '../market/await-payment.ts'
 import { listPayments, readBalance, readPayment, topUp } from '../market/market-api.ts'
 import { orgOption, readAmount } from '../option-values.ts'
 import { fieldLines, titleLine } from '../terminal/table.ts'
@@ -25,25 +25,25 @@ export function addBalanceCommands(program: Command, action: MakeAction): void {
     .action(action(balanceTopUp))
 }
 
-/** `agentgym balance`: what an account can spend. */
+/** `agentgym balance`: the balance of an account. */
 export async function balance({ org }: { org?: string }, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const found = await readBalance(connection, org)
-  context.sayJson(found)
+  context.printJson(found)
   const { paint, symbols } = context.terminal
   const { currency, available_minor: available, held_minor: held, awaited_minor: awaited } = found
-  context.say(titleLine('Balance of', found.account, context.terminal))
+  context.print(titleLine('Balance of', found.account, context.terminal))
   const pairs: [string, string][] = [['available', formatAmount(available, currency)]]
-  if (held > 0) pairs.push(['held', `${formatAmount(held, currency)} for runs that have not begun or ended`])
-  if (awaited > 0) pairs.push(['awaited', `${formatAmount(awaited, currency)} of top-ups that are not confirmed`])
-  for (const line of fieldLines(pairs, context.terminal)) context.say(line)
+  if (held > 0) pairs.push(['held', `${formatAmount(held, currency)} for runs in progress`])
+  if (awaited > 0) pairs.push(['pending', `${formatAmount(awaited, currency)} in unconfirmed top-ups`])
+  for (const line of fieldLines(pairs, context.terminal)) context.print(line)
   if (context.json) return
   if (awaited > 0) {
     const { payments } = await listPayments(connection, org)
-    for (const { state, checkout_url: address } of payments) if (state === 'pending') sayWhere(address, context)
+    for (const { state, checkout_url: address } of payments) if (state === 'pending') printPaymentPage(address, context)
   }
   const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`
-  context.say(`${symbols.next} Top it up: ${paint.accent(`agentgym balance top-up AMOUNT${whose}`)}`)
+  context.print(`${symbols.next} Top up: ${paint.accent(`agentgym balance top-up AMOUNT${whose}`)}`)
 }
 
 export type TopUpFlags = {
@@ -53,15 +53,15 @@ export type TopUpFlags = {
   testOutcome?: string
 }
 
-/** `agentgym balance top-up`: money from the payment provider to a balance; waits for it where a person has to pay. */
+/** `agentgym balance top-up`: adds funds to a balance; waits while the user pays. */
 export async function balanceTopUp(text: string, flags: TopUpFlags, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const { currency } = await readBalance(connection, flags.org)
-  const amount = readAmount(text, currency, { name: 'AMOUNT', meaning: 'what is to be added to the balance' })
+  const amount = readAmount(text, currency, { name: 'AMOUNT', meaning: 'the amount to add' })
   const request = { amount_minor: amount, account: flags.org, test_outcome: flags.testOutcome }
   const payment = await topUp(connection, request)
   if (payment.state === 'pending') return pending(connection, payment, flags, context)
-  await sayEnded(connection, payment, flags, context)
+  await printEnded(connection, payment, flags, context)
 }
 
 async function pending(
@@ -71,18 +71,18 @@ async function pending(
   context: CommandContext,
 ): Promise<void> {
   const { paint, symbols } = context.terminal
-  context.sayJson(payment)
+  context.printJson(payment)
   const read = (signal: AbortSignal) => readPayment(connection, payment.id, signal)
   const hasEnded = ({ state }: Payment) => state !== 'pending'
   const awaited = { checkoutUrl: payment.checkout_url, read, hasEnded }
-  if (flags.wait === false) sayWhere(payment.checkout_url, context)
+  if (flags.wait === false) printPaymentPage(payment.checkout_url, context)
   const ended = flags.wait === false ? undefined : await awaitPayment(awaited, context)
-  if (ended !== undefined) return sayEnded(connection, ended, flags, context)
+  if (ended !== undefined) return printEnded(connection, ended, flags, context)
   const whose = flags.org === undefined ? '' : ` --org ${shellQuote(flags.org)}`
-  context.say(`${symbols.next} Whether it has come: ${paint.accent(`agentgym balance${whose}`)}`)
+  context.print(`${symbols.next} Check the balance: ${paint.accent(`agentgym balance${whose}`)}`)
 }
 
-async function sayEnded(
+async function printEnded(
   connection: Connection,
   payment: Payment,
   { org }: TopUpFlags,
@@ -90,20 +90,20 @@ async function sayEnded(
 ): Promise<void> {
   const amount = formatAmount(payment.amount_minor, payment.currency)
   if (payment.state === 'failed' || payment.state === 'expired') throw notPaid(payment, amount)
-  context.sayJson(payment)
+  context.printJson(payment)
   const { paint, symbols } = context.terminal
   const { available_minor: available, currency, account } = await readBalance(connection, org)
   const now = paint.bold(formatAmount(available, currency))
-  context.say(`${paint.accent(symbols.ok)} Added ${amount}; the balance of ${safeText(account, 60)} is ${now}`)
-  context.say(`${symbols.next} Spend it: ${paint.accent('agentgym buy NAME')}`)
+  context.print(`${paint.accent(symbols.ok)} Added ${amount}. The balance of ${safeText(account, 60)} is ${now}`)
+  context.print(`${symbols.next} Buy something: ${paint.accent('agentgym buy NAME')}`)
 }
 
 function notPaid({ id, state, message, provider }: Payment, amount: string): AgentGymError {
   const why = message === null ? '' : `: ${message}`
   return new AgentGymError({
     code: 'payment_declined',
-    message: state === 'expired' ? `nobody paid the ${amount} in time` : `the payment of ${amount} failed${why}`,
-    hint: 'Nothing was added to the balance. Try again, with another card if it says so.',
+    message: state === 'expired' ? `the payment of ${amount} expired` : `the payment of ${amount} failed${why}`,
+    hint: 'Nothing was added to the balance. Try again, or use another payment method.',
     data: { payment: id, state, provider },
   })
 }

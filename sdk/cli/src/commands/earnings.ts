@@ -12,7 +12,7 @@ import type { z } from 'zod'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { orgOption, readAmount } from '../option-values.ts'
-import { callApi, clientOf, explained, sendOnce } from '../registry/call-api.ts'
+import { callApi, clientOf, explained, sendIdempotent } from '../registry/call-api.ts'
 import { exportTo } from '../registry/export-to.ts'
 import { shortId } from '../registry/find-by-id.ts'
 import { fieldLines, renderTable, titleLine } from '../terminal/table.ts'
@@ -43,12 +43,12 @@ export function addEarningsCommands(program: Command, action: MakeAction): void 
     .action(action(earningsSetUp))
 }
 
-/** Of the newest; all of them are in the CSV. */
+/** The newest entries; the CSV has all of them. */
 const entriesShown = 10
 
 type EarningsFlags = { org?: string; csv?: string }
 
-/** `agentgym earnings`: what sales and royalties came to, and what became of it; `--csv` writes every entry to a file. */
+/** `agentgym earnings`: earnings of an account; `--csv` exports all entries. */
 export async function earnings({ org, csv }: EarningsFlags, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   if (csv !== undefined) {
@@ -59,22 +59,22 @@ export async function earnings({ org, csv }: EarningsFlags, context: CommandCont
   }
   const found = await readEarnings(connection, org)
   const { entries } = await readEntries(connection, { account: org, limit: entriesShown })
-  context.sayJson({ ...found, entries })
+  context.printJson({ ...found, entries })
   if (context.json) return
-  for (const line of earningsLines(found, context.terminal)) context.say(line)
-  for (const line of entryLines(entries, context.terminal)) context.say(line)
+  for (const line of earningsLines(found, context.terminal)) context.print(line)
+  for (const line of entryLines(entries, context.terminal)) context.print(line)
   const { paint, symbols } = context.terminal
   const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`
   const [what, command] =
     found.cleared_minor > 0
-      ? ['Have it paid out', 'agentgym earnings payout']
+      ? ['Request a payout', 'agentgym earnings payout']
       : found.sales_minor + found.royalties_earned_minor > 0
         ? ['All entries', 'agentgym earnings --csv earnings.csv']
-        : ['Price a package', 'agentgym price NAME AMOUNT']
-  context.say(`${symbols.next} ${what}: ${paint.accent(`${command}${command.includes('NAME') ? '' : whose}`)}`)
+        : ['Set a price', 'agentgym price NAME AMOUNT']
+  context.print(`${symbols.next} ${what}: ${paint.accent(`${command}${command.includes('NAME') ? '' : whose}`)}`)
 }
 
-/** `agentgym earnings payout`: what has cleared, or a part of it, to where the account has its payouts sent. */
+/** `agentgym earnings payout`: pays out available earnings, or a part of them. */
 export async function earningsPayout(
   text: string | undefined,
   { org }: { org?: string },
@@ -82,48 +82,48 @@ export async function earningsPayout(
 ): Promise<void> {
   const connection = await findConnection(context)
   const { currency } = await readEarnings(connection, org)
-  const word = { name: 'AMOUNT', meaning: 'what is to be paid out' }
+  const word = { name: 'AMOUNT', meaning: 'the amount to pay out' }
   const amount = text === undefined ? undefined : readAmount(text, currency, word)
   const payout = await payOut(connection, { amount_minor: amount, account: org })
-  context.sayJson(payout)
+  context.printJson(payout)
   const { paint, symbols } = context.terminal
   const shown = paint.bold(formatAmount(payout.amount_minor, payout.currency))
   const id = paint.dim(`(payout ${shortId(payout.id)})`)
-  if (payout.state === 'paid') context.say(`${paint.accent(symbols.ok)} Paid out ${shown} ${id}`)
+  if (payout.state === 'paid') context.print(`${paint.accent(symbols.ok)} Paid out ${shown} ${id}`)
   else if (payout.state === 'pending') {
-    context.say(`${paint.accent(symbols.ok)} ${shown} is on its way ${id}`)
+    context.print(`${paint.accent(symbols.ok)} Payout of ${shown} started ${id}`)
   } else {
     const why = payout.message === null ? '' : `: ${safeText(payout.message, 500)}`
-    context.say(
-      `${paint.fail(symbols.failed)} The payout of ${shown} failed${why}; the money is back among the earnings`,
+    context.print(
+      `${paint.fail(symbols.failed)} The payout of ${shown} failed${why}; the amount was returned to your earnings`,
     )
   }
   const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`
-  context.say(`${symbols.next} What is left: ${paint.accent(`agentgym earnings${whose}`)}`)
+  context.print(`${symbols.next} Remaining earnings: ${paint.accent(`agentgym earnings${whose}`)}`)
   if (payout.state === 'failed') context.exitCode = 1
 }
 
-/** `agentgym earnings set-up`: where payouts go to, which the payment provider asks the seller for. */
+/** `agentgym earnings set-up`: sets up payouts with the payment provider. */
 export async function earningsSetUp({ org }: { org?: string }, context: CommandContext): Promise<void> {
   const destination = await putDestination(await findConnection(context), org)
-  context.sayJson(destination)
+  context.printJson(destination)
   const { paint, symbols } = context.terminal
   const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`
   if (destination.ready) {
-    context.say(`${paint.accent(symbols.ok)} Payouts go out by ${safeText(destination.provider, 60)}`)
-    context.say(`${symbols.next} Have it paid out: ${paint.accent(`agentgym earnings payout${whose}`)}`)
+    context.print(`${paint.accent(symbols.ok)} Payouts are set up with ${safeText(destination.provider, 60)}`)
+    context.print(`${symbols.next} Request a payout: ${paint.accent(`agentgym earnings payout${whose}`)}`)
     return
   }
   if (destination.onboarding_url === null) {
-    context.say(`${symbols.warning} ${safeText(destination.provider, 60)} has not looked at it yet`)
+    context.print(`${symbols.warning} ${safeText(destination.provider, 60)} is still reviewing your details`)
   } else {
     const address = safeText(destination.onboarding_url, 2_000)
-    context.say(`${symbols.next} Tell the payment provider where to: ${paint.accent(address)}`)
+    context.print(`${symbols.next} Continue at the payment provider: ${paint.accent(address)}`)
   }
-  context.say(`${symbols.next} Whether it is ready: ${paint.accent(`agentgym earnings set-up${whose}`)}`)
+  context.print(`${symbols.next} Check the status: ${paint.accent(`agentgym earnings set-up${whose}`)}`)
 }
 
-/** What an account has earned, and what became of it. Parts that are nothing are left out. */
+/** Earnings by kind. Zero amounts are left out. */
 export function earningsLines(earnings: Earnings, terminal: Terminal): string[] {
   const { currency } = earnings
   const part = (name: string, minor: number): [string, string][] =>
@@ -138,15 +138,15 @@ export function earningsLines(earnings: Earnings, terminal: Terminal): string[] 
     ...part('paid out', -earnings.paid_out_minor),
     ['balance', formatAmount(earnings.balance_minor, currency)],
     [
-      'may be paid out',
-      `${formatAmount(earnings.cleared_minor, currency)}${held > 0 ? `; ${formatAmount(held, currency)} is younger than the hold` : ''}`,
+      'available',
+      `${formatAmount(earnings.cleared_minor, currency)}${held > 0 ? `; ${formatAmount(held, currency)} on hold` : ''}`,
     ],
     ...part('owed after chargebacks', earnings.debt_minor),
   ]
   return [titleLine('Earnings of', earnings.account, terminal), ...fieldLines(pairs, terminal)]
 }
 
-/** The newest entries as a table; nothing where there are none. */
+/** The newest entries as a table; nothing without entries. */
 export function entryLines(entries: readonly EarningsEntry[], terminal: Terminal): string[] {
   if (entries.length === 0) return []
   const columns = [
@@ -189,12 +189,12 @@ function readEntries(
   return callApi(connection, { path: '/v1/earnings/entries', query, answer: earningsEntriesSchema })
 }
 
-/** All that has cleared unless an amount is given. */
+/** Pays out everything available, unless an amount is given. */
 function payOut(connection: Connection, json: { amount_minor?: number; account?: string }): Promise<Payout> {
-  return sendOnce(connection, { method: 'POST', path: '/v1/payouts', json, answer: payoutSchema })
+  return sendIdempotent(connection, { method: 'POST', path: '/v1/payouts', json, answer: payoutSchema })
 }
 
-/** Begins what the provider asks for before it pays anybody out; the same again goes on where it was. */
+/** Starts or continues the provider's onboarding for payouts. */
 function putDestination(connection: Connection, account?: string): Promise<PayoutDestination> {
   const request = { method: 'PUT' as const, path: '/v1/payout-destination', json: { account } }
   return callApi(connection, { ...request, answer: payoutDestinationSchema })

@@ -21,22 +21,22 @@ export function addEvalCommand(program: Command, action: MakeAction): void {
 
 export type EvalFlags = { episodes?: number; seed?: number; scenario?: string }
 
-/** `agentgym eval`: plays an agent on held-out episodes in the sandbox and holds it against the success criteria. */
+/** `agentgym eval`: evaluates an agent on held-out episodes in the sandbox, against the targets of its scenario. */
 export async function evaluate(target: string, flags: EvalFlags, context: CommandContext): Promise<void> {
   const folder = await resolveAgentFolder(target, context)
   const { readAgent } = await context.runtime()
   const manifest = await readAgent(folder)
   const { terminal } = context
-  // Where an installed one lies says nothing to anybody.
+  // The path in the package store would mean nothing to the user.
   const shown = folder.startsWith(agentGymHome(context.io)) ? target : context.displayPath(folder)
   const played = safeText(`${manifest.scenario.name}@${manifest.scenario.version}`, 240)
   const episodes =
     flags.episodes === undefined ? 'held-out episodes' : `${formatCount(flags.episodes)} held-out episodes`
-  context.say(`${terminal.symbols.next} Evaluate ${safeText(shown)} on ${terminal.paint.bold(played)}, ${episodes}`)
+  context.print(`${terminal.symbols.next} Evaluate ${safeText(shown)} on ${terminal.paint.bold(played)}, ${episodes}`)
 
   const evaluation = await playAgent(folder, manifest, flags, context)
-  context.sayJson(evaluation)
-  for (const line of evaluationLines(evaluation, terminal)) context.say(line)
+  context.printJson(evaluation)
+  for (const line of evaluationLines(evaluation, terminal)) context.print(line)
   const again = `agentgym info ${shellQuote(shown)}`
-  context.say(`${terminal.symbols.next} How it was trained: ${terminal.paint.accent(again)}`)
+  context.print(`${terminal.symbols.next} Training details: ${terminal.paint.accent(again)}`)
 }

@@ -37,14 +37,14 @@ export function addInfoCommand(program: Command, action: MakeAction): void {
     .action(action(info))
 }
 
-/** `agentgym info`: the manifest of a scenario (a folder or a built-in name) or of an agent's folder; else the registry's page. */
+/** `agentgym info`: the manifest of a scenario or of an agent, or a package of the registry. */
 export async function info(target: string, context: CommandContext): Promise<void> {
   if (await isAgent(context.resolve(target))) return agentInfo(await resolveAgentFolder(target, context), context)
   const published = parsePackageTarget(target)
   if (published && (await findLocalScenario(target, context)) === undefined) return packageInfo(published, context)
   const folder = await resolveScenarioFolder(target, context)
   const manifest = readScenarioPackage(folder)
-  context.sayJson({
+  context.printJson({
     kind: 'scenario',
     name: manifest.name,
     version: manifest.version,
@@ -54,7 +54,7 @@ export async function info(target: string, context: CommandContext): Promise<voi
   const builtIn = (await findBuiltIn(manifest.name))?.folder === folder
   const trainTarget = builtIn ? unscopedName(manifest.name) : shellQuote(context.displayPath(folder))
   for (const line of scenarioLines(manifest, context.displayPath(folder), trainTarget, context.terminal))
-    context.say(line)
+    context.print(line)
 }
 
 async function isAgent(folder: string): Promise<boolean> {
@@ -69,8 +69,8 @@ function scenarioFields({ name, version, license, agentgym }: ScenarioPackage): 
 async function agentInfo(folder: string, context: CommandContext): Promise<void> {
   const runtime = await context.runtime()
   const manifest = await runtime.readAgent(folder)
-  context.sayJson({ kind: 'agent', folder, manifest })
-  for (const line of agentLines(manifest, context.displayPath(folder), context.terminal)) context.say(line)
+  context.printJson({ kind: 'agent', folder, manifest })
+  for (const line of agentLines(manifest, context.displayPath(folder), context.terminal)) context.print(line)
 }
 
 function scenarioLines(manifest: ScenarioPackage, folder: string, trainTarget: string, terminal: Terminal): string[] {
@@ -103,11 +103,11 @@ function scenarioLines(manifest: ScenarioPackage, folder: string, trainTarget: s
 function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const { scenario, policy } = manifest
-  const normalised = policy.normalizeObservation ? ', observations normalised' : ''
+  const normalised = policy.normalizeObservation ? ', observations normalized' : ''
   return [
     paint.bold(safeText(folder, 240)),
     ...evaluationLines(manifest.evaluation, terminal),
-    // Names short enough for a hash to stand unbroken on 80 columns.
+    // Short names, so that a hash fits on one line of 80 columns.
     ...fieldLines(
       [
         ['kind', 'agent'],
@@ -129,9 +129,9 @@ function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal)
       Object.entries(manifest.settings).map(([name, value]) => [name, settingText(value)]),
       terminal,
     ),
-    'Made with',
+    'Versions',
     ...fieldLines(Object.entries(manifest.runtime), terminal),
-    `${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`,
+    `${symbols.next} Evaluate it: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`,
   ]
 }
 
@@ -164,21 +164,21 @@ function bounds(values: (number | null)[]): string {
     .join(', ')}${values.length > 8 ? ', …' : ''}]`
 }
 
-/** Places of the leaderboard on a scenario's page. */
+/** Rows of the leaderboard on a scenario's page. */
 const bestShown = 5
 
-/** `agentgym info @scope/name[@version]`: what the registry says of a package, or of one of its versions. */
+/** `agentgym info @scope/name[@version]`: a package of the registry, or one of its versions. */
 async function packageInfo(target: PackageTarget, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   if (target.range !== undefined) return versionInfo(connection, target.name, target.range, context)
   const page = await callApi(connection, { path: packagePath(target.name), answer: packagePageSchema })
   const standing = page.latest_version === null ? {} : await standingOf(connection, page, page.latest_version)
-  context.sayJson({ ...page, ...standing })
+  context.printJson({ ...page, ...standing })
   if (context.json) return
-  for (const line of pageLines(page, standing, context.terminal)) context.say(line)
+  for (const line of pageLines(page, standing, context.terminal)) context.print(line)
 }
 
-/** What speaks for a package beside its own words: an agent's verification, a scenario's best verified agents. */
+/** Evidence from the server: an agent's verification, or a scenario's best verified agents. */
 type Standing = { verification?: Verification | null; leaderboard?: Leaderboard }
 
 async function standingOf(
@@ -196,15 +196,15 @@ async function versionInfo(
   range: string,
   context: CommandContext,
 ): Promise<void> {
-  // An exact version is asked for as it is: its publisher sees it while it is checked, or rejected.
+  // Exact versions are not resolved: their publisher sees them while they are checked, or rejected.
   const version = /^\d+\.\d+\.\d+/.test(range) ? range : (await resolvePackage(connection, { name, range })).version
   const answer = await readVersion(connection, name, version)
-  context.sayJson(answer)
+  context.printJson(answer)
   if (context.json) return
   const isScenario = answer.state === 'published' && answer.bundle_hash !== null
   const board = isScenario ? await standingOf(connection, { name, kind: 'scenario' }, version) : {}
   const standing = { verification: answer.verification, ...board }
-  for (const line of versionLines(answer, standing, context.terminal)) context.say(line)
+  for (const line of versionLines(answer, standing, context.terminal)) context.print(line)
 }
 
 function pageLines(page: PackagePage, standing: Standing, terminal: Terminal): string[] {
@@ -223,7 +223,7 @@ function pageLines(page: PackagePage, standing: Standing, terminal: Terminal): s
     ['category', page.category ?? '-'],
     ['difficulty', page.difficulty ?? '-'],
     ['license', latest?.license ?? '-'],
-    ['published', latest?.published_at.slice(0, 10) ?? 'no version yet'],
+    ['published', latest?.published_at.slice(0, 10) ?? 'not published yet'],
     ['versions', `${formatCount(page.versions_count)}${tags.length > 0 ? `; ${tags.join(', ')}` : ''}`],
     ['downloads', formatCount(page.downloads)],
   ]
@@ -268,7 +268,7 @@ function nextLine({ name, price_minor, price_kind }: PackagePage, { paint, symbo
 
 function standingLines({ verification, leaderboard }: Standing, terminal: Terminal): string[] {
   if (leaderboard === undefined) return verification ? verificationLines(verification, terminal) : []
-  if (leaderboard.entries.length === 0) return ['No agent of it is verified yet']
+  if (leaderboard.entries.length === 0) return ['No verified agents yet']
   return ['Best verified agents', ...leaderboardLines(leaderboard, terminal)]
 }
 
@@ -288,6 +288,6 @@ function versionLines(answer: VersionDetails, standing: Standing, terminal: Term
     ...answer.checks.flatMap((check) => checkLines(check, terminal)),
     state === 'published'
       ? `${symbols.next} Install it: ${paint.accent(`agentgym install ${shellQuote(label)}`)}`
-      : `${symbols.next} ${state === 'rejected' ? 'Mend what failed, raise the version and publish again.' : 'The server is checking it; ask again in a moment.'}`,
+      : `${symbols.next} ${state === 'rejected' ? 'Fix the failed checks and publish again under a new version.' : 'The server is still checking it. Try again in a moment.'}`,
   ]
 }

@@ -19,7 +19,7 @@ export function addInstallCommands(program: Command, action: MakeAction): void {
   program.command('outdated').description('list installed packages that have newer versions').action(action(outdated))
 }
 
-/** `agentgym install`: the packages that are named, or without a name those of agentgym.lock, exactly. */
+/** `agentgym install`: the named packages, or the exact versions of agentgym.lock. */
 export async function install(names: readonly string[], context: CommandContext): Promise<void> {
   const wanted =
     names.length > 0 ? names.map((name) => ({ target: requirePackageTarget(name) })) : await lockedTargets(context)
@@ -34,23 +34,23 @@ export async function install(names: readonly string[], context: CommandContext)
       progress.close()
     }
     installed.push(one)
-    sayInstalled(one, context)
+    printInstalled(one, context)
   }
-  context.sayJson({ ok: true, lock: lockFileName, packages: installed })
+  context.printJson({ ok: true, lock: lockFileName, packages: installed })
   const { paint, symbols } = context.terminal
   const [{ name, folder }] = installed
-  const [what, command] = packageKind(folder) === 'agent' ? ['Play it', 'eval'] : ['Train on it', 'train']
-  context.say(`${symbols.next} ${what}: ${paint.accent(`agentgym ${command} ${shellQuote(name)}`)}`)
+  const [what, command] = packageKind(folder) === 'agent' ? ['Evaluate it', 'eval'] : ['Train on it', 'train']
+  context.print(`${symbols.next} ${what}: ${paint.accent(`agentgym ${command} ${shellQuote(name)}`)}`)
 }
 
-/** One line of result; what speaks against the version follows. */
-export function sayInstalled(one: InstalledPackage, context: CommandContext): void {
+/** One line of result, followed by warnings about the version. */
+export function printInstalled(one: InstalledPackage, context: CommandContext): void {
   const { paint, symbols } = context.terminal
   const label = paint.bold(safeText(`${one.name}@${one.version}`, 240))
-  const how = one.cached ? 'was on this machine' : `${one.integrity.slice(0, 15)}${symbols.ellipsis} checked`
-  context.say(`${paint.accent(symbols.ok)} Installed ${label} ${paint.dim(`(${how}; ${lockFileName})`)}`)
-  if (one.deprecated !== null) context.say(`${symbols.warning} Deprecated: ${safeText(one.deprecated, 500)}`)
-  if (one.yanked) context.say(`${symbols.warning} Yanked: its publisher advises against this version`)
+  const how = one.cached ? 'already on this machine' : `${one.integrity.slice(0, 15)}${symbols.ellipsis} verified`
+  context.print(`${paint.accent(symbols.ok)} Installed ${label} ${paint.dim(`(${how}; ${lockFileName})`)}`)
+  if (one.deprecated !== null) context.print(`${symbols.warning} Deprecated: ${safeText(one.deprecated, 500)}`)
+  if (one.yanked) context.print(`${symbols.warning} Yanked: the publisher withdrew this version`)
 }
 
 async function lockedTargets(context: CommandContext) {
@@ -58,8 +58,8 @@ async function lockedTargets(context: CommandContext) {
   if (locked.size === 0) {
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: `no package was named, and there is no ${lockFileName} here to install from`,
-      hint: 'Name one: agentgym install @acme/cart-pole. agentgym search finds packages.',
+      message: `no package given, and no ${lockFileName} in this folder`,
+      hint: 'Name a package, such as agentgym install @acme/cart-pole. Find packages with agentgym search.',
     })
   }
   return [...locked].map(([name, { version, integrity, range }]) => ({
@@ -69,30 +69,31 @@ async function lockedTargets(context: CommandContext) {
   }))
 }
 
-type Outlook = {
+type InstalledVersion = {
   name: string
   installed: string
-  /** What the range of the lock entry now means; null where nothing fits it any more. */
+  /** The newest version in the range of the lock entry; null when no version matches any more. */
   wanted: string | null
   latest: string | null
   deprecated: string | null
   yanked: boolean
 }
 
-/** `agentgym outdated`: what agentgym.lock names and the registry has something newer for, or advises against. */
+/** `agentgym outdated`: packages of agentgym.lock that have newer versions, or were deprecated or yanked. */
 export async function outdated(context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
-  const found: Outlook[] = []
-  for (const [name, locked] of await readLock(context.io.cwd)) found.push(await lookAhead(connection, name, locked))
+  const found: InstalledVersion[] = []
+  for (const [name, locked] of await readLock(context.io.cwd))
+    found.push(await compareWithRegistry(connection, name, locked))
   const behind = found.filter((one) => one.installed !== one.latest || one.deprecated !== null || one.yanked)
-  context.sayJson({ packages: behind })
+  context.printJson({ packages: behind })
   const { terminal } = context
   const { paint, symbols } = terminal
   if (behind.length === 0) {
-    context.say(
+    context.print(
       found.length === 0
-        ? `No ${lockFileName} here.`
-        : `${paint.accent(symbols.ok)} All ${found.length} are the latest`,
+        ? `No ${lockFileName} in this folder.`
+        : `${paint.accent(symbols.ok)} All ${found.length} packages are up to date`,
     )
     return
   }
@@ -113,12 +114,16 @@ export async function outdated(context: CommandContext): Promise<void> {
   for (const line of renderTable(columns, rows, terminal, (text, _, column) =>
     column === 0 ? paint.bold(text) : text,
   ))
-    context.say(line)
+    context.print(line)
   const name = safeText(behind[0].name, 214)
-  context.say(`${symbols.next} Bring one up to date: ${paint.accent(`agentgym install ${name}@latest`)}`)
+  context.print(`${symbols.next} Update: ${paint.accent(`agentgym install ${name}@latest`)}`)
 }
 
-async function lookAhead(connection: Connection, name: string, locked: LockedPackage): Promise<Outlook> {
+async function compareWithRegistry(
+  connection: Connection,
+  name: string,
+  locked: LockedPackage,
+): Promise<InstalledVersion> {
   const [installed, wanted, latest] = await Promise.all(
     [locked.version, locked.range, 'latest'].map((range) => resolveOrNothing(connection, name, range)),
   )
@@ -141,7 +146,7 @@ async function resolveOrNothing(connection: Connection, name: string, range: str
   }
 }
 
-function noteOf(one: Outlook): string {
+function noteOf(one: InstalledVersion): string {
   if (one.latest === null) return 'no longer in the registry'
   if (one.yanked) return 'yanked'
   return one.deprecated === null ? '' : `deprecated: ${one.deprecated}`

@@ -19,25 +19,25 @@ export function addLeaderboardCommand(program: Command, action: MakeAction): voi
 
 export type LeaderboardFlags = { limit?: number; cursor?: string }
 
-/** `agentgym leaderboard`: the verified agents of a scenario version, best held-out return first. */
+/** `agentgym leaderboard`: the verified agents of a scenario version, ranked by held-out return. */
 export async function leaderboard(text: string, flags: LeaderboardFlags, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const target = requirePackageTarget(text)
   const { version } = await resolvePackage(connection, target)
   const board = await readLeaderboard(connection, { name: target.name, version }, flags)
-  context.sayJson(board)
+  context.printJson(board)
   if (context.json) return
   const { paint, symbols } = context.terminal
   const label = `${board.scenario.name}@${board.scenario.version}`
-  context.say(`${paint.bold(safeText(label, 240))} ${symbols.dot} verified agents, by return on held-out episodes`)
+  context.print(`${paint.bold(safeText(label, 240))} ${symbols.dot} verified agents, ranked by held-out return`)
   if (board.entries.length === 0) {
-    context.say('No agent of this version is verified yet.')
+    context.print('No verified agents for this version yet.')
     const train = `agentgym train ${shellQuote(label)} --remote --publish NAME`
-    context.say(`${symbols.next} Be the first: ${paint.accent(train)}`)
+    context.print(`${symbols.next} Publish one: ${paint.accent(train)}`)
     return
   }
-  for (const line of leaderboardLines(board, context.terminal)) context.say(line)
-  context.say(nextLine(board, label, context))
+  for (const line of leaderboardLines(board, context.terminal)) context.print(line)
+  context.print(nextLine(board, label, context))
 }
 
 function nextLine({ entries, next }: Leaderboard, label: string, { terminal }: CommandContext): string {
@@ -47,5 +47,5 @@ function nextLine({ entries, next }: Leaderboard, label: string, { terminal }: C
     return `${symbols.next} More: ${paint.accent(more)}`
   }
   const { name, version } = entries[0].agent
-  return `${symbols.next} Run the first again: ${paint.accent(`agentgym agent verify ${shellQuote(`${name}@${version}`)}`)}`
+  return `${symbols.next} Verify the first: ${paint.accent(`agentgym agent verify ${shellQuote(`${name}@${version}`)}`)}`
 }

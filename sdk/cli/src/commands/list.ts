@@ -20,7 +20,7 @@ type FoundAgent =
   | { name: string; folder: string; manifest: AgentManifest }
   | { name: string; folder: string; error: { code: string; message: string } }
 
-/** `agentgym list`: the built-in scenarios, what agentgym.lock names and the agents in ./agents. A broken agent is a row, not a failure. */
+/** `agentgym list`: built-in scenarios, the packages of agentgym.lock and the agents in ./agents. A broken agent is a row, not an error. */
 export async function list(context: CommandContext): Promise<void> {
   const scenarios = await builtInScenarios()
   const folders = await findAgents(context.resolve(agentsFolder))
@@ -30,7 +30,7 @@ export async function list(context: CommandContext): Promise<void> {
 
   const installed = await installedPackages(context)
 
-  context.sayJson({
+  context.printJson({
     scenarios: scenarios.map(({ folder, package: { name, version, agentgym } }) => {
       const { title, summary, category, difficulty, success } = agentgym
       return { name, version, title, summary, category, difficulty, success, folder }
@@ -39,13 +39,13 @@ export async function list(context: CommandContext): Promise<void> {
     installed,
   })
   if (context.json) return
-  for (const line of scenarioLines(scenarios, context.terminal)) context.say(line)
-  context.say('')
+  for (const line of scenarioLines(scenarios, context.terminal)) context.print(line)
+  context.print('')
   if (installed.length > 0) {
-    for (const line of installedLines(installed, context.terminal)) context.say(line)
-    context.say('')
+    for (const line of installedLines(installed, context.terminal)) context.print(line)
+    context.print('')
   }
-  for (const line of agentLines(agents, context.terminal)) context.say(line)
+  for (const line of agentLines(agents, context.terminal)) context.print(line)
 }
 
 async function readFound(name: string, folder: string, runtime: Runtime): Promise<FoundAgent> {
@@ -72,7 +72,7 @@ function agentJson(agent: FoundAgent): unknown {
 }
 
 function scenarioLines(scenarios: Awaited<ReturnType<typeof builtInScenarios>>, terminal: Terminal): string[] {
-  if (scenarios.length === 0) return ['No built-in scenario is installed.']
+  if (scenarios.length === 0) return ['No built-in scenarios found.']
   const columns = [
     { title: 'Scenario' },
     { title: 'Version' },
@@ -92,11 +92,11 @@ function scenarioLines(scenarios: Awaited<ReturnType<typeof builtInScenarios>>, 
   return [
     head,
     ...lines.flatMap((line, row) => [line, summaryLine(scenarios[row].package.agentgym.summary, terminal)]),
-    `${terminal.symbols.next} Train on one: ${terminal.paint.accent(`agentgym train ${rows[Math.max(0, easiest)][0]}`)}`,
+    `${terminal.symbols.next} Train an agent: ${terminal.paint.accent(`agentgym train ${rows[Math.max(0, easiest)][0]}`)}`,
   ]
 }
 
-// Below its row, so that it stays readable on 80 columns.
+// On its own line, so that it is readable on 80 columns.
 function summaryLine(summary: string, terminal: Terminal): string {
   return `  ${terminal.paint.dim(fitText(safeText(summary, 280), terminal.columns() - 3, terminal.symbols.ellipsis))}`
 }
@@ -112,14 +112,14 @@ function installedLines(installed: LockedFolder[], terminal: Terminal): string[]
     safeText(name, 214),
     safeText(version, 64),
     safeText(range, 60),
-    folder === null ? 'not on this machine: agentgym install' : safeText(integrity, 100),
+    folder === null ? 'not downloaded; run agentgym install' : safeText(integrity, 100),
   ])
   return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? terminal.paint.bold(text) : text))
 }
 
 function agentLines(agents: FoundAgent[], terminal: Terminal): string[] {
   const { paint, symbols } = terminal
-  if (agents.length === 0) return [`${paint.dim('No agent in ./agents yet; agentgym train puts one there.')}`]
+  if (agents.length === 0) return [`${paint.dim('No agents in ./agents yet. Train one with agentgym train.')}`]
   const columns = [
     { title: 'Agent' },
     { title: 'Success' },

@@ -56,43 +56,45 @@ type OrdersFlags = {
   cursor?: string
 }
 
-/** `agentgym orders`: what was bought, or with `--sales` sold, newest first. */
+/** `agentgym orders`: purchases, or with `--sales` sales, newest first. */
 export async function orders(flags: OrdersFlags, context: CommandContext): Promise<void> {
   if (flags.state !== undefined) oneOf('state', flags.state, orderStateSchema.options)
   const { sales = false, org, ...filter } = flags
   const role = sales ? 'sales' : 'purchases'
   const found = await listOrders(await findConnection(context), { ...filter, role, account: org })
-  context.sayJson(found)
+  context.printJson(found)
   if (context.json) return
-  const { terminal, say } = context
+  const { terminal, print } = context
   const { paint, symbols } = terminal
   if (found.orders.length === 0) {
-    say(sales ? 'What others buy from you will be here.' : 'What you buy will be here.')
-    const next = sales ? 'Price a package: agentgym price NAME AMOUNT' : 'Find something: agentgym search --price paid'
+    print(sales ? 'No sales yet.' : 'No purchases yet.')
+    const next = sales
+      ? 'Price a package: agentgym price NAME AMOUNT'
+      : 'Browse paid packages: agentgym search --price paid'
     const [what, command] = next.split(': ')
-    say(`${symbols.next} ${what}: ${paint.accent(command)}`)
+    print(`${symbols.next} ${what}: ${paint.accent(command)}`)
     return
   }
-  for (const line of orderLines(found.orders, { sales }, terminal, Date.now())) say(line)
+  for (const line of orderLines(found.orders, { sales }, terminal, Date.now())) print(line)
   if (found.next_cursor === null) {
-    say(`${symbols.next} Look closer: ${paint.accent(`agentgym orders show ${shortId(found.orders[0].id)}`)}`)
+    print(`${symbols.next} Details: ${paint.accent(`agentgym orders show ${shortId(found.orders[0].id)}`)}`)
     return
   }
   const more = moreCommand('agentgym orders', flags, found.next_cursor)
-  say(`${symbols.next} More: ${paint.accent(more)}`)
+  print(`${symbols.next} More: ${paint.accent(more)}`)
 }
 
-/** `agentgym orders show`: all of an order: what it gives, what was paid and given back. */
+/** `agentgym orders show`: what an order covers, its payment and its refunds. */
 export async function ordersShow(text: string, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const order = await findOrder(connection, text)
-  context.sayJson(order)
+  context.printJson(order)
   if (context.json) return
-  for (const line of orderReport(order, context.terminal)) context.say(line)
+  for (const line of orderReport(order, context.terminal)) context.print(line)
   const { username, organisations } = await account(connection)
   const sold = [username, ...organisations.map((one) => one.username)].includes(order.seller)
   const next = nextLine(order, sold, context.terminal)
-  if (next !== undefined) context.say(next)
+  if (next !== undefined) context.print(next)
 }
 
 function nextLine(
@@ -100,62 +102,63 @@ function nextLine(
   sold: boolean,
   { paint, symbols }: Terminal,
 ): string | undefined {
-  if (run !== null) return `${symbols.next} The run: ${paint.accent(`agentgym runs show ${shortId(run)}`)}`
+  if (run !== null) return `${symbols.next} Training run: ${paint.accent(`agentgym runs show ${shortId(run)}`)}`
   if (state === 'awaiting_payment') {
-    return `${symbols.next} Give it up: ${paint.accent(`agentgym orders cancel ${shortId(id)}`)}`
+    return `${symbols.next} Cancel: ${paint.accent(`agentgym orders cancel ${shortId(id)}`)}`
   }
   if (state !== 'paid') return undefined
   if (sold) {
     const command = `agentgym orders refund ${shortId(id)} --reason TEXT`
-    return `${symbols.next} Give it back: ${paint.accent(command)}`
+    return `${symbols.next} Refund: ${paint.accent(command)}`
   }
   return `${symbols.next} Install it: ${paint.accent(`agentgym install ${shellQuote(`${name}@${version}`)}`)}`
 }
 
 type RefundFlags = { reason: string; amount?: string }
 
-/** `agentgym orders refund`: all that is left of an order, or a part of it; fee and royalty go back with it. */
+/** `agentgym orders refund`: refunds an order in full or in part, including fee and royalty. */
 export async function ordersRefund(text: string, flags: RefundFlags, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const found = await findOrder(connection, text)
   const { currency } = found
-  const word = { name: '--amount', meaning: 'the part that is given back' }
+  const word = { name: '--amount', meaning: 'the amount to refund' }
   const amount = flags.amount === undefined ? undefined : readAmount(flags.amount, currency, word)
   const order = await refundOrder(connection, found.id, { amount_minor: amount, reason: flags.reason })
-  context.sayJson(order)
+  context.printJson(order)
   const { paint, symbols } = context.terminal
   const given = order.refunded_minor - found.refunded_minor
   const name = paint.bold(shortId(order.id))
   if (given <= 0) {
-    context.say(`${paint.accent(symbols.ok)} The order ${name} has that refund already; nothing more was given back`)
-    if (order.state !== 'refunded') context.say(`${symbols.next} Another part of the same size needs another --reason.`)
+    context.print(`${paint.accent(symbols.ok)} Order ${name} already has this refund; nothing was refunded again`)
+    if (order.state !== 'refunded')
+      context.print(`${symbols.next} To refund the same amount again, use a different --reason.`)
     return
   }
   const to = safeText(order.buyer, 60)
-  context.say(
-    `${paint.accent(symbols.ok)} Gave ${formatAmount(given, currency)} of ${name} back to the balance of ${to}`,
+  context.print(
+    `${paint.accent(symbols.ok)} Refunded ${formatAmount(given, currency)} of order ${name} to the balance of ${to}`,
   )
   const left = formatAmount(order.total_minor - order.refunded_minor, currency)
-  const rest = order.state === 'refunded' ? 'Nothing of it is left, and so is no licence' : `${left} of it are left`
-  context.say(`${symbols.next} ${rest}: ${paint.accent(`agentgym orders show ${shortId(order.id)}`)}`)
+  const rest = order.state === 'refunded' ? 'Fully refunded; the license has ended' : `${left} left to refund`
+  context.print(`${symbols.next} ${rest}: ${paint.accent(`agentgym orders show ${shortId(order.id)}`)}`)
 }
 
-/** `agentgym orders cancel`: an order that awaits its payment is given up. */
+/** `agentgym orders cancel`: cancels an order that awaits payment. */
 export async function ordersCancel(text: string, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const order = await cancelOrder(connection, (await findOrder(connection, text)).id)
-  context.sayJson(order)
+  context.printJson(order)
   const { paint, symbols } = context.terminal
-  context.say(`${paint.accent(symbols.ok)} The order ${paint.bold(shortId(order.id))} is cancelled`)
+  context.print(`${paint.accent(symbols.ok)} Canceled order ${paint.bold(shortId(order.id))}`)
 }
 
-/** An order's state in a word, with the sign of what it means. */
+/** An order's state, with its symbol. */
 function orderStateText({ state, refunded_minor }: Order, { symbols }: Terminal): string {
   switch (state) {
     case 'paid':
-      return `${symbols.ok} ${refunded_minor > 0 ? 'paid, part refunded' : 'paid'}`
+      return `${symbols.ok} ${refunded_minor > 0 ? 'paid, partly refunded' : 'paid'}`
     case 'awaiting_payment':
-      return 'awaits payment'
+      return 'awaiting payment'
     case 'charged_back':
       return `${symbols.failed} charged back`
     case 'cancelled':
@@ -165,7 +168,7 @@ function orderStateText({ state, refunded_minor }: Order, { symbols }: Terminal)
   }
 }
 
-/** The table of orders; `nowMs` is what their age is told from. */
+/** Orders as a table; ages are relative to `nowMs`. */
 export function orderLines(
   orders: readonly Order[],
   { sales }: { sales: boolean },
@@ -197,7 +200,7 @@ export function orderReport(order: Order, terminal: Terminal): string[] {
   const { currency } = order
   const pairs: [string, string][] = [
     ['package', `${order.package}@${order.version}`],
-    ['covers', order.price_kind === 'per_run' ? 'one training run' : `every version ${order.covers}`],
+    ['covers', order.price_kind === 'per_run' ? 'one training run' : `all ${order.covers} versions`],
     ['total', formatAmount(order.total_minor, currency)],
     ['seller', order.seller],
     ['buyer', order.placed_by === order.buyer ? order.buyer : `${order.buyer}, by ${order.placed_by}`],
@@ -225,7 +228,7 @@ function paidText({ paid_at, pay_with, checkout_url }: Order): string {
   return `${whenText(paid_at)}, ${pay_with === 'balance' ? 'from the balance' : 'through the payment provider'}`
 }
 
-/** Moments in what the server says, as everywhere else here. */
+/** Times in a message of the server, formatted like all others. */
 function timesForPeople(text: string): string {
   return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, whenText)
 }
@@ -235,14 +238,14 @@ function whenText(moment: string): string {
   return `${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`
 }
 
-/** The order that a user named by its id or the beginning of it, bought or sold. Throws `order_not_found`. */
+/** A purchase or sale by its ID or the beginning of it. Throws `order_not_found`. */
 async function findOrder(connection: Connection, text: string): Promise<Order> {
   return findById(text, {
     noun: 'order',
     listCommand: 'agentgym orders',
     missing: 'order_not_found',
     read: (id) => readOrder(connection, id),
-    // Purchases first, then sales: a page of the one is followed by the first of the other.
+    // All pages of purchases come first, then those of sales.
     page: async (cursor) => {
       const [role, at] = cursor === undefined ? (['purchases', undefined] as const) : split(cursor)
       const { orders, next_cursor: next } = await listOrders(connection, { role, limit: 100, cursor: at })

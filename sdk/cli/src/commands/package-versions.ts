@@ -9,7 +9,7 @@ import { requirePackageTarget } from '../registry/package-target.ts'
 import { renderTable } from '../terminal/table.ts'
 import { safeText } from '../terminal/text.ts'
 
-/** What publishers do about versions after they published them. */
+/** Commands for published versions. */
 export function addVersionCommands(program: Command, action: MakeAction): void {
   program
     .command('versions')
@@ -44,7 +44,7 @@ export async function versions(name: string, context: CommandContext): Promise<v
     path: `${packagePath(target.name)}/versions`,
     answer: versionListSchema,
   })
-  context.sayJson(found)
+  context.printJson(found)
   if (context.json) return
   const tags = Object.entries(found.tags)
   const rows = found.versions.map((one) => [
@@ -58,7 +58,7 @@ export async function versions(name: string, context: CommandContext): Promise<v
   for (const line of renderTable(columns, rows, terminal, (text, _, column) =>
     column === 0 ? terminal.paint.bold(text) : text,
   ))
-    context.say(line)
+    context.print(line)
 }
 
 function stateText(one: VersionList['versions'][number]): string {
@@ -67,7 +67,7 @@ function stateText(one: VersionList['versions'][number]): string {
   return one.state
 }
 
-/** `agentgym tag`: points a tag at a version, or removes it. */
+/** `agentgym tag`: sets or removes a tag. */
 export async function tag(
   target: string,
   name: string,
@@ -83,12 +83,15 @@ export async function tag(
     ...(remove ? {} : { json: { version } }),
     answer: z.any(),
   })
-  context.sayJson({ name: parsed.name, tag: name, version })
+  context.printJson({ name: parsed.name, tag: name, version })
   const shown = safeText(name, 100)
-  sayDone(context, remove ? `Removed the tag ${shown} of ${parsed.name}` : `${parsed.name}@${shown} is ${version} now`)
+  printDone(
+    context,
+    remove ? `Removed the tag ${shown} from ${parsed.name}` : `${parsed.name}@${shown} is now ${version}`,
+  )
 }
 
-/** `agentgym deprecate`: warns whoever installs a version; an empty message takes the warning back. */
+/** `agentgym deprecate`: warns users who install a version; an empty message removes the warning. */
 export async function deprecate(target: string, message: string, context: CommandContext): Promise<void> {
   const { name } = requirePackageTarget(target)
   const version = exactVersion(target)
@@ -98,11 +101,11 @@ export async function deprecate(target: string, message: string, context: Comman
     json: { message },
     answer: z.any(),
   })
-  context.sayJson({ name, version, deprecated: message === '' ? null : message })
-  sayDone(context, `${name}@${version} is ${message === '' ? 'no longer deprecated' : 'deprecated'}`)
+  context.printJson({ name, version, deprecated: message === '' ? null : message })
+  printDone(context, `${name}@${version} is ${message === '' ? 'no longer deprecated' : 'deprecated'}`)
 }
 
-/** `agentgym yank`: hides a version from ranges and tags; lock files and exact versions still get it. */
+/** `agentgym yank`: excludes a version from ranges and tags; lock files and exact versions still install it. */
 export async function yank(target: string, { undo }: { undo?: boolean }, context: CommandContext): Promise<void> {
   const { name } = requirePackageTarget(target)
   const version = exactVersion(target)
@@ -111,8 +114,8 @@ export async function yank(target: string, { undo }: { undo?: boolean }, context
     path: `${versionPath(name, version)}/yank`,
     answer: z.any(),
   })
-  context.sayJson({ name, version, yanked: !undo })
-  sayDone(context, `${name}@${version} is ${undo ? 'offered again' : 'yanked: ranges and tags pass it by'}`)
+  context.printJson({ name, version, yanked: !undo })
+  printDone(context, `${name}@${version} is ${undo ? 'restored' : 'yanked: ranges and tags skip it'}`)
 }
 
 function exactVersion(target: string): string {
@@ -120,13 +123,13 @@ function exactVersion(target: string): string {
   if (range !== undefined && /^\d/.test(range)) return range
   throw new AgentGymError({
     code: 'version_invalid',
-    message: `${JSON.stringify(target.slice(0, 200))} does not name one version`,
-    hint: `Write it as ${name}@1.0.0. agentgym versions ${name} lists them.`,
+    message: `${JSON.stringify(target.slice(0, 200))} is not an exact version`,
+    hint: `Use the form ${name}@1.0.0. List the versions with agentgym versions ${name}.`,
     data: { field: 'version' },
   })
 }
 
-function sayDone(context: CommandContext, text: string): void {
+function printDone(context: CommandContext, text: string): void {
   const { paint, symbols } = context.terminal
-  context.say(`${paint.accent(symbols.ok)} ${safeText(text, 500)}`)
+  context.print(`${paint.accent(symbols.ok)} ${safeText(text, 500)}`)
 }

@@ -8,7 +8,7 @@ import { percentText, priceText } from '../market/price-text.ts'
 import { percent, readAmount, wholeNumber } from '../option-values.ts'
 import { requirePackageTarget } from '../registry/package-target.ts'
 import { formatCount } from '../terminal/format-values.ts'
-import { confirm, sayWrapped } from '../terminal/prompts.ts'
+import { confirm, printWrapped } from '../terminal/prompts.ts'
 import { fieldLines, renderTable, titleLine } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
@@ -40,7 +40,7 @@ type PriceFlags = {
   yes?: boolean
 }
 
-/** `agentgym price NAME`: what a package costs; with an amount or terms, sets them and says what will hold when. */
+/** `agentgym price NAME`: the price of a package; with an amount or terms, sets them. */
 export async function price(
   name: string,
   text: string | undefined,
@@ -59,14 +59,14 @@ export async function price(
 function wholePackage(name: string): AgentGymError {
   return new AgentGymError({
     code: 'usage_invalid',
-    message: `a price is that of all versions of ${name}`,
-    hint: `Leave the version out: agentgym price ${shellQuote(name)} AMOUNT.`,
+    message: `prices apply to all versions of ${name}`,
+    hint: `Omit the version: agentgym price ${shellQuote(name)} AMOUNT.`,
   })
 }
 
 function show(page: PricePage, context: CommandContext): void {
-  context.sayJson(page)
-  for (const line of priceLines(page, context.terminal)) context.say(line)
+  context.printJson(page)
+  for (const line of priceLines(page, context.terminal)) context.print(line)
   const { paint, symbols } = context.terminal
   const name = shellQuote(page.package)
   const [what, command] =
@@ -74,8 +74,8 @@ function show(page: PricePage, context: CommandContext): void {
       ? ['Buy it', `agentgym buy ${name}`]
       : page.current.kind === 'per_run'
         ? ['Train on it', `agentgym train ${name} --remote`]
-        : ['Set one for a package of yours', `agentgym price ${name} AMOUNT`]
-  context.say(`${symbols.next} ${what}: ${paint.accent(command)}`)
+        : ['Set a price', `agentgym price ${name} AMOUNT`]
+  context.print(`${symbols.next} ${what}: ${paint.accent(command)}`)
 }
 
 type Wanted = { text: string | undefined; flags: PriceFlags }
@@ -84,23 +84,23 @@ async function change(connection: Connection, page: PricePage, wanted: Wanted, c
   const request = await requestOf(page, wanted, context)
   const { currency } = page.current
   const next = { kind: request.kind, amount_minor: request.amount_minor ?? 0, currency }
-  // An announced raise that is said again is none.
+  // Repeating an announced raise is not a raise.
   const raises = costsMore(page.upcoming ?? page.current, next)
   if (raises) {
-    sayWrapped(
-      `${page.package} is ${priceText(page.current)} now and will be ${priceText(next)}: after the notice period where somebody relies on it, at once where nobody does. What is bought stays bought.`,
+    printWrapped(
+      `The price of ${page.package} will rise from ${priceText(page.current)} to ${priceText(next)}. If the package is in use, it rises after the notice period. Existing purchases keep their access.`,
       context,
     )
   }
   const consent = {
     given: !raises || wanted.flags.yes === true,
     question: `Raise the price of ${page.package} to ${priceText(next)}?`,
-    otherwise: '--yes raises it without asking',
+    otherwise: 'Use --yes to skip the confirmation',
   }
-  if (!(await confirm(consent, context))) return context.say('Nothing was changed.')
+  if (!(await confirm(consent, context))) return context.print('Nothing was changed.')
   const changed = await setPrice(connection, page.package, request)
-  context.sayJson(changed)
-  for (const line of changedLines(changed, context)) context.say(line)
+  context.printJson(changed)
+  for (const line of changedLines(changed, context)) context.print(line)
 }
 
 function changedLines(page: PricePage, { terminal }: CommandContext): string[] {
@@ -111,19 +111,15 @@ function changedLines(page: PricePage, { terminal }: CommandContext): string[] {
   const said =
     later === null
       ? `${done} is ${priceText(page.current)}`
-      : `${done} will be ${priceText(later)} from ${later.effective_at.slice(0, 10)} on; until then ${priceText(page.current)}`
+      : `${done} will be ${priceText(later)} from ${later.effective_at.slice(0, 10)}; ${priceText(page.current)} until then`
   const show = `agentgym price ${shellQuote(page.package)}`
   const terms = page.upcoming_terms
   const announced =
-    terms === null
-      ? []
-      : [
-          `${symbols.warning} Royalty and calls as they are now hold until ${terms.effective_at.slice(0, 10)}, then the new ones`,
-        ]
+    terms === null ? [] : [`${symbols.warning} Royalty and call prices change on ${terms.effective_at.slice(0, 10)}`]
   return [said, ...announced, `${symbols.next} Price, terms and history: ${paint.accent(show)}`]
 }
 
-/** Whether some buyer may have to pay more than now. */
+/** Whether any buyer would pay more than now. */
 function costsMore(now: Pick<Price, 'kind' | 'amount_minor'>, next: Pick<Price, 'kind' | 'amount_minor'>): boolean {
   if (next.kind === 'free') return false
   return (
@@ -131,7 +127,7 @@ function costsMore(now: Pick<Price, 'kind' | 'amount_minor'>, next: Pick<Price, 
   )
 }
 
-/** Where only terms are given, the price stays what it is, or what it is announced to be. */
+/** Without an amount the price stays as it is, or as announced. */
 async function requestOf(
   { current, upcoming }: PricePage,
   { text, flags }: Wanted,
@@ -157,7 +153,7 @@ function readPrice(text: string, currency: string): Pick<SetPriceRequest, 'kind'
   const word = text.trim().toLowerCase()
   if (word === 'free') return { kind: 'free' }
   const [, amount, perRun] = /^(.*?)(\/run)?$/s.exec(word) ?? []
-  const name = { name: 'AMOUNT', meaning: 'a price, `free`, or a price with /run for every training run' }
+  const name = { name: 'AMOUNT', meaning: 'a price, free, or a price per training run such as 0.50/run' }
   return { kind: perRun ? 'per_run' : 'one_time', amount_minor: readAmount(amount, currency, name) }
 }
 
@@ -174,8 +170,8 @@ async function readTerms(path: string, context: CommandContext): Promise<string>
     throw new AgentGymError(
       {
         code: 'file_not_found',
-        message: `the terms in ${safeText(path, 200)} cannot be read (${code})`,
-        hint: 'Name a text file: --terms TERMS.txt. Its whole text is what buyers read.',
+        message: `cannot read the terms in ${safeText(path, 200)} (${code})`,
+        hint: 'Pass a text file: --terms TERMS.txt. Buyers see its full text.',
         data: { path },
       },
       { cause: error },
@@ -183,7 +179,7 @@ async function readTerms(path: string, context: CommandContext): Promise<string>
   }
 }
 
-/** What a package costs, will cost and has cost, and the terms of its sale. */
+/** Current, announced and past prices of a package, and the terms of its sale. */
 export function priceLines(page: PricePage, terminal: Terminal): string[] {
   return [
     titleLine('Price of', page.package, terminal),
@@ -194,11 +190,11 @@ export function priceLines(page: PricePage, terminal: Terminal): string[] {
 
 function pricePairs({ current, upcoming, upcoming_terms: later }: PricePage): [string, string][] {
   const pairs: [string, string][] = [['now', priceText(current)]]
-  if (upcoming !== null) pairs.push(['later', `${priceText(upcoming)} from ${dayOf(upcoming.effective_at)} on`])
+  if (upcoming !== null) pairs.push(['later', `${priceText(upcoming)} from ${dayOf(upcoming.effective_at)}`])
   if (later !== null) {
     const { royalty_basis_points: royalty, calls_price_minor: calls } = later
     const text = `royalty ${percentText(royalty)}, 1,000 hosted calls ${formatAmount(calls, current.currency)}`
-    pairs.push(['terms later', `${text} from ${dayOf(later.effective_at)} on`])
+    pairs.push(['new terms', `${text} from ${dayOf(later.effective_at)}`])
   }
   return pairs
 }
@@ -206,17 +202,17 @@ function pricePairs({ current, upcoming, upcoming_terms: later }: PricePage): [s
 function termPairs(page: PricePage): [string, string][] {
   const { royalty_basis_points: royalty, trial_calls: trial, calls_price_minor: calls, terms, current } = page
   const pairs: [string, string][] = []
-  if (royalty > 0) pairs.push(['royalty', `${percentText(royalty)} of every sale of an agent trained on it`])
+  if (royalty > 0) pairs.push(['royalty', `${percentText(royalty)} of each sale of an agent trained on it`])
   if (calls > 0) pairs.push(['calls', `${formatAmount(calls, current.currency)} for 1,000 hosted calls`])
   if (trial > 0) pairs.push(['trial', `${formatCount(trial)} hosted calls before buying`])
   if (terms !== '') pairs.push(['terms', terms])
   return pairs
 }
 
-/** One price that has always held is said above. */
+/** Nothing for a price that never changed: it is shown above. */
 function historyLines({ history }: PricePage, terminal: Terminal): string[] {
   if (history.length < 2) return []
-  const columns = [{ title: 'Held from' }, { title: 'Price' }]
+  const columns = [{ title: 'From' }, { title: 'Price' }]
   return renderTable(
     columns,
     history.map((price) => [dayOf(price.effective_at), priceText(price)]),

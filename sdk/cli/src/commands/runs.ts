@@ -3,7 +3,7 @@ import { AgentGymError, formatAmount, type Run, runSchema } from '@agentgym/cont
 import type { Command } from 'commander'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
-import { budgetWord, cursorText, oneOf, pageRange, readAmount, wholeNumber } from '../option-values.ts'
+import { budgetOption, cursorText, oneOf, pageRange, readAmount, wholeNumber } from '../option-values.ts'
 import { clientOf, explained } from '../registry/call-api.ts'
 import { exportTo } from '../registry/export-to.ts'
 import { shortId } from '../registry/find-by-id.ts'
@@ -85,29 +85,29 @@ type RunsListFlags = { state?: string; scenario?: string; account?: string; limi
 export async function runsList(flags: RunsListFlags, context: CommandContext): Promise<void> {
   if (flags.state !== undefined) oneOf('state', flags.state, runSchema.shape.state.options)
   const found = await listRuns(await findConnection(context), flags)
-  context.sayJson(found)
+  context.printJson(found)
   if (context.json) return
-  const { terminal, say } = context
+  const { terminal, print } = context
   const { paint, symbols } = terminal
   if (found.runs.length === 0) {
     const filtered = flags.state !== undefined || flags.scenario !== undefined || flags.account !== undefined
-    say(filtered ? 'No run of yours fits.' : 'Your runs on the server will be here.')
-    say(`${symbols.next} Start one: ${paint.accent('agentgym train @acme/cart-pole --remote --watch')}`)
+    print(filtered ? 'No matching runs.' : 'No runs yet.')
+    print(`${symbols.next} Start one: ${paint.accent('agentgym train @acme/cart-pole --remote --watch')}`)
     return
   }
-  for (const line of runLines(found.runs, terminal, Date.now())) say(line)
+  for (const line of runLines(found.runs, terminal, Date.now())) print(line)
   if (found.next_cursor === null) {
     const id = shortId(found.runs[0].id)
-    say(`${symbols.next} Look closer: ${paint.accent(`agentgym runs show ${id}`)}`)
+    print(`${symbols.next} Details: ${paint.accent(`agentgym runs show ${id}`)}`)
     return
   }
   const more = moreCommand('agentgym runs list', flags, found.next_cursor)
-  say(`${symbols.next} More: ${paint.accent(more)}`)
+  print(`${symbols.next} More: ${paint.accent(more)}`)
 }
 
-/** The table of runs; `nowMs` is what their age is told from. */
+/** Runs as a table; ages are relative to `nowMs`. */
 export function runLines(runs: readonly Run[], terminal: Terminal, nowMs: number): string[] {
-  // Where there is no room for all, the scenario's name is worth more.
+  // On narrow terminals the name of the scenario matters more.
   const wide = terminal.columns() >= 110
   const columns = [
     { title: 'Run' },
@@ -137,25 +137,25 @@ function doneText({ progress, state }: Run): string {
   return progress === null ? '-' : `${Math.floor((progress.steps / Math.max(progress.steps_total, 1)) * 100)}%`
 }
 
-/** `agentgym runs show`: all of a run: its curve, its result, what it cost and what befell it. */
+/** `agentgym runs show`: a run with its learning curve, result, cost and events. */
 export async function runsShow(text: string, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const run = await findRun(connection, text)
   const history = await readHistory(connection, run)
-  context.sayJson({ ...run, ...history })
+  context.printJson({ ...run, ...history })
   if (context.json) return
   const options = { verbose: context.verbose, nowMs: Date.now() }
-  for (const line of runReport(run, history, context.terminal, options)) context.say(line)
-  context.say(nextLine(run, context.terminal))
+  for (const line of runReport(run, history, context.terminal, options)) context.print(line)
+  context.print(nextLine(run, context.terminal))
 }
 
 function nextLine(run: Run, { paint, symbols }: Terminal): string {
   const id = shortId(run.id)
   const next: Record<Run['state'], [string, string]> = {
-    queued: ['Watch it', `agentgym runs watch ${id}`],
-    running: ['Watch it', `agentgym runs watch ${id}`],
-    completed: ['Fetch the agent', `agentgym runs download ${id}`],
-    budget_exceeded: ['Go on with a higher budget', `agentgym runs resume ${id} --budget AMOUNT`],
+    queued: ['Watch', `agentgym runs watch ${id}`],
+    running: ['Watch', `agentgym runs watch ${id}`],
+    completed: ['Download the agent', `agentgym runs download ${id}`],
+    budget_exceeded: ['Resume with a higher budget', `agentgym runs resume ${id} --budget AMOUNT`],
     failed: ['Other runs', 'agentgym runs list'],
     cancelled: ['Other runs', 'agentgym runs list'],
   }
@@ -163,63 +163,63 @@ function nextLine(run: Run, { paint, symbols }: Terminal): string {
   return `${symbols.next} ${what}: ${paint.accent(command)}`
 }
 
-/** `agentgym runs watch`: a run from its first event to its end. It writes nothing here: `runs download` does. */
+/** `agentgym runs watch`: follows a run to its end. Writes no files; `runs download` does. */
 export async function runsWatch(text: string, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const run = await findRun(connection, text)
   await watchRunHere(connection, run, { out: null, force: false }, context)
 }
 
-/** `agentgym runs cancel`: a queued run ends at once; a worker that has it saves a checkpoint first. */
+/** `agentgym runs cancel`: cancels a run; a running one saves a checkpoint first. */
 export async function runsCancel(text: string, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const run = await cancelRun(connection, (await findRun(connection, text)).id)
-  context.sayJson(run)
+  context.printJson(run)
   const { paint, symbols } = context.terminal
   const id = shortId(run.id)
   if (hasEnded(run)) {
-    context.say(`${paint.accent(symbols.ok)} The run ${paint.bold(id)} is cancelled`)
+    context.print(`${paint.accent(symbols.ok)} Canceled run ${paint.bold(id)}`)
     return
   }
-  context.say(`${paint.accent(symbols.ok)} The run ${paint.bold(id)} ends as soon as its worker has saved a checkpoint`)
-  context.say(`${symbols.next} See it end: ${paint.accent(`agentgym runs watch ${id}`)}`)
+  context.print(`${paint.accent(symbols.ok)} Canceling run ${paint.bold(id)}: its worker saves a checkpoint first`)
+  context.print(`${symbols.next} Follow it: ${paint.accent(`agentgym runs watch ${id}`)}`)
 }
 
-/** `agentgym runs resume`: a run that used up its budget goes on from its last checkpoint with a higher one. */
+/** `agentgym runs resume`: resumes a run that used up its budget, from its last checkpoint. */
 export async function runsResume(text: string, flags: { budget: string }, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const found = await findRun(connection, text)
-  const budget = readAmount(flags.budget, found.cost.currency, budgetWord)
+  const budget = readAmount(flags.budget, found.cost.currency, budgetOption)
   const run = await resumeRun(connection, found.id, budget)
-  context.sayJson(run)
+  context.printJson(run)
   const { symbols } = context.terminal
   const { currency, spent_minor: spent } = run.cost
-  context.say(
-    `${symbols.next} Goes on with at most ${formatAmount(budget, currency)}, of which ${formatAmount(spent, currency)} are spent`,
+  context.print(
+    `${symbols.next} Resumed with a budget of ${formatAmount(budget, currency)}, ${formatAmount(spent, currency)} spent so far`,
   )
-  for (const line of howToFollow(run, context)) context.say(line)
+  for (const line of howToFollow(run, context)) context.print(line)
 }
 
 type RunsDownloadFlags = { out?: string; force?: boolean }
 
-/** `agentgym runs download`: the agent of a completed run, in the folder where training here would have put it. */
+/** `agentgym runs download`: downloads the agent of a completed run, to the folder that local training would use. */
 export async function runsDownload(text: string, flags: RunsDownloadFlags, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const run = await findRun(connection, text)
   const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(run.scenario.name)))
   const { movedTo } = await downloadAgent(connection, run, out, { force: flags.force ?? false, context })
-  context.sayJson({ ok: true, run: run.id, agent: out, integrity: run.agent?.integrity, moved_to: movedTo })
+  context.printJson({ ok: true, run: run.id, agent: out, integrity: run.agent?.integrity, moved_to: movedTo })
   const { paint, symbols } = context.terminal
   const folder = context.displayPath(out)
   if (movedTo !== null)
-    context.say(`${symbols.next} The agent that was there moved to ${safeText(context.displayPath(movedTo))}`)
-  context.say(`${paint.accent(symbols.ok)} The agent lies in ${paint.bold(safeText(folder))}`)
-  context.say(`${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`)
+    context.print(`${symbols.next} Moved the existing agent to ${safeText(context.displayPath(movedTo))}`)
+  context.print(`${paint.accent(symbols.ok)} Downloaded the agent to ${paint.bold(safeText(folder))}`)
+  context.print(`${symbols.next} Evaluate it: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`)
 }
 
 type RunsExportFlags = { csv?: boolean; tensorboard?: boolean; trajectories?: boolean; out?: string }
 
-/** What may be exported: its address below the run's, and the file's name here. TensorBoard looks for `tfevents` in it. */
+/** The exports: path below the run, and file name. TensorBoard looks for `tfevents` in the name. */
 const formats = {
   csv: { path: 'metrics.csv', file: (id: string) => `run-${id}.csv` },
   tensorboard: { path: 'metrics.tfevents', file: (id: string) => `run-${id}.tfevents` },
@@ -227,7 +227,7 @@ const formats = {
 } as const
 type Format = keyof typeof formats
 
-/** `agentgym runs export`: a run's learning curve or sampled trajectories as a file; `--out -` writes to stdout. */
+/** `agentgym runs export`: exports a run's learning curve or sampled trajectories; `--out -` writes to stdout. */
 export async function runsExport(text: string, flags: RunsExportFlags, context: CommandContext): Promise<void> {
   const format = formatOf(flags)
   const connection = await findConnection(context)
@@ -238,7 +238,7 @@ export async function runsExport(text: string, flags: RunsExportFlags, context: 
   const bytes = await exportTo(flags.out ?? file(shortId(run.id)), { option: '--out', fetch, about }, context)
   if (format === 'trajectories' && bytes === 0) {
     const { symbols } = context.terminal
-    context.say(`${symbols.warning} No trajectory was sampled: the run was started without --trajectories N`)
+    context.print(`${symbols.warning} No trajectories: the run was started without --trajectories N`)
   }
 }
 
@@ -247,7 +247,7 @@ function formatOf(flags: RunsExportFlags): Format {
   if (chosen.length <= 1) return chosen[0] ?? 'csv'
   throw new AgentGymError({
     code: 'usage_invalid',
-    message: `one export has one format, and ${chosen.map((format) => `--${format}`).join(' and ')} were given`,
-    hint: 'Run the command once for each.',
+    message: `${chosen.map((format) => `--${format}`).join(' and ')} cannot be combined`,
+    hint: 'Run the command once for each format.',
   })
 }

@@ -24,24 +24,24 @@ export function addScenarioInit(scenario: Command, action: MakeAction): void {
 
 type InitFlags = { template?: string; name?: string; title?: string; yes?: boolean }
 
-/** `agentgym scenario init`: writes a small scenario that works. Existing files are never overwritten. */
+/** `agentgym scenario init`: creates a scenario from a template. Existing files are never overwritten. */
 async function scenarioInit(directory: string, flags: InitFlags, context: CommandContext): Promise<void> {
   const folder = context.resolve(directory)
   await refuseConflicts(folder, context)
   const answers = await answer(folder, flags, context)
   if (!answers) {
-    context.say('Nothing was written.')
+    context.print('Canceled. Nothing was written.')
     context.exitCode = 1
     return
   }
   const files = await writeTemplate(folder, answers)
-  context.sayJson({ ...answers, folder, files })
+  context.printJson({ ...answers, folder, files })
   const { paint, symbols } = context.terminal
   const path = context.displayPath(folder)
-  context.say(
-    `${paint.accent(symbols.ok)} Wrote the scenario ${paint.bold(safeText(answers.name))} to ${safeText(path)}: ${files.join(', ')}`,
+  context.print(
+    `${paint.accent(symbols.ok)} Created ${paint.bold(safeText(answers.name))} to ${safeText(path)}: ${files.join(', ')}`,
   )
-  context.say(`${symbols.next} Check it in the sandbox: ${paint.accent(`agentgym scenario check ${shellQuote(path)}`)}`)
+  context.print(`${symbols.next} Check it: ${paint.accent(`agentgym scenario check ${shellQuote(path)}`)}`)
 }
 
 async function refuseConflicts(folder: string, context: CommandContext): Promise<void> {
@@ -51,7 +51,7 @@ async function refuseConflicts(folder: string, context: CommandContext): Promise
     throw new AgentGymError({
       code: 'usage_invalid',
       message: `${shown} is a file, not a folder`,
-      hint: 'Name a new or empty folder.',
+      hint: 'Choose a new or empty folder.',
       data: { path: folder },
     })
   }
@@ -59,8 +59,8 @@ async function refuseConflicts(folder: string, context: CommandContext): Promise
   if (present.length === 0) return
   throw new AgentGymError({
     code: 'usage_invalid',
-    message: `${shown} already holds ${present.join(', ')}; nothing was written`,
-    hint: 'Name another folder, or move these files away.',
+    message: `${shown} already contains ${present.join(', ')}; nothing was written`,
+    hint: 'Choose another folder, or remove these files.',
     data: { path: folder, files: present },
   })
 }
@@ -85,7 +85,7 @@ function readTemplate(text: string): ScenarioTemplate {
   const nearest = nearestName(text, scenarioTemplates)
   throw new AgentGymError({
     code: 'config_invalid',
-    message: `--template is ${JSON.stringify(text.slice(0, 100))}, which is no template`,
+    message: `--template is ${JSON.stringify(text.slice(0, 100))}, which is not a template`,
     hint: `${nearest ? `Did you mean ${nearest}? ` : ''}Use one of: ${scenarioTemplates.join(', ')}.`,
     data: { field: 'template', ...(nearest ? { suggestion: nearest } : {}) },
   })
@@ -98,13 +98,13 @@ function requireValid(field: string, problem: string | undefined, value: string)
     message: `--${field} is ${JSON.stringify(value.slice(0, 250))}, which is not ${problem}`,
     hint:
       field === 'name'
-        ? 'Give a name such as my-maze or @you/my-maze with --name.'
-        : 'Give a shorter one with --title.',
+        ? 'Set a name such as my-maze or @you/my-maze with --name.'
+        : 'Set a shorter title with --title.',
     data: { field },
   })
 }
 
-/** Asks for what was not given. Undefined when the user cancelled. */
+/** Prompts for what is missing. Undefined when the user cancels. */
 async function askForScenario(
   given: Partial<InitAnswers>,
   suggestedName: string,
@@ -115,7 +115,7 @@ async function askForScenario(
     (await text({
       input,
       output,
-      message: 'Name of the package',
+      message: 'Package name',
       initialValue: suggestedName,
       validate: (value) => checkName(value ?? ''),
     }))
@@ -125,7 +125,7 @@ async function askForScenario(
     (await text({
       input,
       output,
-      message: 'Title, as people will read it',
+      message: 'Title',
       initialValue: titleFromName(name),
       validate: (value) => checkTitle(value ?? ''),
     }))
@@ -137,8 +137,8 @@ async function askForScenario(
       output,
       message: 'Template',
       options: [
-        { value: 'control' as const, label: 'control', hint: 'numbers in, an action out' },
-        { value: 'tools' as const, label: 'tools', hint: 'an agent that picks tools and their parameters' },
+        { value: 'control' as const, label: 'control', hint: 'numbers in, action out' },
+        { value: 'tools' as const, label: 'tools', hint: 'an agent that calls tools' },
       ],
     }))
   if (isCancel(template)) return undefined
@@ -158,10 +158,10 @@ const sources = {
   gitignore: '.gitignore',
 }
 
-/** Where each file of a template goes in the new folder. */
+/** Path of each file in the new folder. */
 const templateFiles = Object.values(sources)
 
-/** Writes the files of a template; a file that has appeared meanwhile is an error, not overwritten. */
+/** Writes the files of a template; a file that already exists is an error. */
 export async function writeTemplate(folder: string, answers: InitAnswers): Promise<string[]> {
   for (const [source, file] of Object.entries(sources)) {
     const path = join(folder, file)
@@ -185,7 +185,7 @@ export function checkName(name: string): string | undefined {
   return parsed.success ? undefined : parsed.error.issues[0].message
 }
 
-/** Why a title will not do; undefined when it will. */
+/** Why a title is invalid; undefined when it is valid. */
 export function checkTitle(title: string): string | undefined {
   const parsed = scenarioPackageSchema.shape.agentgym.shape.title.safeParse(title.trim())
   return parsed.success ? undefined : 'one to 80 characters'

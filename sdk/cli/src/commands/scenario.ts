@@ -5,7 +5,7 @@ import { findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { type PackedScenario, packScenario } from '../packages/pack-scenario.ts'
-import { sayDryRun, type Upload, uploadHere, waitHere } from '../packages/publish-package.ts'
+import { awaitChecks, printDryRun, type Upload, uploadWithProgress } from '../packages/publish-package.ts'
 import { resolveScenarioFolder } from '../targets/scenarios.ts'
 import { formatBytes } from '../terminal/format-values.ts'
 import { checkLines } from '../terminal/table.ts'
@@ -47,14 +47,15 @@ const folderArgument = 'scenario folder or built-in name'
 export async function scenarioCheck(target: string, context: CommandContext): Promise<void> {
   const folder = await resolveScenarioFolder(target, context)
   const runtime = await context.runtime()
-  context.say(`${context.terminal.symbols.next} Check the scenario in ${safeText(context.displayPath(folder))}`)
+  context.print(`${context.terminal.symbols.next} Checking the scenario in ${safeText(context.displayPath(folder))}`)
   const report = await runtime.checkScenario(folder, {
     onCheck: (check) => {
-      for (const line of checkLines(check, context.terminal)) context.say(line)
+      for (const line of checkLines(check, context.terminal)) context.print(line)
     },
   })
-  context.sayJson(report)
-  for (const line of summaryLines(report, shellQuote(context.displayPath(folder)), context.terminal)) context.say(line)
+  context.printJson(report)
+  for (const line of summaryLines(report, shellQuote(context.displayPath(folder)), context.terminal))
+    context.print(line)
   if (!report.ok) context.exitCode = 1
 }
 
@@ -64,13 +65,13 @@ function summaryLines(report: CheckReport, path: string, terminal: Terminal): st
   const failed = report.checks.filter((check) => !check.ok).length
   if (report.ok) {
     return [
-      `${paint.accent(symbols.ok)} ${name} passes ${report.checks.length} checks`,
+      `${paint.accent(symbols.ok)} ${name}: all ${report.checks.length} checks passed`,
       `${symbols.next} Train on it: ${paint.accent(`agentgym train ${path}`)}`,
     ]
   }
   return [
-    `${paint.fail(symbols.failed)} ${name} fails ${failed} of ${report.checks.length} checks`,
-    `${symbols.next} Mend what is marked ${symbols.failed} and check again: ${paint.accent(`agentgym scenario check ${path}`)}`,
+    `${paint.fail(symbols.failed)} ${name}: ${failed} of ${report.checks.length} checks failed`,
+    `${symbols.next} Fix the failed checks and run them again: ${paint.accent(`agentgym scenario check ${path}`)}`,
   ]
 }
 
@@ -81,14 +82,14 @@ export async function scenarioBuild(target: string, context: CommandContext): Pr
   const build = await runtime.writeBuild(folder)
   const { name, version } = build.package
   const { size } = await stat(build.path)
-  context.sayJson({ name, version, path: build.path, bytes: size, hash: build.hash })
+  context.printJson({ name, version, path: build.path, bytes: size, hash: build.hash })
   const { paint, symbols } = context.terminal
-  context.say(
-    `${paint.accent(symbols.ok)} Built ${paint.bold(safeText(`${name}@${version}`, 240))} into ${safeText(context.displayPath(build.path))} (${formatBytes(size)})`,
+  context.print(
+    `${paint.accent(symbols.ok)} Built ${paint.bold(safeText(`${name}@${version}`, 240))}: ${safeText(context.displayPath(build.path))} (${formatBytes(size)})`,
   )
-  context.say(`  ${paint.dim('SHA-256')} ${build.hash}`)
-  context.say(
-    `${symbols.next} Check it in the sandbox: ${paint.accent(`agentgym scenario check ${shellQuote(context.displayPath(folder))}`)}`,
+  context.print(`  ${paint.dim('SHA-256')} ${build.hash}`)
+  context.print(
+    `${symbols.next} Check it: ${paint.accent(`agentgym scenario check ${shellQuote(context.displayPath(folder))}`)}`,
   )
 }
 
@@ -104,23 +105,23 @@ type PublishFlags = {
 export async function scenarioPublish(target: string, flags: PublishFlags, context: CommandContext): Promise<void> {
   const folder = await resolveScenarioFolder(target, context)
   const connection = await findConnection(context)
-  // Known before the checks have cost their time.
+  // Fail before the checks, which take a while.
   if (!flags.dryRun) await account(connection)
   const checks = await checkHere(folder, context)
   if (!checks.ok) return refuseFailing(checks, folder, context)
 
   const runtime = await context.runtime()
   const packed = await packScenario(await runtime.buildScenario(folder))
-  if (flags.dryRun) return sayDryRun(packed, leftOut(packed, context), connection, flags, context)
-  const upload = await uploadHere(packed, connection, flags, context)
-  if (flags.wait === false) return sayUploaded(packed, upload, context)
-  const answer = await waitHere(connection, packed, upload, context)
-  sayOutcome(packed, answer, upload, context)
+  if (flags.dryRun) return printDryRun(packed, leftOut(packed, context), connection, flags, context)
+  const upload = await uploadWithProgress(packed, connection, flags, context)
+  if (flags.wait === false) return printUploaded(packed, upload, context)
+  const answer = await awaitChecks(connection, packed, upload, context)
+  printOutcome(packed, answer, upload, context)
 }
 
 function leftOut({ bundledDependencies }: PackedScenario, { terminal }: CommandContext) {
   const names = safeText(bundledDependencies.join(', '), 300)
-  const line = `${terminal.paint.dim('left out of package.json, for the bundle holds it:')} ${names}`
+  const line = `${terminal.paint.dim('removed from package.json, included in the bundle:')} ${names}`
   return {
     json: { bundled_dependencies: bundledDependencies },
     lines: bundledDependencies.length > 0 ? [line] : [],
@@ -129,51 +130,53 @@ function leftOut({ bundledDependencies }: PackedScenario, { terminal }: CommandC
 
 async function checkHere(folder: string, context: CommandContext): Promise<CheckReport> {
   const runtime = await context.runtime()
-  context.say(`${context.terminal.symbols.next} Check the scenario in ${safeText(context.displayPath(folder))}`)
+  context.print(`${context.terminal.symbols.next} Checking the scenario in ${safeText(context.displayPath(folder))}`)
   return runtime.checkScenario(folder, {
     onCheck: (check) => {
       if (check.ok && !context.verbose) return
-      for (const line of checkLines(check, context.terminal)) context.say(line)
+      for (const line of checkLines(check, context.terminal)) context.print(line)
     },
   })
 }
 
 function refuseFailing(report: CheckReport, folder: string, context: CommandContext): void {
   const { paint, symbols } = context.terminal
-  context.sayJson({ ...report, state: 'not_uploaded' })
+  context.printJson({ ...report, state: 'not_uploaded' })
   const failed = report.checks.filter((check) => !check.ok).length
-  context.say(`${paint.fail(symbols.failed)} Nothing was uploaded: ${failed} of ${report.checks.length} checks fail`)
+  context.print(`${paint.fail(symbols.failed)} Not uploaded: ${failed} of ${report.checks.length} checks failed`)
   const command = `agentgym scenario check ${shellQuote(context.displayPath(folder))}`
-  context.say(`${symbols.next} Mend what is marked ${symbols.failed} and check again: ${paint.accent(command)}`)
+  context.print(`${symbols.next} Fix the failed checks and run them again: ${paint.accent(command)}`)
   context.exitCode = 1
 }
 
-function sayUploaded(packed: PackedScenario, { url }: Upload, context: CommandContext): void {
+function printUploaded(packed: PackedScenario, { url }: Upload, context: CommandContext): void {
   const { name, version, integrity } = packed
-  context.sayJson({ name, version, state: 'checking', url, integrity })
+  context.printJson({ name, version, state: 'checking', url, integrity })
   const { paint, symbols } = context.terminal
   const command = `agentgym info ${shellQuote(`${name}@${version}`)}`
-  context.say(`${symbols.next} The server checks it now: ${paint.accent(command)} tells how it went.`)
+  context.print(`${symbols.next} Being checked by the server. Show the result: ${paint.accent(command)}`)
 }
 
-function sayOutcome(packed: PackedScenario, answer: VersionDetails, upload: Upload, context: CommandContext): void {
+function printOutcome(packed: PackedScenario, answer: VersionDetails, upload: Upload, context: CommandContext): void {
   const { name, version, integrity } = packed
   const ok = answer.state === 'published'
   const { checks } = answer
-  context.sayJson({ ok, name, version, state: answer.state, url: upload.url, integrity, checks })
+  context.printJson({ ok, name, version, state: answer.state, url: upload.url, integrity, checks })
   const { terminal } = context
   const { paint, symbols } = terminal
-  for (const check of checks) for (const line of checkLines(check, terminal)) context.say(line)
+  for (const check of checks) for (const line of checkLines(check, terminal)) context.print(line)
   const label = paint.bold(safeText(`${name}@${version}`, 240))
   if (ok) {
-    context.say(`${paint.accent(symbols.ok)} Published ${label}: ${safeText(upload.url)}`)
-    context.say(`${symbols.next} Anyone can train on it: ${paint.accent(`agentgym train ${shellQuote(name)}`)}`)
+    context.print(`${paint.accent(symbols.ok)} Published ${label}: ${safeText(upload.url)}`)
+    context.print(`${symbols.next} Train on it: ${paint.accent(`agentgym train ${shellQuote(name)}`)}`)
     return
   }
   const failed = checks.filter((check) => !check.ok).length
-  context.say(`${paint.fail(symbols.failed)} The server rejected ${label}: ${failed} of ${checks.length} checks fail`)
-  context.say(
-    `${symbols.next} Mend what is marked ${symbols.failed}, raise the version, for ${safeText(version)} is spent, and publish again.`,
+  context.print(
+    `${paint.fail(symbols.failed)} The server rejected ${label}: ${failed} of ${checks.length} checks failed`,
+  )
+  context.print(
+    `${symbols.next} Fix the failed checks and publish again under a new version; ${safeText(version)} cannot be reused.`,
   )
   context.exitCode = 1
 }

@@ -37,7 +37,7 @@ export type SearchFlags = {
   cursor?: string
 }
 
-/** `agentgym search`: packages by words and filters, a page at a time. */
+/** `agentgym search`: searches packages by words and filters, one page at a time. */
 export async function search(words: readonly string[], flags: SearchFlags, context: CommandContext): Promise<void> {
   const { terminal } = context
   const q = words.join(' ')
@@ -46,19 +46,17 @@ export async function search(words: readonly string[], flags: SearchFlags, conte
     query: { q: q || undefined, ...flags },
     answer: packageListSchema,
   })
-  context.sayJson(found)
+  context.printJson(found)
   if (context.json) return
   if (found.packages.length === 0) {
-    context.say(
-      `Nothing fits${q ? ` ${JSON.stringify(safeText(q, 100))}` : ''}${hasFilter(flags) ? ' with these filters' : ''}.`,
+    context.print(
+      `No packages match${q ? ` ${JSON.stringify(safeText(q, 100))}` : ''}${hasFilter(flags) ? ' with these filters' : ''}.`,
     )
-    context.say(
-      `${terminal.symbols.next} Fewer words or filters find more: ${terminal.paint.accent('agentgym search')}`,
-    )
+    context.print(`${terminal.symbols.next} Try fewer words or filters: ${terminal.paint.accent('agentgym search')}`)
     return
   }
-  for (const line of packageLines(found.packages, terminal)) context.say(line)
-  for (const line of footLines(found, q, flags, terminal)) context.say(line)
+  for (const line of packageLines(found.packages, terminal)) context.print(line)
+  for (const line of footLines(found, q, flags, terminal)) context.print(line)
 }
 
 function hasFilter({ kind, category, difficulty, algorithm, price }: SearchFlags): boolean {
@@ -102,7 +100,7 @@ function footLines(found: PackageList, q: string, flags: SearchFlags, terminal: 
     lines.push(`${symbols.next} More: ${paint.accent(more)}`)
   } else {
     const name = shellQuote(found.packages[0].name)
-    lines.push(`${symbols.next} Look closer: ${paint.accent(`agentgym info ${name}`)}`)
+    lines.push(`${symbols.next} Details: ${paint.accent(`agentgym info ${name}`)}`)
   }
   return lines
 }

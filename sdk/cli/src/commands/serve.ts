@@ -42,14 +42,14 @@ type Served = { url: string; hasSite: boolean; close(): Promise<void>; worker?: 
 type Options = Pick<ServeOptions, 'port' | 'data'> & { environment: NodeJS.ProcessEnv }
 
 /**
- * `agentgym serve`: the registry until Ctrl-C. In this process, on the embedded database with a worker beside it; or in
- * several that this one supervises.
+ * `agentgym serve`: runs a server until Ctrl-C. In this process, with a worker process on the embedded database; or in
+ * several processes supervised by this one.
  */
 export async function serve(flags: ServeFlags, context: CommandContext): Promise<void> {
   const { symbols } = context.terminal
   const given = context.io.environment
   const interrupt = cancelOnInterrupt(context, () =>
-    context.say(`${symbols.next} Stop, once what is under way has ended`),
+    context.print(`${symbols.next} Stopping after requests in progress`),
   )
   const embedded = !given.DATABASE_URL
   const data = context.resolve(flags.data ?? (given.AGENTGYM_DATA || join(agentGymHome(context.io), 'server')))
@@ -64,13 +64,13 @@ export async function serve(flags: ServeFlags, context: CommandContext): Promise
       : await serveSupervised(processes, options, interrupt.signal)
   if (served !== undefined) {
     const worker = served.worker !== undefined
-    sayServing(served, { data: embedded ? data : null, fresh, worker, processes }, context)
+    printServing(served, { data: embedded ? data : null, fresh, worker, processes }, context)
     await aborted(interrupt.signal)
     await served.worker?.stop()
     await served.close()
   }
   interrupt.release()
-  context.say(`${context.terminal.paint.accent(symbols.ok)} Stopped`)
+  context.print(`${context.terminal.paint.accent(symbols.ok)} Stopped`)
 }
 
 async function serveHere(options: Options, { worker }: { worker: boolean }, context: CommandContext): Promise<Served> {
@@ -81,7 +81,7 @@ async function serveHere(options: Options, { worker }: { worker: boolean }, cont
   return { url, hasSite: site !== undefined, close, worker: beside }
 }
 
-/** Undefined where it was interrupted so early that the interrupt, which reaches them all, ended one of them. */
+/** Undefined if an early interrupt, which reaches the whole process group, ended one of the processes. */
 async function serveSupervised(processes: number, options: Options, signal: AbortSignal): Promise<Served | undefined> {
   const { serveInProcesses } = await import('../processes/supervisor.ts')
   try {
@@ -97,50 +97,48 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((done) => signal.addEventListener('abort', () => done(), { once: true }))
 }
 
-/** Someone at a terminal wants to see what is wrong; a log file wants every request. */
+/** Warnings on a terminal, every request in a log file. */
 function logLevel({ terminal, verbose }: CommandContext): string {
   return terminal.live && !verbose ? 'warn' : 'info'
 }
 
 type Serving = { data: string | null; fresh: boolean; worker: boolean; processes: number }
 
-function sayServing({ url, hasSite }: Served, serving: Serving, context: CommandContext): void {
+function printServing({ url, hasSite }: Served, serving: Serving, context: CommandContext): void {
   const { data, fresh, worker, processes } = serving
-  context.sayJson({ event: 'serving', url, npm: `${url}/npm/`, data, worker, processes })
+  context.printJson({ event: 'serving', url, npm: `${url}/npm/`, data, worker, processes })
   const { paint, symbols } = context.terminal
   if (!hasSite)
-    context.say(
-      `${symbols.warning} The site is not built, so this server has its API alone: node web/build.ts builds it.`,
-    )
+    context.print(`${symbols.warning} The site is not built; only the API is served. Build it with node web/build.ts`)
   const width = processes > 1 ? 'processes'.length : 6
   const row = (name: string, value: string) =>
-    context.say(`  ${paint.dim(name.padEnd(width))}  ${safeText(value, 500)}`)
-  context.say(`${paint.accent(symbols.ok)} AgentGym serves at ${paint.bold(url)}. Ctrl-C stops.`)
+    context.print(`  ${paint.dim(name.padEnd(width))}  ${safeText(value, 500)}`)
+  context.print(`${paint.accent(symbols.ok)} AgentGym is running at ${paint.bold(url)}. Press Ctrl-C to stop.`)
   row('site', `${url}/`)
   row('API', `${url}/docs`)
   row('npm', `${url}/npm/`)
   if (data !== null) row('data', context.displayPath(data))
   const jobs = 'checks, evaluations and training'
-  row('jobs', worker ? `${jobs} by a worker beside this server` : `by workers elsewhere: agentgym worker --server URL`)
+  row('jobs', worker ? `${jobs} on the built-in worker` : `none here; start a worker with agentgym worker --server URL`)
   if (processes > 1) row('processes', String(processes))
   if (!fresh) return
   const prefix = url === defaultServer ? '' : `AGENTGYM_SERVER=${url} `
   const command = `${prefix}agentgym signup --username NAME --email ADDRESS`
-  context.say(`${symbols.next} The first account operates this server: ${paint.accent(command)}`)
+  context.print(`${symbols.next} Create the first account, which becomes the operator: ${paint.accent(command)}`)
 }
 
 const entry = fileURLToPath(new URL('../main.ts', import.meta.url))
-/** What a worker may know of our environment: neither database nor keys are among it. */
+/** The environment variables that the worker inherits: no database, no keys. */
 const inherited =
   /^(PATH|HOME|USER|TMPDIR|TERM|COLUMNS|LANG|LC_.*|NO_COLOR|FORCE_COLOR|LIBTORCH|OTEL_.*|AGENTGYM_(HOME|WORKER_.*))$/
 const shortestPauseMs = 1_000
 const longestPauseMs = 30_000
-/** Whoever lived that long was well: the next failure is a new one. */
+/** A process that ran this long was healthy: the next failure restarts the backoff. */
 const healthyMs = 60_000
 
 type SupervisedWorker = { stop(): Promise<void> }
 
-/** Runs `agentgym worker` in a process of its own, and again when it ends, until `stop`. */
+/** Runs `agentgym worker` in its own process and restarts it when it ends, until `stop`. */
 function superviseWorker(server: string, token: string, context: CommandContext): SupervisedWorker {
   let stopping = false
   let child: ChildProcess | undefined
@@ -152,15 +150,15 @@ function superviseWorker(server: string, token: string, context: CommandContext)
     const startedAt = performance.now()
     const running = startWorker(server, token, context)
     child = running
-    context.sayJson({ event: 'worker_started', pid: running.pid })
+    context.printJson({ event: 'worker_started', pid: running.pid })
     ended = new Promise<void>((resolve) => {
       running.once('error', () => resolve())
       running.once('exit', () => resolve())
     }).then(() => {
       if (stopping) return
       if (performance.now() - startedAt > healthyMs) pauseMs = shortestPauseMs
-      context.say(`${context.terminal.symbols.warning} The worker ended; another one starts in ${pauseMs / 1000} s`)
-      context.sayJson({ event: 'worker_restarts', pause_ms: pauseMs })
+      context.print(`${context.terminal.symbols.warning} The worker exited; restarting in ${pauseMs / 1000} s`)
+      context.printJson({ event: 'worker_restarts', pause_ms: pauseMs })
       timer = setTimeout(start, pauseMs)
       pauseMs = Math.min(2 * pauseMs, longestPauseMs)
     })
@@ -181,9 +179,9 @@ function startWorker(server: string, token: string, { json, verbose, color, io }
   const flags = [...(json ? ['--json'] : []), ...(verbose ? ['--verbose'] : []), ...(color ? [] : ['--no-color'])]
   return spawn(process.execPath, ['--no-node-snapshot', entry, 'worker', '--server', server, ...flags], {
     env: { ...Object.fromEntries(kept), AGENTGYM_TOKEN: token },
-    // The channel carries nothing: it breaks when we end, and then the worker ends too.
+    // The channel carries no messages: when it closes, the worker knows that this process is gone.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    // A process group of its own: Ctrl-C in a terminal reaches the whole group, and a second signal ends a worker at once.
+    // Its own process group: Ctrl-C reaches the whole group, and a second signal would kill the worker.
     detached: true,
   })
 }

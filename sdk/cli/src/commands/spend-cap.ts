@@ -45,30 +45,30 @@ export function addSpendCapCommands(program: Command, action: MakeAction): void 
 }
 
 const periods = spendCapSchema.shape.period.options
-const periodWords = { day: 'a day', month: 'a month', total: 'in all' }
+const periodWords = { day: 'per day', month: 'per month', total: 'in total' }
 
-/** `agentgym spend-cap`: what an account, and each token of it, may spend, and what of it is left. */
+/** `agentgym spend-cap`: the spending caps of an account and its tokens, and what has been spent. */
 export async function spendCaps({ org }: { org?: string }, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const caps = await listCaps(connection, org)
-  context.sayJson({ caps })
+  context.printJson({ caps })
   if (context.json) return
   const { paint, symbols } = context.terminal
   if (caps.length === 0) {
-    context.say('Caps on what the account or one of its tokens may spend will be here.')
-    context.say(`${symbols.next} Set one: ${paint.accent('agentgym spend-cap set AMOUNT --period month')}`)
+    context.print('No spending caps.')
+    context.print(`${symbols.next} Set one: ${paint.accent('agentgym spend-cap set AMOUNT --period month')}`)
     return
   }
   const { currency } = await readBalance(connection, org)
-  for (const line of capLines(caps, currency, context)) context.say(line)
-  context.say(`${symbols.next} Take one off: ${paint.accent(`agentgym spend-cap remove ${shortId(caps[0].id)}`)}`)
+  for (const line of capLines(caps, currency, context)) context.print(line)
+  context.print(`${symbols.next} Remove one: ${paint.accent(`agentgym spend-cap remove ${shortId(caps[0].id)}`)}`)
 }
 
 function capLines(caps: readonly SpendCap[], currency: string, { terminal }: CommandContext): string[] {
   const columns = [
     { title: 'Cap' },
     { title: 'Of', shrink: true },
-    { title: 'At most', align: 'right' as const },
+    { title: 'Limit', align: 'right' as const },
     { title: 'Period' },
     { title: 'Spent', align: 'right' as const },
   ]
@@ -84,12 +84,12 @@ function capLines(caps: readonly SpendCap[], currency: string, { terminal }: Com
 
 type SpendCapFlags = { org?: string; period: string; token?: string }
 
-/** `agentgym spend-cap set`: the most that the account, or a token, may spend in a period. Asks for the password. */
+/** `agentgym spend-cap set`: sets a limit for the account or a token. Asks for the password. */
 export async function spendCapSet(text: string, flags: SpendCapFlags, context: CommandContext): Promise<void> {
   const period = oneOf('period', flags.period, periods)
   const connection = await findConnection(context)
   const { currency } = await readBalance(connection, flags.org)
-  const word = { name: 'AMOUNT', meaning: 'the most that may be spent' }
+  const word = { name: 'AMOUNT', meaning: 'the spending limit' }
   const nothing = /^0+(\.0+)?$/.test(text.trim())
   const amount_minor = nothing ? 0 : readAmount(text, currency, word)
   const cap = await asManager(
@@ -100,16 +100,16 @@ export async function spendCapSet(text: string, flags: SpendCapFlags, context: C
     },
     context,
   )
-  context.sayJson(cap)
+  context.printJson(cap)
   const { paint, symbols } = context.terminal
   const who = safeText(cap.token === null ? cap.account : `The token ${cap.token.name}`, 100)
   const most = `${formatAmount(cap.amount_minor, currency)} ${periodWords[cap.period]}`
-  context.say(`${paint.accent(symbols.ok)} ${paint.bold(who)} may spend at most ${most}`)
+  context.print(`${paint.accent(symbols.ok)} ${paint.bold(who)} may spend up to ${most}`)
   const whose = flags.org === undefined ? '' : ` --org ${shellQuote(flags.org)}`
-  context.say(`${symbols.next} What is left of it: ${paint.accent(`agentgym spend-cap${whose}`)}`)
+  context.print(`${symbols.next} Show the caps: ${paint.accent(`agentgym spend-cap${whose}`)}`)
 }
 
-/** Tokens go by their name, as the list of them shows it, or by their id. */
+/** A token by name or ID. */
 async function tokenId(connection: Connection, text: string, headers: Record<string, string>): Promise<string> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text
   const { tokens } = await callApi(connection, { path: '/v1/tokens', headers, answer: tokenListSchema })
@@ -118,16 +118,16 @@ async function tokenId(connection: Connection, text: string, headers: Record<str
   const shown = JSON.stringify(text.slice(0, 100))
   throw new AgentGymError({
     code: 'usage_invalid',
-    message: named.length === 0 ? `no token of yours is named ${shown}` : `${named.length} tokens are named ${shown}`,
+    message: named.length === 0 ? `no token named ${shown}` : `${named.length} tokens are named ${shown}`,
     hint:
       named.length === 0
-        ? 'agentgym token create makes one.'
-        : `Name it by its id: ${named.map(({ id }) => id).join(', ')}.`,
+        ? 'Create one with agentgym token create.'
+        : `Use its ID: ${named.map(({ id }) => id).join(', ')}.`,
     data: { field: 'token' },
   })
 }
 
-/** `agentgym spend-cap remove`: takes a cap off. */
+/** `agentgym spend-cap remove`: removes a cap. */
 export async function spendCapRemove(text: string, { org }: { org?: string }, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const caps = await listCaps(connection, org)
@@ -139,9 +139,9 @@ export async function spendCapRemove(text: string, { org }: { org?: string }, co
     page: async () => ({ found: caps.map(({ id }) => ({ id })), next: null }),
   })
   await asManager(connection, (manager, headers) => removeCap(manager, cap.id, headers), context)
-  context.sayJson({ ok: true, id: cap.id })
+  context.printJson({ ok: true, id: cap.id })
   const { paint, symbols } = context.terminal
-  context.say(`${paint.accent(symbols.ok)} Took the cap ${paint.bold(shortId(cap.id))} off`)
+  context.print(`${paint.accent(symbols.ok)} Removed cap ${paint.bold(shortId(cap.id))}`)
 }
 
 async function listCaps(connection: Connection, account?: string): Promise<SpendCap[]> {
@@ -159,6 +159,6 @@ function putCap(connection: Connection, json: NewCap, headers: Headers): Promise
 
 async function removeCap(connection: Connection, id: string, headers: Headers): Promise<void> {
   const path = `/v1/spend-caps/${encodeURIComponent(id)}`
-  // 204: there is nothing to read.
+  // 204: no body.
   await callApi(connection, { method: 'DELETE', path, headers, answer: z.undefined() })
 }

@@ -16,9 +16,9 @@ export function addStatusCommand(program: Command, action: MakeAction): void {
 export async function status(context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const answer: ServerStatus = await readStatus(connection)
-  context.sayJson({ server: connection.server, ...answer })
+  context.printJson({ server: connection.server, ...answer })
   if (context.json) return
-  for (const line of statusLines(connection.server, answer, context.terminal, Date.now())) context.say(line)
+  for (const line of statusLines(connection.server, answer, context.terminal, Date.now())) context.print(line)
 }
 
 type Worker = ServerStatus['workers'][number]
@@ -30,7 +30,7 @@ const kinds = [
   ['check', 'checks'],
 ] as const
 
-/** The server at a glance: queue, workers, and whose runs are asked for. No line is wider than the terminal. */
+/** The server's queue and workers, and the user's runs. No line is wider than the terminal. */
 export function statusLines(server: string, status: ServerStatus, terminal: Terminal, nowMs: number): string[] {
   const { paint, symbols } = terminal
   const heard = status.workers.filter(({ state }) => state !== 'silent').length
@@ -43,7 +43,7 @@ export function statusLines(server: string, status: ServerStatus, terminal: Term
     '',
     `Your runs: ${formatCount(status.runs.running)} running, ${formatCount(status.runs.queued)} queued`,
     status.runs.running + status.runs.queued > 0
-      ? `${symbols.next} Look at them: ${paint.accent('agentgym runs list')}`
+      ? `${symbols.next} List them: ${paint.accent('agentgym runs list')}`
       : `${symbols.next} Start one: ${paint.accent('agentgym train @acme/cart-pole --remote --watch')}`,
   ]
 }
@@ -62,16 +62,13 @@ function workerLines({ workers, currency }: ServerStatus, terminal: Terminal, no
   const { paint, symbols } = terminal
   if (workers.length === 0) {
     const start = `AGENTGYM_TOKEN=${symbols.ellipsis} agentgym worker`
-    return [
-      'No worker has been heard of: runs wait until one comes.',
-      `${symbols.next} Start one: ${paint.accent(start)}`,
-    ]
+    return ['No workers. Runs wait until one connects.', `${symbols.next} Start one: ${paint.accent(start)}`]
   }
   const columns: Column[] = [
     { title: 'Worker', shrink: true },
     { title: 'State' },
     { title: 'Jobs', align: 'right' },
-    { title: 'An hour', align: 'right' },
+    { title: 'Per hour', align: 'right' },
   ]
   const rows = workers.map((worker) => [
     safeText(worker.name, 80),
@@ -85,7 +82,7 @@ function workerLines({ workers, currency }: ServerStatus, terminal: Terminal, no
   return [head, ...lines.flatMap((line, row) => [line, ...machineLines(workers[row], terminal)])]
 }
 
-/** What a worker's machine has and how much of it is in use, as many parts on a line as there is room for. */
+/** The resources of a worker's machine and their usage, wrapped to the terminal. */
 function machineLines({ state, usage, cores, memory_bytes, gpus }: Worker, terminal: Terminal): string[] {
   const parts = [
     loadText('CPU', usage.cpu, `${formatCount(cores)} core${cores === 1 ? '' : 's'}`, terminal),
@@ -107,7 +104,7 @@ function stateText({ state, seen_at }: Worker, nowMs: number): string {
   return state === 'silent' ? `silent ${formatAge(seen_at, nowMs)}` : state
 }
 
-/** `CPU ━━━━━───  62% of 16 cores`; plain text, for it is measured and cut. */
+/** `CPU ━━━━━───  62% of 16 cores`; plain text, since it is measured and cut. */
 function loadText(name: string, share: number | null, whole: string, { symbols }: Terminal): string {
   if (share === null) return `${name} ${whole}`
   const done = Math.round(share * barWidth)
@@ -115,7 +112,7 @@ function loadText(name: string, share: number | null, whole: string, { symbols }
   return `${name} ${bar} ${`${Math.round(share * 100)}%`.padStart(4)} of ${whole}`
 }
 
-/** `2 x NVIDIA H100, 80 GiB`: equal ones together. */
+/** `2 x NVIDIA H100, 80 GiB`: identical ones grouped. */
 function gpuText(gpus: Worker['gpus']): string {
   const counts = new Map<string, number>()
   for (const { name, memory_bytes } of gpus) {
@@ -125,7 +122,7 @@ function gpuText(gpus: Worker['gpus']): string {
   return [...counts].map(([label, count]) => (count === 1 ? label : `${count} x ${label}`)).join('; ')
 }
 
-/** Memory is sold in powers of two. */
+/** In powers of two, as memory is sold. */
 function formatMemory(bytes: number): string {
   const gib = bytes / 2 ** 30
   return `${gib >= 10 ? Math.round(gib) : gib.toFixed(1)} GiB`

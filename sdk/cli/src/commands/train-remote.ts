@@ -13,14 +13,14 @@ import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
 import type { CommandContext } from '../command-context.ts'
 import { priceText } from '../market/price-text.ts'
-import { budgetWord, readAmount } from '../option-values.ts'
+import { budgetOption, readAmount } from '../option-values.ts'
 import { findLocked } from '../packages/lock-file.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
 import { readStatus, startRun } from '../runs/run-api.ts'
 import { howToFollow, watchRunHere } from '../runs/watch-run-here.ts'
 import { agentsFolder } from '../targets/agents.ts'
 import { unscopedName } from '../targets/scenarios.ts'
-import { confirm, sayWrapped } from '../terminal/prompts.ts'
+import { confirm, printWrapped } from '../terminal/prompts.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { runLine } from '../training-view/line-views.ts'
 import { claimAgentFolder } from './agent-folder.ts'
@@ -42,7 +42,7 @@ export type RemoteFlags = {
   yes?: boolean
 }
 
-/** `agentgym train --remote`: queues a run on the server's workers, and with `--watch` follows it and fetches the agent. */
+/** `agentgym train --remote`: queues a run on the server; with `--watch`, follows it and downloads the agent. */
 export async function trainRemote(target: string, flags: RemoteFlags, context: CommandContext): Promise<void> {
   const scenario = await publishedTarget(target, context)
   const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.name)))
@@ -50,14 +50,14 @@ export async function trainRemote(target: string, flags: RemoteFlags, context: C
   const connection = await findConnection(context)
   const request = await requestOf(connection, `${scenario.name}${scenario.range ? `@${scenario.range}` : ''}`, flags)
   const run = await startAtPrice(connection, request, { yes: flags.yes ?? false }, context)
-  if (run === undefined) return context.say('No run was started.')
+  if (run === undefined) return context.print('Canceled. No run was started.')
   if (flags.watch) return watchRunHere(connection, run, { out, force: flags.force ?? false }, context)
-  context.sayJson(runLine(run, 'submitted'))
-  for (const line of submittedLines(run, context)) context.say(line)
-  for (const line of howToFollow(run, context)) context.say(line)
+  context.printJson(runLine(run, 'submitted'))
+  for (const line of submittedLines(run, context)) context.print(line)
+  for (const line of howToFollow(run, context)) context.print(line)
 }
 
-/** A scenario of the registry, in the version of the lock file where that is what was asked for. */
+/** A scenario of the registry, in the locked version if that satisfies the requested range. */
 async function publishedTarget(
   target: string,
   context: CommandContext,
@@ -72,16 +72,16 @@ async function publishedTarget(
   throw new AgentGymError({
     code: 'usage_invalid',
     message: here
-      ? `${shown} is a folder of this machine, and the workers train on what is published`
-      : `${shown} names no scenario of the registry`,
+      ? `${shown} is a local folder; remote runs need a published scenario`
+      : `${shown} is not a scenario of the registry`,
     hint: here
-      ? `Publish it first, agentgym scenario publish ${shown}, and train on its name: agentgym train @you/name --remote.`
-      : `Scenarios of the registry carry their publisher's scope, such as @acme/cart-pole; agentgym search finds them.`,
+      ? `Publish it with agentgym scenario publish ${shown}, then train on its name: agentgym train @you/name --remote`
+      : `Use the form @scope/name, such as @acme/cart-pole. Find scenarios with agentgym search.`,
     data: { target: target.slice(0, 200) },
   })
 }
 
-/** Before the run costs anything: that its agent will have a place. Nothing is moved yet. */
+/** Fails before the run costs anything if the agent could not be written. Moves nothing yet. */
 async function refuseTakenFolder(out: string, flags: RemoteFlags, context: CommandContext): Promise<void> {
   if (flags.force) return
   const runtime = await context.runtime()
@@ -90,7 +90,7 @@ async function refuseTakenFolder(out: string, flags: RemoteFlags, context: Comma
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
     const { code, message, data } = error
-    const hint = '--out DIR names another folder, --force moves what is there aside once the new agent has come.'
+    const hint = 'Choose another folder with --out DIR, or move the existing one aside with --force.'
     throw new AgentGymError({ code, message, hint, data })
   }
 }
@@ -112,17 +112,17 @@ async function requestOf(connection: Connection, scenario: string, flags: Remote
   }
 }
 
-/** As training here reads them; whether they are right is the server's to say. */
+/** Parsed like those of local training; the server validates them. */
 function settingsOf({ set = {} }: RemoteFlags): StartRunRequest['settings'] {
   return Object.fromEntries(Object.entries(set).map(([name, text]) => [name, settingValue(name, text)]))
 }
 
 async function budgetMinor(connection: Connection, text: string): Promise<number> {
   const { currency } = await readStatus(connection)
-  return readAmount(text, currency, budgetWord)
+  return readAmount(text, currency, budgetOption)
 }
 
-/** `NAME[@VERSION]`; a name without a scope is one of the account that the run is for. */
+/** `NAME[@VERSION]`; a name without a scope gets that of the account that owns the run. */
 async function publishField(
   connection: Connection,
   text: string,
@@ -133,8 +133,8 @@ async function publishField(
   if (target === undefined) {
     throw new AgentGymError({
       code: 'name_invalid',
-      message: `--publish is ${JSON.stringify(text.slice(0, 200))}, which is no name of a package`,
-      hint: 'Write it as @you/name, or @you/name@1.0.0 with a version of your choice.',
+      message: `--publish is ${JSON.stringify(text.slice(0, 200))}, which is not a package name`,
+      hint: 'Use the form @you/name or @you/name@1.0.0.',
       data: { field: 'publish' },
     })
   }
@@ -145,19 +145,19 @@ function submittedLines(run: Run, { terminal }: CommandContext): string[] {
   const { paint } = terminal
   const { name, version } = run.scenario
   const { budget_minor: budget, currency } = run.cost
-  const limit = budget === null ? 'no limit on what it may cost' : `at most ${formatAmount(budget, currency)}`
+  const limit = budget === null ? 'no budget limit' : `budget ${formatAmount(budget, currency)}`
   const what = safeText(`${name}@${version}`, 240)
   return [
-    `${terminal.symbols.next} Train on ${paint.bold(what)} with ${safeText(run.algorithm, 20)}, seed ${run.seed}, ${limit}`,
+    `${terminal.symbols.next} Training on ${paint.bold(what)} with ${safeText(run.algorithm, 20)}, seed ${run.seed}, ${limit}`,
     `  ${paint.dim(run.ahead ? `${run.ahead} ahead in the queue` : 'next in the queue')}`,
   ]
 }
 
-const askedPriceSchema = priceSchema.pick({ id: true, kind: true, amount_minor: true, currency: true })
+const confirmablePriceSchema = priceSchema.pick({ id: true, kind: true, amount_minor: true, currency: true })
 
 /**
- * Queues a run. Where the scenario is paid for by the run, says what it costs and asks first; then it is started at that price
- * or not at all. Undefined where the user says no.
+ * Queues a run. If the scenario is paid per run, shows the price and asks for confirmation first; the run then starts at
+ * that price or not at all. Undefined when the user declines.
  */
 async function startAtPrice(
   connection: Connection,
@@ -171,14 +171,14 @@ async function startAtPrice(
     const price = priceByRun(error)
     if (price === undefined) throw error
     const cost = priceText(price)
-    sayWrapped(
-      `${request.scenario} costs ${cost}, beside what its worker costs. It is held on the balance now, paid once the run trains, and free again if it ends before that.`,
+    printWrapped(
+      `${request.scenario} costs ${cost}, plus the price of its worker. The amount is held on your balance, charged when training starts, and released if the run ends before that.`,
       context,
     )
     const consent = {
       given: yes,
-      question: `Train on it for ${cost}?`,
-      otherwise: '--yes starts it without asking, at the price that holds now',
+      question: `Start a run for ${cost}?`,
+      otherwise: 'Use --yes to accept the current price',
     }
     if (!(await confirm(consent, context))) return undefined
     const { id, amount_minor } = price
@@ -186,9 +186,9 @@ async function startAtPrice(
   }
 }
 
-/** What the server says a run costs whose price was not confirmed. */
+/** The price in the server's error for a run whose price was not confirmed. */
 function priceByRun(error: unknown): Pick<Price, 'id' | 'kind' | 'amount_minor' | 'currency'> | undefined {
   if (!(error instanceof AgentGymError) || error.code !== 'payment_required') return undefined
-  const price = askedPriceSchema.safeParse(error.data.price).data
+  const price = confirmablePriceSchema.safeParse(error.data.price).data
   return price?.kind === 'per_run' ? price : undefined
 }

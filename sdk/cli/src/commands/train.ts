@@ -58,7 +58,7 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
   refuseContradictions(flags, context)
   if (flags.remote) return trainRemote(target, flags, context)
   if (flags.watch && !(context.terminal.live && context.io.stdin.isTTY)) {
-    context.say(`${context.terminal.symbols.warning} --watch needs a terminal; plain progress follows`)
+    context.print(`${context.terminal.symbols.warning} --watch needs a terminal; showing plain progress`)
   }
   const runtime = await context.runtime()
   const scenario = await runtime.loadScenario(await obtainScenarioFolder(target, context))
@@ -117,26 +117,23 @@ function refuseContradictions(flags: TrainFlags, context: CommandContext): void 
   const clash = (message: string, hint: string) => new AgentGymError({ code: 'usage_invalid', message, hint })
   const remoteOnly = remoteOptions.find((name) => flags[name] !== undefined)
   if (remoteOnly !== undefined && !flags.remote) {
-    throw clash(
-      `--${remoteOnly} is for training on the server's machines`,
-      `Add --remote, or leave --${remoteOnly} out.`,
-    )
+    throw clash(`--${remoteOnly} needs --remote`, `Add --remote, or remove --${remoteOnly}.`)
   }
   if (flags.resume && flags.remote) {
-    throw clash('--resume goes on with a run of this machine', 'A run on the server: agentgym runs resume ID.')
+    throw clash('--resume and --remote cannot be combined', 'Resume a remote run with agentgym runs resume ID.')
   }
   if (flags.remote && !flags.watch && (flags.out !== undefined || flags.force)) {
     const name = flags.out === undefined ? 'force' : 'out'
-    throw clash(`--${name} is about the folder that the agent comes to, and nobody waits for it`, 'Add --watch.')
+    throw clash(`--${name} needs --watch for a remote run`, 'Add --watch to download the agent when the run completes.')
   }
   if (flags.watch && context.json && !flags.remote) {
-    throw clash('--watch draws for a person and --json prints for a program', 'Leave one of the two out.')
+    throw clash('--watch and --json cannot be combined', 'Remove one of them.')
   }
   if (flags.resume && flags.force) {
-    throw clash('--resume goes on with a run and --force starts one anew', 'Leave one of the two out.')
+    throw clash('--resume and --force cannot be combined', 'Remove one of them.')
   }
   if (flags.steps !== undefined && flags.set?.steps !== undefined) {
-    throw clash('the steps are given twice, by --steps and by --set steps=', 'Leave one of the two out.')
+    throw clash('--steps and --set steps= cannot be combined', 'Remove one of them.')
   }
 }
 
@@ -156,23 +153,23 @@ async function startFolder(
     context,
   )
   if (movedTo)
-    context.say(
-      `${context.terminal.symbols.next} The agent that was there moved to ${safeText(context.displayPath(movedTo))}`,
+    context.print(
+      `${context.terminal.symbols.next} Moved the existing agent to ${safeText(context.displayPath(movedTo))}`,
     )
   await writeRunRequest(out, request)
 }
 
-/** A failure that left a checkpoint, with where it lies and the command that goes on from it. */
+/** Adds the checkpoint and the command to resume to the hint of a failure. */
 function explainCheckpoint(
   error: unknown,
   { target, flags, out }: { target: string; flags: TrainFlags; out: string },
   context: CommandContext,
 ): unknown {
   if (!(error instanceof AgentGymError) || typeof error.data.checkpoint !== 'string') return error
-  const place = flags.out === undefined ? '' : ` --out ${shellQuote(context.displayPath(out))}`
-  const command = `agentgym train ${shellQuote(target)}${place} --resume`
+  const outOption = flags.out === undefined ? '' : ` --out ${shellQuote(context.displayPath(out))}`
+  const command = `agentgym train ${shellQuote(target)}${outOption} --resume`
   const cancelled = error.code === 'training_cancelled'
-  const hint = `The checkpoint lies in ${context.displayPath(error.data.checkpoint)}. Go on from it: ${command}`
+  const hint = `Checkpoint: ${context.displayPath(error.data.checkpoint)}. Resume: ${command}`
   return new AgentGymError(
     {
       code: error.code,

@@ -18,31 +18,28 @@ describe('a line of a worker', () => {
       { event: 'progress', ...training, iteration: 7, steps: 12_345, steps_total: 100_000, return_mean: null },
       '12,345 steps (12%), return -',
     ],
-    [{ event: 'finished', ...check, ok: false, failed: ['steps', 'speed'] }, 'fails: steps, speed'],
+    [{ event: 'finished', ...check, ok: false, failed: ['steps', 'speed'] }, 'failed: steps, speed'],
     [{ event: 'ended', ...training, state: 'cancelled' }, 'is cancelled'],
-    [{ event: 'ended', ...training, state: 'budget_exceeded' }, 'has used up its budget'],
-    [{ event: 'released', ...training }, 'is given back'],
-    [{ event: 'lost', ...training }, 'has gone to another worker'],
+    [{ event: 'ended', ...training, state: 'budget_exceeded' }, 'used up its budget'],
+    [{ event: 'released', ...training }, 'released'],
+    [{ event: 'lost', ...training }, 'was reassigned to another worker'],
     [{ event: 'agent_loaded', subject: '@acme/solver@1.0.0' }, 'Run @acme/solver@1.0.0'],
     [
       { event: 'calls_answered', subject: '@acme/solver@1.0.0', calls: 1_200, failed: 0 },
       '@acme/solver@1.0.0  1,200 calls answered',
     ],
-    [
-      { event: 'calls_answered', subject: '@acme/solver@1.0.0', calls: 1, failed: 1 },
-      '1 call answered, 1 with an error',
-    ],
+    [{ event: 'calls_answered', subject: '@acme/solver@1.0.0', calls: 1, failed: 1 }, '1 call answered, 1 failed'],
     [
       { event: 'agent_failed', subject: '@acme/solver@1.0.0', error: { code: 'model_timeout', message: 'It hangs.' } },
-      '@acme/solver@1.0.0 fails: It hangs.',
+      '@acme/solver@1.0.0 failed: It hangs.',
     ],
     [
       { event: 'calls_dropped', subject: '@acme/solver@1.0.0', error: { code: 'lease_lost', message: 'Too late.' } },
-      'Calls of @acme/solver@1.0.0 are left to the next worker: Too late.',
+      'Calls of @acme/solver@1.0.0 are passed to the next worker: Too late.',
     ],
     [
       { event: 'calls_unsupported', error: { code: 'endpoint_not_found', message: 'Nothing there.' } },
-      'hosts no agents',
+      'does not host agents',
     ],
   ])('says %j', (event, words) => {
     expect(workerLine(event, terminal)).toContain(words)

@@ -33,14 +33,14 @@ export function addWorkerCommand(program: Command, action: MakeAction): void {
 }
 
 const besidePollMs = 500
-/** How long a worker whose server has gone tries to give back what it has. */
+/** How long a worker whose parent is gone tries to release its jobs. */
 const orphanMs = 15_000
 
 const workerKinds = ['check', 'evaluate', 'train', 'call'] as const
 
 type WorkerFlags = { server?: string; kinds?: string; slots?: number; name?: string; price?: number }
 
-/** `agentgym worker`: checks scenarios, evaluates agents, trains them and answers calls of them for a server, until Ctrl-C. */
+/** `agentgym worker`: runs jobs of a server until Ctrl-C. */
 export async function worker(flags: WorkerFlags, context: CommandContext): Promise<void> {
   const kinds = kindsOf(flags.kinds)
   const priceMinorPerHour = flags.price ?? priceOf(context.io.environment.AGENTGYM_WORKER_PRICE_MINOR)
@@ -49,28 +49,28 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
   if (token === null) {
     throw new AgentGymError({
       code: 'unauthenticated',
-      message: 'a worker needs a token with the scope worker',
-      hint: 'Set AGENTGYM_TOKEN to one that an operator of the server makes: agentgym token create NAME --scope worker.',
+      message: 'AGENTGYM_TOKEN is not set',
+      hint: 'Set it to a token with the scope worker. An operator of the server creates it: agentgym token create NAME --username NAME --scope worker',
       data: { server },
     })
   }
   const runtime = await context.runtime()
   const { symbols } = context.terminal
-  // Under `serve`, which says where it serves and that it stops, only what happens is worth a line.
+  // Under `serve`, which prints its own start and stop.
   const { parent } = context.io
   const beside = parent !== undefined
   const interrupt = cancelOnInterrupt(context, () => {
     if (!beside)
-      context.say(`${symbols.next} Stop: what is under way is saved and given back. Ctrl-C again ends at once`)
+      context.print(`${symbols.next} Stopping: saving and releasing jobs in progress. Press Ctrl-C again to exit now`)
   })
   const abandoned = new AbortController()
-  // Started by `serve`, it ends with it, however that ended.
+  // A worker of `serve` ends with it, however that ended.
   const orphaned = () => {
     interrupt.interrupt()
     setTimeout(() => abandoned.abort(), orphanMs).unref()
   }
   const removeListener = parent?.onGone(orphaned)
-  if (!beside) context.say(`${symbols.next} Work for ${server}: ${kinds.join(', ')}. Ctrl-C stops.`)
+  if (!beside) context.print(`${symbols.next} Running jobs of ${server}: ${kinds.join(', ')}. Press Ctrl-C to stop.`)
   try {
     await explained(connection, () =>
       runtime.runWorker({
@@ -79,12 +79,12 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
         name: flags.name,
         stop: interrupt.signal,
         signal: abandoned.signal,
-        // Next door, asking costs nothing, and an author waits.
+        // Polling the local server is cheap, and its user is waiting.
         ...(beside ? { pollMs: besidePollMs } : {}),
         onEvent: (event) => {
-          context.sayJson(event)
+          context.printJson(event)
           const line = workerLine(event, context.terminal)
-          if (line !== undefined && !(beside && event.event === 'waiting')) context.say(line)
+          if (line !== undefined && !(beside && event.event === 'waiting')) context.print(line)
         },
       }),
     )
@@ -100,14 +100,14 @@ function kindsOf(text: string | undefined): (typeof workerKinds)[number][] {
   const words = text.split(',').map((word) => word.trim())
   const kinds = workerKinds.filter((kind) => words.includes(kind))
   if (words.every((word) => workerKinds.some((kind) => kind === word))) return kinds
-  throw invalid('kinds', `--kinds is ${text}`, `Name some of ${workerKinds.join(', ')}, separated by commas.`)
+  throw invalid('kinds', `--kinds is ${text}`, `Use one or more of ${workerKinds.join(', ')}, separated by commas.`)
 }
 
 function priceOf(text: string | undefined): number {
   if (text === undefined || text === '') return 0
   const price = Number(text)
   if (Number.isInteger(price) && price >= 0 && price <= 1e9) return price
-  const hint = "Give a whole number of minor units of the server's currency, such as 250 for 2.50 an hour."
+  const hint = 'Use a whole number in the smallest unit of the currency, such as 250 for 2.50 per hour.'
   throw invalid('AGENTGYM_WORKER_PRICE_MINOR', `AGENTGYM_WORKER_PRICE_MINOR is ${text}`, hint)
 }
 
@@ -117,15 +117,15 @@ function invalid(field: string, message: string, hint: string): AgentGymError {
 
 const verbs = { check: 'Check', evaluate: 'Evaluate', train: 'Train on' }
 
-/** What a worker is at, in one line; undefined for what only a program wants to know. */
+/** A worker's event as one line; undefined for events that only programs need. */
 export function workerLine(event: WorkerEvent, { paint, symbols }: Terminal): string | undefined {
   const ok = paint.accent(symbols.ok)
-  if (event.event === 'waiting') return paint.dim('  Nothing to do; waiting.')
+  if (event.event === 'waiting') return paint.dim('  Waiting for jobs.')
   if (event.event === 'unreachable') {
     const again = formatDuration(event.retry_ms / 1_000)
-    return `${symbols.warning} ${safeText(event.error.message, 200)} Again in ${again}.`
+    return `${symbols.warning} ${safeText(event.error.message, 200)} Retrying in ${again}.`
   }
-  if (event.event === 'calls_unsupported') return paint.dim('  This server hosts no agents: no calls to answer.')
+  if (event.event === 'calls_unsupported') return paint.dim('  This server does not host agents.')
   const name = paint.bold(safeText(event.subject, 240))
   if (isCallEvent(event)) return callLine(event, name, { paint, symbols })
   const run = event.run === undefined ? '' : paint.dim(` ${event.run.slice(0, 8)}`)
@@ -140,18 +140,18 @@ export function workerLine(event: WorkerEvent, { paint, symbols }: Terminal): st
     case 'checkpoint':
       return undefined
     case 'restarted':
-      return `${symbols.warning} The trainer of ${name}${run} ended; it goes on from iteration ${event.iteration}: ${safeText(event.error.message, 300)}`
+      return `${symbols.warning} The trainer of ${name}${run} exited; resuming from iteration ${event.iteration}: ${safeText(event.error.message, 300)}`
     case 'finished':
-      if (event.ok) return `${ok} ${name} ${event.kind === 'check' ? 'passes its checks' : 'is evaluated'}`
-      return `${paint.fail(symbols.failed)} ${name} fails: ${safeText(event.failed.join(', '), 300)}`
+      if (event.ok) return `${ok} ${name} ${event.kind === 'check' ? 'passed its checks' : 'evaluated'}`
+      return `${paint.fail(symbols.failed)} ${name} failed: ${safeText(event.failed.join(', '), 300)}`
     case 'ended':
       return endLine(event, `${name}${run}`, { paint, symbols })
     case 'released':
-      return `${symbols.next} ${name}${run} is given back`
+      return `${symbols.next} ${name}${run} released`
     case 'lost':
-      return `${symbols.warning} ${name}${run} has gone to another worker`
+      return `${symbols.warning} ${name}${run} was reassigned to another worker`
     case 'failed':
-      return `${symbols.warning} ${name}${run} could not be done, and is tried again: ${safeText(event.error.message, 300)}`
+      return `${symbols.warning} ${name}${run} failed and will be retried: ${safeText(event.error.message, 300)}`
   }
 }
 
@@ -166,14 +166,14 @@ function callLine(event: AgentEvent, name: string, { paint, symbols }: Pick<Term
     case 'agent_loaded':
       return `${symbols.next} Run ${name}`
     case 'calls_answered': {
-      const failed = event.failed === 0 ? '' : `, ${formatCount(event.failed)} with an error`
+      const failed = event.failed === 0 ? '' : `, ${formatCount(event.failed)} failed`
       const calls = event.calls === 1 ? 'call' : 'calls'
       return paint.dim(`  ${safeText(event.subject, 240)}  ${formatCount(event.calls)} ${calls} answered${failed}`)
     }
     case 'agent_failed':
-      return `${paint.fail(symbols.failed)} ${name} fails: ${safeText(event.error.message, 300)}`
+      return `${paint.fail(symbols.failed)} ${name} failed: ${safeText(event.error.message, 300)}`
     case 'calls_dropped':
-      return `${symbols.warning} Calls of ${name} are left to the next worker: ${safeText(event.error.message, 300)}`
+      return `${symbols.warning} Calls of ${name} are passed to the next worker: ${safeText(event.error.message, 300)}`
   }
 }
 
@@ -184,11 +184,11 @@ function endLine(
 ): string {
   switch (state) {
     case 'completed':
-      return `${paint.accent(symbols.ok)} ${name} is trained`
+      return `${paint.accent(symbols.ok)} ${name} trained`
     case 'failed':
-      return `${paint.fail(symbols.failed)} ${name} fails: ${safeText(error?.message ?? '', 300)}`
+      return `${paint.fail(symbols.failed)} ${name} failed: ${safeText(error?.message ?? '', 300)}`
     case 'budget_exceeded':
-      return `${symbols.warning} ${name} has used up its budget; its checkpoint is kept`
+      return `${symbols.warning} ${name} used up its budget; checkpoint saved`
     default:
       return `${symbols.next} ${name} is ${state}`
   }

@@ -10,21 +10,21 @@ import { fitText, safeText } from '../terminal/text.ts'
 const pollMs = 1_000
 
 export type AwaitedPayment<State> = {
-  /** Where a person pays. */
+  /** The payment page. */
   checkoutUrl: string | null
   read(signal: AbortSignal): Promise<State>
   hasEnded(state: State): boolean
 }
 
 /**
- * Says where to pay and waits until the server has heard what became of it. Undefined where the user leaves (Ctrl-C),
- * which changes nothing about the payment. A server that restarts is waited for.
+ * Shows the payment page and waits for the outcome. Undefined when the user stops waiting (Ctrl-C), which does not affect
+ * the payment. Waits for a server that is restarting.
  */
 export async function awaitPayment<State>(
   awaited: AwaitedPayment<State>,
   context: CommandContext,
 ): Promise<State | undefined> {
-  sayWhere(awaited.checkoutUrl, context)
+  printPaymentPage(awaited.checkoutUrl, context)
   if (awaited.checkoutUrl !== null && context.terminal.live && !context.json)
     openBrowser(awaited.checkoutUrl, context.io)
   const interrupt = cancelOnInterrupt(context)
@@ -45,11 +45,11 @@ export async function awaitPayment<State>(
   }
 }
 
-/** One line says where to pay, for a person or for the program that reads JSON lines. */
-export function sayWhere(checkoutUrl: string | null, { say, terminal }: CommandContext): void {
+/** Prints the payment page. */
+export function printPaymentPage(checkoutUrl: string | null, { print, terminal }: CommandContext): void {
   const { paint, symbols } = terminal
-  if (checkoutUrl === null) say(`${symbols.next} The payment provider has not confirmed it yet`)
-  else say(`${symbols.next} Pay here: ${paint.accent(safeText(checkoutUrl, 2_000))}`)
+  if (checkoutUrl === null) print(`${symbols.next} Waiting for the payment provider to confirm`)
+  else print(`${symbols.next} Pay at: ${paint.accent(safeText(checkoutUrl, 2_000))}`)
 }
 
 async function readAgain<State>({ read }: AwaitedPayment<State>, signal: AbortSignal): Promise<State | undefined> {
@@ -61,7 +61,7 @@ async function readAgain<State>({ read }: AwaitedPayment<State>, signal: AbortSi
   }
 }
 
-/** How long it has taken; nothing where nobody watches. */
+/** Shows the time waited; only on a terminal. */
 function waitingLine({ terminal, json, io }: CommandContext) {
   if (json || !terminal.live) return { update: () => {}, close: () => {} }
   const draw = createLogUpdate(io.stdout)
@@ -69,7 +69,7 @@ function waitingLine({ terminal, json, io }: CommandContext) {
   return {
     update: () => {
       const waited = formatDuration((performance.now() - started) / 1000)
-      const text = `  Waiting for the payment, ${waited}. Ctrl-C leaves; it counts whenever it comes.`
+      const text = `  Waiting for the payment, ${waited}. Ctrl-C stops waiting; the payment still counts.`
       draw(terminal.paint.dim(fitText(text, terminal.columns() - 1, terminal.symbols.ellipsis)))
     },
     close: () => {

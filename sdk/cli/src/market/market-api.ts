@@ -16,10 +16,10 @@ import {
 } from '@agentgym/contract'
 import type { z } from 'zod'
 import type { Connection } from '../account/connection.ts'
-import { callApi, keyOf, sendOnce } from '../registry/call-api.ts'
+import { callApi, idempotencyKey, sendIdempotent } from '../registry/call-api.ts'
 import type { PackageTarget } from '../registry/package-target.ts'
 
-/** What somebody would buy; `account` is the organisation that it is for. */
+/** The offer for a package; `account` is the organization that would buy it. */
 export function readOffer(connection: Connection, { name, range }: PackageTarget, account?: string): Promise<Offer> {
   return callApi(connection, {
     path: `${packagePath(name)}/offer`,
@@ -31,15 +31,15 @@ export function readOffer(connection: Connection, { name, range }: PackageTarget
 export type Purchase = { target: PackageTarget; offer: Offer; account?: string; payWith: 'balance' | 'provider' }
 
 /**
- * Buys at the price that was shown, or not at all. The key is made of what is bought and of how the last order for it stands,
- * so that the same command typed twice is one order, and one after a refund is another.
+ * Buys at the price that was shown, or not at all. The idempotency key is made of the purchase and the state of the last
+ * order for it: the same command typed twice is one order, and one after a refund is a new one.
  */
 export async function placeOrder(connection: Connection, purchase: Purchase): Promise<Order> {
   const { target, offer, account, payWith } = purchase
   const { orders } = await listOrders(connection, { package: target.name, account, limit: 1 })
   const { id, amount_minor } = offer.price
   const last = orders.length === 0 ? '' : `${orders[0].id} ${orders[0].state}`
-  const key = keyOf('order', account ?? '', target.name, offer.covers, id, payWith, last)
+  const key = idempotencyKey('order', account ?? '', target.name, offer.covers, id, payWith, last)
   const json = {
     package: target.name,
     range: offer.version,
@@ -47,7 +47,7 @@ export async function placeOrder(connection: Connection, purchase: Purchase): Pr
     pay_with: payWith,
     account,
   }
-  return sendOnce(connection, { method: 'POST', path: '/v1/orders', json, answer: orderSchema }, key)
+  return sendIdempotent(connection, { method: 'POST', path: '/v1/orders', json, answer: orderSchema }, key)
 }
 
 export type OrderFilter = {
@@ -72,18 +72,18 @@ export function readOrder(connection: Connection, id: string, signal?: AbortSign
   return callApi(connection, { path: orderPath(id), answer: orderSchema, signal })
 }
 
-/** An order that awaits its payment ends. */
+/** Cancels an order that awaits payment. */
 export function cancelOrder(connection: Connection, id: string): Promise<Order> {
   return callApi(connection, { method: 'POST', path: `${orderPath(id)}/cancel`, answer: orderSchema })
 }
 
 export type RefundRequest = { amount_minor?: number; reason: string }
 
-/** The same amount for the same reason is the same refund, however often it is asked for. */
+/** Refunds with the same amount and reason are the same refund, and happen once. */
 export function refundOrder(connection: Connection, id: string, json: RefundRequest): Promise<Order> {
-  const key = keyOf('refund', id, json.amount_minor ?? 'all', json.reason)
+  const key = idempotencyKey('refund', id, json.amount_minor ?? 'all', json.reason)
   const request = { method: 'POST' as const, path: `${orderPath(id)}/refunds`, json, answer: orderSchema }
-  return sendOnce(connection, request, key)
+  return sendIdempotent(connection, request, key)
 }
 
 export function readBalance(connection: Connection, account?: string): Promise<Balance> {
@@ -93,14 +93,14 @@ export function readBalance(connection: Connection, account?: string): Promise<B
 export type TopUp = { amount_minor: number; account?: string; test_outcome?: string }
 
 export function topUp(connection: Connection, json: TopUp): Promise<Payment> {
-  return sendOnce(connection, { method: 'POST', path: '/v1/top-ups', json, answer: paymentSchema })
+  return sendIdempotent(connection, { method: 'POST', path: '/v1/top-ups', json, answer: paymentSchema })
 }
 
 export function readPayment(connection: Connection, id: string, signal?: AbortSignal): Promise<Payment> {
   return callApi(connection, { path: `/v1/payments/${encodeURIComponent(id)}`, answer: paymentSchema, signal })
 }
 
-/** Of the newest; older ones that are pending have expired. */
+/** The newest payments; older pending ones have expired. */
 export function listPayments(connection: Connection, account?: string): Promise<z.infer<typeof paymentListSchema>> {
   return callApi(connection, { path: '/v1/payments', query: { account, limit: 20 }, answer: paymentListSchema })
 }

@@ -173,17 +173,17 @@ describe.each([20, 40, 80, 120])('on %i columns', (columns) => {
 it('an offer says what it costs, gives, and leaves', () => {
   const text = offerLines(offer({ upcoming: raised, terms: 'One product.', calls_price_minor: 20 }), terminalOf(100))
   expect(text.join('\n')).toBe(`@ann/puck-ppo@1.2.0: Puck, pushed by PPO
-  total         $12.50 for every version 1.x of this agent
-  later         $2,000,000.00 from 2026-12-12 on
-  seller        ann
-  licence       MIT
-  terms         One product.
-  calls         $0.20 for 1,000 hosted calls
-  evaluation    ✓ verified, return 475.3
-  run it again  agentgym agent verify @ann/puck-ppo@1.2.0
-  page          https://gym.example/packages/@ann/puck-ppo
-  balance       $50.00 → $37.50 afterwards`)
-  expect(offerLines(offer({ balance_minor: 100 }), terminalOf(100)).at(-1)).toContain('$1.00 → too little')
+  total       $12.50 for all 1.x versions of this agent
+  later       $2,000,000.00 from 2026-12-12
+  seller      ann
+  license     MIT
+  terms       One product.
+  calls       $0.20 for 1,000 hosted calls
+  evaluation  ✓ verified, return 475.3
+  verify it   agentgym agent verify @ann/puck-ppo@1.2.0
+  page        https://gym.example/packages/@ann/puck-ppo
+  balance     $50.00 → $37.50 after purchase`)
+  expect(offerLines(offer({ balance_minor: 100 }), terminalOf(100)).at(-1)).toContain('$1.00 → insufficient')
   const unverified = offer({ verification: { state: 'mismatch', return_mean: null, command: 'x' } })
   expect(offerLines(unverified, terminalOf(100)).join('\n')).toContain('! not verified (mismatch)')
 })

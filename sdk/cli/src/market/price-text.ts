@@ -8,13 +8,13 @@ export function priceText({ kind, amount_minor, currency }: Pick<Price, 'kind' |
 
 type Listed = { price_kind: PriceKind; price_minor: number; currency: string }
 
-/** The price of a package as the catalogue has it. */
+/** The price of a package in the catalog. */
 export function listedPriceText(listed: Listed): string {
   const { price_kind: kind, price_minor: amount_minor, currency } = listed
   return priceText({ kind, amount_minor, currency })
 }
 
-/** `10%`, `2.5%`, of hundredths of a per cent. */
+/** Basis points as a percentage: `10%`, `2.5%`. */
 export function percentText(basisPoints: number): string {
   return `${basisPoints / 100}%`
 }

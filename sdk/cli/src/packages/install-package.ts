@@ -15,28 +15,28 @@ export type InstalledPackage = {
   resolved: string
   integrity: string
   folder: string
-  /** It lay on this machine already; nothing was downloaded. */
+  /** Found on this machine; nothing was downloaded. */
   cached: boolean
   deprecated: string | null
   yanked: boolean
 }
 
-/** Bytes so far, and in all where the server tells (else null). */
+/** Bytes so far, and the total if the server sends it (else null). */
 export type DownloadProgress = (bytes: number, total: number | null) => void
 
 export type InstallOptions = {
-  /** The integrity that a lock file demands. */
+  /** The integrity that the lock file requires. */
   locked?: string
-  /** The range that stays in the lock file. */
+  /** The range to keep in the lock file. */
   lockedRange?: string
-  /** False: the lock file of the working folder stays as it is. */
+  /** False leaves the lock file of the working folder unchanged. */
   lock?: boolean
   onProgress?: DownloadProgress
 }
 
 /**
- * Installs a package: resolves it, downloads it unless it lies here, holds it to the registry's integrity, and writes the
- * lock entry. Nothing of it runs.
+ * Installs a package: resolves it, downloads it unless it is stored already, verifies its integrity and writes the lock
+ * entry. Nothing of it runs.
  *
  * Throws the server's errors and `integrity_mismatch`.
  */
@@ -50,7 +50,12 @@ export async function installPackage(
   const resolved = await resolvePackage(connection, target)
   const label = `${target.name}@${resolved.version}`
   if (options.locked !== undefined && options.locked !== resolved.integrity) {
-    throw mismatch(label, options.locked, resolved.integrity, 'The server offers other bytes than agentgym.lock names.')
+    throw mismatch(
+      label,
+      options.locked,
+      resolved.integrity,
+      'The server has a different file than agentgym.lock records.',
+    )
   }
   const { version, integrity } = resolved
   const url = tarballUrl(connection, resolved.tarball)
@@ -73,7 +78,7 @@ export async function installPackage(
   }
 }
 
-/** The server as we reach it, whatever it takes its own address to be: as npm does. Other addresses stay as they are. */
+/** As npm does: a tarball of the server is fetched from the address in use, whatever address the server gives itself. */
 function tarballUrl({ server }: Connection, tarball: string): string {
   const url = new URL(tarball, `${server}/`)
   const at = url.pathname.indexOf('/npm/')
@@ -90,7 +95,7 @@ async function download(
   return storePackage(bytes, request.integrity, request.home)
 }
 
-/** The refusal says in words what to type; programs find it in the data. */
+/** Adds the command to buy it to the data, for programs; the message has it in words. */
 function withCommand(error: unknown, label: string): unknown {
   if (!(error instanceof AgentGymError) || error.code !== 'payment_required') return error
   const { code, message, hint } = error
@@ -101,8 +106,8 @@ function withCommand(error: unknown, label: string): unknown {
 function mismatch(label: string, expected: string, found: string, why: string): AgentGymError {
   return new AgentGymError({
     code: 'integrity_mismatch',
-    message: `${label} does not have the integrity that was recorded; nothing was installed`,
-    hint: `${why} Try again; if it stays, do not use the package and tell the operator of the server.`,
+    message: `${label} does not match its recorded integrity; nothing was installed`,
+    hint: `${why} Try again. If it happens again, don't use the package, and contact the operator of the server.`,
     data: { package: label, expected, found },
   })
 }

@@ -9,14 +9,14 @@ import type { CommandContext } from '../command-context.ts'
 import type { PackageTarget } from '../registry/package-target.ts'
 import { findStored } from './package-store.ts'
 
-/** Stands in the working folder and belongs under version control: the same packages, bit for bit, everywhere. */
+/** In the working folder; belongs under version control, so that installs are reproducible. */
 export const lockFileName = 'agentgym.lock'
 
 const lockedPackageSchema = z.object({
   version: z.string(),
-  /** What was asked for; what `outdated` looks for newer versions in. */
+  /** The requested range, in which `outdated` looks for newer versions. */
   range: z.string(),
-  /** Where the tarball came from. */
+  /** Address of the tarball. */
   resolved: z.string(),
   integrity: z.string(),
 })
@@ -24,7 +24,7 @@ export type LockedPackage = z.infer<typeof lockedPackageSchema>
 
 const lockSchema = z.object({ lock_version: z.literal(1), packages: z.record(z.string(), lockedPackageSchema) })
 
-/** The locked packages by name; none where there is no file. Throws `config_invalid` for a damaged one. */
+/** The locked packages by name; none without a lock file. Throws `config_invalid` for a damaged one. */
 export async function readLock(folder: string): Promise<Map<string, LockedPackage>> {
   const path = join(folder, lockFileName)
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -36,8 +36,8 @@ export async function readLock(folder: string): Promise<Map<string, LockedPackag
   if (parsed.success) return new Map(Object.entries(parsed.data.packages))
   throw new AgentGymError({
     code: 'config_invalid',
-    message: `${path} is not a lock file of this version of agentgym`,
-    hint: 'Restore it from version control, or remove it and install again.',
+    message: `${path} is not a valid lock file`,
+    hint: 'Restore it from version control, or delete it and install again.',
     data: { path },
   })
 }
@@ -62,7 +62,7 @@ function parseJson(text: string): unknown {
 
 export type LockedFolder = LockedPackage & { name: string; folder: string | null }
 
-/** What agentgym.lock names, and where it lies on this machine (null: not yet). */
+/** The packages of agentgym.lock with their folders on this machine (null: not downloaded). */
 export async function installedPackages({ io }: CommandContext): Promise<LockedFolder[]> {
   const found: LockedFolder[] = []
   for (const [name, locked] of await readLock(io.cwd)) {
@@ -71,13 +71,13 @@ export async function installedPackages({ io }: CommandContext): Promise<LockedF
   return found
 }
 
-/** Whether a lock entry answers what was asked for: nothing in particular, the same words, or a range that it lies in. */
+/** Whether a lock entry satisfies a requested range: none, the same one, or one that includes its version. */
 function satisfies(locked: LockedPackage, range: string | undefined): boolean {
   if (range === undefined || range === locked.range || range === locked.version) return true
   return semver.validRange(range) !== null && semver.satisfies(locked.version, range)
 }
 
-/** The lock's entry for a package, where it answers what was asked for. */
+/** The lock entry of a package, if it satisfies the requested range. */
 export async function findLocked(target: PackageTarget, context: CommandContext): Promise<LockedFolder | undefined> {
   const found = (await installedPackages(context)).find((one) => one.name === target.name)
   return found && satisfies(found, target.range) ? found : undefined

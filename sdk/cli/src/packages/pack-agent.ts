@@ -4,14 +4,14 @@ import { AgentGymError } from '@agentgym/contract'
 import { type PackedFile, writeTarball } from '@agentgym/runtime/tarball'
 import type { PackedPackage } from './publish-package.ts'
 
-/** What of an agent's folder is its package, in the order of the tarball. */
+/** The files of an agent's package, in the order of the tarball. */
 const required = ['package.json', 'agent.json', 'model.onnx', 'README.md']
 const optional = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'learning-curve.svg']
 
 /** The files of an agent, by path. */
 export type AgentFiles = ReadonlyMap<string, Uint8Array>
 
-/** What of a folder is an agent's package. A missing part is for `packAgent` to say. */
+/** Reads the package files of an agent's folder. `packAgent` reports missing ones. */
 export async function readAgentFiles(folder: string): Promise<AgentFiles> {
   const files = new Map<string, Uint8Array>()
   for (const path of [...required, ...optional]) {
@@ -25,16 +25,16 @@ export async function readAgentFiles(folder: string): Promise<AgentFiles> {
 }
 
 export type AgentIdentity = {
-  /** Name as the publisher gives it, with scope or without; package.json's unless told. */
+  /** Name with or without a scope; by default that of package.json. */
   name?: string
   version?: string
-  /** Scope of a name that has none: `ann`. */
+  /** Scope for a name without one: `ann`. */
   account: string
 }
 
 /**
- * The tarball of an agent: the files that training wrote and nothing else, package.json with the name and version that it
- * is to have. The same agent gives the same bytes. Throws `agent_invalid`, `manifest_invalid`, `package_readme_missing`.
+ * The tarball of an agent: only the files that training wrote, and package.json with the given name and version. The same
+ * agent gives the same bytes. Throws `agent_invalid`, `manifest_invalid`, `package_readme_missing`.
  */
 export async function packAgent(files: AgentFiles, identity: AgentIdentity): Promise<PackedPackage> {
   for (const path of required) if (!files.has(path)) throw missing(path)
@@ -60,7 +60,7 @@ function parseManifest(bytes: Uint8Array): Record<string, unknown> {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Said below, as for JSON that is no object.
+    // Reported below, like JSON that is not an object.
   }
   throw invalid('package.json is not a JSON object', 'package.json')
 }
@@ -72,16 +72,16 @@ function stringField(manifest: Record<string, unknown>, field: string): string {
 }
 
 function invalid(message: string, field: string): AgentGymError {
-  const hint = 'Name it with --name and --version, or train or download the agent again.'
+  const hint = 'Set --name and --version, or train or download the agent again.'
   return new AgentGymError({ code: 'manifest_invalid', message, hint, data: { field } })
 }
 
 function missing(path: string): AgentGymError {
   const message = `the agent has no ${path}`
   if (path === 'README.md') {
-    const hint = 'Add README.md beside agent.json: what it does, how good it is, how it was made.'
+    const hint = 'Add README.md next to agent.json: what the agent does, how well, and how it was trained.'
     return new AgentGymError({ code: 'package_readme_missing', message, hint })
   }
-  const hint = 'Publish the whole folder that training wrote, unchanged.'
+  const hint = 'Publish the complete, unchanged folder that training wrote.'
   return new AgentGymError({ code: 'agent_invalid', message, hint, data: { path } })
 }

@@ -7,20 +7,20 @@ import packlist from 'npm-packlist'
 import type { PackedPackage } from './publish-package.ts'
 
 export type PackedScenario = PackedPackage & {
-  /** Dependencies that only the author's folder can resolve; the bundle holds them, package.json no longer names them. */
+  /** Dependencies of the author's workspace, which the bundle includes and package.json no longer lists. */
   bundledDependencies: string[]
 }
 
 const bundlePath = 'dist/scenario.js'
 const dependencyFields = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies']
-/** Ranges that mean something in the author's workspace only. */
+/** Ranges that only the author's workspace can resolve. */
 const localRange = /^(workspace|file|link|portal|catalog):/
 
 /**
- * The tarball of a scenario: the files that `npm pack` would take, and the bundle. package.json goes as it is, except that
- * dependencies from the author's own workspace are left out: they are in the bundle, and nobody else could install them.
+ * The tarball of a scenario: the files that `npm pack` would take, and the bundle. package.json stays as it is, without
+ * dependencies on the author's own workspace: they are in the bundle, and cannot be installed elsewhere.
  *
- * Throws what would be refused after the upload: `name_invalid`, `package_license_missing`, `package_readme_missing`,
+ * Throws what the server would refuse: `name_invalid`, `package_license_missing`, `package_readme_missing`,
  * `package_marked_private`, `manifest_invalid`.
  */
 export async function packScenario(scenario: BuiltScenario): Promise<PackedScenario> {
@@ -48,7 +48,7 @@ export async function packScenario(scenario: BuiltScenario): Promise<PackedScena
   }
 }
 
-/** In one order on every system: package.json first, so that a reader has it at once, and the rest by code point. */
+/** In the same order on every system: package.json first, so that readers get it early, then by code point. */
 async function packedPaths(folder: string, manifest: Record<string, unknown>): Promise<string[]> {
   const listed = await packlist({
     path: folder,
@@ -80,8 +80,8 @@ function refuseUnpublishable(manifest: Record<string, unknown>, paths: string[],
   const refuse = (code: ErrorCode, message: string, hint: string, field: string) =>
     new AgentGymError({ code, message: `${name}@${version}: ${message}`, hint, data: { name, version, field } })
   if (!name.startsWith('@')) {
-    const hint = `Name it after your account in package.json: "@you/${name}". agentgym whoami shows the account.`
-    throw refuse('name_invalid', 'a published package carries the scope of its publisher', hint, 'name')
+    const hint = `Add the scope of your account to the name in package.json: "@you/${name}". agentgym whoami shows your account.`
+    throw refuse('name_invalid', 'published packages need a scope', hint, 'name')
   }
   if (manifest.private === true) {
     throw refuse(
@@ -96,15 +96,15 @@ function refuseUnpublishable(manifest: Record<string, unknown>, paths: string[],
     throw refuse('package_license_missing', 'package.json has no "license"', hint, 'license')
   }
   if (!paths.some((path) => /^readme(\.(md|markdown|txt))?$/i.test(path))) {
-    const hint = 'Add README.md: what the scenario asks, its observation, actions and reward.'
-    throw refuse('package_readme_missing', 'there is no README.md beside package.json', hint, 'readme')
+    const hint = 'Add README.md: the task, its observation, actions and reward.'
+    throw refuse('package_readme_missing', 'README.md is missing', hint, 'readme')
   }
-  // Whoever installs it has the bundle and no entry; with the entry there, it would be built again.
+  // Installed packages run the bundle. An entry inside dist would be packed, and built again.
   if (/^dist[\\/]/.test(join(agentgym.entry))) {
-    const hint = 'Move the entry out of dist, such as to src/index.ts: dist is what publishing writes.'
+    const hint = 'Move the entry out of dist, for example to src/index.ts. Publishing writes to dist.'
     throw refuse(
       'manifest_invalid',
-      `the field "agentgym.entry" (${agentgym.entry}) lies in dist`,
+      `the field "agentgym.entry" (${agentgym.entry}) is in dist`,
       hint,
       'agentgym.entry',
     )

@@ -7,13 +7,13 @@ import { readPackage } from './read-package.ts'
 
 const tarballName = 'package.tgz'
 
-/** Where a package of that integrity lies on this machine; every project shares it. */
+/** The folder of a package with this integrity, shared by all projects. */
 function storedFolder(integrity: string, home: string): string {
   const hex = Buffer.from(integrity.replace(/^sha512-/, ''), 'base64').toString('hex')
   return join(home, 'packages', hex)
 }
 
-/** The folder of a package that lies here whole and unchanged, file by file; null otherwise. */
+/** The folder of a stored package if all its files are intact; null otherwise. */
 export async function findStored(integrity: string, home: string): Promise<string | null> {
   const folder = storedFolder(integrity, home)
   const tarball = await readFile(join(folder, tarballName)).catch(() => undefined)
@@ -25,7 +25,7 @@ export async function findStored(integrity: string, home: string): Promise<strin
   return folder
 }
 
-/** Puts a package whose integrity has been checked into the store, whole or not at all. */
+/** Stores a package whose integrity was verified, atomically. */
 export async function storePackage(tarball: Uint8Array, integrity: string, home: string): Promise<string> {
   const folder = storedFolder(integrity, home)
   const temporary = `${folder}.${randomUUID()}.tmp`
@@ -44,14 +44,14 @@ export async function storePackage(tarball: Uint8Array, integrity: string, home:
   return folder
 }
 
-/** By renaming alone, which is whole or not at all: other installs do the same at the same time. */
+/** By renaming, which is atomic: other installs may do the same at the same time. */
 async function putInPlace(temporary: string, folder: string, findIntact: () => Promise<string | null>): Promise<void> {
   const moved = async () => {
     try {
       await rename(temporary, folder)
       return true
     } catch (error) {
-      // Another install was first; the name is the content, so theirs is ours, unless it was damaged since.
+      // Another install was first. The name is the content hash, so an intact folder is the same package.
       if ((await findIntact()) !== null) return true
       if (!existsSync(folder)) throw error
       return false

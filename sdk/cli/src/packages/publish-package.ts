@@ -14,8 +14,8 @@ import { safeText } from '../terminal/text.ts'
 
 type PublishTo = { tag?: string; private?: boolean }
 
-/** Uploads a package, with a bar where somebody watches. */
-export async function uploadHere(
+/** Uploads a package, with a progress bar on a terminal. */
+export async function uploadWithProgress(
   packed: PackedPackage,
   connection: Connection,
   flags: PublishTo,
@@ -23,7 +23,7 @@ export async function uploadHere(
 ): Promise<Upload> {
   const label = safeText(`${packed.name}@${packed.version}`, 240)
   const { paint, symbols } = context.terminal
-  context.say(`${symbols.next} Upload ${paint.bold(label)} to ${connection.server} (${packedText(packed)})`)
+  context.print(`${symbols.next} Upload ${paint.bold(label)} to ${connection.server} (${packedText(packed)})`)
   const progress = transferProgress('uploaded', context)
   let upload: Upload
   try {
@@ -31,7 +31,7 @@ export async function uploadHere(
   } finally {
     progress.close()
   }
-  context.say(`${paint.accent(symbols.ok)} ${upload.decided ? 'Had been uploaded before' : 'Uploaded'}`)
+  context.print(`${paint.accent(symbols.ok)} ${upload.decided ? 'Already uploaded' : 'Uploaded'}`)
   return upload
 }
 
@@ -39,8 +39,8 @@ function packedText({ bytes, files, unpackedBytes }: PackedPackage): string {
   return `${formatBytes(bytes.length)}, ${files.length} files, ${formatBytes(unpackedBytes)} unpacked`
 }
 
-/** What would go where; uploads nothing. `more` is what there is to tell besides, as JSON and as lines. */
-export function sayDryRun(
+/** Shows what would be uploaded. `more` are further JSON fields and lines. */
+export function printDryRun(
   packed: PackedPackage,
   more: { json: Record<string, unknown>; lines: string[] },
   { server }: Connection,
@@ -49,7 +49,7 @@ export function sayDryRun(
 ): void {
   const { name, version, integrity, files, unpackedBytes } = packed
   const visibility = flags.private ? 'private' : 'public'
-  context.sayJson({
+  context.printJson({
     dry_run: true,
     name,
     version,
@@ -64,21 +64,21 @@ export function sayDryRun(
   })
   const { terminal } = context
   const { paint, symbols } = terminal
-  context.say(`${paint.bold(safeText(`${name}@${version}`, 240))} would go to ${server}, ${visibility}`)
+  context.print(`${paint.bold(safeText(`${name}@${version}`, 240))} would be published to ${server}, ${visibility}`)
   const rows = files.map((file) => [safeText(file.path, 240), formatBytes(file.bytes)])
   const columns = [
     { title: 'File', shrink: true },
     { title: 'Size', align: 'right' as const },
   ]
-  for (const line of renderTable(columns, rows, terminal)) context.say(`  ${line}`)
-  context.say(`  ${paint.dim('tarball')} ${packedText(packed)}`)
-  context.say(`  ${paint.dim('integrity')} ${integrity}`)
-  for (const line of more.lines) context.say(`  ${line}`)
-  context.say(`${symbols.next} Nothing was uploaded. Without --dry-run it is.`)
+  for (const line of renderTable(columns, rows, terminal)) context.print(`  ${line}`)
+  context.print(`  ${paint.dim('tarball')} ${packedText(packed)}`)
+  context.print(`  ${paint.dim('integrity')} ${integrity}`)
+  for (const line of more.lines) context.print(`  ${line}`)
+  context.print(`${symbols.next} Dry run: nothing was uploaded.`)
 }
 
-/** Waits until the server has checked a version. Leaving it waiting is an error, for the outcome is not known. */
-export async function waitHere(
+/** Waits until the server has checked a version. An interrupt is an error: the outcome is unknown. */
+export async function awaitChecks(
   connection: Connection,
   packed: PackedPackage,
   upload: Upload,
@@ -86,19 +86,19 @@ export async function waitHere(
 ): Promise<VersionDetails> {
   const { terminal, json, io } = context
   const draw = !json && terminal.live ? createLogUpdate(io.stdout) : undefined
-  if (!draw) context.say(`${terminal.symbols.next} The server checks it in its own sandbox`)
+  if (!draw) context.print(`${terminal.symbols.next} Waiting for the server's checks`)
   const interrupt = cancelOnInterrupt(context)
   try {
     return await waitForChecks(connection, packed, {
       signal: interrupt.signal,
-      onWait: (seconds) => draw?.(terminal.paint.dim(`  The server checks it, ${formatDuration(seconds)}`)),
+      onWait: (seconds) => draw?.(terminal.paint.dim(`  Waiting for the server's checks, ${formatDuration(seconds)}`)),
     })
   } catch (error) {
     if (!interrupt.signal.aborted) throw error
     throw new AgentGymError({
       code: 'version_not_published',
-      message: `${packed.name}@${packed.version} is uploaded and still being checked`,
-      hint: `The server goes on by itself: agentgym info ${packed.name}@${packed.version} tells how it went.`,
+      message: `${packed.name}@${packed.version} is uploaded, but the server's checks have not finished`,
+      hint: `The checks continue on the server. Show the result: agentgym info ${packed.name}@${packed.version}`,
       data: { name: packed.name, version: packed.version, state: 'checking', url: upload.url },
     })
   } finally {
@@ -117,18 +117,18 @@ type UploadOptions = {
 export type Upload = {
   /** Address of the package's page. */
   url: string
-  /** These very bytes had been uploaded and checked before. */
+  /** The same bytes were uploaded and checked before. */
   decided: boolean
 }
 
-/** Below this an upload is over before a bar could be read. */
+/** Smaller uploads finish before a bar could be read. */
 const streamedBytes = 256 * 1024
 const firstPauseMs = 300
 const longestPauseMs = 2_000
 
 /**
- * Uploads a packed package. Doing it again with the same bytes is no error: whoever was cut off goes on where they were.
- * Throws the server's errors, `version_exists` for other bytes under a spent number.
+ * Uploads a package. Repeating it with the same bytes is not an error, so an interrupted upload can be retried.
+ * Throws the server's errors, `version_exists` for other bytes under a used version.
  */
 async function uploadPackage(connection: Connection, packed: PackedPackage, options: UploadOptions): Promise<Upload> {
   const { name, version, bytes } = packed
@@ -145,7 +145,7 @@ async function uploadPackage(connection: Connection, packed: PackedPackage, opti
   return { url, decided: state !== 'checking' }
 }
 
-/** Waits until the server's checks of a version are through. `onWait` is called before each question. */
+/** Waits until the server has checked a version. `onWait` is called before each poll. */
 async function waitForChecks(
   connection: Connection,
   { name, version }: { name: string; version: string },
@@ -166,7 +166,7 @@ export function readVersion(connection: Connection, name: string, version: strin
   return callApi(connection, { path: versionPath(name, version), answer: versionDetailsSchema })
 }
 
-/** A server that restarts while it checks is no reason to give up; undefined says nothing was heard. */
+/** Undefined while the server cannot be reached: it may be restarting. */
 async function readPatiently(
   connection: Connection,
   name: string,
@@ -181,7 +181,7 @@ async function readPatiently(
   }
 }
 
-/** A package as it goes to the registry. */
+/** A package ready for upload. */
 export type PackedPackage = PackedTarball & {
   name: string
   version: string

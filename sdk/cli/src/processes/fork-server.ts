@@ -8,23 +8,23 @@ const entry = fileURLToPath(new URL('./server.process.ts', import.meta.url))
 export type ServerProcess = {
   pid: number | undefined
   start(start: ProcessStart): void
-  /** Resolves once it serves; rejects with what it failed of before that. */
+  /** Resolves when it serves; rejects with its error if it fails before that. */
   serving: Promise<{ url: string; hasSite: boolean }>
   ended: Promise<ProcessEnd>
-  /** What it counts. Rejects where it ends before it answers. */
-  readFigures(): Promise<ProcessFigures>
-  /** Lets it drain and end. */
+  /** Its metrics. Rejects if it ends before it responds. */
+  readMetrics(): Promise<ProcessFigures>
+  /** Lets it finish its requests and end. */
   stop(): void
   kill(): void
 }
 
 type ProcessEnd = { code: number | null; signal: NodeJS.Signals | null }
 
-/** A process that loads the server, and serves once it is told how. `groupFigures` is for whoever reads `/metrics` of it. */
-export function forkServer(groupFigures: () => Promise<GroupFigures>): ServerProcess {
-  // A client keeps its connection for long, so who takes it is not left to whoever happens to wake first.
+/** A process that loads the server and serves after `start`. `groupMetrics` is read when `/metrics` of it is scraped. */
+export function forkServer(groupMetrics: () => Promise<GroupFigures>): ServerProcess {
+  // Connections are long-lived, so they are distributed in turn, not to the process that wakes first.
   cluster.schedulingPolicy = cluster.SCHED_RR
-  // Figures hold numbers that JSON has not, such as NaN.
+  // Metrics contain numbers that JSON cannot represent, such as NaN.
   cluster.setupPrimary({
     exec: entry,
     args: [],
@@ -33,30 +33,30 @@ export function forkServer(groupFigures: () => Promise<GroupFigures>): ServerPro
   })
   const worker = cluster.fork()
   const send = (message: ToProcess) => {
-    // It may have ended a moment ago: `ended` tells.
+    // It may just have ended; `ended` reports that.
     if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => {})
   }
   const serving = Promise.withResolvers<{ url: string; hasSite: boolean }>()
-  const figures = new AwaitedFigures()
+  const metrics = new PendingMetrics()
   const ended = endOf(worker).then((end) => {
-    figures.giveUp()
+    metrics.rejectAll()
     serving.reject(new Error(`A process of the server ended before it served (${end.signal ?? end.code}).`))
     return end
   })
-  // Who waits hears of it; where nobody does any more, it is no news.
+  // Callers that wait get the rejection; without one it must not count as unhandled.
   serving.promise.catch(() => {})
   worker.on('message', async (message: FromProcess) => {
     if (message.kind === 'serving') serving.resolve(message)
     else if (message.kind === 'failed') serving.reject(failureOf(message))
-    else if (message.kind === 'figures') figures.answer(message.request, message.figures)
-    else send({ kind: 'group_figures', request: message.request, group: await groupFigures() })
+    else if (message.kind === 'metrics') metrics.settle(message.request, message.metrics)
+    else send({ kind: 'group_metrics', request: message.request, group: await groupMetrics() })
   })
   return {
     pid: worker.process.pid,
     start: (start) => send({ kind: 'start', start }),
     serving: serving.promise,
     ended,
-    readFigures: () => figures.ask((request) => send({ kind: 'read_figures', request })),
+    readMetrics: () => metrics.request((id) => send({ kind: 'read_metrics', request: id })),
     stop: () => send({ kind: 'stop' }),
     kill: () => void worker.process.kill('SIGKILL'),
   }
@@ -65,7 +65,7 @@ export function forkServer(groupFigures: () => Promise<GroupFigures>): ServerPro
 function endOf(worker: Worker): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     worker.process.once('exit', (code, signal) => resolve({ code, signal }))
-    // It could not be started at all.
+    // The process could not be started.
     worker.process.once('error', () => resolve({ code: null, signal: null }))
   })
 }
@@ -76,40 +76,40 @@ function failureOf({ report, stack }: Extract<FromProcess, { kind: 'failed' }>):
   return Object.assign(new Error(first), { stack })
 }
 
-/** Figures that a process was asked for. */
-class AwaitedFigures {
-  readonly #waiting = new Map<number, PromiseWithResolvers<ProcessFigures>>()
+/** Requests for the metrics of a process. */
+class PendingMetrics {
+  readonly #pending = new Map<number, PromiseWithResolvers<ProcessFigures>>()
   #requests = 0
-  #over = false
+  #ended = false
 
-  ask(send: (request: number) => void): Promise<ProcessFigures> {
-    if (this.#over) return Promise.reject(noFigures())
-    const request = this.#requests++
-    const waiting = Promise.withResolvers<ProcessFigures>()
-    this.#waiting.set(request, waiting)
-    send(request)
-    return waiting.promise
+  request(send: (id: number) => void): Promise<ProcessFigures> {
+    if (this.#ended) return Promise.reject(noMetrics())
+    const id = this.#requests++
+    const pending = Promise.withResolvers<ProcessFigures>()
+    this.#pending.set(id, pending)
+    send(id)
+    return pending.promise
   }
 
-  answer(request: number, figures: ProcessFigures | null): void {
-    const waiting = this.#waiting.get(request)
-    this.#waiting.delete(request)
-    if (figures === null) waiting?.reject(noFigures())
-    else waiting?.resolve(figures)
+  settle(id: number, metrics: ProcessFigures | null): void {
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (metrics === null) pending?.reject(noMetrics())
+    else pending?.resolve(metrics)
   }
 
-  giveUp(): void {
-    this.#over = true
-    for (const { reject } of this.#waiting.values()) reject(noFigures())
-    this.#waiting.clear()
+  rejectAll(): void {
+    this.#ended = true
+    for (const { reject } of this.#pending.values()) reject(noMetrics())
+    this.#pending.clear()
   }
 }
 
-const noFigures = () => new Error('the process gave no figures')
+const noMetrics = () => new Error('the process did not report its metrics')
 
-/** What a server's process is started with. */
+/** The options of a server process. */
 export type ProcessStart = {
-  /** Its number in the group, from 1 on. */
+  /** Its number in the group, from 1. */
   process: number
   port: number
   servedPort: number | null
@@ -120,14 +120,14 @@ export type ProcessStart = {
 /** From the supervisor to a process of the server. */
 export type ToProcess =
   | { kind: 'start'; start: ProcessStart }
-  | { kind: 'read_figures'; request: number }
-  | { kind: 'group_figures'; request: number; group: GroupFigures }
+  | { kind: 'read_metrics'; request: number }
+  | { kind: 'group_metrics'; request: number; group: GroupFigures }
   | { kind: 'stop' }
 
 /** From a process of the server to the supervisor. */
 export type FromProcess =
   | { kind: 'serving'; url: string; hasSite: boolean }
-  /** It never served. A failure that can be expected comes as its report, a bug as its stack. */
+  /** It never served. Expected errors come as a report, bugs as a stack. */
   | { kind: 'failed'; report: ErrorReport | null; stack: string }
-  | { kind: 'figures'; request: number; figures: ProcessFigures | null }
-  | { kind: 'ask_group'; request: number }
+  | { kind: 'metrics'; request: number; metrics: ProcessFigures | null }
+  | { kind: 'read_group'; request: number }

@@ -1,54 +1,54 @@
-// One of several processes that serve one port. `serveInProcesses` starts it, and tells it everything by messages.
+// One of several processes that serve one port. `serveInProcesses` starts and controls it by messages.
 import cluster from 'node:cluster'
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { GroupFigures, ProcessFigures } from '@agentgym/registry/processes'
 import type { FromProcess, ProcessStart, ToProcess } from './fork-server.ts'
 
-/** The supervisor gives the others one second. */
-const groupMs = 5_000
+/** The supervisor waits one second for the other processes. */
+const groupTimeoutMs = 5_000
 
-// Ctrl-C reaches the terminal's whole group, and what ends a service often all its processes. The supervisor says when.
+// Ctrl-C reaches the whole process group, and service managers signal all processes. The supervisor decides when to stop.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-// Where the log's reader went away, requests under way are still answered.
+// If the reader of the log is gone, requests in progress are still served.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
-// As main.ts has it, in the same folder: nearly half of the start.
+// In the same folder as main.ts uses. Saves nearly half of the start-up time.
 enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url)))
-// Loading takes longer than starting: it goes on while the first of the group finds out whether there is to be a start.
+// Loading takes longer than starting, so it happens while the first process of the group validates the settings.
 const loading = Promise.all([
   import('@agentgym/registry'),
   import('./open-built-site.ts').then(({ openBuiltSite }) => openBuiltSite()),
 ])
 loading.catch(() => {})
 
-const toldToStop = Promise.withResolvers<void>()
-const awaited = new Map<number, (group: GroupFigures) => void>()
+const stopRequested = Promise.withResolvers<void>()
+const pendingGroups = new Map<number, (group: GroupFigures) => void>()
 let requests = 0
-let readFigures: (() => Promise<ProcessFigures>) | undefined
+let readMetrics: (() => Promise<ProcessFigures>) | undefined
 
 process.on('message', (message: ToProcess) => {
   if (message.kind === 'start') void run(message.start)
-  else if (message.kind === 'stop') toldToStop.resolve()
-  else if (message.kind === 'read_figures') void answerFigures(message.request)
-  else awaited.get(message.request)?.(message.group)
+  else if (message.kind === 'stop') stopRequested.resolve()
+  else if (message.kind === 'read_metrics') void sendMetrics(message.request)
+  else pendingGroups.get(message.request)?.(message.group)
 })
 const { worker } = cluster
 worker?.on('disconnect', () => {
-  // The supervisor is gone. Unless this looks as if it was meant, Node exits at once, whatever requests are under way.
+  // The supervisor is gone. Unless the exit is marked as intended, Node exits at once, despite requests in progress.
   worker.exitedAfterDisconnect = true
-  toldToStop.resolve()
+  stopRequested.resolve()
 })
 
 async function run(start: ProcessStart): Promise<void> {
   try {
     const [{ serve }, site] = await loading
     const { port, data, environment } = start
-    const group = { process: start.process, servedPort: start.servedPort, figures: askGroup }
+    const group = { process: start.process, servedPort: start.servedPort, figures: readGroup }
     const server = await serve({ port, data, environment, site, group })
-    readFigures = server.figures
+    readMetrics = server.figures
     await send({ kind: 'serving', url: server.url, hasSite: site !== undefined })
-    await toldToStop.promise
+    await stopRequested.promise
     await server.close()
     process.exit(0)
   } catch (error) {
@@ -59,26 +59,29 @@ async function run(start: ProcessStart): Promise<void> {
   }
 }
 
-async function answerFigures(request: number): Promise<void> {
-  const figures = (await readFigures?.().catch(() => null)) ?? null
-  await send({ kind: 'figures', request, figures })
+async function sendMetrics(request: number): Promise<void> {
+  const metrics = (await readMetrics?.().catch(() => null)) ?? null
+  await send({ kind: 'metrics', request, metrics })
 }
 
-async function askGroup(): Promise<GroupFigures> {
+async function readGroup(): Promise<GroupFigures> {
   const request = requests++
   const { promise, resolve, reject } = Promise.withResolvers<GroupFigures>()
-  const timer = setTimeout(() => reject(new Error('the supervisor gave no figures of the group')), groupMs)
-  awaited.set(request, resolve)
+  const timer = setTimeout(
+    () => reject(new Error('the supervisor did not report the metrics of the group')),
+    groupTimeoutMs,
+  )
+  pendingGroups.set(request, resolve)
   try {
-    await send({ kind: 'ask_group', request })
+    await send({ kind: 'read_group', request })
     return await promise
   } finally {
     clearTimeout(timer)
-    awaited.delete(request)
+    pendingGroups.delete(request)
   }
 }
 
-/** Resolves once it is sent, or cannot be: who is not there any more need not be told. */
+/** Resolves when the message is sent, or when the supervisor is gone. */
 function send(message: FromProcess): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve()

@@ -1,12 +1,12 @@
 import { AgentGymError } from '@agentgym/contract'
 import { jsonLog, readSettings } from '@agentgym/registry/processes'
-import { FiguresOfGroup } from './figures-of-group.ts'
 import { forkServer, type ServerProcess } from './fork-server.ts'
+import { GroupMetrics } from './group-metrics.ts'
 
 type ProcessesOptions = {
-  /** Port to listen on; 0 takes a free one, which all of them share. */
+  /** Port to listen on; 0 picks a free one, which all processes share. */
   port?: number
-  /** Folder of what does not lie elsewhere. */
+  /** Data folder. */
   data?: string
   environment: NodeJS.ProcessEnv
 }
@@ -15,16 +15,16 @@ type ServedProcesses = {
   url: string
   /** Whether the site was built. */
   hasSite: boolean
-  /** Lets all of them drain; resolves once they have ended. */
+  /** Lets all processes finish their requests; resolves when they have ended. */
   close(): Promise<void>
 }
 
 /**
- * Serves by `processes` processes of one port, each of which is a whole server; this one supervises them: it gives
- * connections out in turn, and starts anew what ends. Resolves once all of them serve.
+ * Serves one port with `processes` processes, each a complete server. This process supervises them: it distributes
+ * connections in turn and restarts processes that end. Resolves when all of them serve.
  *
- * Throws `config_invalid` on the embedded database, and what the first of them fails of, such as
- * `database_unavailable`; then none is left.
+ * Throws `config_invalid` on the embedded database, and the error of the first process, such as `database_unavailable`;
+ * then all of them have ended.
  */
 export async function serveInProcesses(processes: number, options: ProcessesOptions): Promise<ServedProcesses> {
   const settings = readSettings(options)
@@ -40,7 +40,7 @@ export async function serveInProcesses(processes: number, options: ProcessesOpti
   }
 }
 
-type Place = {
+type Slot = {
   number: number
   pause: RestartPause
   running: ServerProcess
@@ -52,9 +52,9 @@ type Place = {
 class Supervisor {
   readonly #options: ProcessesOptions
   readonly #log: ReturnType<typeof jsonLog>
-  readonly #figures = new FiguresOfGroup()
-  readonly #places: Place[] = []
-  /** What processes are told to listen on, all of them by the same number: by that they share one socket. */
+  readonly #metrics = new GroupMetrics()
+  readonly #slots: Slot[] = []
+  /** The port that processes listen on. They share one socket because they all use the same number. */
   #port: number
   #servedPort: number | null = null
   #stopping = false
@@ -65,69 +65,69 @@ class Supervisor {
     this.#log = log
   }
 
-  /** The first one finds out whether the settings are good and which port it is; only then are there others. */
+  /** The first process validates the settings and finds the port; then the others start. */
   async start(processes: number): Promise<{ url: string; hasSite: boolean }> {
-    // Asked twice to stop, this process exits at once; left to drain, the others would go on alone.
+    // A second interrupt exits this process at once. The others must not go on without it.
     process.once('exit', () => {
-      if (this.#stopping) for (const { running } of this.#places) running.kill()
+      if (this.#stopping) for (const { running } of this.#slots) running.kill()
     })
     for (let number = 1; number <= processes; number++)
-      this.#places.push({ number, pause: new RestartPause(), running: this.#fork() })
-    const [first, ...others] = this.#places
+      this.#slots.push({ number, pause: new RestartPause(), running: this.#fork() })
+    const [first, ...others] = this.#slots
     const served = await this.#serve(first)
     this.#servedPort = Number(new URL(served.url).port)
-    await Promise.all(others.map((place) => this.#serve(place)))
+    await Promise.all(others.map((slot) => this.#serve(slot)))
     return served
   }
 
-  /** Lets them drain, or ends them at once: before they all serve nobody knows of them, and nothing is lost. */
+  /** Lets them finish their requests, or kills them: before they all serve, nothing is lost. */
   async end(how: 'stop' | 'kill'): Promise<void> {
     this.#stopping = true
-    for (const { restart, running } of this.#places) {
+    for (const { restart, running } of this.#slots) {
       clearTimeout(restart)
       running[how]()
     }
-    await Promise.all(this.#places.map(({ running }) => running.ended))
+    await Promise.all(this.#slots.map(({ running }) => running.ended))
   }
 
   #fork(): ServerProcess {
-    return forkServer(() => this.#figures.read(this.#serving()))
+    return forkServer(() => this.#metrics.read(this.#serving()))
   }
 
-  async #serve(place: Place): Promise<{ url: string; hasSite: boolean }> {
-    const { running } = place
+  async #serve(slot: Slot): Promise<{ url: string; hasSite: boolean }> {
+    const { running } = slot
     const { data, environment } = this.#options
     const [port, servedPort] = [this.#port, this.#servedPort]
-    running.start({ process: place.number, port, servedPort, data, environment })
+    running.start({ process: slot.number, port, servedPort, data, environment })
     const served = await running.serving
-    place.servesSince = performance.now()
-    void running.ended.then((end) => this.#ended(place, running, end))
+    slot.servesSince = performance.now()
+    void running.ended.then((end) => this.#ended(slot, running, end))
     return served
   }
 
   #serving(): ServerProcess[] {
-    return this.#places.flatMap(({ running, servesSince }) => (servesSince === undefined ? [] : [running]))
+    return this.#slots.flatMap(({ running, servesSince }) => (servesSince === undefined ? [] : [running]))
   }
 
-  #ended(place: Place, running: ServerProcess, end: { code: number | null; signal: string | null }): void {
-    const servedMs = performance.now() - (place.servesSince ?? 0)
-    place.servesSince = undefined
-    this.#figures.ended(running)
+  #ended(slot: Slot, running: ServerProcess, end: { code: number | null; signal: string | null }): void {
+    const servedMs = performance.now() - (slot.servesSince ?? 0)
+    slot.servesSince = undefined
+    this.#metrics.ended(running)
     if (this.#stopping) return
-    // With the last of them a free port was given back: from now on it is asked for by its number.
+    // The last process has released the port, so the next one must ask for its number.
     if (this.#serving().length === 0 && this.#servedPort !== null) this.#port = this.#servedPort
-    const pauseMs = this.#startAgain(place, servedMs)
-    this.#log.error('process_ended', { process: place.number, pid: running.pid, ...end, restart_ms: pauseMs })
+    const pauseMs = this.#startAgain(slot, servedMs)
+    this.#log.error('process_ended', { process: slot.number, pid: running.pid, ...end, restart_ms: pauseMs })
   }
 
-  #startAgain(place: Place, servedMs: number): number {
-    const pauseMs = place.pause.next(servedMs)
-    place.restart = setTimeout(() => {
-      place.running = this.#fork()
-      this.#serve(place).catch((error: Error) => {
+  #startAgain(slot: Slot, servedMs: number): number {
+    const pauseMs = slot.pause.next(servedMs)
+    slot.restart = setTimeout(() => {
+      slot.running = this.#fork()
+      this.#serve(slot).catch((error: Error) => {
         if (this.#stopping) return
-        const restart_ms = this.#startAgain(place, 0)
-        this.#log.error('process_failed', { process: place.number, error: error.stack ?? String(error), restart_ms })
+        const restart_ms = this.#startAgain(slot, 0)
+        this.#log.error('process_failed', { process: slot.number, error: error.stack ?? String(error), restart_ms })
       })
     }, pauseMs)
     return pauseMs
@@ -137,22 +137,22 @@ class Supervisor {
 function onlyOne(processes: number): AgentGymError {
   return new AgentGymError({
     code: 'config_invalid',
-    message: `The embedded database is for one process, and this server was to have ${processes}.`,
-    hint: 'Set DATABASE_URL to a PostgreSQL database, or leave out --processes and AGENTGYM_PROCESSES.',
+    message: `${processes} server processes need PostgreSQL: the embedded database supports one process`,
+    hint: 'Set DATABASE_URL to a PostgreSQL database, or remove --processes and AGENTGYM_PROCESSES.',
     data: { field: 'AGENTGYM_PROCESSES' },
   })
 }
 
 const shortestMs = 100
 const longestMs = 10_000
-/** Whoever served that long was well: the next failure is a new one. */
+/** A process that served this long was healthy: the next failure restarts the backoff. */
 const healthyMs = 60_000
 
-/** How long to wait before a process that ended is started again: 0.1 s at first, doubled each time up to 10 s. */
+/** Backoff before a process is restarted: 0.1 s at first, doubled each time up to 10 s. */
 export class RestartPause {
   #nextMs = shortestMs
 
-  /** The pause in milliseconds, after a process that served for `servedMs`, or 0 where it never did. */
+  /** Milliseconds to wait after a process that served for `servedMs`, 0 if it never served. */
   next(servedMs: number): number {
     if (servedMs >= healthyMs) this.#nextMs = shortestMs
     const pauseMs = this.#nextMs

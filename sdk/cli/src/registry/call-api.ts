@@ -11,7 +11,7 @@ type ApiRequest<Schema extends z.ZodType> = {
   query?: Record<string, string | number | undefined>
   json?: unknown
   headers?: Record<string, string>
-  /** What the answer must look like; nothing is believed unread. */
+  /** The schema of the response, which is always validated. */
   answer: Schema
   signal?: AbortSignal
 }
@@ -22,7 +22,7 @@ export function clientOf({ server, token }: Connection): Client {
   return createClient({ server, ...(token === null ? {} : { token }) })
 }
 
-/** One request to the REST API. Throws the server's own error, with a hint for this machine where that says more. */
+/** One request to the REST API. Throws the server's error, with a hint for this machine where there is one. */
 export async function callApi<Schema extends z.ZodType>(
   connection: Connection,
   request: ApiRequest<Schema>,
@@ -57,8 +57,8 @@ export async function callApiWithHeaders<Schema extends z.ZodType>(
   throw new AgentGymError(
     {
       code: 'server_unreachable',
-      message: `${connection.server} answered ${path} with something that this version of agentgym does not understand`,
-      hint: 'Is it the address of an AgentGym server, and one as new as this command? AGENTGYM_SERVER sets another.',
+      message: `unexpected response from ${connection.server}${path}`,
+      hint: 'Check that this is an AgentGym server and that its version fits this command. AGENTGYM_SERVER sets another server.',
       data: { server: connection.server, path },
     },
     { cause: parsed.error },
@@ -74,7 +74,7 @@ function tooSlow({ server }: Connection, path: string, cause: unknown): AgentGym
   return new AgentGymError({ code: 'server_unreachable', message, data: { server, path } }, { cause })
 }
 
-/** Runs what asks the server; where the log-in is at fault, the error says what to do on this machine. */
+/** Runs a request; errors about the login or the connection get a hint for this machine. */
 export async function explained<Value>(connection: Connection, ask: () => Promise<Value>): Promise<Value> {
   try {
     return await ask()
@@ -90,25 +90,26 @@ export async function explained<Value>(connection: Connection, ask: () => Promis
   }
 }
 
-/** The server cannot know where our token comes from; what to do depends on it. */
+/** The right hint depends on where the token comes from, which the server cannot know. */
 function hintFor(error: AgentGymError, { server, tokenSource }: Connection): string | undefined {
   switch (error.code) {
     case 'unauthenticated':
       if (tokenSource === 'environment') {
-        return `${server} does not take the token in AGENTGYM_TOKEN: it is unknown, revoked or expired. Set a new one, or unset it and run agentgym login.`
+        return `The token in AGENTGYM_TOKEN is invalid, revoked or expired. Set a new one, or unset it and run agentgym login.`
       }
-      if (tokenSource === 'login') return `The stored log-in at ${server} was revoked or has expired: agentgym login.`
-      return `Log in at ${server} first: agentgym login.`
+      if (tokenSource === 'login')
+        return `Your login at ${server} has expired or was revoked. Log in again: agentgym login.`
+      return `Log in to ${server}: agentgym login.`
     case 'server_unreachable':
       return /\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/.test(server)
-        ? 'Start a server with agentgym serve, or name another one in AGENTGYM_SERVER.'
-        : 'Check the address (AGENTGYM_SERVER, or the one you logged in to) and the network.'
+        ? 'Start a server with agentgym serve, or set AGENTGYM_SERVER to another one.'
+        : 'Check your network and the server address (AGENTGYM_SERVER, or the server you logged in to).'
     case 'payout_not_ready':
-      return 'Say where payouts go to: agentgym earnings set-up.'
+      return 'Set up payouts first: agentgym earnings set-up.'
     case 'payment_declined':
-      return 'Nothing was taken. Try another amount or way to pay.'
+      return 'You were not charged. Try another amount or payment method.'
     case 'package_not_found':
-      return error.hint ?? `agentgym search finds packages; a private one needs agentgym login.`
+      return error.hint ?? `Find packages with agentgym search. Private packages need agentgym login.`
     default:
       return undefined
   }
@@ -129,10 +130,10 @@ async function readJson(response: Response): Promise<unknown> {
 }
 
 /**
- * A request that must count once: where no answer came, it is sent again under the same key, and the server tells what
- * became of the first. Without a `key`, each call is a request of its own.
+ * A request with an idempotency key: if no response arrives, it is sent again under the same key and counts once. Without
+ * a `key`, each call is a new request.
  */
-export async function sendOnce<Schema extends z.ZodType>(
+export async function sendIdempotent<Schema extends z.ZodType>(
   connection: Connection,
   request: ApiRequest<Schema>,
   key: string = randomUUID(),
@@ -144,7 +145,7 @@ export async function sendOnce<Schema extends z.ZodType>(
   })
 }
 
-/** The same key for the same words, on every machine: a command that is typed again meets its own request. */
-export function keyOf(...words: (string | number)[]): string {
+/** An idempotency key from what a request is about: the same command typed twice sends the same key. */
+export function idempotencyKey(...words: (string | number)[]): string {
   return createHash('sha256').update(JSON.stringify(words)).digest('hex')
 }

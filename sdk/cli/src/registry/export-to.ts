@@ -18,8 +18,8 @@ export type Export = {
 }
 
 /**
- * Writes what the server exports to a file and says so; `-` is stdout, which `--json` has for itself. Resolves to the
- * bytes of the file; undefined for stdout.
+ * Writes an export of the server to a file; `-` is stdout, which cannot be combined with `--json`. Resolves to the size
+ * in bytes; undefined for stdout.
  */
 export async function exportTo(
   file: string,
@@ -29,8 +29,8 @@ export async function exportTo(
   if (file === '-' && context.json) {
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: `${option} - writes the export to stdout, where --json prints its own line`,
-      hint: 'Leave one of the two out.',
+      message: `${option} - and --json both write to stdout`,
+      hint: 'Remove one of them.',
     })
   }
   const response = await fetch()
@@ -41,14 +41,14 @@ export async function exportTo(
   }
   const out = context.resolve(file)
   const bytes = await writeWhole(body, out, option, context)
-  context.sayJson({ ok: true, ...about, path: out, bytes })
+  context.printJson({ ok: true, ...about, path: out, bytes })
   const { paint, symbols } = context.terminal
   const shown = paint.bold(safeText(context.displayPath(out)))
-  context.say(`${paint.accent(symbols.ok)} Wrote ${shown} ${paint.dim(`(${formatBytes(bytes)})`)}`)
+  context.print(`${paint.accent(symbols.ok)} Wrote ${shown} ${paint.dim(`(${formatBytes(bytes)})`)}`)
   return bytes
 }
 
-/** Whole or not at all: what is there stays until the last byte has come. */
+/** Atomically: an existing file stays until the last byte has arrived. */
 async function writeWhole(body: Readable, out: string, option: string, context: CommandContext): Promise<number> {
   const temporary = `${out}.${randomUUID()}.tmp`
   const progress = transferProgress('exported', context)
@@ -73,11 +73,14 @@ function explainFailure(error: unknown, out: string, option: string, context: Co
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR'].includes(code)) {
     const message = `${context.displayPath(out)} cannot be written (${code})`
-    const hint = `Name a file in a folder that is there, with ${option} FILE.`
+    const hint = `Choose a file in an existing folder with ${option} FILE.`
     return new AgentGymError({ code: 'file_not_found', message, hint, data: { path: out } }, { cause: error })
   }
   if (!(error instanceof TypeError)) return error
-  // What fetch says where the connection breaks in the middle of an answer.
+  // What fetch throws when the connection breaks during a response.
   const hint = 'Run the command again; nothing was written.'
-  return new AgentGymError({ code: 'server_unreachable', message: 'the export broke off', hint }, { cause: error })
+  return new AgentGymError(
+    { code: 'server_unreachable', message: 'the connection was lost during the export', hint },
+    { cause: error },
+  )
 }

@@ -2,7 +2,7 @@ import { AgentGymError, type ErrorCode } from '@agentgym/contract'
 
 const whole = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const beginning = /^[0-9a-f][0-9a-f-]{3,35}$/
-/** Of the user's newest; older ones have to be named in full. */
+/** Pages of the newest to search; older ones need the full ID. */
 const pagesLooked = 20
 const shownIds = 5
 
@@ -17,7 +17,7 @@ export type Findable<One> = {
   page(cursor: string | undefined): Promise<{ found: One[]; next: string | null }>
 }
 
-/** An id as people type it: its first eight characters, which every command takes. */
+/** The first eight characters of an ID, which every command accepts. */
 export function shortId(id: string): string {
   return id.slice(0, 8)
 }
@@ -28,8 +28,8 @@ export function looksLikeId(text: string): boolean {
 }
 
 /**
- * What a user named by its id, or by the first four or more characters of it where only one of their own begins so.
- * Throws the code of what is missing, and `usage_invalid` for what is no id or begins several.
+ * Finds by ID, or by its first four or more characters if they are unambiguous among the user's own. Throws the `missing`
+ * code, and `usage_invalid` for an invalid or ambiguous ID.
  */
 export async function findById<One extends { id: string }>(text: string, kind: Findable<One>): Promise<One> {
   const { noun, listCommand, missing } = kind
@@ -38,8 +38,8 @@ export async function findById<One extends { id: string }>(text: string, kind: F
   if (!beginning.test(id)) {
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: `${JSON.stringify(text.slice(0, 100))} is not the id of ${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`,
-      hint: `Give at least the first 4 characters of its id; ${listCommand} shows them.`,
+      message: `${JSON.stringify(text.slice(0, 100))} is not ${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun} ID`,
+      hint: `Use at least the first 4 characters of the ID, as shown by ${listCommand}.`,
     })
   }
   const found = await thoseBeginning(id, kind)
@@ -47,16 +47,16 @@ export async function findById<One extends { id: string }>(text: string, kind: F
   if (found.length === 0) {
     throw new AgentGymError({
       code: missing,
-      message: `none of your ${noun}s begins with ${id}`,
-      hint: `${listCommand} shows your ${noun}s. One of somebody else has to be named by its whole id.`,
+      message: `no ${noun} of yours starts with ${id}`,
+      hint: `List your ${noun}s with ${listCommand}. For one of another account, use the full ID.`,
       data: { id },
     })
   }
   const ids = found.slice(0, shownIds).map((one) => one.id)
   throw new AgentGymError({
     code: 'usage_invalid',
-    message: `${found.length} of your ${noun}s begin with ${id}: ${ids.join(', ')}${found.length > ids.length ? ', …' : ''}`,
-    hint: `Give more of it, such as ${ids[0].slice(0, id.length + 4)}.`,
+    message: `${found.length} of your ${noun}s start with ${id}: ${ids.join(', ')}${found.length > ids.length ? ', …' : ''}`,
+    hint: `Use more characters, such as ${ids[0].slice(0, id.length + 4)}.`,
     data: { id, [`${noun}s`]: found.map((one) => one.id) },
   })
 }

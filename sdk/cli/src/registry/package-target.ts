@@ -26,8 +26,8 @@ export function requirePackageTarget(text: string): PackageTarget {
   const shown = JSON.stringify(text.slice(0, 200))
   throw new AgentGymError({
     code: 'name_invalid',
-    message: `${shown} is not the name of a package`,
-    hint: `Packages carry their publisher's scope: @acme/cart-pole, @acme/cart-pole@^1.0.0. agentgym search ${text.replace(/[^\w-]/g, '').slice(0, 40) || 'WORD'} finds them.`,
+    message: `${shown} is not a package name`,
+    hint: `Use the form @scope/name, such as @acme/cart-pole or @acme/cart-pole@^1.0.0. Find packages: agentgym search ${text.replace(/[^\w-]/g, '').slice(0, 40) || 'WORD'}`,
     data: { name: text.slice(0, 200) },
   })
 }

@@ -12,7 +12,7 @@ import { shortId } from '../registry/find-by-id.ts'
 import { transferProgress } from '../terminal/progress.ts'
 import { runPath } from './run-api.ts'
 
-/** The files of a run's agent, held to the integrity that its worker told. Throws `run_has_no_agent`. */
+/** The files of a run's agent, verified against the integrity that its worker reported. Throws `run_has_no_agent`. */
 export async function fetchAgent(
   connection: Connection,
   run: Run,
@@ -22,8 +22,8 @@ export async function fetchAgent(
     const command = `agentgym runs show ${shortId(run.id)}`
     throw new AgentGymError({
       code: 'run_has_no_agent',
-      message: `the run ${run.id} has no agent: it is ${run.state.replace('_', ' ')}`,
-      hint: `${command} says more. A run has an agent once it is completed.`,
+      message: `run ${run.id} has no agent: its state is ${run.state.replace('_', ' ')}`,
+      hint: `Only completed runs have an agent. Details: ${command}`,
       data: { id: run.id, state: run.state },
     })
   }
@@ -41,7 +41,7 @@ export async function fetchAgent(
 }
 
 /**
- * Writes a run's agent to a folder, as training here would have: whole or not at all, and read once before it is believed.
+ * Writes a run's agent to a folder, as local training would: atomically, and only if it can be loaded.
  * Throws as `claimAgentFolder` and `fetchAgent` do, and `agent_invalid`.
  */
 export async function downloadAgent(
@@ -64,7 +64,7 @@ export async function downloadAgent(
       { force: options.force, checkpoint: runtime.checkpointPath(folder) },
       options.context,
     )
-    // The folder is not there, or empty but for the request of a run that never came to anything.
+    // The folder is missing, or contains only the record of a run that produced nothing.
     await forgetRunRequest(folder)
     await rename(temporary, folder)
     return claimed

@@ -8,13 +8,12 @@ import { hasEnded, readRun, runPath } from './run-api.ts'
 
 export type EndedRun = { run: Run; completed: RunEventData['completed'] | undefined }
 
-/** How often the figures are asked for that come with no event: the place in the queue, and what the run has cost. */
+/** How often to poll for values without events: the position in the queue and the cost. */
 const askEveryMs = { queued: 3_000, running: 10_000 }
 const askAgainMs = 1_000
 
 /**
- * Shows a run from its first event until it ends, whoever's machine it is on; resolves to the run as it ended. A server
- * that goes away is waited for. Throws the server's errors, and what `signal` was aborted with.
+ * Shows a run from its first event until it ends; resolves to the final run. Waits for a server that is unreachable. Throws the server's errors, and what `signal` was aborted with.
  */
 export async function followRun(
   connection: Connection,
@@ -32,12 +31,12 @@ export async function followRun(
     view.remote({ run: await figures.asOf(event), event })
   }
   const onInterruption = (error: unknown) => {
-    // A stream that has come to its end is no silence.
+    // A stream that ended normally does not count as silence.
     if (error instanceof AgentGymError) view.remote({ run: figures.run, event: null, silent: true })
   }
   view.remote({ run, event: null })
   const asking = figures.keepAsking()
-  // Heard of below; until then it is nobody's.
+  // Awaited below; until then a rejection must not count as unhandled.
   asking.catch(() => {})
   try {
     do {
@@ -53,7 +52,7 @@ export async function followRun(
   }
 }
 
-/** The trainer's own news, as `agentgym train` tells them; undefined for those of the run's life. */
+/** The event as local training reports it; undefined for events about the run itself. */
 function trainingEventOf(event: RunEvent, { server }: Connection, id: string): TrainingEvent | undefined {
   switch (event.type) {
     case 'progress':
@@ -71,7 +70,7 @@ function trainingEventOf(event: RunEvent, { server }: Connection, id: string): T
   }
 }
 
-/** The run as it was last asked for. */
+/** The run as last read. */
 class RunFigures {
   readonly #connection: Connection
   readonly #view: TrainingView
@@ -86,7 +85,7 @@ class RunFigures {
     this.#signal = AbortSignal.any([signal, this.#stopped.signal])
   }
 
-  /** Asks until the server answers: it may be starting anew. */
+  /** Retries until the server responds: it may be restarting. */
   async ask(): Promise<Run> {
     for (;;) {
       try {
@@ -102,7 +101,7 @@ class RunFigures {
     }
   }
 
-  /** The run after an event; what is told again of earlier days needs no question. */
+  /** The run after an event; replayed events need no request. */
   async asOf(event: RunEvent): Promise<Run> {
     return event.seq > this.run.last_event ? this.ask() : this.run
   }
@@ -115,7 +114,7 @@ class RunFigures {
         this.#view.remote({ run: await this.ask(), event: null })
       } catch (error) {
         if (this.#signal.aborted) return
-        // What the server refuses, it refuses the events too.
+        // If the server refuses this, it refuses the events too.
         if (!(error instanceof AgentGymError)) throw error
       }
     }

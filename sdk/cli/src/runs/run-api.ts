@@ -9,14 +9,14 @@ import {
 } from '@agentgym/contract'
 import type { z } from 'zod'
 import type { Connection } from '../account/connection.ts'
-import { callApi, sendOnce } from '../registry/call-api.ts'
+import { callApi, sendIdempotent } from '../registry/call-api.ts'
 import { findById } from '../registry/find-by-id.ts'
 
 type RunFilter = { state?: string; scenario?: string; account?: string; limit?: number; cursor?: string }
 
 const endStates: readonly RunState[] = ['completed', 'failed', 'cancelled', 'budget_exceeded']
 
-/** Whether no worker has the run or will get it by itself. */
+/** Whether the run has ended: no worker has it or will get it on its own. */
 export function hasEnded({ state }: Run): boolean {
   return endStates.includes(state)
 }
@@ -25,9 +25,9 @@ export function runPath(id: string): string {
   return `/v1/runs/${encodeURIComponent(id)}`
 }
 
-/** Queues a run, once: where no answer came, it is asked for again under the same key. */
+/** Queues a run, with an idempotency key. */
 export function startRun(connection: Connection, request: StartRunRequest): Promise<Run> {
-  return sendOnce(connection, { method: 'POST', path: '/v1/runs', json: request, answer: runSchema })
+  return sendIdempotent(connection, { method: 'POST', path: '/v1/runs', json: request, answer: runSchema })
 }
 
 export function readRun(connection: Connection, id: string, signal?: AbortSignal): Promise<Run> {
@@ -52,7 +52,7 @@ export function readStatus(connection: Connection): Promise<ServerStatus> {
   return callApi(connection, { path: '/v1/status', answer: serverStatusSchema })
 }
 
-/** The run that a user named by its id or the beginning of it. Throws `run_not_found` and `usage_invalid`. */
+/** A run by its ID or the beginning of it. Throws `run_not_found` and `usage_invalid`. */
 export async function findRun(connection: Connection, text: string): Promise<Run> {
   return findById(text, {
     noun: 'run',

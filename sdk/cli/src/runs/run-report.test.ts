@@ -92,11 +92,11 @@ describe('a run in full', () => {
     const text = report(completedRun)
     for (const word of [
       '✓ completed',
-      '€0.42 of €2.50, at €2.49 an hour',
+      '€0.42 of €2.50, at €2.49 per hour',
       'target 475 dashed',
       'Every target reached on 100 held-out episodes',
-      'not heard of any more; queued again',
-      '75% of the budget is spent: €1.88 of €2.50',
+      'Lost contact with its worker; queued again',
+      '75% of the budget used: €1.88 of €2.50',
       '2 h ago',
     ])
       expect(text).toContain(word)
@@ -107,7 +107,7 @@ describe('a run in full', () => {
     const lines = report(failedRun).split('\n')
     expect(lines[0]).toBe('Run 4f0c1d2e · ✗ failed')
     expect(lines.join('\n')).toContain('scenario_threw')
-    expect(lines.join('\n')).toContain('gpu-1, the 3rd that had it')
+    expect(lines.join('\n')).toContain('gpu-1 (attempt 3)')
   })
 })
 
@@ -125,7 +125,7 @@ describe('status', () => {
 
   it('says what to do where there is no worker', () => {
     const text = statusLines('http://localhost', { ...quietStatus, workers: [] }, terminalOf(80), nowMs).join('\n')
-    expect(text).toContain('No worker has been heard of')
+    expect(text).toContain('No workers')
     expect(text).toContain('agentgym worker')
   })
 })

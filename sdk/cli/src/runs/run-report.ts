@@ -23,7 +23,7 @@ type ReportOptions = { verbose: boolean; nowMs: number }
 const chartRows = 10
 const eventsShown = 12
 
-/** Everything about a run, for people: fields, curve, result, events. No line is wider than the terminal. */
+/** Everything about a run: fields, curve, result, events. No line is wider than the terminal. */
 export function runReport(run: Run, history: RunHistory, terminal: Terminal, options: ReportOptions): string[] {
   const { paint, symbols } = terminal
   const width = Math.min(terminal.columns(), 100)
@@ -56,25 +56,22 @@ function failureLines({ error }: Run, { paint, symbols }: Terminal, width: numbe
 function fields(run: Run, { nowMs }: ReportOptions): [string, string][] {
   const { cost, progress, agent } = run
   const price = cost.price_minor_per_hour
-  const hourly = price ? `, at ${formatAmount(price, cost.currency)} an hour` : ''
+  const hourly = price ? `, at ${formatAmount(price, cost.currency)} per hour` : ''
   const pairs: [string, string | null][] = [
     ['id', run.id],
     ['scenario', `${run.scenario.name}@${run.scenario.version}`],
     ['algorithm', `${run.algorithm}, seed ${run.seed}`],
     ['account', run.created_by === run.owner ? run.owner : `${run.owner}, started by ${run.created_by}`],
     ['submitted', `${momentText(run.created_at)}, ${formatAge(run.created_at, nowMs)} ago`],
-    ['took', run.ended_at === null || run.started_at === null ? null : tookText(run.started_at, run.ended_at)],
-    [
-      'worker',
-      run.worker === null ? null : `${run.worker}${run.attempt > 1 ? `, the ${ordinal(run.attempt)} that had it` : ''}`,
-    ],
+    ['duration', run.ended_at === null || run.started_at === null ? null : tookText(run.started_at, run.ended_at)],
+    ['worker', run.worker === null ? null : `${run.worker}${run.attempt > 1 ? ` (attempt ${run.attempt})` : ''}`],
     ['progress', progress === null ? null : progressText(progress)],
     [
       'checkpoint',
       run.checkpoint &&
         `iteration ${formatCount(run.checkpoint.iteration)}, ${formatCount(run.checkpoint.steps)} steps`,
     ],
-    ['cost', `${costText(run) ?? 'nothing'}${hourly}`],
+    ['cost', `${costText(run) ?? 'free'}${hourly}`],
     ['agent', agent && `${formatBytes(agent.size)}, ${agent.integrity}`],
     ['package', agent?.package ? `${agent.package.name}@${agent.package.version}` : null],
   ]
@@ -106,11 +103,11 @@ function curveLines(run: Run, { curve }: RunHistory, terminal: Terminal): string
     },
   )
   const target = criterion === undefined ? '' : `, target ${formatTarget(criterion.target)} dashed`
-  const title = `Return, mean of the last 100 episodes: ${formatValue(last.return_mean)}${target}`
+  const title = `Mean return of the last 100 episodes: ${formatValue(last.return_mean)}${target}`
   return [
     fitText(title, terminal.columns() - 1, terminal.symbols.ellipsis),
     ...rows.map(({ axis, plot, target: onTarget }) => {
-      // The target's dashes are dim, the curve that crosses them is not.
+      // Dim the dashes of the target, but not the curve crossing them.
       const parts = onTarget ? plot.split(/([╌-]+)/) : [plot]
       const painted = parts.map((part, at) => (at % 2 === 1 ? paint.dim(part) : paint.accent(part)))
       return `${paint.dim(axis)}${painted.join('')}`.trimEnd()
@@ -119,15 +116,15 @@ function curveLines(run: Run, { curve }: RunHistory, terminal: Terminal): string
 }
 
 function eventLines(run: Run, { events }: RunHistory, terminal: Terminal): string[] {
-  const told = events.flatMap((event) => {
+  const lines = events.flatMap((event) => {
     const text = eventText(run, event)
     return text === undefined ? [] : [{ at: event.at, text }]
   })
-  if (told.length === 0) return []
-  const shown = told.slice(-eventsShown)
-  const left = told.length - shown.length
+  if (lines.length === 0) return []
+  const shown = lines.slice(-eventsShown)
+  const left = lines.length - shown.length
   const checkpoints = events.filter(({ type }) => type === 'checkpoint').length
-  const title = `Events${left > 0 ? `, ${formatCount(left)} earlier ones left out` : ''}`
+  const title = `Events${left > 0 ? `, ${formatCount(left)} earlier events omitted` : ''}`
   return [
     checkpoints > 0 ? `${title}; ${formatCount(checkpoints)} checkpoint${checkpoints === 1 ? '' : 's'}` : title,
     ...shown.map(
@@ -140,15 +137,15 @@ function eventLines(run: Run, { events }: RunHistory, terminal: Terminal): strin
 function eventText(run: Run, event: RunHistory['events'][number]): string | undefined {
   switch (event.type) {
     case 'evaluation':
-      return `Held out: return ${formatValue(event.data.evaluation.return_mean)} at ${formatCount(event.data.steps)} steps`
+      return `Evaluation: return ${formatValue(event.data.evaluation.return_mean)} at ${formatCount(event.data.steps)} steps`
     case 'completed':
       return `Completed, ${formatCount(event.data.steps)} steps in ${formatDuration(event.data.seconds)}`
     case 'failed':
       return `Failed: ${safeText(event.data.error.message, 300)}`
     case 'cancelled':
-      return 'Cancelled'
+      return 'Canceled'
     case 'budget_exceeded':
-      return `Out of budget: ${formatAmount(event.data.spent_minor, run.cost.currency)} spent`
+      return `Budget used up: ${formatAmount(event.data.spent_minor, run.cost.currency)} spent`
     default:
       return remoteText({ run, event })
   }
@@ -158,28 +155,23 @@ function settingPairs({ settings }: Run): [string, string][] {
   return Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value) ?? '-'])
 }
 
-/** `2026-11-28 03:20:04`, in UTC, as the server tells it. */
+/** `2026-11-28 03:20:04`, in UTC. */
 function momentText(moment: string): string {
   return new Date(moment).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 function tookText(from: string, to: string): string {
-  return `${formatDuration(Math.max(0, (Date.parse(to) - Date.parse(from)) / 1000))} from its first worker to its end`
-}
-
-function ordinal(count: number): string {
-  const suffix = new Intl.PluralRules('en-US', { type: 'ordinal' }).select(count)
-  return `${count}${{ one: 'st', two: 'nd', few: 'rd', other: 'th', zero: 'th', many: 'th' }[suffix]}`
+  return `${formatDuration(Math.max(0, (Date.parse(to) - Date.parse(from)) / 1000))}`
 }
 
 export type RunHistory = {
-  /** What befell the run, in order; its iterations are the curve. */
+  /** Events of the run in order, without its iterations, which are the curve. */
   events: Exclude<RunEvent, { type: 'progress' }>[]
   /** Mean return of the last 100 episodes after each iteration; none before an episode has ended. */
   curve: { steps: number; return_mean: number }[]
 }
 
-/** Everything that a run has told so far. */
+/** All events of a run so far. */
 export async function readHistory(connection: Connection, run: Run): Promise<RunHistory> {
   const history: RunHistory = { events: [], curve: [] }
   await explained(connection, async () => {
@@ -195,7 +187,7 @@ export async function readHistory(connection: Connection, run: Run): Promise<Run
   return history
 }
 
-/** A run's state in a word, with the sign of what it means: done, failed, or out of budget. */
+/** A run's state, with its symbol. */
 export function runStateText({ state, ahead, cancel_requested: ending }: Run, { symbols }: Terminal): string {
   switch (state) {
     case 'completed':
@@ -203,12 +195,12 @@ export function runStateText({ state, ahead, cancel_requested: ending }: Run, { 
     case 'failed':
       return `${symbols.failed} failed`
     case 'cancelled':
-      return `${symbols.warning} cancelled`
+      return `${symbols.warning} canceled`
     case 'budget_exceeded':
       return `${symbols.warning} out of budget`
     case 'queued':
       return ahead ? `queued, ${ahead} ahead` : 'queued'
     case 'running':
-      return ending ? 'being cancelled' : 'running'
+      return ending ? 'canceling' : 'running'
   }
 }

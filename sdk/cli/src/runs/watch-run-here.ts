@@ -12,15 +12,15 @@ import { downloadAgent } from './download-agent.ts'
 import { type EndedRun, followRun } from './follow-run.ts'
 
 export type WatchOptions = {
-  /** Folder that the agent is written to once there is one; null leaves it on the server. */
+  /** Folder to write the agent to when the run completes; null leaves it on the server. */
   out: string | null
-  /** An agent that lies in the folder moves aside. */
+  /** Moves an existing agent in the folder aside. */
   force: boolean
 }
 
 /**
- * Shows a run until it ends or the user leaves; what it came to is its result, as after training here, or its error.
- * Leaving changes nothing about the run.
+ * Shows a run until it ends or the user detaches, then its result, as after local training, or its error. Detaching does
+ * not affect the run.
  */
 export async function watchRunHere(
   connection: Connection,
@@ -38,7 +38,7 @@ export async function watchRunHere(
   } catch (error) {
     await view?.close()
     if (!interrupt.signal.aborted) throw stillRunning(error, run)
-    return sayDetached(run, context)
+    return printDetached(run, context)
   } finally {
     interrupt.release()
   }
@@ -68,7 +68,7 @@ async function planOf(
   }
 }
 
-/** For the targets beside the figures; a run is worth watching without them. */
+/** For the targets, which are optional: a run can be watched without them. */
 async function scenarioManifest(connection: Connection, { scenario }: Run) {
   try {
     const { manifest } = await readVersion(connection, scenario.name, scenario.version)
@@ -112,63 +112,63 @@ async function fetchTo(
     const { movedTo } = await downloadAgent(connection, run, out, options)
     if (movedTo === null) return
     const shown = safeText(context.displayPath(movedTo))
-    context.say(`${context.terminal.symbols.next} The agent that was there moved to ${shown}`)
+    context.print(`${context.terminal.symbols.next} Moved the existing agent to ${shown}`)
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
     const { code, message, data } = error
-    const hint = `The run is completed and the server keeps its agent: agentgym runs download ${shortId(run.id)} --out DIR.`
+    const hint = `The run is complete. Download the agent again: agentgym runs download ${shortId(run.id)} --out DIR`
     throw new AgentGymError({ code, message, hint, data: { ...data, run: run.id } }, { cause: error })
   }
 }
 
-/** What a run ended with, where it is no agent. */
+/** The error of a run that did not complete. */
 function failureOf(run: Run): AgentGymError {
   const { currency, spent_minor: spent, budget_minor: budget } = run.cost
   const id = shortId(run.id)
-  const at = run.checkpoint === null ? '' : `; its last checkpoint is that of iteration ${run.checkpoint.iteration}`
+  const at = run.checkpoint === null ? '' : `; last checkpoint: iteration ${run.checkpoint.iteration}`
   const data = { run: run.id, state: run.state, spent_minor: spent, currency }
   switch (run.state) {
     case 'budget_exceeded':
       return new AgentGymError({
         code: 'budget_exceeded',
-        message: `the run ${id} has used up its budget: ${formatAmount(spent, currency)} of ${formatAmount(budget ?? spent, currency)}${at}`,
-        hint: `Go on from there with a higher one: agentgym runs resume ${id} --budget AMOUNT.`,
+        message: `run ${id} used up its budget: ${formatAmount(spent, currency)} of ${formatAmount(budget ?? spent, currency)}${at}`,
+        hint: `Resume it with a higher budget: agentgym runs resume ${id} --budget AMOUNT`,
         data,
       })
     case 'cancelled':
       return new AgentGymError({
         code: 'training_cancelled',
-        message: `the run ${id} was cancelled${at}`,
-        hint: `agentgym runs show ${id} tells how far it came.`,
+        message: `run ${id} was canceled${at}`,
+        hint: `Details: agentgym runs show ${id}`,
         data,
       })
     default: {
-      const error = run.error ?? { code: 'training_failed', message: `the run ${id} failed` }
+      const error = run.error ?? { code: 'training_failed', message: `run ${id} failed` }
       return new AgentGymError({ ...error, data: { ...error.data, ...data } })
     }
   }
 }
 
-/** Whatever ended the watching, the run goes on. */
+/** The run continues, whatever stopped the watching. */
 function stillRunning(error: unknown, run: Run): unknown {
   if (!(error instanceof AgentGymError)) return error
   const { code, message, data } = error
   const id = shortId(run.id)
-  const hint = `${error.hint === undefined ? '' : `${error.hint}\n`}The run goes on without you: agentgym runs watch ${id} finds it again.`
+  const hint = `${error.hint === undefined ? '' : `${error.hint}\n`}The run continues on the server. Watch it again: agentgym runs watch ${id}`
   return new AgentGymError({ code, message, hint, data: { ...data, run: run.id } }, { cause: error })
 }
 
-function sayDetached(run: Run, context: CommandContext): void {
-  context.sayJson(runLine(run, 'detached'))
-  for (const line of howToFollow(run, context)) context.say(line)
+function printDetached(run: Run, context: CommandContext): void {
+  context.printJson(runLine(run, 'detached'))
+  for (const line of howToFollow(run, context)) context.print(line)
 }
 
-/** Where a run is that goes on without us. */
+/** How to find a run that continues on the server. */
 export function howToFollow(run: Run, { terminal }: CommandContext): string[] {
   const { paint, symbols } = terminal
   const id = shortId(run.id)
   return [
-    `${paint.accent(symbols.ok)} The run ${paint.bold(id)} goes on at the server ${paint.dim(`(${run.id})`)}`,
-    `${symbols.next} Watch it: ${paint.accent(`agentgym runs watch ${id}`)}; end it: ${paint.accent(`agentgym runs cancel ${id}`)}`,
+    `${paint.accent(symbols.ok)} Run ${paint.bold(id)} continues on the server ${paint.dim(`(${run.id})`)}`,
+    `${symbols.next} Watch: ${paint.accent(`agentgym runs watch ${id}`)}; cancel: ${paint.accent(`agentgym runs cancel ${id}`)}`,
   ]
 }

@@ -7,12 +7,11 @@ import { findLocked } from '../packages/lock-file.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
 import { unscopedName } from './scenarios.ts'
 
-/** Where `train` puts agents and `list` looks for them. */
+/** Where `train` writes agents and `list` finds them. */
 export const agentsFolder = 'agents'
 
 /**
- * The folder of the agent that a user named: a folder that holds an agent.json, else what agentgym.lock names, else the
- * name of one in ./agents. Throws `file_not_found`.
+ * Finds an agent: a folder with an agent.json, else a package of agentgym.lock, else the name of a folder in ./agents. Throws `file_not_found`.
  */
 export async function resolveAgentFolder(target: string, context: CommandContext): Promise<string> {
   const wanted = parsePackageTarget(target)
@@ -26,15 +25,15 @@ export async function resolveAgentFolder(target: string, context: CommandContext
   const nearest = nearestName(target, names)
   throw new AgentGymError({
     code: 'file_not_found',
-    message: `there is no agent ${JSON.stringify(target.slice(0, 200))}: no folder of that name holds an agent.json`,
+    message: `no agent ${JSON.stringify(target.slice(0, 200))}: no folder of that name contains an agent.json`,
     hint: nearest
       ? `Did you mean ${join(agentsFolder, nearest)}?`
-      : 'Name the folder that agentgym train printed; agentgym list shows the agents in ./agents.',
+      : 'Use the folder that agentgym train printed. List the agents in ./agents with agentgym list.',
     data: { target: target.slice(0, 200), ...(nearest ? { suggestion: join(agentsFolder, nearest) } : {}) },
   })
 }
 
-/** The folders below `parent` that hold an agent.json, by name. A missing parent has none. */
+/** The subfolders of `parent` with an agent.json, by name. None for a missing parent. */
 export async function findAgents(parent: string): Promise<{ name: string; folder: string }[]> {
   if (!existsSync(parent)) return []
   const entries = await readdir(parent, { withFileTypes: true })

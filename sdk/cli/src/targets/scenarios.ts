@@ -6,7 +6,7 @@ import { AgentGymError, nearestName, type ScenarioPackage } from '@agentgym/cont
 import { packageKind, readScenarioPackage } from '@agentgym/runtime/scenario-package'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
-import { sayInstalled } from '../commands/install.ts'
+import { printInstalled } from '../commands/install.ts'
 import { type InstallOptions, installPackage } from '../packages/install-package.ts'
 import { findLocked } from '../packages/lock-file.ts'
 import { type PackageTarget, parsePackageTarget } from '../registry/package-target.ts'
@@ -14,8 +14,8 @@ import { transferProgress } from '../terminal/progress.ts'
 import { safeText } from '../terminal/text.ts'
 
 /**
- * The folder of the scenario that a user named, wherever it is: a folder, a built-in, what agentgym.lock names, and at
- * last the registry, from which it is installed first. A range asks the registry unless the lock's version lies in it.
+ * Finds a scenario: a folder, a built-in, a package of agentgym.lock, or a package of the registry, which is installed
+ * first. A range needs the registry unless it includes the locked version.
  */
 export async function obtainScenarioFolder(target: string, context: CommandContext): Promise<string> {
   const local = await findLocalScenario(target, context)
@@ -29,10 +29,10 @@ export async function obtainScenarioFolder(target: string, context: CommandConte
   return install(exact, { locked: locked.integrity, lockedRange: locked.range }, context)
 }
 
-/** What says more than that the scenario is not here. */
-const telling = ['integrity_mismatch', 'payment_required', 'hosted_only', 'package_taken_down']
+/** Errors worth showing instead of "the scenario is missing". */
+const reported = ['integrity_mismatch', 'payment_required', 'hosted_only', 'package_taken_down']
 
-/** The version that an agent was trained on, from the registry; undefined where it cannot be had. */
+/** Installs the version that an agent was trained on; undefined if it is not available. */
 export async function installExact(
   { name, version }: { name: string; version: string },
   context: CommandContext,
@@ -40,10 +40,10 @@ export async function installExact(
   const wanted = parsePackageTarget(`${name}@${version}`)
   if (wanted === undefined) return undefined
   try {
-    // The working folder does not depend on it: an evaluation changes no lock file.
+    // The working folder does not depend on it, so an evaluation leaves its lock file unchanged.
     return await install(wanted, { lock: false }, context)
   } catch (error) {
-    if (error instanceof AgentGymError && !telling.includes(error.code)) return undefined
+    if (error instanceof AgentGymError && !reported.includes(error.code)) return undefined
     throw error
   }
 }
@@ -54,7 +54,7 @@ async function install(target: PackageTarget, options: InstallOptions, context: 
   try {
     const installed = await installPackage(connection, target, { ...options, onProgress: progress.update }, context)
     progress.close()
-    sayInstalled(installed, context)
+    printInstalled(installed, context)
     return installed.folder
   } finally {
     progress.close()
@@ -62,8 +62,7 @@ async function install(target: PackageTarget, options: InstallOptions, context: 
 }
 
 /**
- * The folder of the scenario that a user named: a folder, else the name of a built-in scenario. A folder wins over a
- * built-in of the same name, as `./cart-pole` is what its author sees. Throws `file_not_found`.
+ * Finds a scenario on this machine: a folder, else the name of a built-in. A folder wins over a built-in of the same name. Throws `file_not_found`.
  */
 export async function resolveScenarioFolder(target: string, context: CommandContext): Promise<string> {
   const local = await findLocalScenario(target, context)
@@ -72,15 +71,15 @@ export async function resolveScenarioFolder(target: string, context: CommandCont
   const nearest = nearestName(unscopedName(target), names)
   throw new AgentGymError({
     code: 'file_not_found',
-    message: `there is no scenario ${JSON.stringify(target.slice(0, 200))}: neither a folder nor a built-in name`,
+    message: `no scenario ${JSON.stringify(target.slice(0, 200))}: neither a folder nor a built-in scenario`,
     hint: nearest
-      ? `Did you mean ${nearest}? agentgym list shows all.`
-      : 'agentgym list shows the built-in scenarios, agentgym search those of the registry (@scope/name).',
+      ? `Did you mean ${nearest}? List the built-in scenarios with agentgym list.`
+      : 'List the built-in scenarios with agentgym list, or search the registry with agentgym search.',
     data: { target: target.slice(0, 200), ...(nearest ? { suggestion: nearest } : {}) },
   })
 }
 
-/** As `resolveScenarioFolder`; undefined where the name is neither. */
+/** As `resolveScenarioFolder`; undefined if there is none. */
 export async function findLocalScenario(target: string, context: CommandContext): Promise<string | undefined> {
   const folder = context.resolve(target)
   if (await isFolder(folder)) return folder
@@ -114,7 +113,7 @@ export async function builtInScenarios(): Promise<BuiltInScenario[]> {
   return found
 }
 
-/** The built-in scenario of a name, with its scope or without it. */
+/** A built-in scenario by its name, with or without scope. */
 export async function findBuiltIn(name: string): Promise<BuiltInScenario | undefined> {
   const scenarios = await builtInScenarios()
   return scenarios.find((scenario) => scenario.package.name === name || unscopedName(scenario.package.name) === name)

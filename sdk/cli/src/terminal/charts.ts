@@ -15,7 +15,7 @@ type CurveChartOptions = {
   unicode: boolean
 }
 
-/** One row of the chart in parts, so that the caller can colour the plot and dim the axis. */
+/** One row of the chart in parts, so that the caller can color the plot and dim the axis. */
 export type ChartRow = { axis: string; plot: string; target: boolean }
 
 // Bit of each dot in a braille cell (Unicode block U+2800), by row then column.
@@ -58,7 +58,7 @@ export function curveChart(points: readonly CurvePoint[], options: CurveChartOpt
   return rows
 }
 
-/** The values at the first and last line, and at one between when there is room. */
+/** The values at the first and last line, and at one between if there is room. */
 function axisLabels({ low, high }: { low: number; high: number }, lines: number): Map<number, string> {
   const middle = Math.floor((lines - 1) / 2)
   const labelled = lines > 4 ? [0, middle, lines - 1] : [0, lines - 1]

@@ -8,7 +8,7 @@ type TransferProgress = { update(bytes: number, total: number | null): void; clo
 
 const redrawMs = 100
 
-/** A bar with rate and time left for an upload or a download; nothing where nobody watches. */
+/** A progress bar with rate and time left for an upload or a download; only on a terminal. */
 export function transferProgress(label: string, { terminal, json, io }: CommandContext): TransferProgress {
   if (json || !terminal.live) return { update: () => {}, close: () => {} }
   const draw = createLogUpdate(io.stdout)
@@ -23,13 +23,13 @@ export function transferProgress(label: string, { terminal, json, io }: CommandC
       const left =
         total !== null && bytes > 0 && bytes < total ? `, ${formatDuration((total - bytes) / rate)} left` : ''
       const done = total === null ? formatBytes(bytes) : `${formatBytes(bytes)} / ${formatBytes(total)}`
-      const figures = `  ${label} ${done}, ${formatBytes(Math.round(rate))}/s${left}`
+      const text = `  ${label} ${done}, ${formatBytes(Math.round(rate))}/s${left}`
       const width = terminal.columns() - 1
-      const room = width - figures.length
+      const room = width - text.length
       draw(
         room < 8 || total === null
-          ? fitText(figures.trim(), width, terminal.symbols.ellipsis)
-          : progressBar(bytes / Math.max(total, 1), Math.min(40, room), terminal) + figures,
+          ? fitText(text.trim(), width, terminal.symbols.ellipsis)
+          : progressBar(bytes / Math.max(total, 1), Math.min(40, room), terminal) + text,
       )
     },
     close: () => {
@@ -41,7 +41,7 @@ export function transferProgress(label: string, { terminal, json, io }: CommandC
 
 type EpisodeProgress = { update(done: number, total: number): void; close(): void }
 
-/** A bar for held-out episodes, with the time left; nothing where nobody watches. */
+/** A progress bar with the time left for held-out episodes; only on a terminal. */
 export function episodeProgress({ terminal, json, io }: CommandContext): EpisodeProgress {
   if (json || !terminal.live) return { update: () => {}, close: () => {} }
   const draw = createLogUpdate(io.stdout)
@@ -54,13 +54,13 @@ export function episodeProgress({ terminal, json, io }: CommandContext): Episode
       last = now
       const seconds = (now - started) / 1000
       const left = done > 0 && done < total ? `, ${formatDuration((seconds / done) * (total - done))} left` : ''
-      const figures = `  ${formatCount(done)} / ${formatCount(total)} episodes${left}`
+      const text = `  ${formatCount(done)} / ${formatCount(total)} episodes${left}`
       const width = terminal.columns() - 1
-      const room = width - figures.length
+      const room = width - text.length
       draw(
         room < 8
-          ? fitText(figures.trim(), width)
-          : progressBar(done / Math.max(total, 1), Math.min(40, room), terminal) + figures,
+          ? fitText(text.trim(), width)
+          : progressBar(done / Math.max(total, 1), Math.min(40, room), terminal) + text,
       )
     },
     close: () => {

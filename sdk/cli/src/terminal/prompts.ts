@@ -5,25 +5,25 @@ import type { CommandIo } from '../command-io.ts'
 import { safeText, wrapText } from './text.ts'
 
 type Consent = {
-  /** Given beforehand: `--yes`. */
+  /** Given on the command line: `--yes`. */
   given: boolean
-  /** What is asked, such as `Buy it for $12.50?`. */
+  /** Shown to the user, such as `Buy it for $12.50?`. */
   question: string
-  /** What stands for yes where nobody can be asked: `--yes buys it without asking`. */
+  /** What to do without a terminal, such as `use --yes to skip the prompt`. */
   otherwise: string
 }
 
 /**
- * Asks before something that cannot be taken back. False where the user says no. Throws `usage_invalid` where nobody can
- * be asked: no terminal, or `--json`, whose output is not for people.
+ * Asks before something that cannot be undone. False when the user declines. Throws `usage_invalid` when there is no
+ * terminal to ask on, and under `--json`.
  */
 export async function confirm({ given, question, otherwise }: Consent, context: CommandContext): Promise<boolean> {
   if (given) return true
   if (context.json || !context.io.stdin.isTTY || !context.terminal.live) {
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: `there is nobody to ask: ${question}`,
-      hint: `${otherwise}. Nothing was done.`,
+      message: `this command needs confirmation: ${question}`,
+      hint: `${otherwise}. Nothing was changed.`,
       data: { question },
     })
   }
@@ -36,7 +36,7 @@ export async function confirm({ given, question, otherwise }: Consent, context: 
   return !isCancel(answer) && answer
 }
 
-/** The password from `AGENTGYM_PASSWORD`, else from a prompt that shows none of it. Never from the command line. */
+/** The password from `AGENTGYM_PASSWORD`, else from a prompt that does not echo it. Never from the command line. */
 export async function askPassword(
   message: string,
   { repeat }: { repeat: boolean },
@@ -47,15 +47,15 @@ export async function askPassword(
   if (!io.stdin.isTTY || !io.stdout.isTTY) {
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: 'there is no terminal to ask for the password',
+      message: 'cannot ask for the password without a terminal',
       hint: 'Set AGENTGYM_PASSWORD, or run the command in a terminal.',
     })
   }
   const typed = await askForPassword(message, io)
-  if (repeat && (await askForPassword('The same once more', io)) !== typed) {
+  if (repeat && (await askForPassword('Confirm the password', io)) !== typed) {
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: 'the two passwords differ; nothing was done',
+      message: 'the passwords do not match; nothing was changed',
       hint: 'Run the command again.',
     })
   }
@@ -65,19 +65,19 @@ export async function askPassword(
 async function askForPassword(message: string, { stdin, stdout }: CommandIo): Promise<string> {
   const typed = await password({
     message,
-    validate: (value) => (value ? undefined : 'Type a password'),
+    validate: (value) => (value ? undefined : 'Enter a password'),
     input: stdin,
     output: stdout,
   })
   if (!isCancel(typed)) return typed
   throw new AgentGymError({
     code: 'usage_invalid',
-    message: 'no password was given; nothing was done',
+    message: 'no password entered; nothing was changed',
     hint: 'Run the command again, or set AGENTGYM_PASSWORD.',
   })
 }
 
-/** A sentence or two for people, in lines that fit the terminal. */
-export function sayWrapped(text: string, { say, terminal }: CommandContext): void {
-  for (const line of wrapText(safeText(text, 2_000), Math.min(terminal.columns(), 100) - 1)) say(line)
+/** Prints text in lines that fit the terminal. */
+export function printWrapped(text: string, { print, terminal }: CommandContext): void {
+  for (const line of wrapText(safeText(text, 2_000), Math.min(terminal.columns(), 100) - 1)) print(line)
 }

@@ -5,7 +5,8 @@ import { columnsOf, fitText, padText, safeText, wrapText } from './text.ts'
 
 export type Column = {
   title: string
-  align?: 'left' | 'right' /** Gives way first when the terminal is narrow. */
+  align?: 'left' | 'right'
+  /** Cut first when the terminal is narrow. */
   shrink?: boolean
 }
 
@@ -29,7 +30,7 @@ const noBorders = {
 
 /**
  * A table without lines that is never wider than the terminal: columns marked `shrink` are cut first, then the last ones
- * are left out. Cells are plain text; `paintCell` styles them after they were measured.
+ * are left out. Cells are plain text; `paintCell` styles them after they were cut.
  */
 export function renderTable(
   columns: readonly Column[],
@@ -43,8 +44,7 @@ export function renderTable(
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
     colAligns: widths.map((_, index) => columns[index].align ?? 'left'),
   })
-  const cell = (text: string, index: number) =>
-    padText(fitText(text, widths[index], terminal.symbols.ellipsis), widths[index], columns[index].align)
+  const cell = (text: string, index: number) => fitText(text, widths[index], terminal.symbols.ellipsis)
   table.push(widths.map((_, index) => terminal.paint.dim(cell(columns[index].title, index))))
   rows.forEach((row, at) => {
     table.push(widths.map((_, index) => paintCell(cell(row[index], index), at, index)))
@@ -71,9 +71,9 @@ function fitWidths(columns: readonly Column[], rows: readonly string[][], room: 
 
 const leastRoom = 10
 
-/** Names and values below each other; long values are wrapped beside their name. */
+/** Names and values in two columns; long values wrap within theirs. */
 export function fieldLines(pairs: [string, string][], terminal: Terminal): string[] {
-  // On the narrowest terminals names give way to what they name.
+  // On the narrowest terminals the names are cut, not the values.
   const longest = Math.min(32, Math.max(4, terminal.columns() - leastRoom - 5))
   const nameWidth = Math.min(longest, Math.max(...pairs.map(([name]) => name.length)))
   const room = Math.max(leastRoom, terminal.columns() - nameWidth - 5)
@@ -86,7 +86,7 @@ export function fieldLines(pairs: [string, string][], terminal: Terminal): strin
   })
 }
 
-/** `Price of NAME`: a line with a name in it, which stands out; never wider than the terminal. Cut at its end. */
+/** A line such as `Price of NAME` with the name in bold; cut to the width of the terminal. */
 export function titleLine(before: string, name: string, terminal: Terminal, after = ''): string {
   const { paint, symbols } = terminal
   const start = before === '' ? '' : `${before} `
@@ -96,10 +96,10 @@ export function titleLine(before: string, name: string, terminal: Terminal, afte
   return cut.slice(0, start.length) + paint.bold(cut.slice(start.length, end)) + cut.slice(end)
 }
 
-// The longest of the usual names; longer ones push their message to the right.
+// Fits the usual names; a longer one moves its message to the right.
 const nameWidth = 14
 
-/** A check's lines: mark, name and message side by side; the message of a failed one says how to mend it. */
+/** A check's lines: mark, name and message side by side; the message of a failed check says how to fix it. */
 export function checkLines(check: CheckReport['checks'][number], terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const mark = check.ok ? paint.accent(symbols.ok) : paint.fail(symbols.failed)

@@ -39,14 +39,14 @@ const plainSymbols: Symbols = {
 
 type Paint = (text: string) => string
 
-/** Styles by meaning, not by colour: without colour they return the text as it is. */
+/** Styles by meaning. Without color they return the text unchanged. */
 export type Paints = { accent: Paint; warn: Paint; fail: Paint; dim: Paint; bold: Paint }
 
-/** Where output goes and what that place can show. */
+/** What a stream can show. */
 export type Terminal = {
   columns: () => number
   rows: () => number
-  /** A person watches: the last lines may be drawn over. */
+  /** An interactive terminal: the last lines may be redrawn. */
   live: boolean
   color: boolean
   unicode: boolean
@@ -56,7 +56,7 @@ export type Terminal = {
 
 type Stream = { isTTY?: boolean; columns?: number; rows?: number }
 
-/** Decides from a stream and the environment what may be drawn. `color: false` is the user's `--no-color`. */
+/** What a stream can show, from the stream and the environment. `color: false` is `--no-color`. */
 export function describeTerminal(
   stream: Stream,
   environment: NodeJS.ProcessEnv,

@@ -98,7 +98,7 @@ function Header({ state, terminal, columns }: PartProps): ReactElement {
   )
 }
 
-// Whole rollouts: a little less or more than was asked for.
+// Whole rollouts: may differ slightly from the requested steps.
 function totalSteps({ plan, progress }: RunState): number {
   return progress?.steps_total ?? plan.steps
 }
@@ -122,7 +122,7 @@ function curveTitle(state: RunState): string {
   const target = Object.hasOwn(state.plan.success, 'return_mean')
     ? `, target ${formatTarget(state.plan.success.return_mean)} dashed`
     : ''
-  return `Return, mean of the last 100 episodes: ${formatValue(state.progress?.return_mean)}${target}`
+  return `Mean return of the last 100 episodes: ${formatValue(state.progress?.return_mean)}${target}`
 }
 
 function Chart({ state, terminal, columns, height }: PartProps & { height: number }): ReactElement {
@@ -141,7 +141,7 @@ function Chart({ state, terminal, columns, height }: PartProps & { height: numbe
       Text,
       { key: index, wrap: 'truncate' },
       h(Text, { key: 'axis', ...style.dim }, axis),
-      // The target's dashes are dim, the curve that crosses them is not.
+      // Dim the dashes of the target, but not the curve crossing them.
       ...(onTarget ? plot.split(/([╌-]+)/) : [plot]).map((part, at) =>
         h(Text, { key: at, ...(at % 2 === 1 ? style.dim : style.accent) }, part),
       ),
@@ -176,7 +176,7 @@ function Targets({
     const text = line(criterion.metric, formatValue(criterion.current), formatTarget(criterion.target), word)
     return h(Text, { key: criterion.metric, ...(criterion.reached ? style.accent : {}), wrap: 'truncate' }, text)
   })
-  const none = h(Text, { key: 'none', ...style.dim, wrap: 'truncate' }, 'The scenario sets no target')
+  const none = h(Text, { key: 'none', ...style.dim, wrap: 'truncate' }, 'The scenario has no targets')
   return h(
     Box,
     { flexDirection: 'column', width },
@@ -221,8 +221,8 @@ function Log({ state, terminal, columns, rows }: PartProps & { rows: number }): 
 function footer(state: RunState, terminal: Terminal, stopping: boolean, columns: number): string {
   const { dot } = terminal.symbols
   const keys = state.plan.remote
-    ? `q leave this screen ${dot} Ctrl-C leave the run; either way it goes on`
-    : `q leave this screen, the run goes on ${dot} Ctrl-C stop, keeping a checkpoint`
+    ? `q close ${dot} Ctrl-C detach (the run continues)`
+    : `q close (the run continues) ${dot} Ctrl-C stop and keep a checkpoint`
   return fitText(
     (state.plan.remote && !state.progress ? undefined : stageText(state, stopping)) ?? keys,
     columns,
@@ -247,14 +247,14 @@ type DashboardViewOptions = Omit<LiveViewOptions, 'initial'> & {
 }
 
 /**
- * The full-screen dashboard on the terminal's alternate screen. `q` leaves it for the live block while the run goes on;
- * a fault while drawing does the same, so that a picture never ends a run.
+ * The full-screen dashboard on the terminal's alternate screen. `q` switches to the live block while the run continues; so
+ * does an error while drawing, which must never end a run.
  */
 export function dashboardView(options: DashboardViewOptions): TrainingView {
   let screen: Screen | undefined
   let state: RunState | undefined
   let stopping = false
-  // What draws once the dashboard was left.
+  // The view after the dashboard was closed.
   let after: TrainingView | undefined
 
   let closed = false
@@ -290,7 +290,7 @@ export function dashboardView(options: DashboardViewOptions): TrainingView {
     },
     finish(result, end) {
       const { stream, terminal } = options
-      // The dashboard is gone with its screen; the live block left its last lines here already.
+      // The dashboard disappears with its screen; the live block has left its last lines.
       const last = state && !after ? liveBlock(state, terminal, terminal.columns() - 1, false).slice(0, -1) : []
       stream.write(`${[...last, ...resultLines(result, terminal, end)].join('\n')}\n`)
     },
@@ -303,13 +303,13 @@ type Snapshot = { state: RunState; stopping: boolean }
 function openScreen(options: DashboardViewOptions, read: () => Snapshot | undefined, leave: () => void): Screen {
   const { terminal, stream, input, onInterrupt } = options
   const instance: Instance = render(createElement(Live, { terminal, read, leave, onInterrupt }), {
-    // Ink asks for a terminal's streams, which these are: the dashboard opens on nothing else.
+    // Ink requires terminal streams; the dashboard is only opened on those.
     stdout: stream as NodeJS.WriteStream,
     stdin: input as NodeJS.ReadStream,
     exitOnCtrlC: false,
     alternateScreen: true,
     incrementalRendering: true,
-    // A person asked for the screen and the stream is a terminal: CI variables in the environment change nothing.
+    // The user asked for it on a terminal, so CI variables in the environment do not matter.
     interactive: true,
   })
   let closed = false
@@ -345,6 +345,6 @@ function Live({ terminal, read, leave, onInterrupt }: LiveProps): ReactElement |
     if (key.ctrl && input === 'c') onInterrupt()
     else if (input === 'q') leave()
   })
-  // One row less than the screen: filling the last one makes the terminal scroll.
+  // One row less than the screen: filling the last row would scroll the terminal.
   return snapshot ? createElement(Dashboard, { ...snapshot, terminal, columns, rows: Math.max(6, rows - 1) }) : null
 }

@@ -21,11 +21,11 @@ type PlainViewOptions = {
   terminal: Terminal
   verbose: boolean
   write: (line: string) => void
-  /** Milliseconds from any fixed point. */
+  /** Milliseconds since any fixed point. */
   now: () => number
 }
 
-/** Lines for pipes, logs and CI: one every few seconds, and one for everything rare. */
+/** Lines for pipes, logs and CI: progress every few seconds, and every other event. */
 export function plainView({ terminal, verbose, write, now }: PlainViewOptions): TrainingView {
   let state: RunState | undefined
   let lastLine = Number.NEGATIVE_INFINITY
@@ -51,7 +51,7 @@ export function plainView({ terminal, verbose, write, now }: PlainViewOptions): 
       if (!state) return
       const before = state.remote
       state = advanceRemote(state, update)
-      // The first line said so, with the place in the queue.
+      // The first line shows this, with the position in the queue.
       if (before && update.event?.type === 'queued' && update.event.data.reason === 'submitted') return
       const text = remoteText(update) ?? (isNews(before, update) ? remoteStage(update, true) : undefined)
       if (text !== undefined) write(`  ${text}`)
@@ -66,7 +66,7 @@ export function plainView({ terminal, verbose, write, now }: PlainViewOptions): 
   }
 }
 
-/** Of what comes without an event: another place in the queue, or a server that has gone silent. */
+/** Whether an update without an event is worth a line: a new position in the queue, or a silent server. */
 function isNews(before: RemoteState | null, { run, silent = false }: RemoteUpdate): boolean {
   return run.ahead !== (before?.run.ahead ?? null) || (silent && !before?.silent)
 }
@@ -84,9 +84,8 @@ function progressLine(event: ProgressEvent): string {
 }
 
 /**
- * One JSON value a line, as the contract's `trainingEventSchema` has them; a run on shared machines adds lines of its own
- * (`run`). The result is written by `finish` alone and
- * an error by whoever reports the failure, so that each is the last line and comes once.
+ * One JSON value per line, of the contract's `trainingEventSchema`; a remote run adds lines of the event `run`. Only
+ * `finish` writes the result, and only `reportFailure` an error, so that each is the last line and appears once.
  */
 export function jsonView(write: (line: string) => void): TrainingView {
   let last: Run | undefined
@@ -94,7 +93,7 @@ export function jsonView(write: (line: string) => void): TrainingView {
     start() {},
     remote({ run, event, silent }) {
       if (silent) return
-      if (event === null && last !== undefined && sameToAReader(last, run)) return
+      if (event === null && last !== undefined && sameStatus(last, run)) return
       last = run
       write(JSON.stringify(runLine(run, event?.type ?? null)))
     },
@@ -109,12 +108,12 @@ export function jsonView(write: (line: string) => void): TrainingView {
   }
 }
 
-/** A line about a run on shared machines: the run as it is, and the type of the event that the line is due to. */
+/** A line about a remote run: the run, and the type of the event that changed it. */
 export function runLine(run: Run, change: string | null): Record<string, unknown> {
   return { event: 'run', change, ...run }
 }
 
-// What the run's own events do not tell. Cost alone moves all the time and is on every line.
-function sameToAReader(a: Run, b: Run): boolean {
+// Changes without an event. The cost changes all the time and is on every line.
+function sameStatus(a: Run, b: Run): boolean {
   return a.state === b.state && a.ahead === b.ahead && a.cancel_requested === b.cancel_requested
 }

@@ -22,7 +22,7 @@ const redrawEveryMs = 100
 
 export type LiveViewOptions = { terminal: Terminal; verbose: boolean; stream: OutputStream; initial?: RunState }
 
-/** A block of a few lines at the end of the screen, drawn over as the run goes on. */
+/** A block of a few lines at the end of the screen, redrawn during the run. */
 export function liveView({ terminal, verbose, stream, initial }: LiveViewOptions): TrainingView {
   const update = createLogUpdate(stream)
   let state = initial
@@ -76,7 +76,7 @@ export function liveView({ terminal, verbose, stream, initial }: LiveViewOptions
   }
 }
 
-/** The lines that are drawn over while a run goes on; none is wider than `width` columns. */
+/** The lines of the live block; none is wider than `width` columns. */
 export function liveBlock(state: RunState, terminal: Terminal, width: number, stopping: boolean): string[] {
   const { paint, symbols } = terminal
   const { progress } = state
@@ -87,36 +87,37 @@ export function liveBlock(state: RunState, terminal: Terminal, width: number, st
   const lines = [barLine(state, terminal, width), rateLine(state, terminal, width), returnLine(state, terminal, width)]
   const nameWidth = Math.min(24, Math.max(...state.criteria.map(({ metric }) => metric.length), 0))
   for (const criterion of state.criteria) lines.push(criterionLine(criterion, nameWidth, terminal, width))
-  const foot = stageText(state, stopping) ?? (state.plan.remote ? detachText : 'Ctrl-C stops and keeps a checkpoint')
+  const foot =
+    stageText(state, stopping) ?? (state.plan.remote ? detachText : 'Press Ctrl-C to stop and keep a checkpoint')
   lines.push(paint.dim(fitText(foot, width, symbols.ellipsis)))
   return lines
 }
 
-const detachText = 'Ctrl-C leaves; the run goes on'
+const detachText = 'Press Ctrl-C to detach; the run continues'
 
-/** What there is to say before the first iteration. */
+/** The stage before the first iteration. */
 export function startText({ remote, plan }: RunState): string {
-  if (remote !== null) return remoteStage(remote, false) ?? 'Waiting for its first iteration'
-  return plan.remote ? 'Looking at the queue' : 'Starting the sandbox and the first rollout'
+  if (remote !== null) return remoteStage(remote, false) ?? 'Waiting for the first iteration'
+  return plan.remote ? 'Checking the queue' : 'Starting the sandbox and the first rollout'
 }
 
-/** What is going on where the figures stand still. */
+/** The stage while no values change; undefined during training. */
 export function stageText({ progress, remote }: RunState, stopping: boolean): string | undefined {
   const stage = remote === null ? undefined : remoteStage(remote, true)
   if (stage !== undefined) return stage
-  if (stopping) return 'Stopping; writing the checkpoint (Ctrl-C again ends at once)'
-  if (progress && progress.steps >= progress.steps_total) return 'Playing held-out episodes'
+  if (stopping) return 'Stopping; writing the checkpoint (press Ctrl-C again to exit now)'
+  if (progress && progress.steps >= progress.steps_total) return 'Evaluating on held-out episodes'
   return undefined
 }
 
 function barLine(state: RunState, terminal: Terminal, width: number): string {
   const { steps = 0, steps_total: total = 1 } = state.progress ?? {}
   const fraction = steps / total
-  const figures = `${Math.floor(fraction * 100)}%`.padStart(4)
+  const percent = `${Math.floor(fraction * 100)}%`.padStart(4)
   const counts = `  ${formatCount(steps)} / ${formatCount(total)} steps`
-  const room = width - figures.length - counts.length - 1
-  if (room < 8) return fitText(`${figures}${counts}`, width, terminal.symbols.ellipsis)
-  return `${progressBar(fraction, Math.min(room, 40), terminal)}${figures}${counts}`
+  const room = width - percent.length - counts.length - 1
+  if (room < 8) return fitText(`${percent}${counts}`, width, terminal.symbols.ellipsis)
+  return `${progressBar(fraction, Math.min(room, 40), terminal)}${percent}${counts}`
 }
 
 function rateLine(state: RunState, terminal: Terminal, width: number): string {
@@ -134,7 +135,7 @@ function rateLine(state: RunState, terminal: Terminal, width: number): string {
 function returnLine(state: RunState, terminal: Terminal, width: number): string {
   const { paint, symbols } = terminal
   const value = state.progress?.return_mean ?? null
-  if (value === null) return paint.dim(fitText('return - (no episode has ended yet)', width, symbols.ellipsis))
+  if (value === null) return paint.dim(fitText('return - (no episode finished yet)', width, symbols.ellipsis))
   const label = `return ${formatValue(value)} (last 100 episodes)  `
   const room = Math.min(width - label.length, 40)
   const curve =

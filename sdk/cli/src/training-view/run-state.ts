@@ -20,7 +20,7 @@ export type CriterionState = {
   reached: boolean
 }
 
-/** Everything that a view of a run shows; folded from the run's events, never changed from elsewhere. */
+/** Everything that a view shows, reduced from the run's events. */
 export type RunState = {
   plan: TrainingPlan
   progress: ProgressEvent | null
@@ -29,7 +29,7 @@ export type RunState = {
   criteria: CriterionState[]
   evaluation: Evaluation | null
   checkpoint: { steps: number; path: string } | null
-  /** The run on shared machines, as it was last heard of; null where this machine trains. */
+  /** The latest state of a remote run; null for local training. */
   remote: RemoteState | null
   /** Newest last; safe to print. */
   log: { steps: number; text: string }[]
@@ -76,14 +76,14 @@ export function advanceRunState(state: RunState, event: TrainingEvent): RunState
   }
 }
 
-/** The state after news of a run on shared machines. */
+/** The state after an update of a remote run. */
 export function advanceRemote(state: RunState, update: RemoteUpdate): RunState {
   const text = remoteText(update)
   const log = text === undefined ? state.log : addLog(state, state.progress?.steps ?? 0, text)
   return { ...state, remote: { run: update.run, silent: update.silent }, log }
 }
 
-/** Seconds left at the present rate; null while there is none. */
+/** Seconds left at the current rate; null without a rate. */
 export function secondsLeft(progress: ProgressEvent): number | null {
   if (progress.steps_per_second <= 0) return null
   return Math.max(0, progress.steps_total - progress.steps) / progress.steps_per_second
@@ -92,7 +92,7 @@ export function secondsLeft(progress: ProgressEvent): number | null {
 function addReturn(returns: RunState['returns'], event: ProgressEvent): RunState['returns'] {
   if (event.return_mean === null) return returns
   const next = [...returns, { steps: event.steps, value: event.return_mean }]
-  // Every other point goes; the newest always stays.
+  // Drops every other point, but never the newest.
   return next.length > maxPoints ? next.filter((_, index) => index % 2 === (next.length - 1) % 2) : next
 }
 
@@ -109,7 +109,7 @@ function heldOut(state: RunState, evaluation: Evaluation, steps: number): RunSta
     return { ...state.criteria[index], heldOut: value }
   })
   const verdict = evaluation.success.ok === null ? '' : evaluation.success.ok ? '; targets reached' : '; targets missed'
-  const text = `Held out: return ${formatValue(evaluation.return_mean)} over ${formatCount(evaluation.episodes)} episodes${verdict}`
+  const text = `Evaluation: return ${formatValue(evaluation.return_mean)} over ${formatCount(evaluation.episodes)} episodes${verdict}`
   return { ...state, evaluation, criteria, log: addLog(state, steps, text) }
 }
 
@@ -121,20 +121,20 @@ function ownNumber(record: Record<string, number>, key: string): number | null {
   return Object.hasOwn(record, key) ? record[key] : null
 }
 
-/** News of a run on shared machines, beside what its trainer tells: the run as it now is, and the event that changed it. */
+/** An update of a remote run beside its training events: the run, and the event that changed it. */
 export type RemoteUpdate = {
-  /** As it was last heard of. */
+  /** As last read. */
   run: Run
-  /** Null where nothing happened but the figures (place in the queue, cost) have moved on. */
+  /** Null if only the position in the queue or the cost changed. */
   event: RunEvent | null
-  /** The server does not answer just now; it is asked again. */
+  /** The server is not responding; requests are retried. */
   silent?: boolean
 }
 
-/** The run on shared machines, as the last news of it were. */
+/** The latest update of a remote run. */
 export type RemoteState = Pick<RemoteUpdate, 'run' | 'silent'>
 
-/** What an event of a run's life is to its log; undefined for what the trainer's own events say, or a view's last lines. */
+/** An event of a remote run as a line of its log; undefined for training events and for the end of the run. */
 export function remoteText({ run, event }: RemoteUpdate): string | undefined {
   switch (event?.type) {
     case 'queued':
@@ -146,12 +146,12 @@ export function remoteText({ run, event }: RemoteUpdate): string | undefined {
     case 'budget_warning': {
       const { spent_minor, budget_minor } = event.data
       const share = Math.floor((spent_minor / budget_minor) * 100)
-      return `${share}% of the budget is spent: ${formatAmount(spent_minor, run.cost.currency)} of ${formatAmount(budget_minor, run.cost.currency)}`
+      return `${share}% of the budget used: ${formatAmount(spent_minor, run.cost.currency)} of ${formatAmount(budget_minor, run.cost.currency)}`
     }
     case 'cancel_requested':
-      return 'To be cancelled: the worker saves a checkpoint first'
+      return 'Canceling: the worker saves a checkpoint first'
     case 'published':
-      return `The agent is handed to the registry as ${safeText(`${event.data.name}@${event.data.version}`, 240)}`
+      return `Publishing the agent as ${safeText(`${event.data.name}@${event.data.version}`, 240)}`
     case 'publish_failed':
       return `The agent could not be published: ${safeText(event.data.error.message, 300)}`
     default:
@@ -159,29 +159,29 @@ export function remoteText({ run, event }: RemoteUpdate): string | undefined {
   }
 }
 
-const releasedText = 'Given back by its worker, which stops; queued again'
-const lostText = 'Its worker is not heard of any more; queued again'
+const releasedText = 'Released by its worker, which is stopping; queued again'
+const lostText = 'Lost contact with its worker; queued again'
 
 function pickedUpText(data: Extract<RunEvent, { type: 'running' }>['data']): string {
   const from = data.from_iteration > 0 ? `, from iteration ${formatCount(data.from_iteration)}` : ''
   return `Picked up by ${safeText(data.worker, 80)}${from}`
 }
 
-/** What a run waits for where no figures move; undefined while it trains. */
+/** What a remote run is waiting for; undefined while it trains. */
 export function remoteStage({ run, silent }: RemoteState, started: boolean): string | undefined {
-  if (silent) return 'The server does not answer; asking again. The run goes on'
+  if (silent) return 'The server is not responding; retrying. The run continues'
   if (run.state === 'queued') return `Queued, ${aheadText(run.ahead)}`
-  if (run.cancel_requested) return 'To be cancelled: the worker saves a checkpoint first'
+  if (run.cancel_requested) return 'Canceling: the worker saves a checkpoint first'
   if (run.state === 'running' && !started) return `Picked up by ${safeText(run.worker ?? 'a worker', 80)}; starting`
   return undefined
 }
 
 function aheadText(ahead: number | null): string {
-  if (!ahead) return 'next in line'
+  if (!ahead) return 'next in the queue'
   return ahead === 1 ? '1 run ahead' : `${formatCount(ahead)} runs ahead`
 }
 
-/** `€0.42 of €2.50`, `€0.42`; undefined where training is free and has no budget. */
+/** `€0.42 of €2.50`, `€0.42`; undefined if training is free and has no budget. */
 export function costText({ cost }: Pick<Run, 'cost'>): string | undefined {
   const { currency, spent_minor: spent, budget_minor: budget, price_minor_per_hour: price } = cost
   if (budget !== null) {

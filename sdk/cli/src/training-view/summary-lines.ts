@@ -7,8 +7,7 @@ import { costText } from './run-state.ts'
 import type { RunEnd, TrainingPlan } from './training-view.ts'
 
 /**
- * What a finished run came to: one line of result, one a criterion, and one of what to do next. Of a run on shared machines
- * also what it cost and what became of its agent.
+ * The result of a run: a verdict, one line per target, and the next command. For a remote run also its cost and package.
  */
 export function resultLines(result: ResultEvent, terminal: Terminal, { out, run }: RunEnd): string[] {
   const { paint, symbols } = terminal
@@ -17,14 +16,14 @@ export function resultLines(result: ResultEvent, terminal: Terminal, { out, run 
   if (run !== undefined && out === null) {
     const took = `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}`
     const fetch = `agentgym runs download ${shortId(run.id)}`
-    return [...verdict, took, ...remote, `${symbols.next} Fetch the agent: ${paint.accent(fetch)}`]
+    return [...verdict, took, ...remote, `${symbols.next} Download the agent: ${paint.accent(fetch)}`]
   }
   const folder = out ?? result.agent
   return [
     ...verdict,
-    `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}; the agent lies in ${paint.bold(safeText(folder))}`,
+    `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}; the agent is in ${paint.bold(safeText(folder))}`,
     ...remote,
-    `${symbols.next} Evaluate it again: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`,
+    `${symbols.next} Evaluate it: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`,
   ]
 }
 
@@ -32,10 +31,10 @@ function remoteResultLines(run: Run, { paint }: Terminal): string[] {
   const cost = costText(run)
   const label = run.agent?.package ? safeText(`${run.agent.package.name}@${run.agent.package.version}`, 240) : undefined
   return [
-    ...(cost === undefined ? [] : [`  It cost ${cost}`]),
+    ...(cost === undefined ? [] : [`  Cost: ${cost}`]),
     ...(label === undefined
       ? []
-      : [`  The registry verifies it as ${paint.bold(label)}: agentgym info ${shellQuote(label)}`]),
+      : [`  Published as ${paint.bold(label)}, being verified: agentgym info ${shellQuote(label)}`]),
   ]
 }
 
@@ -43,14 +42,14 @@ function remoteResultLines(run: Run, { paint }: Terminal): string[] {
 function verdictLine(evaluation: Evaluation, { paint, symbols }: Terminal): string {
   const { ok, criteria } = evaluation.success
   const spread = evaluation.return_std === null ? '' : ` (sd ${formatValue(evaluation.return_std)})`
-  const figure = `mean return ${formatValue(evaluation.return_mean)}${spread}`
+  const meanReturn = `mean return ${formatValue(evaluation.return_mean)}${spread}`
   const where = `${formatCount(evaluation.episodes)} held-out episode${evaluation.episodes === 1 ? '' : 's'}`
-  if (ok === null) return `${paint.accent(symbols.ok)} ${figure} on ${where}; the scenario sets no target`
+  if (ok === null) return `${paint.accent(symbols.ok)} ${meanReturn} on ${where}; the scenario has no targets`
   const missed = criteria.filter((criterion) => !criterion.ok).length
   const word = ok
     ? 'Every target reached'
     : `${missed} of ${criteria.length} target${criteria.length === 1 ? '' : 's'} missed`
-  return `${ok ? paint.accent(symbols.ok) : paint.warn(symbols.warning)} ${word} on ${where}: ${figure}`
+  return `${ok ? paint.accent(symbols.ok) : paint.warn(symbols.warning)} ${word} on ${where}: ${meanReturn}`
 }
 
 function criterionLines(evaluation: Evaluation, { paint, symbols }: Terminal): string[] {
@@ -61,17 +60,17 @@ function criterionLines(evaluation: Evaluation, { paint, symbols }: Terminal): s
   })
 }
 
-/** What is about to happen, said before it costs time. */
+/** The plan of a run, shown before it starts. */
 export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boolean): string[] {
   const { paint, symbols } = terminal
-  const verb = plan.resume ? 'Resume training on' : 'Train on'
+  const verb = plan.resume ? 'Resuming training on' : 'Training on'
   const lines = [
     `${symbols.next} ${verb} ${paint.bold(safeText(plan.scenario, 230))} with ${plan.algorithm}, ${formatCount(plan.steps)} steps, seed ${plan.seed}`,
   ]
   if (plan.remote) {
     lines.push(`  ${paint.dim('Run')} ${shortId(plan.remote.id)} ${paint.dim('at')} ${safeText(plan.remote.server)}`)
   }
-  if (plan.out !== null) lines.push(`  ${paint.dim('The agent will lie in')} ${safeText(plan.out)}`)
+  if (plan.out !== null) lines.push(`  ${paint.dim('Output folder:')} ${safeText(plan.out)}`)
   if (verbose) {
     for (const [name, value] of Object.entries(plan.settings)) {
       lines.push(`  ${paint.dim(`${safeText(name, 60)} = ${safeText(JSON.stringify(value) ?? '', 200)}`)}`)
@@ -80,7 +79,7 @@ export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boole
   return lines
 }
 
-/** The evaluation as people read it: verdict, criteria, metrics and the trajectory's hash. */
+/** An evaluation: verdict, targets, metrics and the hash of its trajectories. */
 export function evaluationLines(evaluation: Evaluation, terminal: Terminal): string[] {
   const { paint } = terminal
   const judged = new Set(evaluation.success.criteria.map((criterion) => criterion.metric))

@@ -120,7 +120,7 @@ describe('plain lines', () => {
     const written = lines(20)
     expect(written[0]).toBe('→ Train on @agentgym/cart-pole@1.0.0 with ppo, 100,000 steps, seed 1')
     expect(written[1]).toContain('agents/cart-pole')
-    expect(written.at(-1)).toBe('→ Evaluate it again: agentgym eval agents/cart-pole')
+    expect(written.at(-1)).toBe('→ Evaluate it: agentgym eval agents/cart-pole')
     const progressLines = written.filter((line) => /^ *\d+%/.test(line))
     expect(progressLines.length).toBeGreaterThanOrEqual(2)
     expect(progressLines.length).toBeLessThanOrEqual(Math.ceil((events.length * 20) / 3000) + 2)

@@ -1,6 +1,6 @@
 import type { Evaluation } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { differenceText, figuresThatDiffer } from './evaluation-differences.ts'
+import { differenceText, differingFields } from './evaluation-differences.ts'
 
 const evaluation: Evaluation = {
   scenario: '@acme/desk@1.0.0',
@@ -14,9 +14,9 @@ const evaluation: Evaluation = {
   trajectory_hash: 'a'.repeat(64),
 }
 
-describe('figuresThatDiffer', () => {
+describe('differingFields', () => {
   it('finds an evaluation equal to itself, also after JSON', () => {
-    expect(figuresThatDiffer(evaluation, JSON.parse(JSON.stringify(evaluation)))).toEqual([])
+    expect(differingFields(evaluation, JSON.parse(JSON.stringify(evaluation)))).toEqual([])
   })
 
   it.each<[string, Partial<Evaluation>]>([
@@ -28,17 +28,17 @@ describe('figuresThatDiffer', () => {
     ['metrics.solved', { metrics: {} }],
     ['metrics.toString', { metrics: { solved: 1, toString: 1 } as never }],
   ])('sees the last bit of %s', (field, change) => {
-    expect(figuresThatDiffer(evaluation, { ...evaluation, ...change })).toMatchObject([{ field }])
+    expect(differingFields(evaluation, { ...evaluation, ...change })).toMatchObject([{ field }])
   })
 
   it('takes the same bundle under another name for the same scenario', () => {
-    expect(figuresThatDiffer(evaluation, { ...evaluation, scenario: '@bob/desk@2.0.0' })).toEqual([])
+    expect(differingFields(evaluation, { ...evaluation, scenario: '@bob/desk@2.0.0' })).toEqual([])
   })
 
   it('names the versions that may be why, and obeys no text of a stranger', () => {
     const found = { ...evaluation, return_mean: 0.3 }
     const text = differenceText(
-      figuresThatDiffer(evaluation, found),
+      differingFields(evaluation, found),
       { onnxruntime: '1.29.0\u001b[2J', node: '24.0.0' },
       { onnxruntime: '1.30.0', node: '24.0.0' },
     )

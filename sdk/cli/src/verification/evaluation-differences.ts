@@ -3,14 +3,14 @@ import { formatCount, formatValue } from '../terminal/format-values.ts'
 import { safeText } from '../terminal/text.ts'
 
 /**
- * Where the figures of two evaluations differ, bit for bit. The scenario's name is not compared: its bundle is held to the
- * agent's by hash before anything is played.
+ * The fields in which two evaluations differ, bit for bit. The scenario's name is not compared: its bundle is checked
+ * against the agent's hash before the evaluation.
  */
-export function figuresThatDiffer(expected: Evaluation, found: Evaluation): EvaluationDifference[] {
+export function differingFields(expected: Evaluation, found: Evaluation): EvaluationDifference[] {
   return compareEvaluations(expected, found).filter(({ field }) => field !== 'scenario')
 }
 
-/** The figures that were found again, in words. */
+/** The values that were reproduced. */
 export function agreementText(evaluation: Evaluation): string {
   const metrics = Object.keys(evaluation.metrics).length
   const parts = [
@@ -18,10 +18,10 @@ export function agreementText(evaluation: Evaluation): string {
     ...(metrics > 0 ? [`${formatCount(metrics)} metric${metrics === 1 ? '' : 's'}`] : []),
     `trajectories ${evaluation.trajectory_hash.slice(0, 12)}`,
   ]
-  return `${parts.join(', ')}: the same bit for bit on ${formatCount(evaluation.episodes)} episodes, seed ${evaluation.seed}`
+  return `${parts.join(', ')}: reproduced bit for bit on ${formatCount(evaluation.episodes)} episodes, seed ${evaluation.seed}`
 }
 
-/** What differs, in words, and what may be why: `theirs` and `ours` are the versions that the last bits depend on. */
+/** The differences and their likely cause: `theirs` and `ours` are the runtime versions, on which the last bits depend. */
 export function differenceText(
   differences: readonly EvaluationDifference[],
   theirs: Record<string, string>,
@@ -36,12 +36,12 @@ export function differenceText(
   )
   const why =
     versions.length > 0
-      ? `The last bits may depend on versions that differ: ${versions.join('; ')}.`
-      : 'The versions that figures depend on are the same.'
+      ? `The runtime versions differ, which can change the last bits: ${versions.join('; ')}.`
+      : 'The runtime versions are the same.'
   return [...lines.slice(0, 8), ...(lines.length > 8 ? [`and ${lines.length - 8} more`] : []), why].join('\n')
 }
 
-/** Where the versions differ that an evaluation's last bits depend on. */
+/** Differences between the runtime versions, on which an evaluation's last bits depend. */
 function versionDifferences(theirs: Record<string, string>, ours: Record<string, string>): EvaluationDifference[] {
   return Object.keys(theirs)
     .filter((name) => theirs[name] !== ours[name])

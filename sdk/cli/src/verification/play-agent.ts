@@ -9,11 +9,11 @@ import { episodeProgress } from '../terminal/progress.ts'
 export type PlayOptions = {
   episodes?: number
   seed?: number
-  /** What the user named; else the agent's own scenario, wherever this machine has it or the registry does. */
+  /** As the user named it; by default the agent's own scenario, from this machine or the registry. */
   scenario?: string
 }
 
-/** Plays held-out episodes with the agent in a folder, in the sandbox, with a bar where somebody watches. */
+/** Evaluates the agent in a folder on held-out episodes, in the sandbox, with a progress bar on a terminal. */
 export async function playAgent(
   folder: string,
   manifest: AgentManifest,
@@ -36,7 +36,7 @@ export async function playAgent(
     })
   try {
     return await play(scenario).catch(async (error) => {
-      // An agent from elsewhere: the registry has the version that it was trained on, or nobody has.
+      // The registry may have the version that the agent was trained on.
       const missing = scenario === undefined && error instanceof AgentGymError && error.code === 'scenario_mismatch'
       const installed = missing ? await installExact(manifest.scenario, context) : undefined
       if (installed === undefined) throw error
@@ -49,8 +49,8 @@ export async function playAgent(
 }
 
 /**
- * The scenario to play: the one that was named, else the built-in that the agent was trained on. Otherwise undefined:
- * the runtime then takes the bundle that this machine remembers, or says what is missing.
+ * The scenario to use: the named one, else the built-in that the agent was trained on. Otherwise undefined: the runtime
+ * then uses the bundle that this machine kept, or fails.
  */
 async function scenarioOf(
   { name, hash }: AgentManifest['scenario'],
@@ -59,7 +59,7 @@ async function scenarioOf(
   context: CommandContext,
 ): Promise<BuiltScenario | undefined> {
   if (target !== undefined) return runtime.loadScenario(await obtainScenarioFolder(target, context))
-  // A built-in that somebody has published under another scope is the same scenario when its bundle is.
+  // A built-in published under another scope is the same scenario if its bundle is the same.
   const builtIn = (await findBuiltIn(name)) ?? (await findBuiltIn(unscopedName(name)))
   const built = builtIn && (await runtime.buildScenario(builtIn.folder))
   return built?.hash === hash ? built : undefined

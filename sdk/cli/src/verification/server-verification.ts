@@ -19,7 +19,7 @@ export function readSigningKeys(connection: Connection): Promise<SigningKeys> {
   return callApi(connection, { path: '/v1/keys', answer: signingKeysSchema })
 }
 
-/** Verified agents of one scenario version, best first. */
+/** The verified agents of a scenario version, best first. */
 export function readLeaderboard(
   connection: Connection,
   { name, version }: { name: string; version: string },
@@ -32,23 +32,23 @@ export function readLeaderboard(
   })
 }
 
-/** The seal and what it says: who ran the agent, on what, and what came out; or why there is none. */
+/** The verification of an agent: who evaluated it, on what, and the result; or why it is not verified. */
 export function verificationLines(verification: Verification, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const width = Math.min(terminal.columns(), 100) - 3
-  const told = (mark: string, text: string) =>
+  const statusLines = (mark: string, text: string) =>
     wrapText(safeText(text, 1_000), width).map((line, index) => (index === 0 ? `${mark} ${line}` : `  ${line}`))
   const why = verification.message === null ? '' : `: ${verification.message}`
   switch (verification.state) {
     case 'verified':
       return sealLines(verification, terminal)
     case 'pending':
-      return told(symbols.dot, 'Not verified yet: a worker is at it')
+      return statusLines(symbols.dot, 'Verification in progress')
     case 'unavailable':
-      return told(paint.warn(symbols.warning), `Not verified${why}`)
+      return statusLines(paint.warn(symbols.warning), `Not verified${why}`)
     case 'mismatch':
     case 'failed':
-      return told(paint.fail(symbols.failed), `Not verified${why}`)
+      return statusLines(paint.fail(symbols.failed), `Not verified${why}`)
   }
 }
 
@@ -63,7 +63,7 @@ function sealLines({ signed }: Verification, { paint, symbols }: Terminal): stri
   ]
 }
 
-/** A statement as it was signed; undefined for what is none. */
+/** The signed statement; undefined if it cannot be parsed. */
 function parseStatement(text: string): VerificationStatement | undefined {
   try {
     return verificationStatementSchema.safeParse(JSON.parse(text)).data
@@ -75,7 +75,7 @@ function parseStatement(text: string): VerificationStatement | undefined {
 /** The leaderboard as a table. */
 export function leaderboardLines({ entries }: Leaderboard, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
-  // Where there is no room for all, the agent's name is worth more.
+  // On narrow terminals the name of the agent matters more.
   const wide = terminal.columns() >= 100
   const columns = [
     { title: '#', align: 'right' as const },

@@ -8,28 +8,28 @@ import { type PackageTarget, resolvePackage } from '../registry/package-target.t
 import { formatCount } from '../terminal/format-values.ts'
 import { transferProgress } from '../terminal/progress.ts'
 import { safeText } from '../terminal/text.ts'
-import { agreementText, differenceText, figuresThatDiffer } from './evaluation-differences.ts'
+import { agreementText, differenceText, differingFields } from './evaluation-differences.ts'
 import { playAgent } from './play-agent.ts'
 import { readSigningKeys } from './server-verification.ts'
 
 export type VerificationCheck = { id: string; ok: boolean; message: string }
 
-/** What was held against what: `expected` is claimed or signed, `found` came out here. */
-type Replay = { expected: Evaluation; found: Evaluation }
+/** A reproduced evaluation: `expected` was claimed or signed, `found` was computed on this machine. */
+type Reproduction = { expected: Evaluation; found: Evaluation }
 
 export type VerificationReport = {
   ok: boolean
   agent: { name: string | null; version: string | null; folder: string }
   checks: VerificationCheck[]
-  claim: Replay | null
-  held_out: Replay | null
+  claim: Reproduction | null
+  held_out: Reproduction | null
   statement: VerificationStatement | null
   runtime: Record<string, string>
 }
 
 export type VerifyOptions = { onCheck(check: VerificationCheck): void; scenario?: string }
 
-/** Plays an agent's claim again: the episodes and seed of agent.json. For a folder, which nobody has signed. */
+/** Reproduces the evaluation in agent.json. For a local folder, which has no signature. */
 export async function verifyFolder(
   folder: string,
   options: VerifyOptions,
@@ -38,16 +38,15 @@ export async function verifyFolder(
   const runtime = await context.runtime()
   const manifest = await runtime.readAgent(folder)
   const report = startReport(folder, runtime.runtimeVersions(), options)
-  report.note('model', true, 'model.onnx is the one that agent.json names')
-  const replay = await playAgain(folder, manifest, manifest.evaluation, options, context)
+  report.note('model', true, 'model.onnx matches the hash in agent.json')
+  const replay = await reproduce(folder, manifest, manifest.evaluation, options, context)
   report.note('claim', ...verdictOf(replay, manifest.runtime, report.runtime))
   return report.end({ claim: replay })
 }
 
 /**
- * Checks a published agent without trusting who serves it with more than its key: the signature over the statement, the
- * package against the statement, and both of its evaluations played here again. Throws `verification_missing` where the
- * server has signed nothing.
+ * Verifies a published agent, trusting only the server's key: the signature of the statement, the package against the
+ * statement, and both evaluations by running them on this machine. Throws `verification_missing` without a statement.
  */
 export async function verifyPublished(
   target: PackageTarget,
@@ -65,9 +64,9 @@ export async function verifyPublished(
   report.note('signature', true, `${server} signed the statement on ${at.slice(0, 10)} with its key ${key}`)
   report.note('package', ...packageVerdict(statement, manifest, { name: target.name, version, integrity }))
 
-  const claim = await playAgain(folder, manifest, statement.claim, options, context)
+  const claim = await reproduce(folder, manifest, statement.claim, options, context)
   report.note('claim', ...verdictOf(claim, statement.runtime, report.runtime))
-  const heldOut = await playAgain(folder, manifest, statement.held_out, options, context)
+  const heldOut = await reproduce(folder, manifest, statement.held_out, options, context)
   report.note('held_out', ...verdictOf(heldOut, statement.runtime, report.runtime))
   return report.end({ claim, held_out: heldOut, statement })
 }
@@ -85,9 +84,9 @@ async function signedStatement(
     code: 'verification_missing',
     message:
       state === 'pending'
-        ? `${label} is not verified yet: a worker is at it`
-        : `the server has signed nothing about ${label} (${state})${why}`,
-    hint: `agentgym install ${label} fetches it as it is, and agentgym eval ${name} plays it here.`,
+        ? `${label} is still being verified`
+        : `the server has not signed a verification of ${label} (${state})${why}`,
+    hint: `To evaluate it without a signature: agentgym install ${label}, then agentgym eval ${name}`,
     data: { name, version, state },
   })
 }
@@ -101,7 +100,7 @@ async function install(connection: Connection, target: PackageTarget, context: C
   }
 }
 
-/** Whether the statement is about this very package, its model and its claim. */
+/** Whether the statement is about this package, its model and its claim. */
 function packageVerdict(
   { agent, scenario, claim }: VerificationStatement,
   manifest: AgentManifest,
@@ -117,34 +116,36 @@ function packageVerdict(
     ['the scenario of the claim', claim.scenario, manifest.evaluation.scenario],
   ]
   const other = facts.filter(([, signed, here]) => signed !== here)
-  const claims = figuresThatDiffer(claim, manifest.evaluation)
+  const claims = differingFields(claim, manifest.evaluation)
   if (other.length === 0 && claims.length === 0) {
-    return [true, `package, model and claim are those of the statement (${found.integrity.slice(0, 19)})`]
+    return [true, `package, model and claim match the statement (${found.integrity.slice(0, 19)})`]
   }
   const lines = other.map(([what, signed, here]) => `${what} is ${safeText(here, 120)}, not ${safeText(signed, 120)}`)
-  if (claims.length > 0) lines.push(`agent.json claims another ${claims.map(({ field }) => field).join(', ')}`)
-  return [false, `the statement is about something else: ${lines.join('; ')}`]
+  if (claims.length > 0) lines.push(`agent.json has a different ${claims.map(({ field }) => field).join(', ')}`)
+  return [false, `the statement does not match: ${lines.join('; ')}`]
 }
 
-async function playAgain(
+async function reproduce(
   folder: string,
   manifest: AgentManifest,
   expected: Evaluation,
   { scenario }: VerifyOptions,
   context: CommandContext,
-): Promise<Replay> {
+): Promise<Reproduction> {
   const { episodes, seed } = expected
   const label = safeText(`${manifest.scenario.name}@${manifest.scenario.version}`, 240)
-  context.say(`${context.terminal.symbols.next} Play ${formatCount(episodes)} episodes of ${label}, seed ${seed}`)
+  context.print(
+    `${context.terminal.symbols.next} Evaluating ${formatCount(episodes)} episodes of ${label}, seed ${seed}`,
+  )
   return { expected, found: await playAgent(folder, manifest, { episodes, seed, scenario }, context) }
 }
 
 function verdictOf(
-  { expected, found }: Replay,
+  { expected, found }: Reproduction,
   theirs: Record<string, string>,
   ours: Record<string, string>,
 ): [boolean, string] {
-  const differences = figuresThatDiffer(expected, found)
+  const differences = differingFields(expected, found)
   if (differences.length === 0) return [true, agreementText(found)]
   return [false, differenceText(differences, theirs, ours)]
 }

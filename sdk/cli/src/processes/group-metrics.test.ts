@@ -1,11 +1,11 @@
 import type { ProcessFigures } from '@agentgym/registry/processes'
 import { expect, it } from 'vitest'
-import { type Counting, FiguresOfGroup } from './figures-of-group.ts'
+import { GroupMetrics, type MetricsSource } from './group-metrics.ts'
 
-type Answer = () => Promise<ProcessFigures>
+type Response = () => Promise<ProcessFigures>
 
-/** Figures of a process that has answered so many requests of each route. */
-function figuresOf(requests: Record<string, number>, memory = 1): ProcessFigures {
+/** Metrics of a process that has served so many requests of each route. */
+function metricsOf(requests: Record<string, number>, memory = 1): ProcessFigures {
   const values = Object.entries(requests).map(([route, value]) => ({ value, labels: { route } }))
   const described = { help: '', aggregator: 'sum', collect: () => {} }
   return [
@@ -14,10 +14,10 @@ function figuresOf(requests: Record<string, number>, memory = 1): ProcessFigures
   ] as unknown as ProcessFigures
 }
 
-class Process implements Counting {
-  answer: Answer = async () => figuresOf(this.requests)
+class Process implements MetricsSource {
+  respond: Response = async () => metricsOf(this.requests)
   requests: Record<string, number> = {}
-  readFigures = () => this.answer()
+  readMetrics = () => this.respond()
 }
 
 /** What Prometheus would get: each series summed up. */
@@ -31,18 +31,18 @@ function totals(figures: ProcessFigures[]): Record<string, number> {
   return sums
 }
 
-async function read(group: FiguresOfGroup, processes: Process[]) {
+async function read(group: GroupMetrics, processes: Process[]) {
   const { figures, answered } = await group.read(processes)
   return { ...totals(figures), answered }
 }
 
-const never: Answer = () => new Promise(() => {})
+const never: Response = () => new Promise(() => {})
 
-it('adds up who answers', async () => {
+it('adds up the processes that respond', async () => {
   const [one, two] = [new Process(), new Process()]
   one.requests = { '/a': 3 }
   two.requests = { '/a': 4, '/b': 1 }
-  expect(await read(new FiguresOfGroup(), [one, two])).toEqual({
+  expect(await read(new GroupMetrics(), [one, two])).toEqual({
     'requests /a': 7,
     'requests /b': 1,
     memory: 2,
@@ -50,34 +50,34 @@ it('adds up who answers', async () => {
   })
 })
 
-it('what a process has told stays counted while it does not answer, and is counted once when it does again', async () => {
-  const group = new FiguresOfGroup(50)
+it('keeps the last counters of a process that does not respond, and counts it once when it does again', async () => {
+  const group = new GroupMetrics(50)
   const [one, two] = [new Process(), new Process()]
   two.requests = { '/a': 4 }
   await group.read([one, two])
-  two.answer = never
+  two.respond = never
   one.requests = { '/a': 1 }
   expect(await read(group, [one, two])).toEqual({ 'requests /a': 5, memory: 1, answered: 1 })
-  two.answer = async () => figuresOf({ '/a': 6 })
+  two.respond = async () => metricsOf({ '/a': 6 })
   expect(await read(group, [one, two])).toEqual({ 'requests /a': 7, memory: 2, answered: 2 })
-  two.answer = async () => Promise.reject(new Error('it cannot'))
+  two.respond = async () => Promise.reject(new Error('it cannot'))
   expect(await read(group, [one, two])).toEqual({ 'requests /a': 7, memory: 1, answered: 1 })
 })
 
-it('an answer that comes too late is used at the next scrape', async () => {
-  const group = new FiguresOfGroup(20)
+it('uses a late response at the next scrape', async () => {
+  const group = new GroupMetrics(20)
   const late = new Process()
   const { promise, resolve } = Promise.withResolvers<ProcessFigures>()
-  late.answer = () => promise
+  late.respond = () => promise
   expect(await read(group, [late])).toEqual({ answered: 0 })
-  resolve(figuresOf({ '/a': 9 }))
+  resolve(metricsOf({ '/a': 9 }))
   await promise
-  late.answer = never
+  late.respond = never
   expect(await read(group, [late])).toEqual({ 'requests /a': 9, answered: 0 })
 })
 
-it('what processes had told stays counted after their end, however many have ended', async () => {
-  const group = new FiguresOfGroup()
+it('keeps the counters of ended processes, however many', async () => {
+  const group = new GroupMetrics()
   const stays = new Process()
   stays.requests = { '/a': 1 }
   for (let number = 1; number <= 50; number++) {
@@ -101,20 +101,20 @@ it('what processes had told stays counted after their end, however many have end
 })
 
 it('a process that ends during a scrape is in it once', async () => {
-  const group = new FiguresOfGroup(100)
+  const group = new GroupMetrics(100)
   const [ends, slow] = [new Process(), new Process()]
   ends.requests = { '/a': 5 }
   const { promise, resolve } = Promise.withResolvers<ProcessFigures>()
-  slow.answer = () => promise
+  slow.respond = () => promise
   const reading = read(group, [ends, slow])
   await new Promise(setImmediate)
   group.ended(ends)
-  resolve(figuresOf({ '/a': 1 }))
+  resolve(metricsOf({ '/a': 1 }))
   expect(await reading).toEqual({ 'requests /a': 6, memory: 1, answered: 1 })
 })
 
-it('two who scrape at once are told the same', async () => {
-  const group = new FiguresOfGroup()
+it('gives two concurrent scrapes the same', async () => {
+  const group = new GroupMetrics()
   const one = new Process()
   one.requests = { '/a': 2 }
   const expected = { 'requests /a': 2, memory: 1, answered: 1 }
