@@ -19,7 +19,7 @@ export type ErrorReport = z.infer<typeof errorReportSchema>
 export const errorResponseSchema = z.object({ error: errorReportSchema }).meta({ id: 'Error' })
 export type ErrorResponse = z.infer<typeof errorResponseSchema>
 
-/** A failure that can be expected; bugs are assertions instead. Carries a code of the catalogue. */
+/** An expected failure, with a code of the catalog. Bugs are assertions instead. */
 export class AgentGymError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined

@@ -54,7 +54,7 @@ const actionLeafSchema = z.strictObject({
 })
 export type ActionLeaf = z.infer<typeof actionLeafSchema>
 
-/** What gives both the libtorch module and the ONNX graph. Actor and critic are separate networks of one shape. */
+/** Defines both the libtorch module and the ONNX graph. Actor and critic are separate networks of the same shape. */
 export const policySpecSchema = z.strictObject({
   version: z.literal(1),
   observation: z.array(observationLeafSchema).min(1),
@@ -64,12 +64,12 @@ export const policySpecSchema = z.strictObject({
   activation: z.enum(['tanh', 'relu']),
   /** Width of a token embedding; used by text leaves only. */
   embedding: positive,
-  /** Box leaves are standardised by running statistics that are part of the graph, then clipped to ±10. */
+  /** Box leaves are standardized by running statistics that are part of the graph, then clipped to ±10. */
   normalizeObservation: z.boolean(),
 })
 export type PolicySpec = z.infer<typeof policySpecSchema>
 
-/** What `agentgym eval` prints. Means are over the episodes; absent means no episode ended. */
+/** What `agentgym eval` prints. Means over episodes; null if no episode ended. */
 export const evaluationSchema = z.strictObject({
   /** `name@version` */
   scenario: z.string(),
@@ -78,9 +78,9 @@ export const evaluationSchema = z.strictObject({
   return_mean: z.number().nullable(),
   return_std: z.number().nullable(),
   length_mean: z.number().nullable(),
-  /** Means of the metrics that the scenario reports at an episode's end. */
+  /** Means of the metrics that the scenario reports at the end of an episode. */
   metrics: z.record(z.string(), z.number()),
-  /** Each success criterion with what was reached. `ok` is their conjunction; null when there are none. */
+  /** Each success criterion with the value reached. `ok` if all are met; null without criteria. */
   success: z.strictObject({
     ok: z.boolean().nullable(),
     criteria: z.array(

@@ -45,15 +45,15 @@ function makeFormat(currency: string): Intl.NumberFormat | null {
   }
 }
 
-/** Minor units, or why the text is no amount: `is nothing`, as it stands after the words `12,50`. */
+/** Minor units, or the problem with the text, as a phrase that follows the text: `12,50 is not an amount of money`. */
 export type ParsedAmount = { minor: number } | { problem: string }
 
-/** What the API takes at most, in minor units. */
+/** The API's limit, in minor units. */
 const greatestMinor = 10n ** 15n
 
 /**
- * `2.50` of a currency in its minor units, 250: digit by digit, for a sum of money passes through no floating-point
- * number. What is no amount, is zero, or has more decimal places than the currency is a problem.
+ * Parses `2.50` into minor units, 250, without floating-point numbers. Zero, text that is not an amount, and more decimal
+ * places than the currency has are problems.
  */
 export function parseAmount(text: string, currency: string): ParsedAmount {
   const digits = currencyDigits(currency)
@@ -71,14 +71,14 @@ export function parseAmount(text: string, currency: string): ParsedAmount {
 const millisecondsPerHour = 3_600_000
 
 /**
- * What training has cost, in minor units. `priceMilliseconds` is Σ price an hour (minor units) × milliseconds trained at
- * that price: kept as it is, so that nothing is rounded on the way; the total is rounded up, once.
+ * Cost of training in minor units. `priceMilliseconds` is Σ price per hour (minor units) × milliseconds trained at that
+ * price, kept unrounded; only the total is rounded, up.
  */
 export function trainingCostMinor(priceMilliseconds: number): number {
   return Math.ceil(priceMilliseconds / millisecondsPerHour)
 }
 
-/** Minor units (cents); never more than 10^15, so that every sum of prices is exact in JavaScript's numbers too. */
+/** Minor units (cents), at most 10^15, so that sums stay exact in JavaScript numbers. */
 export const amountMinorSchema = z.int().positive().max(1e15)
 /** ISO 4217. */
 export const currencySchema = z.string().regex(/^[A-Z]{3}$/)

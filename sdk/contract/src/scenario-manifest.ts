@@ -5,24 +5,24 @@ const column = z.int().min(0).max(255)
 const finite = z.number().gte(-1e6).lte(1e6)
 const label = z.string().min(1).max(40)
 
-/** Metres or whatever the position's unit is. */
+/** In the unit of the position. */
 const trackSchema = z
   .strictObject({
     low: finite,
     high: finite,
-    /** Where the goal stands. */
+    /** Position of the goal. */
     goal: finite.optional(),
-    /** Height of the ground at evenly spaced positions from `low` to `high`, in the unit of the position; left out, level. */
+    /** Height of the ground at evenly spaced positions from `low` to `high`, in the unit of the position. Default: level. */
     heights: z.array(finite).min(2).max(64).optional(),
   })
   .refine(({ low, high }) => low < high, 'low must be below high')
 
-/** What stands in a channel of a grid: 1 full, 0 nothing, between them faint. */
+/** What a channel of a grid shows; values from 0 (nothing) to 1 (opaque). */
 const channelSchema = z.enum(['wall', 'trail', 'goal', 'agent', 'item'])
 
 /**
- * How a scenario's observations are drawn: the field `agentgym.view` of its package.json. Left out, every number of the
- * observation is a line of its own. It changes nothing but pictures.
+ * How a scenario's observations are drawn: the field `agentgym.view` of its package.json. By default every number of the
+ * observation is a line. It affects pictures only.
  */
 export const scenarioViewSchema = z.discriminatedUnion('kind', [
   /** A cart on a track, with a pole where `angle` is named: in radians, 0 upright, clockwise. */
@@ -32,21 +32,21 @@ export const scenarioViewSchema = z.discriminatedUnion('kind', [
     angle: column.optional(),
     track: trackSchema,
   }),
-  /** Rods that hang together, from a hinge; each angle counter-clockwise, relative to the rod before. */
+  /** Linked rods hanging from a hinge; each angle is counterclockwise, relative to the previous rod. */
   z.strictObject({
     kind: z.literal('links'),
     links: z
       .array(z.strictObject({ cos: column, sin: column }))
       .min(1)
       .max(4),
-    /** Which way the first rod points where its angle is 0. */
+    /** Direction of the first rod at angle 0. */
     zero: z.enum(['up', 'down']),
-    /** Height above the hinge that the free end is to reach, in rods. */
+    /** Target height of the free end above the hinge, in rod lengths. */
     goal: finite.optional(),
   }),
   /**
-   * Squares: `shape` is channels, rows, columns, in that order from column `at` on. Without a channel `agent` the agent
-   * stands in the middle, and `moves`, columns right and rows down of each action, join what it saw to a map.
+   * A grid: `shape` is [channels, rows, columns], starting at column `at`. Without a channel `agent` the agent is in the
+   * center, and `moves` ([columns right, rows down] per action) assemble its views into a map.
    */
   z.strictObject({
     kind: z.literal('grid'),
@@ -58,13 +58,13 @@ export const scenarioViewSchema = z.discriminatedUnion('kind', [
       .max(64)
       .optional(),
   }),
-  /** A text and what was done about it. `facts` names numbers of the observation, in order; one that changes is told. */
+  /** A text and the actions taken. `facts` names numbers of the observation, in order; changes are shown. */
   z.strictObject({ kind: z.literal('transcript'), facts: z.array(label).max(64).optional() }),
   z.strictObject({ kind: z.literal('lines'), labels: z.array(label).max(64).optional() }),
 ])
 export type ScenarioView = z.infer<typeof scenarioViewSchema>
 
-/** Lowest value that each metric must reach; `return_mean` or one that the scenario reports at an episode's end. */
+/** The minimum for each metric: `return_mean` or a metric that the scenario reports at the end of an episode. */
 export const successCriteriaSchema = z.record(z.string(), z.number())
 export type SuccessCriteria = z.infer<typeof successCriteriaSchema>
 
@@ -79,12 +79,12 @@ export const scenarioManifestSchema = z.strictObject({
   success: successCriteriaSchema.default({}),
   /** `algorithm`, `steps` and any training setting by its name; checked where training starts. */
   training: z.record(z.string(), z.unknown()).default({}),
-  /** How its episodes are drawn where they are shown; left out, as lines. */
+  /** How episodes are drawn. Default: as lines. */
   view: scenarioViewSchema.optional(),
 })
 export type ScenarioManifest = z.infer<typeof scenarioManifestSchema>
 
-/** The parts of package.json that a scenario needs. Other fields are the author's own. */
+/** The parts of package.json that a scenario needs. Other fields are allowed. */
 export const scenarioPackageSchema = z.looseObject({
   name: z
     .string()
@@ -96,10 +96,10 @@ export const scenarioPackageSchema = z.looseObject({
 })
 export type ScenarioPackage = z.infer<typeof scenarioPackageSchema>
 
-/** What a view is held to: columns of numbers in the observation, texts, and choices of the only categorical action. */
+/** What a view must fit: columns of numbers in the observation, texts, and choices of the only categorical action. */
 export type ViewedSpaces = { columns: number; texts: number; choices: number | null }
 
-/** Why those spaces cannot be drawn so, in words that complete "the view …"; null where they can. */
+/** Why the view does not fit the spaces, as a phrase that follows "the view"; null if it fits. */
 export function viewProblem(view: ScenarioView, { columns, texts, choices }: ViewedSpaces): string | null {
   const highest = Math.max(-1, ...columnsOf(view))
   if (highest >= columns) return `names column ${highest}, and the observation has ${columns} numbers`

@@ -22,10 +22,10 @@ export const tokenScopeSchema = z.enum(Object.keys(tokenScopes) as [TokenScope, 
 
 export const roleSchema = z.enum(['owner', 'admin', 'member', 'viewer'])
 
-/** Its rules are the server's: it answers `name_invalid`, which says more than a pattern that did not match. */
+/** Validated by the server, which explains the rule in `name_invalid`; a pattern here could not. */
 const usernameField = z.string().min(1).max(100)
 const emailField = z.email().max(254)
-/** Length in UTF-16 units. Capped, for hashing is meant to be slow. */
+/** Length in UTF-16 units. Capped because hashing is slow by design. */
 const newPasswordField = z.string().min(10).max(200)
 const tokenNameField = line(z.string().trim().min(1).max(80))
 const scopesField = z.array(tokenScopeSchema).min(1).max(tokenScopeSchema.options.length)
@@ -42,22 +42,22 @@ export const accountSchema = z
     kind: z.enum(['user', 'organisation']),
     email: z.string().nullable(),
     email_verified: z.boolean(),
-    /** May operate this installation. */
+    /** An operator of this installation. */
     operator: z.boolean(),
   })
   .meta({ id: 'Account' })
 
-/** Who asks, and what may be done as them. */
+/** The caller's account and what the caller may do. */
 export const ownAccountSchema = accountSchema
   .extend({
     organisations: z.array(z.object({ username: z.string(), role: roleSchema })),
-    /** Of the token that asks; all of them for a session. */
+    /** Scopes of the token; all scopes for a session. */
     scopes: z.array(tokenScopeSchema),
   })
   .meta({ id: 'OwnAccount' })
 export type OwnAccount = z.infer<typeof ownAccountSchema>
 
-/** Lengths are not told here: a password that no account can have is a wrong one. */
+/** No length rules: a password that no account can have is simply wrong. */
 export const logInRequestSchema = z.strictObject({
   username: z.string().max(254),
   password: z.string().max(1_000),
@@ -68,12 +68,12 @@ export const sessionListSchema = z.object({
   /** Newest first. */
   sessions: z.array(
     z.object({
-      /** Names it here; worth nothing as a cookie. */
+      /** Identifies the session in the API; not its cookie. */
       id: z.string(),
-      /** The one that asks. */
+      /** The session of this request. */
       current: z.boolean(),
       created_at: z.iso.datetime(),
-      /** Put off while it is used. */
+      /** Extended while the session is used. */
       expires_at: z.iso.datetime(),
     }),
   ),
@@ -98,7 +98,7 @@ export const changePasswordRequestSchema = z.strictObject({
 export const createTokenRequestSchema = z.strictObject({
   name: tokenNameField,
   scopes: scopesField,
-  /** 90 where it is left out. */
+  /** Default: 90. */
   expires_in_days: z.int().min(1).max(366).optional(),
 })
 
@@ -110,13 +110,13 @@ export const tokenSchema = z
     prefix: z.string(),
     scopes: z.array(tokenScopeSchema),
     expires_at: z.iso.datetime().nullable(),
-    /** To five minutes. */
+    /** Accurate to five minutes. */
     last_used_at: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'Token' })
 
-/** The only time that the token itself is shown. */
+/** The only response with the token itself. */
 export const createdTokenSchema = tokenSchema.extend({ token: z.string() }).meta({ id: 'CreatedToken' })
 export const tokenListSchema = z.object({ tokens: z.array(tokenSchema) })
 
@@ -131,7 +131,7 @@ export const organisationSchema = z
     kind: z.literal('organisation'),
     display_name: z.string().nullable(),
     created_at: z.iso.datetime(),
-    /** Only members see who else is one. */
+    /** Visible to members only. */
     members: z.array(z.object({ username: z.string(), role: roleSchema })).optional(),
   })
   .meta({ id: 'Organisation' })
@@ -145,7 +145,7 @@ export const resetPasswordRequestSchema = z.strictObject({ password: newPassword
 
 /** RFC 8628, in JSON. */
 export const createDeviceCodeRequestSchema = z.strictObject({
-  /** What the token will be called; shown to whoever approves it. */
+  /** Name of the token, shown on the approval page. */
   name: tokenNameField,
   scopes: scopesField,
 })
@@ -153,11 +153,11 @@ export const createDeviceCodeRequestSchema = z.strictObject({
 export const deviceCodeSchema = z
   .object({
     device_code: z.string(),
-    /** To be typed or compared by a person: `BCDF-GHJK`. */
+    /** For the user to type or compare: `BCDF-GHJK`. */
     user_code: z.string(),
     verification_uri: z.url(),
     verification_uri_complete: z.url(),
-    /** Seconds to wait between two questions. */
+    /** Seconds between polls. */
     interval: z.int(),
     /** Seconds. */
     expires_in: z.int(),
@@ -165,15 +165,15 @@ export const deviceCodeSchema = z
   .meta({ id: 'DeviceCode' })
 
 export const deviceTokenRequestSchema = z.strictObject({ device_code: z.string().max(100) })
-/** As `CreatedToken`, with the name of whoever approved. */
+/** As `CreatedToken`, with the username of the user who approved. */
 export const deviceTokenSchema = createdTokenSchema.extend({ username: z.string() }).meta({ id: 'DeviceToken' })
 
 export const auditRequestSchema = z.object({
-  actor: line(z.string().max(100)).optional().describe('Username of whoever did it.'),
-  action: line(z.string().max(80)).optional().describe('`token.revoke`, or the beginning: `token.`.'),
-  subject: line(z.string().max(400)).optional().describe('What it was done to, whole: `account:acme`.'),
+  actor: line(z.string().max(100)).optional().describe('Username of the actor.'),
+  action: line(z.string().max(80)).optional().describe('An action, such as `token.revoke`, or a prefix: `token.`.'),
+  subject: line(z.string().max(400)).optional().describe('The exact subject: `account:acme`.'),
   limit: z.coerce.number().int().min(1).max(100).default(50),
-  before: z.coerce.number().int().positive().optional().describe('`next_before` of the page before.'),
+  before: z.coerce.number().int().positive().optional().describe('`next_before` of the previous page.'),
 })
 export const auditListSchema = z
   .object({
@@ -182,9 +182,9 @@ export const auditListSchema = z
       z.object({
         id: z.int().positive(),
         at: z.iso.datetime(),
-        /** Null for what nobody is known to have done, or whose account is gone. */
+        /** Null if unknown or if the account was deleted. */
         actor: z.string().nullable(),
-        /** Of the token that was used; null for a session. */
+        /** Null for a session. */
         token_id: z.string().nullable(),
         action: z.string(),
         subject: z.string(),

@@ -15,7 +15,7 @@ export const searchRequestSchema = z.object({
     .string()
     .max(200)
     .optional()
-    .describe('Words; the last one may be a beginning. A name is found with and without its scope.'),
+    .describe('Search words; the last one matches as a prefix. Names match with and without their scope.'),
   kind: packageKindSchema.optional(),
   category: z.string().max(80).regex(printable).optional(),
   difficulty: difficultySchema.optional(),
@@ -29,7 +29,7 @@ export const searchRequestSchema = z.object({
     .string()
     .max(600)
     .optional()
-    .describe('`next_cursor` of the page before; `q`, filters and `sort` stay as they were.'),
+    .describe('`next_cursor` of the previous page. Keep `q`, filters and `sort` the same.'),
   limit: z.coerce.number().int().min(1).max(100).default(20),
 })
 export type SearchRequest = z.infer<typeof searchRequestSchema>
@@ -223,17 +223,17 @@ export const packagePageSchema = z
   .meta({ id: 'PackagePage' })
 export type PackagePage = z.infer<typeof packagePageSchema>
 
-/** What the first page of a package shows, in one answer instead of four. */
+/** Everything the package page shows, in one response instead of four. */
 export const packageViewSchema = z
   .object({
     page: packagePageSchema,
-    /** Of `latest`; null where nothing is to be had. */
+    /** For `latest`; null if the package has no offer. */
     offer: z.union([offerSchema, z.null()]),
-    /** The version that `page.latest` names; null where that is. */
+    /** The version in `page.latest`; null if that is null. */
     latest: z
       .object({
         details: versionDetailsSchema,
-        /** Null where nobody has written one down. */
+        /** Null if the version has no sample episode. */
         episode: z.union([sampleEpisodeSchema, z.null()]),
       })
       .nullable(),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
-/** What people write on one line: no control characters, no halves of letters, which no database takes. */
+/** Single-line text: no control characters, and no lone surrogates, which databases reject. */
 export const line = (schema: z.ZodString) =>
   schema.refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must not contain control characters')
 
-/** The same in several lines. No marks that turn the direction of what follows, which would let a text speak for its page. */
+/** Multi-line text. No bidirectional control characters either, which could disguise the text around them. */
 export const lines = (schema: z.ZodString) =>
   schema.refine(
     (text) =>
@@ -12,25 +12,25 @@ export const lines = (schema: z.ZodString) =>
     'must not contain control characters',
   )
 
-/** Whom a request is for. */
+/** The account that a request acts for. */
 export const accountField = line(z.string().max(100))
   .optional()
-  .describe('Organisation that it is for; you yourself unless told.')
+  .describe('Act for this organization. Default: your own account.')
 
-/** Of every list that comes in pages. */
+/** Query fields of every paginated list. */
 export const pageFields = {
   limit: z.coerce.number().int().min(1).max(100).default(20),
   cursor: z.string().max(200).optional(),
 }
 
-/** Deeper than any space: what walks a value may do so by recursion. */
+/** Deeper than any space, and shallow enough to walk recursively. */
 const deepest = 64
 
 type JsonValue = z.core.util.JSONType
 
 /**
- * Any JSON, nested at most 64 deep. `z.json()` itself walks by recursion, which a small hostile body overflows, and is endless
- * to whoever describes it.
+ * Any JSON, nested at most 64 deep. `z.json()` validates recursively, which a small hostile body can overflow, and has no
+ * finite JSON schema.
  */
 export const jsonValue = z
   .unknown()

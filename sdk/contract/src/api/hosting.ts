@@ -7,31 +7,29 @@ export const hostedCallHeadersSchema = z.object({
     .uuid()
     .optional()
     .describe(
-      'Becomes the id of the call. Repeating an answered call under its key within the hour gives the same answer and counts nothing; one that failed is tried again.',
+      'Becomes the id of the call. Repeating a successful call with its key within an hour returns the same response and is not counted again; a failed one is retried.',
     ),
 })
 
 /**
- * What is asked of an agent that the marketplace runs. `observation` as the scenario's `observe` gives it: numbers for a box
- * (nested or flat), an index for a discrete space, a string for a text, an object for a dict. `action_mask` has the shape of
- * the scenario's: booleans, one list a component; an action that it leaves out is never taken.
+ * A call of a hosted agent. `observation` has the form that the scenario's `observe` returns: numbers for a box (nested or
+ * flat), an index for a discrete space, a string for a text, an object for a dict. `action_mask` has the form of the
+ * scenario's mask: booleans, one list per component. A masked action is never taken.
  */
 export const hostedCallRequestSchema = z.strictObject({
-  version: line(z.string().min(1).max(64))
-    .optional()
-    .describe('A version or a range of versions; `latest` unless told.'),
+  version: line(z.string().min(1).max(64)).optional().describe('A version or range. Default: `latest`.'),
   observation: jsonValue,
   action_mask: jsonValue.optional(),
 })
 export type HostedCallRequest = z.infer<typeof hostedCallRequestSchema>
 
-/** What a policy does upon one observation, as the scenario's `step` would get it. */
+/** A policy's action for one observation, in the form that the scenario's `step` receives. */
 export const hostedActionSchema = z.strictObject({
   /** Number (discrete, start applied), numbers (multiDiscrete, box inside its bounds), object (dict). */
   action: jsonValue,
-  /** Of a discrete action whose space has labels, or of the one such choice on top of a dict (the tool of a tool scenario); else null. */
+  /** Label of a discrete action, or of the one labeled choice at the top of a dict (the tool of a tool scenario); else null. */
   label: z.string().max(1_000).nullable(),
-  /** Of each choice in order, 0 to 1, summing to 1: where the action is one discrete choice; else null. */
+  /** Probability of each choice, in order, if the action is one discrete choice; else null. */
   probabilities: z.array(z.number().min(0).max(1)).max(100_000).nullable(),
 })
 export type HostedAction = z.infer<typeof hostedActionSchema>
@@ -42,34 +40,34 @@ export const hostedCallSchema = z
     package: z.string(),
     version: z.string(),
     ...hostedActionSchema.shape,
-    /** What the call was allowed for, hence who bears it. */
+    /** Why the call was allowed, which decides who pays. */
     because: z.enum(['own', 'free', 'bought', 'trial']),
-    trial_calls_left: z.int().nonnegative().nullable().describe('Null where it was not a call of the trial.'),
-    /** Milliseconds that the model itself took. */
+    trial_calls_left: z.int().nonnegative().nullable().describe('Null unless this was a trial call.'),
+    /** Inference time in milliseconds. */
     model_ms: z.number().nonnegative(),
   })
   .meta({ id: 'HostedCall' })
 export type HostedCall = z.infer<typeof hostedCallSchema>
 
-/** Calls that a worker takes at once, of one version: they go through the model together. */
+/** Most calls of one version that a worker leases at once, to run them through the model as one batch. */
 export const callsABatch = 64
 
 export const leaseCallsRequestSchema = z.strictObject({
   /** Chosen by the process at its start. */
   worker_id: z.uuid(),
-  /** Ids of versions that it holds loaded: their calls are given to it first. */
+  /** Ids of versions it has loaded; it gets their calls first. */
   loaded: z.array(z.uuid()).max(64),
-  /** How long the answer may wait for a call to come, in milliseconds. */
+  /** How long the request may wait for a call, in milliseconds. */
   wait_ms: z.int().min(0).max(25_000),
 })
 
 export const leasedCallsSchema = z
   .object({
-    /** Stands in the answers, and opens the tarball. Whoever leases the calls after us gets another one. */
+    /** Fencing token, sent with the answers and to download the tarball. The next lease of the calls has a different one. */
     lease: z.string(),
     expires_at: z.iso.datetime(),
     agent: z.object({
-      /** Of the version: the same content for ever. */
+      /** Id of the version, whose content never changes. */
       id: z.uuid(),
       name: z.string(),
       version: z.string(),
@@ -84,7 +82,7 @@ export const leasedCallsSchema = z
   .meta({ id: 'LeasedCalls' })
 export type LeasedCalls = z.infer<typeof leasedCallsSchema>
 
-/** One a call: an action, or why there is none. What the caller got wrong is `observation_invalid`. */
+/** One per call: an action or an error. `observation_invalid` means the caller sent a wrong observation. */
 export const callAnswerSchema = z.union([
   z.strictObject({ id: z.uuid(), ...hostedActionSchema.shape, model_ms: z.number().nonnegative() }),
   z.strictObject({ id: z.uuid(), error: errorReportSchema }),
@@ -99,7 +97,7 @@ export const callAnswersTakenSchema = z
   .object({ taken: z.int().nonnegative(), late: z.int().nonnegative() })
   .meta({ id: 'CallAnswersTaken' })
 
-/** What OpenAI's clients send. Fields that mean nothing to a policy, such as a temperature, are taken and left alone. */
+/** A request of an OpenAI client. Fields that do not apply to a policy, such as the temperature, are ignored. */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1).max(300).describe('`@scope/name`, or `@scope/name@` with a version or a range.'),
   messages: z

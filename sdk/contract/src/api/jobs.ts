@@ -5,16 +5,16 @@ import { sampleEpisodeSchema } from '../sample-episode.ts'
 import { checkReportSchema, progressEventSchema, trajectorySchema } from '../training-events.ts'
 import { runStateSchema } from './runs.ts'
 
-/** What a worker can do: check an uploaded scenario, evaluate an agent, train one. */
+/** Kinds of jobs: check an uploaded scenario, evaluate an agent, train one. */
 export const jobKindSchema = z.enum(['check', 'evaluate', 'train'])
 export type JobKind = z.infer<typeof jobKindSchema>
 
 const leaseField = z.string().min(1).max(200)
-/** Of every download and upload of a job. */
+/** Query of every download and upload of a job. */
 export const leaseQuerySchema = z.object({ lease: leaseField })
 const count = z.int().nonnegative()
 
-/** Shares of what a worker's machine has, 0 to 1; null where it cannot tell. */
+/** Utilization of a worker's machine, 0 to 1; null if unknown. */
 export const workerUsageSchema = z.strictObject({
   cpu: z.number().min(0).max(1).nullable(),
   memory: z.number().min(0).max(1).nullable(),
@@ -22,7 +22,7 @@ export const workerUsageSchema = z.strictObject({
 })
 export type WorkerUsage = z.infer<typeof workerUsageSchema>
 
-/** Who leases: one process of `agentgym worker`. */
+/** One process of `agentgym worker`. */
 export const workerDescriptionSchema = z.strictObject({
   /** Chosen by the process at its start. */
   id: z.uuid(),
@@ -34,32 +34,32 @@ export const workerDescriptionSchema = z.strictObject({
   cores: z.int().positive().max(4_096),
   memory_bytes: count,
   gpus: z.array(z.strictObject({ name: z.string().max(80), memory_bytes: count })).max(64),
-  /** Jobs that it does side by side. */
+  /** Jobs it runs concurrently. */
   slots: z.int().positive().max(256),
-  /** What an hour of training on it costs, in minor units of the server's currency. */
+  /** Price of an hour of training, in minor units of the server's currency. */
   price_minor_per_hour: count.max(1_000_000_000),
   usage: workerUsageSchema,
 })
 export type WorkerDescription = z.infer<typeof workerDescriptionSchema>
 
 export const leaseRequestSchema = z.strictObject({
-  /** Kinds of jobs that this worker takes. */
+  /** Kinds of jobs this worker accepts. */
   kinds: z.array(jobKindSchema).min(1).max(8),
   worker: workerDescriptionSchema.optional(),
 })
 
 const tarballFields = {
-  /** `sha512-…` (base64) of the tarball; what was downloaded must have it. */
+  /** `sha512-…` (base64) of the tarball; the download must match it. */
   integrity: z.string(),
   tarball_url: z.string(),
 }
 
 const leasedFields = {
   id: z.string(),
-  /** Fencing token: stands in every write about this job. Whoever leases the job after us gets another one. */
+  /** Fencing token, sent with every write about this job. The next lease of the job has a different one. */
   lease: z.string(),
   expires_at: z.iso.datetime(),
-  /** W3C trace context of whoever asked for the job; null where nothing is traced. */
+  /** W3C trace context of the request that created the job; null if it was not traced. */
   traceparent: z.string().nullable(),
 }
 
@@ -72,7 +72,7 @@ export const leasedCheckSchema = z
   .meta({ id: 'LeasedCheck' })
 export type LeasedCheck = z.infer<typeof leasedCheckSchema>
 
-/** The scenario version that a job plays. `hash` is the SHA-256 (hex) of its bundle. */
+/** The scenario version of a job. `hash` is the SHA-256 (hex) of its bundle. */
 const scenarioOfJobSchema = z.object({ name: z.string(), version: z.string(), hash: z.string(), ...tarballFields })
 
 export const leasedTrainingSchema = z
@@ -82,16 +82,16 @@ export const leasedTrainingSchema = z
     run: z.object({
       scenario: scenarioOfJobSchema,
       algorithm: z.string(),
-      /** As submitted, defaults filled in; what is 0 for "automatic" is the worker's to choose. */
+      /** As submitted, with defaults. The worker chooses settings that are 0 for "automatic". */
       settings: z.record(z.string(), z.unknown()),
       seed: count,
       /** Counted from 1. */
       attempt: z.int().positive(),
-      /** To go on from; null at the start. */
+      /** Checkpoint to resume from; null for a new run. */
       checkpoint: z.object({ iteration: count, steps: count, sha256: z.string(), url: z.string() }).nullable(),
       /** Iterations between sampled trajectories; 0 samples none. */
       trajectories_every: count,
-      /** Name and version that the agent's package gets; null leaves the trainer's own. */
+      /** Name and version of the agent's package; null keeps the trainer's own. */
       publish: z.object({ name: z.string(), version: z.string() }).nullable(),
       budget: z.object({
         /** Null: no limit. */
@@ -105,7 +105,7 @@ export const leasedTrainingSchema = z
   .meta({ id: 'LeasedTraining' })
 export type LeasedTraining = z.infer<typeof leasedTrainingSchema>
 
-/** `claim` repeats what agent.json says; `held_out` has a seed that nobody knew when the agent was published. */
+/** `claim` repeats the evaluation in agent.json; `held_out` uses a seed that was unknown when the agent was published. */
 const evaluationTaskSchema = z.object({
   id: z.enum(['claim', 'held_out', 'requested']),
   episodes: z.int().positive().max(100_000),
@@ -120,7 +120,7 @@ export const leasedEvaluationSchema = z
     evaluation: z.object({
       purpose: z.enum(['verification', 'requested']),
       agent: z.object({ name: z.string(), version: z.string(), ...tarballFields }),
-      /** Null where this registry has not the scenario: then only the model is checked. */
+      /** Null if this registry does not have the scenario; only the model is checked then. */
       scenario: scenarioOfJobSchema.nullable(),
       tasks: z.array(evaluationTaskSchema).max(8),
     }),
@@ -128,7 +128,7 @@ export const leasedEvaluationSchema = z
   .meta({ id: 'LeasedEvaluation' })
 export type LeasedEvaluation = z.infer<typeof leasedEvaluationSchema>
 
-/** A job, and the right to do it until `expires_at`. */
+/** A job, leased until `expires_at`. */
 export const leasedJobSchema = z
   .discriminatedUnion('kind', [leasedCheckSchema, leasedEvaluationSchema, leasedTrainingSchema])
   .meta({ id: 'LeasedJob' })
@@ -136,18 +136,18 @@ export type LeasedJob = z.infer<typeof leasedJobSchema>
 
 export const heartbeatRequestSchema = z.strictObject({ lease: leaseField, usage: workerUsageSchema.optional() })
 
-/** Why a run under way is to end: with a checkpoint, and then that outcome. */
+/** Why a run should stop: the worker saves a checkpoint and reports that outcome. */
 const stopReasonSchema = z.enum(['cancel', 'budget'])
 
 export const heartbeatSchema = z.object({
-  /** The lease holds until then. */
+  /** The lease expires then. */
   expires_at: z.iso.datetime(),
-  /** Of a training job: that it is to end, and why. */
+  /** Training jobs: set if the run should stop. */
   stop: stopReasonSchema.nullable(),
 })
 export type Heartbeat = z.infer<typeof heartbeatSchema>
 
-/** Messages of a stranger's code: capped here, whatever the worker sends. */
+/** Messages from untrusted code, so capped here whatever the worker sends. */
 const checksField = z
   .array(z.strictObject({ id: z.string().max(64), ok: z.boolean(), message: z.string().max(4_000) }))
   .min(1)
@@ -156,16 +156,16 @@ const checksField = z
 export const jobResultRequestSchema = z.strictObject({
   lease: leaseField,
   report: checkReportSchema.extend({ checks: checksField }),
-  /** An episode of random actions, for pictures. */
+  /** An episode of random actions, for the package page. */
   sample_episode: sampleEpisodeSchema.nullable().optional(),
 })
 
 export const jobResultSchema = z.object({
-  /** What the version is now. */
+  /** The new state of the version. */
   state: z.enum(['published', 'rejected']),
 })
 
-/** Gives a job back before its lease is over: the next worker has it at once. */
+/** Releases a job before its lease expires, so that another worker can take it immediately. */
 export const releaseRequestSchema = z.strictObject({
   lease: leaseField,
   /** Training time of this attempt, in milliseconds, as in `progress`. */
@@ -173,16 +173,16 @@ export const releaseRequestSchema = z.strictObject({
   reason: z.string().max(400),
 })
 
-/** Sent every second or so; keeps the lease as a heartbeat does. */
+/** Sent about every second; renews the lease as a heartbeat does. */
 export const progressRequestSchema = z.strictObject({
   lease: leaseField,
-  /** One an iteration, in order. What the run has already counts once: resuming repeats iterations. */
+  /** One per iteration, in order. Points the run already has are ignored: resuming repeats iterations. */
   points: z.array(progressEventSchema).max(2_000),
   evaluations: z
     .array(z.strictObject({ iteration: count, steps: count, evaluation: evaluationSchema }))
     .max(100)
     .default([]),
-  /** Training time of this attempt so far, in milliseconds of the worker's own clock. */
+  /** Training time of this attempt so far, in milliseconds by the worker's clock. */
   metered_ms: count,
   usage: workerUsageSchema.optional(),
 })
@@ -209,7 +209,7 @@ export const trajectoriesRequestSchema = z.strictObject({
 
 export const agentUploadSchema = z.object({ integrity: z.string() })
 
-/** How a run ends. `agent` names what `PUT …/agent` has taken. */
+/** How a run ends. `agent` refers to the upload of `PUT …/agent`. */
 export const outcomeSchema = z.discriminatedUnion('state', [
   z.strictObject({
     state: z.literal('completed'),
@@ -227,12 +227,12 @@ export type Outcome = z.infer<typeof outcomeSchema>
 export const outcomeRequestSchema = z.strictObject({ lease: leaseField, metered_ms: count, outcome: outcomeSchema })
 export const outcomeResultSchema = z.object({ state: runStateSchema })
 
-/** What became of a worker's evaluation tasks, in their order; each either has its figures or the fault that ended it. */
+/** Results of an evaluation job's tasks, in order: each has an evaluation or an error. */
 export const evaluationResultRequestSchema = z.strictObject({
   lease: leaseField,
   /** Structure and golden batch. */
   checks: checksField,
-  /** SHA-256 (hex) over the golden batch's outputs; null where the model failed it. */
+  /** SHA-256 (hex) over the golden batch's outputs; null if the model failed on it. */
   output_hash: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -246,9 +246,9 @@ export const evaluationResultRequestSchema = z.strictObject({
       }),
     )
     .max(8),
-  /** Versions that the last bits depend on, as in agent.json. */
+  /** Versions that can affect results in the last bits, as in agent.json. */
   runtime: z.record(z.string().max(40), z.string().max(80)),
-  /** The agent's first episode, for pictures. */
+  /** The agent's first episode, for the package page. */
   sample_episode: sampleEpisodeSchema.nullable().optional(),
 })
 export type EvaluationResultRequest = z.infer<typeof evaluationResultRequestSchema>

@@ -7,18 +7,20 @@ const moment = z.iso.datetime()
 const sum = z.int().nonnegative()
 
 /**
- * awaiting_payment → paid | cancelled | expired; paid → refunded | charged_back. Orders paid from the balance are `paid` at
- * once. A part that is refunded leaves it `paid`. Every other end is for good.
+ * awaiting_payment → paid | cancelled | expired; paid → refunded | charged_back. Orders paid from the balance are `paid`
+ * immediately. A partial refund leaves an order `paid`. All other states are final.
  */
 export const orderStateSchema = z.enum(['awaiting_payment', 'paid', 'cancelled', 'expired', 'refunded', 'charged_back'])
 export type OrderState = z.infer<typeof orderStateSchema>
 
 export const createOrderRequestSchema = z.strictObject({
   package: z.string().min(3).max(214),
-  range: z.string().max(200).optional().describe('A version, range or tag; `latest` unless told.'),
+  range: z.string().max(200).optional().describe('A version, range or tag. Default: `latest`.'),
   expected_price: expectedPriceSchema
     .optional()
-    .describe('The price that the buyer was shown. Another one is `price_changed`, and nothing is bought.'),
+    .describe(
+      'The price shown to the buyer. If it has changed, the request fails with `price_changed` and nothing is bought.',
+    ),
   pay_with: z.enum(['balance', 'provider']).default('balance'),
   account: accountField,
 })
@@ -28,7 +30,7 @@ export const refundSchema = z.object({
   id: z.uuid(),
   amount_minor: sum,
   reason: z.string(),
-  /** Who gave it: a username, or `agentgym` where the marketplace did by itself. */
+  /** Username, or `agentgym` for an automatic refund. */
   by: z.string(),
   created_at: moment,
 })
@@ -40,23 +42,23 @@ export const orderSchema = z
     package: z.string(),
     kind: z.enum(['scenario', 'agent']),
     version: z.string(),
-    /** Versions that it gives the right to: `1.x`. */
+    /** Versions the order covers: `1.x`. */
     covers: z.string(),
     price_kind: z.enum(['free', 'one_time', 'per_run']),
     buyer: z.string(),
-    /** Who placed it. */
+    /** Username of the member who placed the order. */
     placed_by: z.string(),
     seller: z.string(),
     total_minor: sum,
     refunded_minor: sum,
     currency: currencySchema,
     pay_with: z.enum(['balance', 'provider']),
-    /** Where to pay; null unless it awaits payment. */
+    /** Payment page; null unless the order awaits payment. */
     checkout_url: z.string().nullable(),
-    /** Of a hosted-only scenario: the run that it pays for. */
+    /** Hosted-only scenarios: the run it pays for. */
     run: z.uuid().nullable(),
     refunds: z.array(refundSchema),
-    /** Whether the buyer may ask for all of it back now, and why not. */
+    /** Whether the buyer can request a full refund now, and if not, why. */
     refundable: z.object({ by_buyer: z.boolean(), why: z.string() }),
     created_at: moment,
     paid_at: moment.nullable(),
@@ -65,7 +67,7 @@ export const orderSchema = z
   .meta({ id: 'Order' })
 export type Order = z.infer<typeof orderSchema>
 
-/** `purchases` of accounts that you buy for, or `sales` of packages that your accounts own. Newest first. */
+/** `purchases` of the accounts you buy for, or `sales` of packages your accounts own. Newest first. */
 export const orderListRequestSchema = z.object({
   role: z.enum(['purchases', 'sales']).default('purchases'),
   state: orderStateSchema.optional(),
@@ -81,7 +83,7 @@ export const orderListSchema = z
 export const refundRequestSchema = z.strictObject({
   amount_minor: amountMinorSchema
     .optional()
-    .describe('All that is left of it unless told. Only sellers and operators give parts.'),
+    .describe('Default: everything left of the order. Only sellers and operators can refund a part.'),
   reason: line(z.string().min(1).max(500)),
 })
 
@@ -100,7 +102,7 @@ export const entitlementListSchema = z
   .meta({ id: 'EntitlementList' })
 export const entitlementListRequestSchema = z.object({ account: accountField, ...pageFields })
 
-/** Of an account, or of one of its tokens: what may be spent within the period, refunds not counted back. */
+/** Limits what an account or one of its tokens may spend within the period. Refunds do not restore it. */
 export const spendCapSchema = z
   .object({
     id: z.uuid(),
@@ -115,7 +117,7 @@ export const spendCapSchema = z
 export type SpendCap = z.infer<typeof spendCapSchema>
 
 export const putSpendCapRequestSchema = z.strictObject({
-  token_id: z.uuid().optional().describe('The cap is on what this token spends; on the account unless told.'),
+  token_id: z.uuid().optional().describe('Limits what this token spends. Default: the whole account.'),
   period: z.enum(['day', 'month', 'total']),
   amount_minor: sum.max(1e15),
   account: accountField,

@@ -14,9 +14,9 @@ export const publishRequestSchema = z.object({
     .max(64)
     .optional()
     .describe(
-      'Tag that the version gets once it is published. Left out, a stable version above `latest` becomes it, and any other gets a tag of its own kind.',
+      'Tag for the version once it is published. Default: `latest` for a stable version above the current one, otherwise a tag by the kind of version.',
     ),
-  visibility: z.enum(['public', 'private']).optional().describe('Of a new package; public unless told.'),
+  visibility: z.enum(['public', 'private']).optional().describe('For a new package. Default: `public`.'),
 })
 
 export const publishedVersionSchema = z
@@ -68,12 +68,12 @@ export type VersionList = z.infer<typeof versionListSchema>
 
 /** What a version's own CHANGELOG.md says of it, as written and as HTML that is safe to show. */
 const changesSchema = z
-  .object({ markdown: z.string(), html: z.string().describe('Without scripts, styles, forms, pictures and raw HTML.') })
+  .object({ markdown: z.string(), html: z.string().describe('Without scripts, styles, forms, images and raw HTML.') })
   .meta({ id: 'VersionChanges' })
 
 /** The query of `GET …/changes`. */
 export const changesRequestSchema = z.object({
-  before: z.string().max(64).optional().describe('Only of versions that were uploaded before this one.'),
+  before: z.string().max(64).optional().describe('Only versions uploaded before this one.'),
   limit: z.coerce.number().int().min(1).max(50).default(20),
 })
 
@@ -145,7 +145,7 @@ export const resolveRequestSchema = z.object({
     .string()
     .max(200)
     .default('latest')
-    .describe('A tag, a range or an exact version, as npm takes them: `latest`, `^1.2.0`, `1.2.3`.'),
+    .describe('A tag, range or exact version, as in npm: `latest`, `^1.2.0`, `1.2.3`.'),
 })
 
 export const resolvedVersionSchema = z
@@ -168,5 +168,5 @@ export const tagListSchema = z
 export type TagList = z.infer<typeof tagListSchema>
 
 export const deprecationRequestSchema = z.strictObject({
-  message: z.string().max(1_000).describe('What to tell those who install the version; empty takes it back.'),
+  message: z.string().max(1_000).describe('Shown to users who install the version. Empty removes the deprecation.'),
 })

@@ -11,11 +11,11 @@ export const balanceSchema = z
   .object({
     account: z.string(),
     currency: currencySchema,
-    /** What can be spent now. */
+    /** Available to spend. */
     available_minor: sum,
     /** Held for runs that have not ended. */
     held_minor: sum,
-    /** Top-ups that the provider has not confirmed. */
+    /** Top-ups not yet confirmed by the payment provider. */
     awaited_minor: sum,
   })
   .meta({ id: 'Balance' })
@@ -24,11 +24,11 @@ export type Balance = z.infer<typeof balanceSchema>
 export const topUpRequestSchema = z.strictObject({
   amount_minor: amountMinorSchema,
   account: accountField,
-  /** The provider `test` only: what becomes of the payment. */
+  /** Provider `test` only: the outcome to simulate. */
   test_outcome: z.enum(['succeeds', 'declined', 'pending', 'disputed']).optional(),
 })
 
-/** Money that comes in, for a balance or for an order. */
+/** An incoming payment, for a balance or an order. */
 export const paymentSchema = z
   .object({
     id: z.uuid(),
@@ -39,9 +39,9 @@ export const paymentSchema = z
     order: z.uuid().nullable(),
     amount_minor: sum,
     currency: currencySchema,
-    /** Where to pay; null once it has ended. */
+    /** Payment page; null once the payment has ended. */
     checkout_url: z.string().nullable(),
-    /** Of a payment that failed: why, in the provider's words. */
+    /** Failed payments: the provider's explanation. */
     message: z.string().nullable(),
     created_at: moment,
     ended_at: moment.nullable(),
@@ -62,33 +62,33 @@ export const earningsSchema = z
   .object({
     account: z.string(),
     currency: currencySchema,
-    /** Sales before fee and royalties, what was given back not taken off. */
+    /** Sales before fees, royalties and refunds. */
     sales_minor: sum,
     fees_minor: sum,
-    /** Of others' agents trained on this account's scenarios. */
+    /** From sales of others' agents trained on this account's scenarios. */
     royalties_earned_minor: sum,
-    /** To the authors of scenarios that this account's agents were trained on. */
+    /** To authors of the scenarios this account's agents were trained on. */
     royalties_paid_minor: sum,
     refunds_minor: sum,
     paid_out_minor: sum,
-    /** Earned and not paid out; of it, `cleared_minor` is older than the hold and may be paid out. */
+    /** Earned and not paid out. `cleared_minor` of it is past the hold and can be paid out. */
     balance_minor: sum,
     cleared_minor: sum,
     held_minor: sum,
-    /** Owed after a chargeback; later sales go to it first. */
+    /** Owed after a chargeback; deducted from later sales first. */
     debt_minor: sum,
   })
   .meta({ id: 'Earnings' })
 export type Earnings = z.infer<typeof earningsSchema>
 
-/** One line of the earnings: money in is positive. */
+/** An entry of the earnings; income is positive. */
 export const earningsEntrySchema = z.object({
   id: z.uuid(),
   at: moment,
   kind: z.enum(['sale', 'royalty', 'refund', 'chargeback', 'calls', 'payout', 'payout_returned', 'debt_repaid']),
   package: z.string().nullable(),
   order: z.uuid().nullable(),
-  /** What the buyer paid or got back. */
+  /** Paid by or refunded to the buyer. */
   gross_minor: z.int(),
   fee_minor: z.int(),
   royalty_minor: z.int(),
@@ -105,7 +105,7 @@ export const earningsDaysRequestSchema = z.object({
   account: accountField,
   days: z.coerce.number().int().min(1).max(366).default(30),
 })
-/** The last days, each of them, oldest first; a day is one of UTC. */
+/** One entry per UTC day, oldest first. */
 export const earningsDaysSchema = z
   .object({
     account: z.string(),
@@ -113,11 +113,11 @@ export const earningsDaysSchema = z
     days: z.array(
       z.object({
         day: z.iso.date(),
-        /** Orders that were paid. */
+        /** Paid orders. */
         orders: sum,
-        /** What buyers paid for them, and for calls. */
+        /** Paid for orders and calls. */
         sales_minor: sum,
-        /** What was earned and lost on that day: sales and royalties less fees, refunds and chargebacks. Not payouts. */
+        /** Sales and royalties minus fees, refunds and chargebacks. Payouts are not included. */
         net_minor: z.int(),
       }),
     ),
@@ -129,16 +129,16 @@ export const payoutDestinationSchema = z
   .object({
     account: z.string(),
     provider: z.string(),
-    /** Whether payouts can go there now. */
+    /** Whether payouts are possible now. */
     ready: z.boolean(),
-    /** Where the seller completes the provider's form; null where there is nothing to do. */
+    /** The provider's onboarding form; null if nothing is left to do. */
     onboarding_url: z.string().nullable(),
   })
   .meta({ id: 'PayoutDestination' })
 export const putPayoutDestinationRequestSchema = z.strictObject({ account: accountField })
 
 export const payoutRequestSchema = z.strictObject({
-  amount_minor: amountMinorSchema.optional().describe('All that has cleared unless told.'),
+  amount_minor: amountMinorSchema.optional().describe('Default: everything that has cleared.'),
   account: accountField,
 })
 export const payoutSchema = z
@@ -159,7 +159,7 @@ export const payoutListSchema = z
   .object({ payouts: z.array(payoutSchema), next_cursor: z.string().nullable() })
   .meta({ id: 'PayoutList' })
 
-/** Hosted calls of paid agents, told by whoever serves them. An event counts once, however often it is told. */
+/** Hosted calls of paid agents, reported by the host. An event counts once, however often it is reported. */
 export const usageEventsRequestSchema = z.strictObject({
   events: z
     .array(
@@ -178,7 +178,7 @@ export const usageEventsRequestSchema = z.strictObject({
 })
 export const usageAcceptedSchema = z.object({ counted: sum, repeated: sum }).meta({ id: 'UsageAccepted' })
 
-/** May that account call it now: its own, bought, or within the trial. Asked by whoever serves it. */
+/** Whether an account may call an agent now: its own, bought, or within the trial. Requested by the host. */
 export const callAllowanceRequestSchema = z.object({
   package: z.string().min(3).max(214),
   version: line(z.string().max(64)),
@@ -187,14 +187,14 @@ export const callAllowanceRequestSchema = z.object({
     .uuid()
     .optional()
     .describe(
-      'The call itself, by the id of its usage event. Where it is a trial it is counted at once, so that calls at the same moment never come to more than the trial has; the event is then a repetition. Without it nothing is counted.',
+      'Id of the call, the same as in its usage event. A trial call is counted immediately, so concurrent calls cannot exceed the trial; its usage event then counts as a repetition. Without an id nothing is counted.',
     ),
 })
 export const callAllowanceSchema = z
   .object({
     allowed: z.boolean(),
     because: z.enum(['own', 'free', 'bought', 'trial', 'trial_used_up', 'not_bought', 'balance_empty']),
-    /** Null where it is not a trial. */
+    /** Null unless the call is a trial call. */
     trial_calls_left: sum.nullable(),
   })
   .meta({ id: 'CallAllowance' })

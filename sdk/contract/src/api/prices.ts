@@ -6,19 +6,19 @@ const moment = z.iso.datetime()
 const sum = z.int().nonnegative()
 
 /**
- * `free`; `one_time`: a licence for all versions of a major; `per_run`: a hosted-only scenario, paid for every training
- * run, whose tarball is never handed out.
+ * `free`; `one_time`: a license for all versions of a major; `per_run`: a hosted-only scenario, paid per training run,
+ * whose tarball cannot be downloaded.
  */
 export const priceKindSchema = z.enum(['free', 'one_time', 'per_run'])
 export type PriceKind = z.infer<typeof priceKindSchema>
 
-/** What holds from `effective_at` on, until the next one does. */
+/** A price, effective from `effective_at` until the next one takes effect. */
 export const priceSchema = z
   .object({
-    /** What an order names, so that nobody pays another price than the one they saw. */
+    /** Orders refer to it, so that buyers pay the price they saw. */
     id: z.uuid(),
     kind: priceKindSchema,
-    /** 0 where it is free. */
+    /** 0 for `free`. */
     amount_minor: sum,
     currency: currencySchema,
     effective_at: moment,
@@ -27,19 +27,19 @@ export const priceSchema = z
   .meta({ id: 'Price' })
 export type Price = z.infer<typeof priceSchema>
 
-/** The price that somebody was shown: another one is `price_changed`, and nothing is bought. */
+/** The price that was shown. If it has changed, the request fails with `price_changed` and nothing is bought. */
 export const expectedPriceSchema = z.strictObject({ id: z.uuid().optional(), amount_minor: sum })
 export type ExpectedPrice = z.infer<typeof expectedPriceSchema>
 
-/** What a seller says beside the price. */
+/** The seller's terms besides the price. */
 const saleTermsFields = {
-  /** Scenarios: what the author gets of every sale of an agent trained on a version of it, in hundredths of a per cent. */
+  /** Scenarios: the author's share of each sale of an agent trained on it, in basis points (1/100 of a percent). */
   royalty_basis_points: z.int().min(0).max(10_000),
-  /** Agents: hosted calls that each account may make before it buys. */
+  /** Agents: free hosted calls per account before it buys. */
   trial_calls: z.int().min(0).max(100_000),
-  /** Agents: price of 1,000 hosted calls; 0 where they cost nothing beyond the licence. */
+  /** Agents: price of 1,000 hosted calls; 0 if the license includes them. */
   calls_price_minor: z.int().min(0).max(1e12),
-  /** What a buyer may do with it, in words; the licence of package.json holds beside it. */
+  /** License terms for buyers, in addition to the license in package.json. */
   terms: z.string().max(10_000),
 }
 
@@ -47,12 +47,12 @@ export const pricePageSchema = z
   .object({
     package: z.string(),
     current: priceSchema,
-    /** A raise takes effect after the notice period; null where none is announced. */
+    /** An increase takes effect after the notice period; null if none is announced. */
     upcoming: z.union([priceSchema, z.null()]),
-    /** All that ever held, newest first. */
+    /** All past and current prices, newest first. */
     history: z.array(priceSchema),
     ...saleTermsFields,
-    /** Higher royalties, dearer calls: they take effect after the notice period, too. Null where none are announced. */
+    /** Increased royalties and call prices, effective after the notice period; null if none are announced. */
     upcoming_terms: z
       .object({
         royalty_basis_points: saleTermsFields.royalty_basis_points,
@@ -64,12 +64,10 @@ export const pricePageSchema = z
   .meta({ id: 'PricePage' })
 export type PricePage = z.infer<typeof pricePageSchema>
 
-/** What is left out of the terms stays as it is. */
+/** Omitted terms stay unchanged. */
 export const setPriceRequestSchema = z.strictObject({
   kind: priceKindSchema,
-  amount_minor: amountMinorSchema
-    .optional()
-    .describe('In minor units of the server’s currency; left out where it is free.'),
+  amount_minor: amountMinorSchema.optional().describe('In minor units of the server’s currency. Omit for `free`.'),
   royalty_basis_points: saleTermsFields.royalty_basis_points.optional(),
   trial_calls: saleTermsFields.trial_calls.optional(),
   calls_price_minor: saleTermsFields.calls_price_minor.optional(),
@@ -78,11 +76,11 @@ export const setPriceRequestSchema = z.strictObject({
 export type SetPriceRequest = z.infer<typeof setPriceRequestSchema>
 
 export const offerRequestSchema = z.object({
-  range: z.string().max(200).optional().describe('A version, range or tag; `latest` unless told.'),
-  account: line(z.string().max(100)).optional().describe('Organisation to buy for; you yourself unless told.'),
+  range: z.string().max(200).optional().describe('A version, range or tag. Default: `latest`.'),
+  account: line(z.string().max(100)).optional().describe('Organization to buy for. Default: your own account.'),
 })
 
-/** What somebody would buy, before they confirm. */
+/** What a purchase would cost and include, before it is confirmed. */
 export const offerSchema = z
   .object({
     package: z.string(),
@@ -90,22 +88,22 @@ export const offerSchema = z
     title: z.string().nullable(),
     seller: z.string(),
     version: z.string(),
-    /** The versions that a one-time licence covers: `1.x`. */
+    /** Versions that a one-time license covers: `1.x`. */
     covers: z.string(),
     price: priceSchema,
     upcoming: z.union([priceSchema, z.null()]),
-    /** What is paid, all in. */
+    /** Total price. */
     total_minor: sum,
     /** SPDX, of the version's package.json. */
     license: z.string().nullable(),
     terms: z.string(),
     trial_calls: sum,
     calls_price_minor: sum,
-    /** True where the buyer may use it already: their own, free, or bought. */
+    /** Whether the buyer can use it already: their own, free, or bought. */
     entitled: z.boolean(),
-    /** Null for strangers. */
+    /** Null for anonymous callers. */
     balance_minor: z.int().nullable(),
-    /** Agents: state of the marketplace's own run of it, and the command that runs it again. */
+    /** Agents: state of the verification, and the command that repeats it. */
     verification: z.object({ state: z.string(), return_mean: z.number().nullable(), command: z.string() }).nullable(),
     /** Address of the package's page. */
     page: z.string(),

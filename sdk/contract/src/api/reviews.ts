@@ -21,7 +21,7 @@ export const reviewSchema = z
 export type Review = z.infer<typeof reviewSchema>
 
 export const ratingSchema = z.object({
-  /** Weighted towards the mean of all packages while votes are few; null without any. */
+  /** Weighted towards the mean of all packages while votes are few; null without votes. */
   score: z.number().nullable(),
   votes: count,
   /** Votes of one to five stars. */
@@ -43,7 +43,7 @@ export const replyRequestSchema = z.strictObject({ text })
 export const reportReasonSchema = z.enum(['malicious', 'infringing', 'misleading', 'abusive', 'spam', 'other'])
 export const createReportRequestSchema = z.strictObject({
   package: z.string().min(3).max(214),
-  review: z.uuid().optional().describe('The report is about this review of the package.'),
+  review: z.uuid().optional().describe('Report this review instead of the package.'),
   reason: reportReasonSchema,
   text,
 })
@@ -52,7 +52,7 @@ export const reportSchema = z
     id: z.uuid(),
     package: z.string(),
     review: z.uuid().nullable(),
-    /** `appeal`: its owner asks for a package that was taken down. */
+    /** `appeal`: the owner appeals a takedown. */
     reason: z.enum([...reportReasonSchema.options, 'appeal']),
     text: z.string(),
     by: z.string(),
@@ -71,7 +71,7 @@ export const reportListSchema = z
   .object({ reports: z.array(reportSchema), next_cursor: z.string().nullable() })
   .meta({ id: 'ReportList' })
 
-/** Upheld: the review is hidden, or the package taken down; of an appeal: the package restored. */
+/** Upholding a report hides the review or takes the package down; upholding an appeal restores the package. */
 export const decideReportRequestSchema = z.strictObject({
   decision: z.enum(['dismissed', 'upheld']),
   reason,
@@ -82,10 +82,8 @@ export const takeDownRequestSchema = z.strictObject({
   for_all: z
     .boolean()
     .default(false)
-    .describe(
-      'It is malicious: those who bought it get it no more either, and buyers of the last 30 days get their money back.',
-    ),
-  refund: z.boolean().default(false).describe('Gives every buyer of the last 30 days their money back.'),
+    .describe('The package is malicious: buyers lose access too, and purchases of the last 30 days are refunded.'),
+  refund: z.boolean().default(false).describe('Refund purchases of the last 30 days.'),
 })
 export const restoreRequestSchema = z.strictObject({ reason })
 export const appealRequestSchema = z.strictObject({ text })

@@ -24,8 +24,8 @@ const settingValueSchema = z.union([settingScalarSchema, z.array(settingScalarSc
 
 export const startRunRequestSchema = z.strictObject({
   scenario: scenarioField.describe('`@acme/cart-pole`, or with a version, range or tag: `@acme/cart-pole@^1.0.0`.'),
-  algorithm: z.string().max(20).optional().describe("The scenario's own unless told: `ppo`, `grpo`."),
-  steps: z.int().positive().max(1e12).optional().describe('Environment steps in all.'),
+  algorithm: z.string().max(20).optional().describe("`ppo` or `grpo`. Default: the scenario's own."),
+  steps: z.int().positive().max(1e12).optional().describe('Total environment steps.'),
   seed: z
     .int()
     .min(0)
@@ -34,26 +34,29 @@ export const startRunRequestSchema = z.strictObject({
   settings: z
     .record(z.string().max(64), settingValueSchema)
     .default({})
-    .describe('By their names, as `agentgym train --set`.'),
+    .describe('By name, as in `agentgym train --set`.'),
   budget_minor: z
     .int()
     .positive()
     .max(1e12)
     .optional()
-    .describe("Most that the run may cost, in minor units of the server's currency. No limit where it is left out."),
+    .describe("Maximum cost of the run, in minor units of the server's currency. Default: no limit."),
   expected_price: expectedPriceSchema
     .optional()
-    .describe('Of a scenario that is paid for by the run: its price as you were shown it. Held until the run trains.'),
+    .describe('For a scenario priced per run: the price that was shown. Held until the run starts training.'),
   /** Publishes the agent once the run has completed. */
   publish: z
     .strictObject({
       name: z.string().min(3).max(214),
-      version: z.string().max(64).optional().describe('The next patch version unless told.'),
+      version: z.string().max(64).optional().describe('Default: the next patch version.'),
       visibility: z.enum(['public', 'private']).optional(),
     })
     .optional(),
-  trajectories_every: count.max(1_000_000).default(0).describe('Iterations between sampled trajectories; 0 for none.'),
-  account: line(z.string().max(100)).optional().describe('Organisation to run for; you yourself unless told.'),
+  trajectories_every: count
+    .max(1_000_000)
+    .default(0)
+    .describe('Iterations between sampled trajectories; 0 disables sampling.'),
+  account: line(z.string().max(100)).optional().describe('Organization to run for. Default: your own account.'),
   note: line(z.string().max(200)).optional(),
 })
 export type StartRunRequest = z.input<typeof startRunRequestSchema>
@@ -120,7 +123,9 @@ export type Run = z.infer<typeof runSchema>
 export const runListRequestSchema = z.object({
   state: runStateSchema.optional(),
   scenario: z.string().max(214).optional().describe('Name of a scenario.'),
-  account: line(z.string().max(100)).optional().describe('Of this account; all of yours unless told.'),
+  account: line(z.string().max(100))
+    .optional()
+    .describe('Only runs of this account. Default: all accounts you belong to.'),
   limit: z.coerce.number().int().min(1).max(100).default(20),
   cursor: z.string().max(200).optional(),
 })
@@ -131,14 +136,18 @@ export const runListSchema = z
   .meta({ id: 'RunList' })
 
 export const resumeRunRequestSchema = z.strictObject({
-  budget_minor: z.int().positive().max(1e12).describe('The new limit on the whole run, above what it has spent.'),
+  budget_minor: z
+    .int()
+    .positive()
+    .max(1e12)
+    .describe('The new budget for the whole run; must be more than it has spent.'),
 })
 
 /** What the agent of a run that has completed is published as. */
 export const publishRunRequestSchema = z.strictObject({
   name: z.string().min(3).max(214).describe('`@scope/name`.'),
-  version: z.string().max(64).optional().describe('The next patch version unless told.'),
-  visibility: z.enum(['public', 'private']).optional().describe('Of a new package; public unless told.'),
+  version: z.string().max(64).optional().describe('Default: the next patch version.'),
+  visibility: z.enum(['public', 'private']).optional().describe('For a new package. Default: `public`.'),
 })
 
 const eventData = {

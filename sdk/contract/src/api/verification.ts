@@ -5,8 +5,8 @@ const count = z.int().nonnegative()
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 
 /**
- * What the server signs about an agent's version. The signature is Ed25519 over the UTF-8 bytes of `statement` as served:
- * JSON with keys in order and no white space, so that nobody needs to write it anew to check it.
+ * What the server signs about an agent's version. The signature is Ed25519 over the UTF-8 bytes of `statement` as served,
+ * so a client can verify it without serializing anything itself.
  */
 export const verificationStatementSchema = z.strictObject({
   type: z.literal('agentgym-verification-1'),
@@ -14,9 +14,9 @@ export const verificationStatementSchema = z.strictObject({
   key_id: z.string(),
   agent: z.strictObject({ name: z.string(), version: z.string(), integrity: z.string(), model_hash: hash }),
   scenario: z.strictObject({ name: z.string(), version: z.string(), hash, integrity: z.string() }),
-  /** What agent.json says, and what came out when it was run again with the same episodes and seed: equal, bit for bit. */
+  /** The evaluation in agent.json, reproduced bit for bit with the same episodes and seed. */
   claim: evaluationSchema,
-  /** With episodes that nobody could know when the agent was published. What the leaderboard ranks by. */
+  /** On episodes that were unknown when the agent was published. The leaderboard ranks by it. */
   held_out: evaluationSchema,
   /** SHA-256 (hex) over the model's outputs for the golden batch. */
   output_hash: hash,
@@ -26,15 +26,15 @@ export const verificationStatementSchema = z.strictObject({
 export type VerificationStatement = z.infer<typeof verificationStatementSchema>
 
 /**
- * `pending`: a worker is at it. `verified`: signed. `mismatch`: the run gave another result than agent.json claims.
- * `failed`: it could not be run to its end. `unavailable`: this registry has not the scenario, so it cannot be run.
+ * `pending`: in progress. `verified`: signed. `mismatch`: re-running gave a different result than agent.json claims.
+ * `failed`: the run failed. `unavailable`: this registry does not have the scenario.
  */
 const verificationStateSchema = z.enum(['pending', 'verified', 'mismatch', 'failed', 'unavailable'])
 
 export const verificationSchema = z
   .object({
     state: verificationStateSchema,
-    /** What differed or failed, in words; null where it is verified or pending. */
+    /** What differed or failed; null while pending and when verified. */
     message: z.string().nullable(),
     /** The signed text, base64 signature and key; null unless verified. */
     signed: z.object({ statement: z.string(), signature: z.string(), key_id: z.string() }).nullable(),
@@ -52,7 +52,7 @@ export const signingKeysSchema = z
         /** SubjectPublicKeyInfo in PEM. */
         public_key: z.string(),
         created_at: z.iso.datetime(),
-        /** No statement is signed with it any more; what it signed holds. */
+        /** When the key stopped signing; statements signed before stay valid. */
         retired_at: z.iso.datetime().nullable(),
       }),
     ),
@@ -60,7 +60,7 @@ export const signingKeysSchema = z
   .meta({ id: 'SigningKeys' })
 export type SigningKeys = z.infer<typeof signingKeysSchema>
 
-/** Verified agents of one scenario version, best held-out return first; one entry a package, its best version. */
+/** Verified agents of one scenario version, best held-out return first; one entry per package, with its best version. */
 export const leaderboardSchema = z
   .object({
     scenario: z.object({ name: z.string(), version: z.string() }),
@@ -75,7 +75,7 @@ export const leaderboardSchema = z
         metrics: z.record(z.string(), z.number()),
         success: z.boolean().nullable(),
         episodes: count,
-        /** Environment steps that the agent was trained. */
+        /** Environment steps of training. */
         steps: count,
         verified_at: z.iso.datetime(),
       }),
@@ -87,6 +87,6 @@ export type Leaderboard = z.infer<typeof leaderboardSchema>
 
 /** The query of `GET …/leaderboard`. */
 export const leaderboardRequestSchema = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(25).describe('Entries of a page.'),
-  cursor: z.string().max(200).optional().describe('`next` of the page before.'),
+  limit: z.coerce.number().int().min(1).max(100).default(25).describe('Entries per page.'),
+  cursor: z.string().max(200).optional().describe('`next` of the previous page.'),
 })
