@@ -53,7 +53,7 @@ export async function auditRun(database: Database, runId: string): Promise<RunAu
     .where('packages.name', '=', run.publish_name ?? '')
     .execute()
   const jobs = await database.execute(
-    `select id from jobs.job where name = 'train' and id = $1 and state in ('created', 'retry', 'active')`,
+    `select id from jobs where kind = 'train' and id = $1 and state in ('waiting', 'leased')`,
     [runId],
   )
   return {

@@ -40,7 +40,7 @@ async function versionOf(client: Client, { name, version }: PackedScenario): Pro
 
 /** As if every worker at work had been silent for two minutes. */
 async function expireLeases(): Promise<void> {
-  await database.execute(`update jobs.job set heartbeat_on = now() - interval '2 minutes' where state = 'active'`)
+  await database.execute(`update jobs set leased_until = now() - interval '1 minute' where state = 'leased'`)
 }
 
 /** Runs a worker until it has done with one job; gives what it told. */

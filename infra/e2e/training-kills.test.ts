@@ -98,7 +98,7 @@ describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (e
 
   /** As if a killed worker had been silent for two minutes. */
   const expireLeases = async () => {
-    await database?.execute(`update jobs.job set heartbeat_on = now() - interval '2 minutes' where state = 'active'`)
+    await database?.execute(`update jobs set leased_until = now() - interval '1 minute' where state = 'leased'`)
   }
 
   const holds = ({ run, curve, modelHash, audit }: Observed) => {

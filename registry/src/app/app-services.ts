@@ -1,10 +1,12 @@
+import { JobQueue } from '../core/queue/job-queue.ts'
 import type { Services } from '../core/services.ts'
 import { openPackageServices, type PackageServices } from '../modules/packages/index.ts'
 
 /** The core's services with what the modules hold in this process. */
 export type AppServices = PackageServices
 
-/** Makes each module's part, once a process. */
-export function openAppServices<Given extends Services>(services: Given): Given & AppServices {
-  return openPackageServices(services)
+/** Makes the queue and each module's part, once a process. */
+export function openAppServices<Given extends Omit<Services, 'queue'>>(given: Given): Given & AppServices {
+  const queue = new JobQueue(given.database, given.config.secret)
+  return openPackageServices({ ...given, queue })
 }

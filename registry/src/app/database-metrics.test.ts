@@ -4,7 +4,6 @@ import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
 import { scrapedFigures } from '../core/observability/scraped-figures.ts'
-import { closeJobQueue, jobQueue } from '../core/queue/job-queue.ts'
 import { insertRun } from '../modules/runs/exports/testing/insert-run.ts'
 import { sampled, scrape } from './testing/scrape.ts'
 
@@ -12,7 +11,7 @@ const apps: ServedApp[] = []
 const serveWith = async (database: Database) => {
   const app = await serveApp(database, [])
   // As the server does before it answers anything.
-  await jobQueue(app.services)
+  app.services.queue
   apps.push(app)
   return app
 }
@@ -26,7 +25,6 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
     database = await open()
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
   })
 
@@ -89,7 +87,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
 
   it('tells the length of the queue by kind', async () => {
     const app = await serveWith(database)
-    const queue = await jobQueue(app.services)
+    const queue = app.services.queue
     await database.transaction(async (query) => {
       for (let job = 0; job < 3; job++) await queue.enqueue(query, 'train', randomUUID())
       await queue.enqueue(query, 'check', randomUUID())
@@ -168,6 +166,5 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
     await expect(read()).rejects.toThrow('connection refused')
     broken = false
     await expect.poll(async () => (await read()).runsActive, { timeout: 60_000 }).toBe(2)
-    await closeJobQueue(services.database)
   })
 })

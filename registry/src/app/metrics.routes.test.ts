@@ -5,7 +5,6 @@ import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
 import { createRoutes } from '../core/http/route.ts'
-import { closeJobQueue } from '../core/queue/job-queue.ts'
 import type { ServerConfig } from '../core/services.ts'
 import { parseExposition } from './testing/parse-exposition.ts'
 
@@ -18,7 +17,6 @@ afterEach(async () => {
   await Promise.all(apps.splice(0).map((app) => app.close()))
 })
 afterAll(async () => {
-  await closeJobQueue(database)
   await database.close()
 })
 

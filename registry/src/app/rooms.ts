@@ -2,7 +2,6 @@ import type { Hono } from 'hono'
 import type { Env } from '../core/http/env.ts'
 import { idempotencyTasks } from '../core/idempotency/idempotency.ts'
 import type { Module } from '../core/module.ts'
-import { closeJobQueue, jobQueue } from '../core/queue/job-queue.ts'
 import { backgroundSettled } from '../core/scheduled-tasks/in-background.ts'
 import type { UpkeepTask } from '../core/scheduled-tasks/upkeep.ts'
 import { accountRoutes } from '../modules/accounts/account-routes.ts'
@@ -55,9 +54,8 @@ export type Rooms = {
 
 export async function openRooms(services: AppServices): Promise<Rooms> {
   await judgeMoneyPlace(services)
-  await jobQueue(services)
   await ensureSigningKey(services)
-  const jobs = [checkJobs(services), evaluateJobs(services), await trainJobs(services)]
+  const jobs = [checkJobs(services), evaluateJobs(services), trainJobs(services)]
   const modules: Module[] = [
     packagesModule(services),
     reviewsModule(services),
@@ -107,7 +105,6 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
     close: async () => {
       await backgroundSettled()
       for (const module of modules) await module.close?.()
-      await closeJobQueue(services.database)
     },
   }
 }

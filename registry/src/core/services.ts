@@ -2,12 +2,14 @@ import type { KeyObject } from 'node:crypto'
 import type { Database } from './database/database.ts'
 import type { ProcessGroup } from './observability/process-group.ts'
 import type { ProcessMetrics } from './observability/process-metrics.ts'
+import type { JobQueue } from './queue/job-queue.ts'
 import type { ObjectStore } from './storage/object-store.ts'
 
 /** What every route and job of the service shares. */
 export type Services = {
   database: Database
   objects: ObjectStore
+  queue: JobQueue
   mail: Mail
   config: ServerConfig
   log: Log

@@ -5,7 +5,6 @@ import { expect } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
 import { type Actor, scopes } from '../../src/core/access/actor.ts'
 import type { Database } from '../../src/core/database/database.ts'
-import { closeJobQueue } from '../../src/core/queue/job-queue.ts'
 import { npmRoutes } from '../../src/modules/npm/npm.routes.ts'
 import type { Change } from '../../src/modules/packages/change-versions.ts'
 import { packScenario, publishDocument, type ScenarioPackage } from './scenario-package.ts'
@@ -83,7 +82,6 @@ export async function openHttpRegistry(database: Database): Promise<HttpRegistry
     close: async () => {
       server.close()
       await services.downloads.flush()
-      await closeJobQueue(database)
       await services.remove()
     },
   }

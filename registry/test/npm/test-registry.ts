@@ -7,7 +7,6 @@ import { type Scope, scopes } from '../../src/core/access/actor.ts'
 import type { Database } from '../../src/core/database/database.ts'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import type { Attempt } from '../../src/core/queue/job-handler.ts'
-import { closeJobQueue, jobQueue } from '../../src/core/queue/job-queue.ts'
 import { insertAccount } from '../../src/modules/accounts/accounts.store.ts'
 import { decideDeviceCode } from '../../src/modules/accounts/device-log-in.ts'
 import { createToken } from '../../src/modules/accounts/tokens.store.ts'
@@ -55,7 +54,6 @@ export async function openTestRegistry(): Promise<TestRegistry> {
     approveLogin: (by) => approveLogin(services, by),
     close: async () => {
       await server.stop()
-      await closeJobQueue(database)
       await database.close()
       await services.remove()
       assert.equal(server.errors(), '', 'the server logged errors')
@@ -75,7 +73,7 @@ export function versionsOf({ query }: Database, name: string) {
 
 /** Versions that wait for a check that nobody will do. */
 export async function versionsWithoutJob(database: Database, name: string): Promise<string[]> {
-  const jobs = await sql<{ id: string }>`select id from jobs.job`.execute(database.query)
+  const jobs = await sql<{ id: string }>`select id from jobs`.execute(database.query)
   const known = new Set(jobs.rows.map(({ id }) => id))
   return (await versionsOf(database, name)).filter(({ id }) => !known.has(id)).map(({ version }) => version)
 }
@@ -101,7 +99,7 @@ export async function passCheck(
   versionId: string,
   { name, version }: { name: string; version: string },
 ): Promise<void> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   while (!leased.has(versionId)) {
     const attempt = await queue.next('check', null)
     assert(attempt !== undefined, `there is no job for ${name}@${version}`)

@@ -12,7 +12,7 @@ export type Database = {
   transaction<Result>(work: (query: Transaction<Schema>) => Promise<Result>): Promise<Result>
   /** Waits within a transaction until no other one holds this name, over all replicas (pg_advisory_xact_lock). */
   lock(query: Transaction<Schema>, name: string): Promise<void>
-  /** Raw statements for libraries that bring their own schema, such as pg-boss: resolves to the rows of every statement. */
+  /** Raw statements: resolves to the rows of every one. */
   execute(sql: string, parameters?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
   /** Connections in use, open and unused, and those that somebody waits for. */
   connections(): Connections

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeOnBothEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
-import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database, Queries } from './database.ts'
 
@@ -180,24 +179,5 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     await expect(database.execute(`begin; insert into notes values (7, 'undone'); select nonsense`)).rejects.toThrow()
     await Promise.all(Array.from({ length: 12 }, () => database.execute('select 1')))
     expect(await notes()).not.toContain('7 undone')
-  })
-
-  it('is enough of a database for pg-boss', async () => {
-    const backend = kind === 'pglite' ? 'pglite' : undefined
-    const boss = new PgBoss({
-      db: { executeSql: (text, values) => database.execute(text, values) },
-      ...(backend && { backend }),
-      supervise: false,
-      schedule: false,
-    })
-    boss.on('error', (error) => expect.unreachable(error.message))
-    await boss.start()
-    await boss.createQueue('check')
-    const id = await boss.send('check', { version: 'a' })
-    const [job] = await boss.fetch('check')
-    expect(job).toMatchObject({ id, data: { version: 'a' } })
-    await boss.complete('check', job.id)
-    expect(await boss.fetch('check')).toEqual([])
-    await boss.stop({ graceful: false })
   })
 })

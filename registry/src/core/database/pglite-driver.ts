@@ -74,7 +74,7 @@ class PgliteDriver implements Driver {
     return { active, idle: 1 - active, waiting: this.#claims - active }
   }
 
-  /** Several statements at once, as pg-boss sends its schema; parameters only where there is one statement. */
+  /** Several statements at once; parameters only where there is one statement. */
   async execute(statements: string, parameters: unknown[]): Promise<Record<string, unknown>[]> {
     await this.acquireConnection()
     try {

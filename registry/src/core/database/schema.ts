@@ -209,6 +209,21 @@ export type PackageCountTable = {
 /** What all replicas share beside the data: the installation's secret. */
 export type InstallationTable = { name: Fixed<string>; value: Fixed<string> }
 
+/** Work for workers: see core/queue, which alone reads and writes it. */
+export type JobTable = {
+  kind: Fixed<'check' | 'evaluate' | 'train'>
+  id: Fixed<string>
+  state: 'waiting' | 'leased' | 'exhausted' | 'over'
+  priority: Generated<number>
+  leases: Generated<number>
+  attempts: Generated<number>
+  worker_id: string | null
+  leased_at: Date | null
+  leased_until: Date | null
+  created_at: CreatedAt
+  ended_at: Date | null
+}
+
 /** When a task of upkeep is due again: whichever replica moves it on does the task. */
 export type UpkeepTable = { task: Fixed<string>; next_at: Date }
 
@@ -236,6 +251,7 @@ export type Schema = TrainingSchema &
     downloads: DownloadTable
     package_counts: PackageCountTable
     installation: InstallationTable
+    jobs: JobTable
     upkeep: UpkeepTable
     readme_html: ReadmeHtmlTable
   }

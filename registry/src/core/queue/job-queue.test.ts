@@ -10,7 +10,7 @@ import { settleExhausted } from '../../modules/jobs/upkeep.ts'
 import { forgetWorkers } from '../../modules/jobs/workers.store.ts'
 import type { Database } from '../database/database.ts'
 import type { JobHandler, LeasedAttempt } from './job-handler.ts'
-import { closeJobQueue, type JobQueue, jobQueue, maxAttempts } from './job-queue.ts'
+import { type JobQueue, maxAttempts } from './job-queue.ts'
 
 const lost = { code: 'lease_lost' }
 const tarball = { name: '@a/b', version: '1.0.0', integrity: 'sha512-', tarball_url: 'http://localhost/' }
@@ -25,14 +25,13 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
   beforeAll(async () => {
     database = await open()
     services = await testServices(database)
-    queue = await jobQueue(services)
+    queue = services.queue
   })
   beforeEach(async () => {
     told = []
-    await sql`delete from jobs.job`.execute(database.query)
+    await sql`delete from jobs`.execute(database.query)
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })
@@ -41,7 +40,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
   const handler = (kind: JobKind, changes: Partial<JobHandler> = {}): JobHandler => ({
     kind,
     describe: async () => ({ kind: 'check', traceparent: null, package: tarball }),
-    exhausted: async (id) => void told.push(`exhausted ${id}`),
+    exhausted: async (_query, id) => void told.push(`exhausted ${id}`),
     released: async (_query, { id }, { reason, meteredMs }) => void told.push(`released ${id} ${reason} ${meteredMs}`),
     changed: (id) => void told.push(`changed ${id}`),
     ...changes,
@@ -61,10 +60,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
   }
   const hold = (attempt: LeasedAttempt) => database.transaction((query) => queue.hold(query, attempt))
   const silence = async () => {
-    await sql`update jobs.job set heartbeat_on = now() - interval '2 minutes' where state = 'active'`.execute(
-      database.query,
-    )
-    await sql`update jobs.queue set monitor_on = null, monitor_claim_on = null`.execute(database.query)
+    await sql`update jobs set leased_until = now() - interval '1 minute' where state = 'leased'`.execute(database.query)
     await queue.expireLeases()
   }
 
@@ -88,7 +84,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     const third = await enqueue('train')
     const first = await enqueue('train', { priority: 1 })
     // PGlite's clock is coarse: two that follow on each other may be of one time.
-    const older = sql`update jobs.job set created_on = created_on - interval '1 minute' where id = ${second}`
+    const older = sql`update jobs set created_at = created_at - interval '1 minute' where id = ${second}`
     await older.execute(database.query)
     const order = [await next('train'), await next('train'), await next('train'), await next('train')]
     expect(order.map(({ id }) => id)).toEqual([first, second, third, last])
@@ -118,7 +114,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     }
     expect(await leaseJob(services, [broken], { kinds: ['check'] })).toBeUndefined()
     await settleExhausted(services, [broken])
-    expect(told).toHaveLength(1)
+    expect(told.map((call) => call.split(' ')[0])).toEqual(['exhausted', 'changed'])
   })
 
   it('given back, a job waits at once, and uses up no attempt', async () => {
@@ -142,7 +138,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     expect(await queue.next('evaluate', null)).toBeUndefined()
     told = []
     await settleExhausted(services, handlers)
-    expect(told).toEqual([`exhausted ${id}`])
+    expect(told).toEqual([`exhausted ${id}`, `changed ${id}`])
   })
 
   it('training has as many attempts as it takes, and weeks for each', async () => {
@@ -154,18 +150,14 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     }
     expect(attempts.size).toBe(maxAttempts + 3)
     const attempt = await next('train')
-    await sql`update jobs.job set started_on = now() - interval '30 days' where state = 'active'`.execute(
-      database.query,
-    )
-    await sql`update jobs.queue set monitor_on = null, monitor_claim_on = null`.execute(database.query)
+    await sql`update jobs set leased_at = now() - interval '30 days' where state = 'leased'`.execute(database.query)
+    await hold(attempt)
     await queue.expireLeases()
     expect((await hold(attempt)).leasedMs).toBeGreaterThan(29 * 86_400_000)
     await enqueue('check')
     const check = await next('check')
-    await sql`update jobs.job set started_on = now() - interval '31 minutes' where state = 'active'`.execute(
-      database.query,
-    )
-    await sql`update jobs.queue set monitor_on = null, monitor_claim_on = null`.execute(database.query)
+    await sql`update jobs set leased_at = now() - interval '31 minutes' where state = 'leased'`.execute(database.query)
+    await hold(check)
     await queue.expireLeases()
     await expect(hold(check)).rejects.toMatchObject(lost)
     await hold(attempt)
@@ -192,7 +184,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     const id = await enqueue('check')
     const first = await next('check')
     expect(await queue.recover('check', id)).toBe(false)
-    await sql`delete from jobs.job`.execute(database.query)
+    await sql`delete from jobs`.execute(database.query)
     expect(await queue.recover('check', id)).toBe(true)
     expect(await queue.recover('check', id)).toBe(false)
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -204,7 +196,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     // Its end is on its way.
     expect(await queue.recover('check', id)).toBe(false)
     await settleExhausted(services, [handler('check')])
-    expect(told).toEqual([`exhausted ${id}`])
+    expect(told).toEqual([`exhausted ${id}`, `changed ${id}`])
   })
 
   it('what is written under a lease that was lost is undone', async () => {

@@ -1,78 +1,50 @@
 import assert from 'node:assert'
 import { randomInt } from 'node:crypto'
 import { type JobKind, jobKindSchema } from '@agentgym/contract'
-import { sql, type Transaction } from 'kysely'
-import { fromKysely, PgBoss } from 'pg-boss'
-import { z } from 'zod'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Schema } from '../database/schema.ts'
-import type { Services } from '../services.ts'
 import type { Attempt, LeasedAttempt } from './job-handler.ts'
-import { leaseLost, leaseOf, readLease } from './lease.ts'
+import { leasable, leaseLost, leaseOf, readLease, setLeased, setReleased } from './leases.ts'
 
-const schema = 'jobs'
 /** How long a worker may be silent. */
 export const leaseSeconds = 60
-/** How often a job is begun that never comes to a result; training counts by itself, what it achieved between. */
+/** Attempts of a job that never comes to a result; training counts by itself, by what it achieved in between. */
 export const maxAttempts = 3
-const unlimited = 1_000_000
-const minute = 60
-const day = 24 * 60 * minute
-/** A job waits for a worker as long as it has to. */
-const tenYears = 3_650 * day
 
 /** How long one attempt may take in all, heartbeats or not, in seconds; and how many there are. */
 const limits: Record<JobKind, { seconds: number; attempts: number }> = {
-  check: { seconds: 30 * minute, attempts: maxAttempts },
-  evaluate: { seconds: 2 * 60 * minute, attempts: maxAttempts },
-  train: { seconds: 365 * day, attempts: unlimited },
+  check: { seconds: 1_800, attempts: maxAttempts },
+  evaluate: { seconds: 7_200, attempts: maxAttempts },
+  train: { seconds: 365 * 86_400, attempts: 1_000_000 },
 }
-/** pg-boss itself takes no more. */
-const longestOfPgBoss = day
+const limitOf = (limit: 'seconds' | 'attempts'): RawBuilder<number> =>
+  sql`case kind ${sql.join(
+    jobKindSchema.options.map((kind) => sql`when ${sql.lit(kind)} then ${sql.lit(limits[kind][limit])}`),
+    sql` `,
+  )} end`
 
-const failedQueue = (kind: JobKind) => `${kind}-failed`
+/** Jobs whose row has this state are waiting for a worker, or a worker has them. */
+export type OpenJobState = 'waiting' | 'active'
 
 /**
- * The queue: pg-boss on our database, so that a job is there exactly if its subject is (`enqueue` takes the transaction that
- * writes it). An attempt is fenced: pg-boss counts each claim, and whatever a worker writes begins with `hold`, which locks
- * the job's row and compares the count.
- *
- * Statements that pg-boss has not are written here, against its table `jobs.job`: a lease whose age is needed, a job that
- * is given back without using up an attempt.
+ * The queue of jobs: a table of leases, so that a job exists exactly if its subject does (`enqueue` takes the transaction that
+ * writes the subject). Every lease of a job has a higher number than the one before it, and whatever a worker writes begins
+ * with `hold`, which locks the job's row and compares that number.
  */
 export class JobQueue {
-  readonly #boss: PgBoss
   readonly #database: Database
   readonly #secret: Uint8Array
 
-  private constructor(boss: PgBoss, database: Database, secret: Uint8Array) {
-    this.#boss = boss
+  /** `secret` is the installation's: it authenticates leases. */
+  constructor(database: Database, secret: Uint8Array) {
     this.#database = database
     this.#secret = secret
   }
 
-  static async open({ database, config, log }: Pick<Services, 'database' | 'config' | 'log'>): Promise<JobQueue> {
-    const boss = new PgBoss({
-      db: { executeSql: (text, values) => database.execute(text, values) },
-      schema,
-      backend: database.kind === 'pglite' ? 'pglite' : 'postgres',
-      schedule: false,
-      supervise: true,
-      superviseIntervalSeconds: 15,
-      monitorIntervalSeconds: 15,
-      reindex: false,
-      monitorVacuum: false,
-    })
-    boss.on('error', (error) => log.error('the job queue failed', { error: error.message }))
-    // Replicas that start together on a new database all make the queue's schema, which PostgreSQL lets one of them do.
-    await boss.start({ attempts: 5 })
-    for (const kind of jobKindSchema.options) await createQueues(boss, database, kind)
-    return new JobQueue(boss, database, config.secret)
-  }
-
   /**
    * Gives a subject its job, in the transaction that writes the subject. Jobs of a higher priority are leased first.
-   * `attempt` is what its first lease counts: for a subject that had a job before, more than any lease of that one.
+   * `attempt` is the number of its first lease: for a subject that had a job before, more than any lease of that one.
    */
   async enqueue(
     query: Transaction<Schema>,
@@ -80,93 +52,87 @@ export class JobQueue {
     id: string,
     { priority = 0, attempt = 0 }: { priority?: number; attempt?: number } = {},
   ): Promise<void> {
-    const db = fromKysely(query)
-    if (attempt > 0)
-      await sql`delete from jobs.job where name = ${kind} and id = ${id} and state >= 'completed'`.execute(query)
-    const sent = await this.#boss.send(kind, {}, { id, priority, db })
-    assert(sent !== null, `${kind} ${id} has a job already`)
-    if (attempt > 0)
-      await sql`
-        update jobs.job set retry_count = ${attempt}, retry_limit = retry_limit + ${attempt}
-        where name = ${kind} and id = ${id}`.execute(query)
+    const { rows } = await sql`
+      insert into jobs (kind, id, priority, leases) values (${kind}, ${id}, ${priority}, ${attempt})
+      on conflict (kind, id) do update set state = 'waiting', priority = excluded.priority, attempts = 0,
+        leases = greatest(jobs.leases, excluded.leases), created_at = now(), ended_at = null
+      where jobs.state in ('exhausted', 'over')
+      returning id`.execute(query)
+    assert(rows.length === 1, `${kind} ${id} has a job already`)
   }
 
-  /** Which of these kinds have a job that waits: one round trip, whatever there is. */
+  /** Which of these kinds have a job that can be leased, in the order given. */
   async waiting(kinds: JobKind[]): Promise<JobKind[]> {
     const { rows } = await sql<{ kind: JobKind }>`
-      select kind from unnest(${sql.val(kinds)}::text[]) with ordinality as asked (kind, place)
-      where exists (
-        select from jobs.job where name = kind and state < 'active' and not blocked and start_after <= jobs.job_now()
-      ) order by place`.execute(this.#database.query)
+      select wanted.kind from unnest(${sql.val(kinds)}::text[]) with ordinality as wanted (kind, position)
+      where exists (select from jobs where jobs.kind = wanted.kind and ${leasable(limitOf('attempts'))})
+      order by position`.execute(this.#database.query)
     return rows.map(({ kind }) => kind)
   }
 
-  /** The job that is next, for whoever asks first. Nobody has it yet as far as its room knows: see `claim`. */
+  /** Leases the next job of a kind; its module learns of it by `JobHandler.describe`. */
   async next(kind: JobKind, workerId: string | null): Promise<LeasedAttempt | undefined> {
-    const [job] = await this.#boss.fetch(kind)
-    if (job === undefined) return undefined
-    const attempt = { kind, id: job.id, attempt: job.retryCount, workerId }
+    const { rows } = await sql<{ id: string; leases: number }>`
+      update jobs set ${setLeased(leaseSeconds * 1_000)}, leases = leases + 1, leased_at = now(), worker_id = ${workerId}
+      where kind = ${kind} and id = (
+        select id from jobs where kind = ${kind} and ${leasable(limits[kind].attempts)}
+        order by priority desc, created_at limit 1 for update skip locked)
+      returning id, leases`.execute(this.#database.query)
+    if (rows.length === 0) return undefined
+    const [{ id, leases }] = rows
+    const attempt = { kind, id, attempt: leases - 1, workerId }
     return { ...attempt, lease: leaseOf(this.#secret, attempt) }
   }
 
   /**
    * Begins every write about a job: locks its row until the transaction ends and prolongs the lease. Resolves to the age
-   * of the lease in milliseconds. Throws `lease_lost` where the attempt is not the one under way.
+   * of the lease in milliseconds. Throws `lease_lost` where another attempt has the job, or none.
    */
-  async hold(query: Transaction<Schema>, { kind, id, attempt }: Attempt): Promise<{ leasedMs: number }> {
-    const { rows } = await sql<{ leased_ms: number }>`
-      update jobs.job set heartbeat_on = jobs.job_now()
-      where name = ${kind} and id = ${id} and state = 'active' and retry_count = ${attempt}
-      returning (extract(epoch from clock_timestamp() - started_on) * 1000)::float8 as leased_ms`.execute(query)
-    if (rows.length === 0) throw leaseLost()
-    return { leasedMs: rows[0].leased_ms }
+  async hold(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number }> {
+    return requireHeld(await this.tryHold(query, attempt))
   }
 
-  /** As `hold`, and notes who has it: `counts` tells. */
-  async claim(query: Transaction<Schema>, attempt: Attempt): Promise<void> {
-    await this.hold(query, attempt)
-    const { kind, id, workerId } = attempt
-    const holder = JSON.stringify({ worker: workerId })
-    await sql`update jobs.job set output = ${holder}::jsonb where name = ${kind} and id = ${id}`.execute(query)
+  /** As `hold`, but undefined where that would throw. */
+  tryHold(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number } | undefined> {
+    const longest = sql`least(now() + ${leaseSeconds} * interval '1 second',
+      leased_at + ${limits[attempt.kind].seconds} * interval '1 second')`
+    return this.#write(query, attempt, sql`leased_until = ${longest}`)
   }
 
-  /** Ends a job in the transaction of its result. Throws `lease_lost` where the attempt is not the one under way. */
+  /** Ends a job in the transaction of its result. Throws `lease_lost` as `hold` does. */
   async complete(query: Transaction<Schema>, attempt: Attempt): Promise<void> {
-    const { kind, id, attempt: retryCount } = attempt
-    const response = await this.#boss.complete(kind, { id, retryCount }, null, { db: fromKysely(query) })
-    if (affected(response) === 0) throw leaseLost()
+    requireHeld(await this.#write(query, attempt, over))
   }
 
-  /** Gives a job back: it waits again, at once, and the attempt is not counted. Throws `lease_lost`. */
-  async release(query: Transaction<Schema>, { kind, id, attempt }: Attempt): Promise<{ leasedMs: number }> {
-    const { rows } = await sql<{ leased_ms: number }>`
-      update jobs.job set state = 'retry', retry_limit = retry_limit + 1, heartbeat_on = null,
-        start_after = jobs.job_now()
-      where name = ${kind} and id = ${id} and state = 'active' and retry_count = ${attempt}
-      returning (extract(epoch from clock_timestamp() - started_on) * 1000)::float8 as leased_ms`.execute(query)
-    if (rows.length === 0) throw leaseLost()
-    return { leasedMs: rows[0].leased_ms }
+  /** Releases a job: it waits again at once, and the attempt does not count. Throws `lease_lost` as `hold` does. */
+  async release(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number }> {
+    return requireHeld(await this.#write(query, attempt, setReleased))
   }
 
-  /** Locks a job's row, whoever has it. `waiting` and `active` jobs are under way; undefined where there is none. */
-  async lock(
+  /** Writes to the row of an attempt that has its job; undefined where it has not. */
+  async #write(
     query: Transaction<Schema>,
-    kind: JobKind,
-    id: string,
-  ): Promise<'waiting' | 'active' | 'over' | undefined> {
-    const find = () =>
-      sql<{ state: string }>`
-        select state::text from jobs.job where name = ${kind} and id = ${id} for update`.execute(query)
-    // A job whose lease has run out is deleted and written anew in one statement: whoever waited for the first row has to
-    // look again to see the second.
-    const state = ((await find()).rows[0] ?? (await find()).rows[0])?.state
-    if (state === undefined || state === 'active') return state
-    return state === 'created' || state === 'retry' ? 'waiting' : 'over'
+    { kind, id, attempt }: Attempt,
+    change: RawBuilder<unknown>,
+  ): Promise<{ leasedMs: number } | undefined> {
+    const { rows } = await sql<{ leased_ms: number }>`
+      update jobs set ${change} where kind = ${kind} and id = ${id} and state = 'leased' and leases = ${attempt + 1}
+      returning (extract(epoch from clock_timestamp() - leased_at) * 1000)::float8 as leased_ms`.execute(query)
+    return rows.length === 0 ? undefined : { leasedMs: rows[0].leased_ms }
   }
 
-  /** Ends a job that waits, or is anybody's: whoever has it finds its lease lost. */
+  /** Locks a job's row, whoever has it. Undefined where the subject has no job, or had one long ago. */
+  async lock(query: Transaction<Schema>, kind: JobKind, id: string): Promise<OpenJobState | 'over' | undefined> {
+    const { rows } = await sql<{ state: string }>`
+      select state from jobs where kind = ${kind} and id = ${id} for update`.execute(query)
+    const state = rows[0]?.state
+    if (state === undefined || state === 'waiting') return state
+    return state === 'leased' ? 'active' : 'over'
+  }
+
+  /** Ends a job, leased or not: a worker that has it finds its lease lost. */
   async end(query: Transaction<Schema>, kind: JobKind, id: string): Promise<void> {
-    await this.#boss.complete(kind, id, null, { db: fromKysely(query), includeQueued: true })
+    await sql`update jobs set ${over} where kind = ${kind} and id = ${id} and state <> 'over'`.execute(query)
   }
 
   /** The attempt that a lease is for. Throws `lease_lost` for one that was never given, or for another kind of job. */
@@ -180,99 +146,83 @@ export class JobQueue {
     return readLease(this.#secret, id, lease)
   }
 
-  /** Throws `lease_lost` unless that attempt is the one under way. For reading; what writes uses `hold`. */
+  /** Throws `lease_lost` unless that attempt has the job. For reading; what writes uses `hold`. */
   async requireActive({ kind, id, attempt }: Attempt): Promise<void> {
     const { rows } = await sql`
-      select from jobs.job where name = ${kind} and id = ${id} and state = 'active' and retry_count = ${attempt}`.execute(
+      select from jobs where kind = ${kind} and id = ${id} and state = 'leased' and leases = ${attempt + 1}`.execute(
       this.#database.query,
     )
     if (rows.length === 0) throw leaseLost()
   }
 
   /** Jobs that wait and jobs that are leased, and how many each worker (by id) has. */
-  async counts(): Promise<{ kind: JobKind; state: 'waiting' | 'active'; worker: string | null; jobs: number }[]> {
-    const { rows } = await sql<{ kind: JobKind; state: 'waiting' | 'active'; worker: string | null; jobs: number }>`
-      select name as kind, case when state = 'active' then 'active' else 'waiting' end as state,
-        case when state = 'active' then output ->> 'worker' end as worker, count(*)::int as jobs
-      from jobs.job where state <= 'active' and name in ('check', 'evaluate', 'train')
-      group by 1, 2, 3`.execute(this.#database.query)
+  async counts(): Promise<{ kind: JobKind; state: OpenJobState; worker: string | null; jobs: number }[]> {
+    const { rows } = await sql<{ kind: JobKind; state: OpenJobState; worker: string | null; jobs: number }>`
+      select kind, case state when 'leased' then 'active' else 'waiting' end as state,
+        case state when 'leased' then worker_id end as worker, count(*)::int as jobs
+      from jobs where state in ('waiting', 'leased') group by 1, 2, 3`.execute(this.#database.query)
     return rows
   }
 
   /**
-   * Gives a subject that is under way a job, where the queue has none that will come to a result: it was lost, say, when
-   * the database was restored without it. Tells whether it had to. Unless the room knows which leases were given, the count
-   * begins where none of the lost job's will have been.
+   * Gives an unfinished subject a job where it has none, because the database was restored without it, say. Resolves to
+   * whether it had none. Unless the module knows which leases were given, their numbers begin where none of the lost job's
+   * will have been.
    */
   async recover(kind: JobKind, id: string, attempt: number = randomInt(1_000, 1_000_000)): Promise<boolean> {
     return this.#database.transaction(async (query) => {
       await this.#database.lock(query, `job:${kind}:${id}`)
       const { rows } = await sql`
-        select from jobs.job where state <= 'active'
-          and ((name = ${kind} and id = ${id}) or (name = ${failedQueue(kind)} and source_id = ${id}))`.execute(query)
+        select from jobs where kind = ${kind} and id = ${id} and state <> 'over'`.execute(query)
       if (rows.length > 0) return false
-      await sql`delete from jobs.job where name = ${kind} and id = ${id}`.execute(query)
       await this.enqueue(query, kind, id, { attempt })
       return true
     })
   }
 
-  /** Takes jobs from workers that have gone silent; pg-boss does it by itself every 15 s. */
-  async expireLeases(kind?: JobKind): Promise<void> {
-    for (const each of kind === undefined ? jobKindSchema.options : [kind]) await this.#boss.supervise(each)
+  /** Takes jobs from workers that have gone silent or have taken too long: they wait again, or are exhausted. */
+  async expireLeases(): Promise<void> {
+    await sql`
+      update jobs set leased_until = null,
+        state = case when attempts < ${limitOf('attempts')} then 'waiting' else 'exhausted' end
+      where (kind, id) in (
+        select kind, id from jobs where state = 'leased' and leased_until < now() for update skip locked)`.execute(
+      this.#database.query,
+    )
   }
 
-  /** Gives `settle` every subject whose attempts are used up; one is gone from the list once that has succeeded. */
-  async settleExhausted(kind: JobKind, settle: (id: string) => Promise<void>): Promise<void> {
-    for (;;) {
-      const [job] = await this.#boss.fetch(failedQueue(kind), { includeMetadata: true })
-      if (job === undefined) return
-      if (job.sourceId !== null) await settle(job.sourceId)
-      await this.#boss.complete(failedQueue(kind), job.id)
-    }
+  /** Subjects of which all attempts have failed, the oldest first. */
+  async exhausted(kind: JobKind): Promise<string[]> {
+    const { rows } = await sql<{ id: string }>`
+      select id from jobs where kind = ${kind} and state = 'exhausted' order by created_at`.execute(
+      this.#database.query,
+    )
+    return rows.map(({ id }) => id)
   }
 
-  async close(): Promise<void> {
-    await this.#boss.stop({ graceful: false, close: false })
+  /** Ends an exhausted job in the transaction of what follows from that; false where that has been done already. */
+  async settle(query: Transaction<Schema>, kind: JobKind, id: string): Promise<boolean> {
+    const { rows } = await sql`
+      update jobs set ${over} where kind = ${kind} and id = ${id} and state = 'exhausted' returning id`.execute(query)
+    return rows.length === 1
+  }
+
+  /** Deletes the rows of jobs that ended a week ago. */
+  async forgetEnded(): Promise<void> {
+    await sql`delete from jobs where ended_at < now() - interval '7 days'`.execute(this.#database.query)
   }
 }
 
-async function createQueues(boss: PgBoss, database: Database, kind: JobKind): Promise<void> {
-  const { seconds, attempts } = limits[kind]
-  await boss.createQueue(failedQueue(kind), { retentionSeconds: tenYears, retryLimit: unlimited })
-  await boss.createQueue(kind, {
-    retryLimit: attempts - 1,
-    retryDelay: 0,
-    expireInSeconds: Math.min(seconds, longestOfPgBoss),
-    heartbeatSeconds: leaseSeconds,
-    retentionSeconds: tenYears,
-    deadLetter: failedQueue(kind),
-  })
-  if (seconds > longestOfPgBoss)
-    await database.execute(`update ${schema}.queue set expire_seconds = $1 where name = $2`, [seconds, kind])
+function requireHeld<Held>(held: Held | undefined): Held {
+  if (held === undefined) throw leaseLost()
+  return held
 }
 
-/** The queue of one database, opened by whoever needs it first. Never call it within a transaction. */
-export function jobQueue(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<JobQueue> {
-  let queue = queues.get(services.database)
-  if (queue === undefined) {
-    queue = JobQueue.open(services)
-    queues.set(services.database, queue)
-    queue.catch(() => queues.delete(services.database))
-  }
-  return queue
-}
+const over = sql`state = 'over', leased_until = null, ended_at = now()`
 
-/** To be called before the database closes. */
-export async function closeJobQueue(database: Database): Promise<void> {
-  const queue = queues.get(database)
-  queues.delete(database)
-  await (await queue)?.close()
-}
-
-const queues = new WeakMap<Database, Promise<JobQueue>>()
-
-/** pg-boss answers with more than its types say. */
-function affected(response: unknown): number {
-  return z.object({ affected: z.number() }).parse(response).affected
+/** Whether the subject with that id has a job in one of these states; for statements of modules about their subjects. */
+export function hasJob(kind: JobKind, id: RawBuilder<unknown>, states: OpenJobState[]): RawBuilder<boolean> {
+  const stored = states.map((state) => sql.lit(state === 'active' ? 'leased' : state))
+  return sql`exists (
+    select from jobs where jobs.kind = ${kind} and jobs.id = ${id} and jobs.state in (${sql.join(stored)}))`
 }

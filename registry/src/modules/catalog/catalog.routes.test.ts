@@ -10,7 +10,6 @@ import { type HttpListener, listenHttp } from '../../app/http-listener.ts'
 import { openRooms } from '../../app/rooms.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { publishVersion } from '../packages/publish-version.ts'
 import { checkAll, createActor } from '../packages/testing/publishing.ts'
 
@@ -43,7 +42,6 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
   })
   afterAll(async () => {
     await listener.drain(0)
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })

@@ -3,7 +3,6 @@ import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { yankVersion } from '../packages/change-versions.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { verifyAgent } from '../verification/testing/verifying.ts'
@@ -26,7 +25,6 @@ describeOnEngines('what needs a package on $kind', ({ open }) => {
     await publish(services, ada, '1.1.0')
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })

@@ -3,7 +3,6 @@ import { startRunRequestSchema } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import { leaseJob } from '../jobs/lease-job.ts'
 import { checkJobs } from '../packages/check-jobs.ts'
 import { upload } from '../packages/testing/publishing.ts'
@@ -36,7 +35,7 @@ describeOnEngines('files of a leased job on $kind', ({ open }) => {
     const request = startRunRequestSchema.parse({ scenario: name, expected_price: { amount_minor: 200 } })
     const asked = { actor: cast.buyer, traceparent: null, ip: null }
     const run = await submitRun(services, { ...asked, request, idempotencyKey: randomUUID() })
-    const job = await leaseJob(services, [await trainJobs(services)], { kinds: ['train'] })
+    const job = await leaseJob(services, [trainJobs(services)], { kinds: ['train'] })
     if (job?.kind !== 'train') throw new Error('there is no run to lease')
     expect(job.id).toBe(run.id)
     const url = job.run.scenario.tarball_url
@@ -44,7 +43,7 @@ describeOnEngines('files of a leased job on $kind', ({ open }) => {
     // The lease is for this job: of another one it opens nothing.
     expect(await get(url.replace(job.id, randomUUID()))).toBe(409)
     expect(await get(url.replace('/scenario?', '/tarball?'))).toBe(409)
-    const attempt = (await jobQueue(services)).attemptOf('train', job.id, job.lease)
+    const attempt = services.queue.attemptOf('train', job.id, job.lease)
     const error = { code: 'scenario_threw' as const, message: 'It threw.' }
     await finishRun(services, attempt, { outcome: { state: 'failed', error }, meteredMs: 0 })
     expect(await get(url)).toBe(409)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../core/database/database.ts'
+import { leasable } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
 import { stillOpen } from './hosted-calls.store.ts'
 import { type HostingTimes, usualTimes } from './hosting-times.ts'
@@ -135,8 +136,7 @@ export class CallDesk {
 }
 
 /** Calls that a worker may have now: each is given out twice at most. */
-export const mayBeLeased = sql<boolean>`(state = 'waiting' or (state = 'leased' and leased_until < now()))
-  and attempts < 2 and expires_at > now()`
+export const mayBeLeased = sql<boolean>`${leasable(2)} and expires_at > now()`
 
 /** Somebody who waits. A wake-up that comes while they look elsewhere is kept. */
 class Place {

@@ -4,7 +4,7 @@ import { AgentGymError, callsABatch, type LeasedCalls } from '@agentgym/contract
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import { uuidArray } from '../../core/database/uuid-array.ts'
-import { leaseLost } from '../../core/queue/lease.ts'
+import { leaseLost, setLeased, setReleased } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
 import { callDesk, mayBeLeased } from './call-desk.ts'
 import type { HostingTimes } from './hosting-times.ts'
@@ -84,9 +84,9 @@ async function takeBatch(
   const lease = randomBytes(24).toString('base64url')
   const ids = fitting(found)
   const { rows } = await sql<{ id: string; request: string; leased_until: Date }>`
-    update hosted_calls set state = 'leased', lease = ${lease}, attempts = attempts + 1,
-      leased_until = now() + ${leaseMs} * interval '1 millisecond'
-    where id = any(${uuidArray(ids)}) returning id, request, leased_until`.execute(query)
+    update hosted_calls set ${setLeased(leaseMs)}, lease = ${lease} where id = any(${uuidArray(ids)}) returning id, request, leased_until`.execute(
+    query,
+  )
   // An update returns its rows in whatever order it met them.
   const requests = rows.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
   return { lease, versionId, leasedUntil: requests[0].leased_until, requests }
@@ -105,7 +105,7 @@ function fitting(found: { id: string; bytes: number }[]): string[] {
 
 /** The worker has gone while they were taken: the next one has them at once. */
 async function giveBack(services: Services, { lease, agent, calls }: LeasedCalls): Promise<void> {
-  await sql`update hosted_calls set state = 'waiting', lease = null, leased_until = null, attempts = attempts - 1
+  await sql`update hosted_calls set ${setReleased}, lease = null
     where id = any(${uuidArray(calls.map(({ id }) => id))}) and state = 'leased' and lease = ${lease}`.execute(
     services.database.query,
   )

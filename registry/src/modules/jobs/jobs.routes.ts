@@ -10,7 +10,6 @@ import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, failures, json } from '../../core/http/route.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { leaseEnd, leaseJob } from './lease-job.ts'
 import { releaseJob } from './release-job.ts'
@@ -71,7 +70,7 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
   })
   routes.openapi(heartbeatRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')
-    const queue = await jobQueue(services)
+    const { queue } = services
     const { lease, usage } = c.req.valid('json')
     const attempt = queue.anyAttemptOf(c.req.valid('param').id, lease)
     const answer = await database.transaction(async (query) => {

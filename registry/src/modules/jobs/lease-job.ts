@@ -1,6 +1,6 @@
 import type { JobKind, LeasedJob, WorkerDescription } from '@agentgym/contract'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
-import { type JobQueue, jobQueue, leaseSeconds } from '../../core/queue/job-queue.ts'
+import { type JobQueue, leaseSeconds } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { noteWorker } from './workers.store.ts'
 
@@ -9,11 +9,11 @@ import { noteWorker } from './workers.store.ts'
  * takes hours: kinds in the order of the contract, whatever order they are asked in.
  */
 export async function leaseJob(
-  services: Pick<Services, 'database' | 'config' | 'log'>,
+  services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
   handlers: JobHandler[],
   { kinds, worker }: { kinds: JobKind[]; worker?: WorkerDescription | undefined },
 ): Promise<LeasedJob | undefined> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   const { database } = services
   if (worker !== undefined) await noteWorker(database.query, worker)
   const wanted = handlers.filter(({ kind }) => kinds.includes(kind))
@@ -36,7 +36,8 @@ async function leaseNext(
     if (attempt === undefined) return undefined
     const { id, lease } = attempt
     const body = await database.transaction(async (query) => {
-      await queue.claim(query, attempt)
+      // A cancel may have ended the job since.
+      if (!(await queue.tryHold(query, attempt))) return undefined
       const described = await handler.describe(query, attempt, worker)
       if (described === undefined) await queue.end(query, handler.kind, id)
       return described

@@ -1,22 +1,38 @@
 import type { JobHandler } from '../../core/queue/job-handler.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
 import type { Services } from '../../core/services.ts'
 import { forgetWorkers } from './workers.store.ts'
 
-/** What the queue needs done while nobody asks for it. */
+/** What the queue needs done regularly. */
 export function jobUpkeep(services: Services, handlers: JobHandler[]): UpkeepTask[] {
+  const { database, queue } = services
+  const expire = async () => {
+    await queue.expireLeases()
+    await settleExhausted(services, handlers)
+  }
+  const forget = async () => {
+    await forgetWorkers(database.query)
+    await queue.forgetEnded()
+  }
   return [
-    { name: 'jobs.settle-exhausted', everyMs: 15_000, run: () => settleExhausted(services, handlers) },
-    { name: 'jobs.forget-workers', everyMs: 3_600_000, run: () => forgetWorkers(services.database.query) },
+    { name: 'jobs.expire-leases', everyMs: 15_000, run: expire },
+    { name: 'jobs.forget', everyMs: 3_600_000, run: forget },
   ]
 }
 
-/** Tells the rooms of jobs that came to no result in all their attempts. */
+/** Ends the jobs that came to no result in all their attempts. One that fails to end holds up no other. */
 export async function settleExhausted(
-  services: Pick<Services, 'database' | 'config' | 'log'>,
+  { database, queue, log }: Pick<Services, 'database' | 'queue' | 'log'>,
   handlers: JobHandler[],
 ): Promise<void> {
-  const queue = await jobQueue(services)
-  for (const handler of handlers) await queue.settleExhausted(handler.kind, (id) => handler.exhausted(id))
+  for (const handler of handlers)
+    for (const id of await queue.exhausted(handler.kind))
+      try {
+        await database.transaction(async (query) => {
+          if (await queue.settle(query, handler.kind, id)) await handler.exhausted(query, id)
+        })
+        handler.changed?.(id)
+      } catch (error) {
+        log.error('an exhausted job could not be ended', { job_id: id, kind: handler.kind, error: String(error) })
+      }
 }

@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
@@ -32,7 +31,6 @@ describeOnEngines('money back on $kind', ({ open }) => {
   })
   afterAll(async () => {
     await backgroundSettled()
-    await closeJobQueue(database)
     await services.remove()
     await database.close()
   })

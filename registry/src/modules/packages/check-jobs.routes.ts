@@ -4,7 +4,6 @@ import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, failures, json } from '../../core/http/route.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { finishCheck, openLeasedTarball } from './check-jobs.ts'
 
@@ -41,7 +40,7 @@ export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(resultRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')
-    const queue = await jobQueue(services)
+    const { queue } = services
     const { lease, report, sample_episode: sample } = c.req.valid('json')
     const attempt = queue.attemptOf('check', c.req.valid('param').id, lease)
     return c.json({ state: await finishCheck(services, attempt, report, sample) }, 200)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
-import { closeJobQueue, type JobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import type { JobQueue } from '../../core/queue/job-queue.ts'
 import { settleExhausted } from '../jobs/upkeep.ts'
 import { checkJobs, finishCheck, openLeasedTarball } from './check-jobs.ts'
 import { enqueueLostChecks } from './packages.tasks.ts'
@@ -19,13 +19,12 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
   beforeAll(async () => {
     database = await open()
     services = await testServices(database)
-    queue = await jobQueue(services)
+    queue = services.queue
   })
   beforeEach(async () => {
     ada = await createActor(database)
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })
@@ -41,8 +40,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
   const hold = (attempt: Attempt) => database.transaction((query) => queue.hold(query, attempt))
   /** As if every worker had been silent for two minutes. */
   const silence = async () => {
-    await database.execute(`update jobs.job set heartbeat_on = now() - interval '2 minutes' where state = 'active'`)
-    await database.execute('update jobs.queue set monitor_on = null, monitor_claim_on = null')
+    await database.execute(`update jobs set leased_until = now() - interval '1 minute' where state = 'leased'`)
     await queue.expireLeases()
   }
   const stateOf = async (id: string) =>
@@ -159,7 +157,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
   it('a version whose job was lost gets it again, and none gets two', async () => {
     await upload(services, ada, '1.0.0')
     await enqueueLostChecks(services)
-    await database.execute(`delete from jobs.job where state = 'created'`)
+    await database.execute(`delete from jobs where state = 'waiting'`)
     await enqueueLostChecks(services)
     await enqueueLostChecks(services)
     expect(await checkAll(services)).toHaveLength(1)

@@ -5,8 +5,8 @@ import { recordAudit } from '../../core/access/audit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema, VersionCheck, VersionState } from '../../core/database/schema.ts'
 import type { Attempt, JobHandler } from '../../core/queue/job-handler.ts'
-import { jobQueue, maxAttempts } from '../../core/queue/job-queue.ts'
-import { leaseLost } from '../../core/queue/lease.ts'
+import { maxAttempts } from '../../core/queue/job-queue.ts'
+import { leaseLost } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
 import { keepSampleEpisode, lockPackage, tagsOf } from './packages.store.ts'
 import { putTag, taggedVersions, tagOnPublish } from './tags.ts'
@@ -27,7 +27,7 @@ export function checkJobs(services: Services): JobHandler {
         package: { name, version: version.version, integrity, tarball_url: tarballUrl },
       }
     },
-    exhausted: (id) => rejectExhausted(services, id),
+    exhausted: (query, id) => rejectExhausted(services, query, id),
   }
 }
 
@@ -37,7 +37,7 @@ export async function openLeasedTarball(
   versionId: string,
   lease: string,
 ): Promise<{ body: Readable; size: number }> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   await queue.requireActive(queue.attemptOf('check', versionId, lease))
   const version = await findLeased(services.database.query, versionId)
   if (version === undefined) throw leaseLost()
@@ -67,7 +67,7 @@ export async function finishCheck(
   report: CheckReport,
   sample: SampleEpisode | null = null,
 ): Promise<'published' | 'rejected'> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   return services.database.transaction(async (query) => {
     await queue.complete(query, attempt)
     const version = await lockVersion(services, query, attempt.id)
@@ -84,7 +84,7 @@ export async function finishCheck(
 }
 
 /** Rejects a version whose check came to no result in all its attempts. */
-async function rejectExhausted(services: Services, versionId: string): Promise<void> {
+async function rejectExhausted(services: Services, query: Transaction<Schema>, versionId: string): Promise<void> {
   const checks = [
     {
       id: 'checker_failed',
@@ -92,10 +92,8 @@ async function rejectExhausted(services: Services, versionId: string): Promise<v
       message: `The check came to no result in ${maxAttempts} attempts: the scenario may use up memory or time before it answers. Run \`agentgym scenario check\`, and publish the mended scenario as a new version.`,
     },
   ]
-  await services.database.transaction(async (query) => {
-    const version = await lockVersion(services, query, versionId)
-    if (version.state === 'checking') await decideVersion(query, version, false, checks)
-  })
+  const version = await lockVersion(services, query, versionId)
+  if (version.state === 'checking') await decideVersion(query, version, false, checks)
 }
 
 async function lockVersion(

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
 import type { Services } from '../../core/services.ts'
 import {
@@ -35,7 +34,7 @@ export function packageTasks(services: PackageServices): UpkeepTask[] {
 
 /** A version that is being checked has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
 export async function enqueueLostChecks(services: Services): Promise<void> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   const checking = await services.database.query
     .selectFrom('versions')
     .innerJoin('packages', 'packages.id', 'versions.package_id')

@@ -8,7 +8,6 @@ import { goodEntries, goodTarball } from '../../../../testdata/tarballs/good-pac
 import type { Actor } from '../../core/access/actor.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { finish, mustLease } from '../verification/testing/verifying.ts'
 import { sweepObjects } from './packages.tasks.ts'
 import { publishVersion } from './publish-version.ts'
@@ -27,7 +26,6 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     bob = await createActor(database)
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })

@@ -7,7 +7,7 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema, VersionState } from '../../core/database/schema.ts'
 import { violatedConstraint } from '../../core/database/violated-constraint.ts'
-import { type JobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
 import { startVerification } from '../evaluations/start-verification.ts'
 import { holdPictures, keepDocuments } from './documents/version-documents.store.ts'
@@ -59,7 +59,7 @@ export async function publishVersion(services: PackageServices, upload: Upload):
   const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
   const vetted = await vetPackage(services, bytes, name.full, upload.version)
   if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, vetted.tarball.manifest)
-  const queue = await jobQueue(services)
+  const { queue } = services
   const objectKey = await objects.put(bytes)
   for (const picture of vetted.documents.pictures) await objects.put(picture.bytes)
   const { tag, visibility, ip } = upload

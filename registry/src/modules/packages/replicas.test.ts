@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
-import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import { JobQueue } from '../../core/queue/job-queue.ts'
 import { setTag, yankVersion } from './change-versions.ts'
 import { describeVersions } from './describe-versions.ts'
 import { sweepObjects } from './packages.tasks.ts'
@@ -20,14 +20,11 @@ beforeAll(async () => {
   const address = await postgresql.create()
   databases = [await openDatabase(address), await openDatabase(address)]
   const first = await testServices(databases[0])
-  replicas = [first, { ...first, database: databases[1] }]
-  // Both install the queue's schema at once, as replicas that start together do.
-  await Promise.all(replicas.map((replica) => jobQueue(replica)))
+  replicas = [first, { ...first, database: databases[1], queue: new JobQueue(databases[1], first.config.secret) }]
   ada = await createActor(databases[0])
 })
 afterAll(async () => {
   for (const database of databases) {
-    await closeJobQueue(database)
     await database.close()
   }
   await replicas[0].remove()
@@ -71,7 +68,7 @@ it('no job goes to two workers, whichever replica they ask', async () => {
   const ids = jobs.flatMap((job) => (job === undefined ? [] : [job.id]))
   expect(new Set(ids).size).toBe(8)
   expect(ids).toHaveLength(8)
-  const queue = await jobQueue(of(1))
+  const queue = of(1).queue
   for (const job of jobs) {
     if (job === undefined) continue
     const attempt = queue.attemptOf('check', job.id, job.lease)

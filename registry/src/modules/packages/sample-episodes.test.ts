@@ -6,7 +6,6 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
 import { finishCheck } from './check-jobs.ts'
 import { keepSampleEpisode, readSampleEpisode } from './packages.store.ts'
 import { createActor, leaseCheck, upload } from './testing/publishing.ts'
@@ -26,7 +25,6 @@ describeOnEngines('sample episodes on $kind', ({ open }) => {
     name = `@${ada.username}/maze`
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })
@@ -35,7 +33,7 @@ describeOnEngines('sample episodes on $kind', ({ open }) => {
     await upload(services, ada, version, more)
     const job = await leaseCheck(services)
     if (job === undefined) throw new Error('no job')
-    const queue = await jobQueue(services)
+    const { queue } = services
     const report = { ok, name, version, checks: [{ id: 'loads', ok, message: 'It loads.' }] }
     await finishCheck(services, queue.attemptOf('check', job.id, job.lease), report, sample)
     return job.id

@@ -5,7 +5,6 @@ import semver from 'semver'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { setTag, unyankVersion, yankVersion } from './change-versions.ts'
 import { describeVersions } from './describe-versions.ts'
 import { resolveVersion } from './resolve-version.ts'
@@ -28,7 +27,6 @@ describeOnEngines('tags by any sequence of changes on $kind', ({ open }) => {
     change = { actor: ada, name, ip: '192.0.2.1' }
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })

@@ -3,7 +3,6 @@ import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
 import { describeTags } from './describe-versions.ts'
 import { packumentOf } from './packument.ts'
@@ -28,7 +27,6 @@ describeOnEngines('tags, yanks and deprecations on $kind', ({ open }) => {
     change = { actor: ada, name, ip: '192.0.2.1' }
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })

@@ -5,7 +5,6 @@ import { goodEntries } from '../../../../testdata/tarballs/good-package.ts'
 import { archive, gzip } from '../../../../testdata/tarballs/tar-writer.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { deleteTag, deprecateVersions, setTag, yankVersion } from './change-versions.ts'
 import { describeVersion, describeVersions } from './describe-versions.ts'
 import { packumentOf } from './packument.ts'
@@ -29,7 +28,6 @@ describeOnEngines('who sees which package on $kind', ({ open }) => {
     change = { actor: ada, name, ip: '192.0.2.1' }
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })

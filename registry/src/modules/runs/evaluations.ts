@@ -6,7 +6,6 @@ import { requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { EvaluationTable } from '../../core/database/training-schema.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { findReadablePackage } from '../packages/index.ts'
 import { requireOwnRun, requireRun } from './run-access.ts'
@@ -31,7 +30,7 @@ export async function evaluateRun(services: Services, request: EvaluationRequest
   const { runId, episodes, seed, traceparent, ip } = request
   const known = requireActor(request.actor, 'training:evaluate')
   await limitRate(database, `evaluate-run:${known.accountId}`, evaluationRate)
-  const queue = await jobQueue(services)
+  const { queue } = services
   return database.transaction(async (query) => {
     const { run, actor } = await requireOwnRun(query, known, runId, 'training:evaluate')
     if (run.state !== 'completed')

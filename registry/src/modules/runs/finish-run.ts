@@ -1,6 +1,6 @@
 import { AgentGymError, type ErrorReport, type Outcome, type RunState } from '@agentgym/contract'
 import type { Attempt } from '../../core/queue/job-handler.ts'
-import { leaseLost } from '../../core/queue/lease.ts'
+import { leaseLost } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
 import type { PackageServices } from '../packages/index.ts'
 import { publishRunAgent, type VettedAgent, vetRunAgent } from './publish-agent.ts'

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
-import { jobQueue } from '../../core/queue/job-queue.ts'
-import { leaseLost } from '../../core/queue/lease.ts'
+import { leaseLost } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
 import { scenarioOf } from './train-jobs.ts'
 
@@ -38,7 +37,7 @@ export async function openLeasedCheckpoint(
 }
 
 async function requireLease(services: Services, runId: string, lease: string): Promise<void> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   await queue.requireActive(queue.attemptOf('train', runId, lease))
 }
 

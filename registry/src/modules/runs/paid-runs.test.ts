@@ -3,7 +3,6 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { createTrader, fund, holdings } from '../orders/testing/marketplace.ts'
@@ -26,7 +25,6 @@ describeOnEngines('runs that are paid for on $kind', ({ open }) => {
     await fund(database, buyer.accountId, 1_000)
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     expect([...(await auditLedger(database)), ...(await auditMarket(database))]).toEqual([])
     await database.close()
     await training.services.remove()

@@ -5,7 +5,6 @@ import { requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import {
   authoriseScope,
@@ -81,7 +80,7 @@ async function publishOnce(services: PackageServices, publishing: Publishing): P
   // What is heavy comes before the transaction that may publish it.
   const vetted = await vetPackage(services, await renameTarball(tarball, { name, version }), name, version)
   const objectKey = await objects.put(vetted.bytes)
-  const queue = await jobQueue(services)
+  const { queue } = services
   return database.transaction(async (query) => {
     const run = await lockRun(query, asked.runId)
     if (run === undefined) throw new Error(`run ${asked.runId} is gone`)

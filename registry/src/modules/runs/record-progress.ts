@@ -24,7 +24,7 @@ type Progress = (typeof progressRequestSchema)['_output']
  * Costs six round trips to the database, however many points there are; the first iteration one or more beyond that.
  */
 export async function recordProgress(
-  services: Pick<Services, 'database' | 'config' | 'log' | 'metrics'>,
+  services: Pick<Services, 'database' | 'queue' | 'config' | 'log' | 'metrics'>,
   attempt: Attempt,
   { points, evaluations, metered_ms: meteredMs }: Omit<Progress, 'lease'>,
 ): Promise<Heartbeat['stop']> {

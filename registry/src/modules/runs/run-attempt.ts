@@ -2,7 +2,7 @@ import type { Heartbeat } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
-import { leaseLost } from '../../core/queue/lease.ts'
+import { leaseLost } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
 import { isNearlySpent, isSpent, meter, spentMinor } from './metering.ts'
 import type { NewRunEvent } from './run-events.store.ts'
@@ -18,11 +18,11 @@ export type Write = { query: Transaction<Schema>; run: RunRow; context: RunConte
  * then.
  */
 export async function writeRun<Result>(
-  services: Pick<Services, 'database' | 'config' | 'log'>,
+  services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
   attempt: Attempt,
   work: (write: Write) => Promise<Result>,
 ): Promise<Result> {
-  const context = await runContext(services)
+  const context = runContext(services)
   const result = await services.database.transaction(async (query) => {
     const { leasedMs } = await context.queue.hold(query, attempt)
     const run = await lockRun(query, attempt.id)

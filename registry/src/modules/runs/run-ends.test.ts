@@ -4,7 +4,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { agentTarball } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { learningCurveOf } from '../packages/packages.store.ts'
 import { publishVersion } from '../packages/publish-version.ts'
 import { progressPoint } from './exports/testing/progress-points.ts'
@@ -38,7 +37,6 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
     training = await openTraining(database)
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await training.services.remove()
   })

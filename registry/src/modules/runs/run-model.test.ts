@@ -2,7 +2,6 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { maxIdleAttempts } from './run-state.ts'
 import {
   cancel,
@@ -203,7 +202,6 @@ describeOnEngines('a run and two workers, step by step, on $kind', ({ open }) =>
     training = await openTraining(database)
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await training.services.remove()
   })

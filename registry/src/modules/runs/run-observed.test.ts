@@ -6,7 +6,6 @@ import { type OtlpCollector, startCollector } from '../../app/testing/otlp-colle
 import { sampled, scrape } from '../../app/testing/scrape.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openTracing } from '../../core/observability/open-tracing.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { runRoutes } from './runs.routes.ts'
 import { tokenOf } from './test/run-server.ts'
@@ -38,7 +37,6 @@ describeOnEngines('what an operator sees of runs on $kind', ({ open }) => {
   afterAll(async () => {
     await listener.drain(0)
     await collector.close()
-    await closeJobQueue(database)
     await database.close()
     await training.services.remove()
   })

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
-import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import { JobQueue } from '../../core/queue/job-queue.ts'
 import { isOver } from './run-state.ts'
 import {
   cancel,
@@ -31,13 +31,16 @@ beforeAll(async () => {
   const url = await createPostgresqlDatabase()
   databases = [await openDatabase({ url }), await openDatabase({ url })]
   const first = await openTraining(databases[0])
-  const services = { ...first.services, database: databases[1] }
-  const second = { ...first, services, queue: await jobQueue(services), handlers: [await trainJobs(services)] }
+  const services = {
+    ...first.services,
+    database: databases[1],
+    queue: new JobQueue(databases[1], first.services.config.secret),
+  }
+  const second = { ...first, services, queue: services.queue, handlers: [trainJobs(services)] }
   replicas = [first, second]
 })
 afterAll(async () => {
   for (const database of databases) {
-    await closeJobQueue(database)
     await database.close()
   }
   await replicas[0].services.remove()

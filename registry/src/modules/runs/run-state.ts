@@ -3,7 +3,7 @@ import { AgentGymError, type ErrorReport, type Evaluation, type RunState } from 
 import { type Selectable, sql, type Transaction, type UpdateObject } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import type { TrainingRunTable } from '../../core/database/training-schema.ts'
-import { type JobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { settleRunOrder } from '../orders/run-order.ts'
 import { isSpent, spentMinor } from './metering.ts'
@@ -16,9 +16,8 @@ export type RunPatch = Omit<UpdateObject<Schema, 'training_runs'>, 'state'> & { 
 /** What the end of a run needs: the queue, for its job, and the currency, for its charge. */
 export type RunContext = { queue: JobQueue; currency: string }
 
-/** Never call it within a transaction. */
-export async function runContext(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<RunContext> {
-  return { queue: await jobQueue(services), currency: services.config.training.currency }
+export function runContext({ queue, config }: Pick<Services, 'queue' | 'config'>): RunContext {
+  return { queue, currency: config.training.currency }
 }
 
 /** What a run may become. Ends are for good, but for a budget that is raised. */

@@ -7,6 +7,7 @@ import type { Actor } from '../../core/access/actor.ts'
 import { putMember, removeMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
+import { JobQueue } from '../../core/queue/job-queue.ts'
 import { createToken, revokeToken } from '../accounts/tokens.store.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { requireRun } from './run-access.ts'
@@ -119,7 +120,11 @@ describe('two servers on one database', () => {
     second = await openDatabase(address)
     server = await startRunServer(first)
     const listener = await listenHttp('127.0.0.1', 0)
-    const services = { ...server.training.services, database: second }
+    const services = {
+      ...server.training.services,
+      database: second,
+      queue: new JobQueue(second, server.training.services.config.secret),
+    }
     serveRuns(services, listener)
     other = { port: listener.port, feeds: runFeeds(services), stop: () => listener.drain(0) }
   })

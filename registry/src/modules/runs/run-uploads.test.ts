@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { sweepObjects } from '../packages/packages.tasks.ts'
 import { expireRunData } from './expire-run-data.ts'
 import {
@@ -29,7 +28,6 @@ describeOnEngines('what a run leaves on $kind', ({ open }) => {
     training = await openTraining(database)
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await training.services.remove()
   })

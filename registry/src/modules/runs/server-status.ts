@@ -2,7 +2,7 @@ import type { ServerStatus } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Actor } from '../../core/access/actor.ts'
 import { requireActor } from '../../core/access/authorise.ts'
-import { jobQueue, leaseSeconds } from '../../core/queue/job-queue.ts'
+import { leaseSeconds } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 
 const mostWorkers = 500
@@ -11,7 +11,7 @@ const mostWorkers = 500
 export async function serverStatus(services: Services, actor: Actor | null): Promise<ServerStatus> {
   const { accountId } = requireActor(actor, 'training:view')
   const { database, config } = services
-  const counts = await (await jobQueue(services)).counts()
+  const counts = await services.queue.counts()
   const jobs = (kind: keyof ServerStatus['queue'], state: 'waiting' | 'active') =>
     sum(counts.filter((count) => count.kind === kind && count.state === state))
   const queue = (kind: keyof ServerStatus['queue']) => ({

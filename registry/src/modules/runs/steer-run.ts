@@ -5,7 +5,6 @@ import { recordAudit } from '../../core/access/audit.ts'
 import { requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/require-runnable.ts'
 import { holdAgain } from '../orders/run-order.ts'
@@ -23,7 +22,7 @@ export async function cancelRun(services: Services, { actor, runId, ip }: Change
   const scope = 'training:cancel'
   // Before its rows are locked: who may not even see it must not hold it up.
   await requireOwnRun(database.query, actor, runId, scope)
-  const queue = await jobQueue(services)
+  const { queue } = services
   const run = await database.transaction(async (query) => {
     await requestCancel(query, { queue, currency: config.training.currency }, runId)
     const changed = await requireOwnRun(query, actor, runId, scope)
@@ -47,7 +46,7 @@ export async function topUpRun(
   const { accountId } = requireActor(actor, scope)
   await limitRate(database, `start-run:${accountId}`, { limit: config.training.startsPerMinute, windowSeconds: 60 })
   await requireOwnRun(database.query, actor, runId, scope)
-  const queue = await jobQueue(services)
+  const { queue } = services
   const run = await database.transaction(async (query) => {
     await resumeRun(query, { queue }, runId, { budgetMinor })
     const changed = await requireOwnRun(query, actor, runId, scope)

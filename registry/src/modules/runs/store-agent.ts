@@ -1,5 +1,4 @@
 import type { Attempt } from '../../core/queue/job-handler.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { lockObject, readTarball, readUpload } from '../packages/index.ts'
 import { writeRun } from './run-attempt.ts'
@@ -11,7 +10,7 @@ import { changeRun } from './run-state.ts'
  */
 export async function storeAgent(services: Services, attempt: Attempt, request: Request): Promise<string> {
   const { database, objects, config } = services
-  await (await jobQueue(services)).requireActive(attempt)
+  await services.queue.requireActive(attempt)
   const bytes = await readUpload(request, config.limits.tarballBytes)
   const { integrity } = await readTarball(bytes, config.limits)
   const key = await objects.put(bytes)

@@ -2,7 +2,6 @@ import { AgentGymError, type checkpointQuerySchema, type Heartbeat } from '@agen
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { lockObject } from '../packages/index.ts'
 import { readBounded } from './read-bounded.ts'
@@ -28,7 +27,7 @@ export async function storeCheckpoint(
   const { database, objects, config } = services
   const { iteration, steps, seconds, sha256, metered_ms: meteredMs } = checkpoint
   // Before all the bytes are read for nothing.
-  await (await jobQueue(services)).requireActive(attempt)
+  await services.queue.requireActive(attempt)
   return readBounded(request, config.training.checkpointBytes, async (bytes) => {
     const key = await objects.put(bytes)
     if (key !== `sha256/${sha256}`)

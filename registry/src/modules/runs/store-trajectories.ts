@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { Trajectory } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Attempt } from '../../core/queue/job-handler.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { lockObject } from '../packages/index.ts'
 import { writeRun } from './run-attempt.ts'
@@ -20,7 +19,7 @@ export async function storeTrajectories(
   trajectories: Trajectory[],
 ): Promise<void> {
   const { database, objects } = services
-  await (await jobQueue(services)).requireActive(attempt)
+  await services.queue.requireActive(attempt)
   const bytes = Buffer.from(trajectories.map((trajectory) => `${JSON.stringify(trajectory)}\n`).join(''))
   const key = await objects.put(bytes)
   const rows = trajectories.map(({ steps, return: episodeReturn, ...trajectory }, line) => ({

@@ -15,7 +15,7 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { idempotencyKeyReused, requestHash } from '../../core/idempotency/idempotency.ts'
-import { type JobQueue, jobQueue } from '../../core/queue/job-queue.ts'
+import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/require-runnable.ts'
 import { lockPackage } from '../packages/index.ts'
@@ -62,7 +62,7 @@ export async function submitRun(services: Services, submission: Submission): Pro
   const plan = planOf(scenario, request)
   const publication = request.publish === undefined ? null : parsePublication(request.publish)
   await requireRoom(services, owner.id)
-  const added = { submission, actor, owner, hash, scenario, plan, publication, queue: await jobQueue(services) }
+  const added = { submission, actor, owner, hash, scenario, plan, publication, queue: services.queue }
   const written = await database.transaction((query) => writeRun(services, query, added))
   return typeof written === 'string' ? told(services, actor, written) : runOf(written, config)
 }

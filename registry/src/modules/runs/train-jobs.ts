@@ -23,18 +23,15 @@ import { latestCheckpoint } from './store-checkpoint.ts'
 const unnamed = { name: 'worker', price_minor_per_hour: 0 }
 
 /** The jobs that train an agent. */
-export async function trainJobs(services: Services): Promise<JobHandler> {
-  const context = await runContext(services)
+export function trainJobs(services: Services): JobHandler {
+  const context = runContext(services)
   return {
     kind: 'train',
     describe: (query, attempt, worker) => describe(services, context, query, attempt, worker),
-    exhausted: async (id) => {
-      await services.database.transaction(async (query) => {
-        const run = await lockRun(query, id)
-        if (run !== undefined && !isOver(run.state))
-          await endRun(query, context, run, { state: 'failed', error: { code: 'worker_failed', message: exhausted } })
-      })
-      runChanged(services, id)
+    exhausted: async (query, id) => {
+      const run = await lockRun(query, id)
+      if (run !== undefined && !isOver(run.state))
+        await endRun(query, context, run, { state: 'failed', error: { code: 'worker_failed', message: exhausted } })
     },
     changed: (id) => runChanged(services, id),
     released: (query, attempt, release) => released(context, query, attempt, release),

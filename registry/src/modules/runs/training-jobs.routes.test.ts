@@ -21,7 +21,6 @@ import { createApp } from '../../app/app.ts'
 import { type HttpListener, listenHttp } from '../../app/http-listener.ts'
 import type { Actor, Scope } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { createToken } from '../accounts/tokens.store.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { createActor } from '../packages/testing/publishing.ts'
@@ -50,7 +49,6 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
   })
   afterAll(async () => {
     await listener.drain(0)
-    await closeJobQueue(database)
     await database.close()
     await training.services.remove()
   })

@@ -16,7 +16,6 @@ import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, failures, json } from '../../core/http/route.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import { leaseEnd } from '../jobs/lease-job.ts'
 import { noteUsage } from '../jobs/workers.store.ts'
 import type { PackageServices } from '../packages/index.ts'
@@ -103,7 +102,7 @@ export function trainingJobRoutes(services: PackageServices): OpenAPIHono<Env> {
   const { database } = services
   const attemptOf = async (c: Context<Env>, lease: string): Promise<Attempt> => {
     requireOperator(c.get('actor'), 'worker')
-    return (await jobQueue(services)).attemptOf('train', c.req.param('id') ?? '', lease)
+    return services.queue.attemptOf('train', c.req.param('id') ?? '', lease)
   }
   routes.openapi(progressRoute, async (c) => {
     const { lease, usage, ...progress } = c.req.valid('json')

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { hasJob } from '../../core/queue/job-queue.ts'
 import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
 import type { Services } from '../../core/services.ts'
 import { expireRunData } from './expire-run-data.ts'
@@ -18,12 +19,13 @@ export function trainingUpkeep(services: Services): UpkeepTask[] {
 }
 
 /** Runs that nobody has any more are queued again, or end: see `requeueRun`. */
-export async function settleLostLeases(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<void> {
+export async function settleLostLeases(
+  services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
+): Promise<void> {
   const { database } = services
-  const context = await runContext(services)
+  const context = runContext(services)
   const { rows } = await sql<{ id: string }>`
-    select id from training_runs where state = 'running' and not exists (
-      select from jobs.job where name = 'train' and job.id = training_runs.id and job.state = 'active')
+    select id from training_runs where state = 'running' and not ${hasJob('train', sql.ref('training_runs.id'), ['active'])}
     order by created_at limit 1000`.execute(database.query)
   for (const { id } of rows) {
     const lost = await database.transaction(async (query) => {
@@ -41,11 +43,12 @@ export async function settleLostLeases(services: Pick<Services, 'database' | 'co
 }
 
 /** A run that waits has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
-export async function enqueueLostRuns(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<void> {
-  const { queue } = await runContext(services)
+export async function enqueueLostRuns(
+  services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
+): Promise<void> {
+  const { queue } = runContext(services)
   const { rows } = await sql<{ id: string; attempt: number }>`
-    select id, attempt from training_runs where state = 'queued' and not exists (
-      select from jobs.job where name = 'train' and job.id = training_runs.id and job.state <= 'active')
+    select id, attempt from training_runs where state = 'queued' and not ${hasJob('train', sql.ref('training_runs.id'), ['waiting', 'active'])}
     order by created_at limit 1000`.execute(services.database.query)
   for (const { id, attempt } of rows) {
     if (await queue.recover('train', id, attempt)) services.log.warn('a run that was queued had no job', { run_id: id })

@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { openLeasedCheckpoint, openLeasedScenario } from './leased-objects.ts'
 import { maxIdleAttempts } from './run-state.ts'
 import {
@@ -35,7 +34,6 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     training = await openTraining(database)
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await training.services.remove()
   })
@@ -235,7 +233,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     // A second and what has passed since the lease, whatever its clock says.
     await turn.train(1, 3_600_000)
     expect(await metered()).toBeLessThan(600_000)
-    await sql`update jobs.job set started_on = started_on - interval '2 hours' where id = ${id}`.execute(database.query)
+    await sql`update jobs set leased_at = leased_at - interval '2 hours' where id = ${id}`.execute(database.query)
     await turn.train(1, 3_600_000)
     expect(await metered()).toBe(3_600_000)
     await turn.complete(3_600_000)
@@ -244,7 +242,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
 
   it('a run whose job was lost gets one again, waiting or running', async () => {
     const waiting = await startRun(training)
-    const dropJob = (id: string) => sql`delete from jobs.job where id = ${id}`.execute(database.query)
+    const dropJob = (id: string) => sql`delete from jobs where id = ${id}`.execute(database.query)
     await dropJob(waiting)
     expect(await takeTurn(training)).toBeUndefined()
     await enqueueLostRuns(training.services)

@@ -3,7 +3,6 @@ import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { refreshQuality } from '../catalog/catalog.tasks.ts'
 import { searchAll } from '../catalog/testing/search-all.ts'
 import { deprecateVersions, yankVersion } from '../packages/change-versions.ts'
@@ -22,7 +21,6 @@ describeOnEngines('the index on $kind', ({ open }) => {
     name = `@${ada.username}/maze`
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })

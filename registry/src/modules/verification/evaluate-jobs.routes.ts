@@ -4,7 +4,6 @@ import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, failures, json } from '../../core/http/route.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { openEvaluationTarball } from './evaluate-jobs.ts'
 import { finishEvaluation } from './finish-evaluation.ts'
@@ -43,7 +42,7 @@ export function evaluateJobRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(resultRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')
-    const queue = await jobQueue(services)
+    const { queue } = services
     const { lease, ...result } = c.req.valid('json')
     await finishEvaluation(services, queue.attemptOf('evaluate', c.req.valid('param').id, lease), result)
     return c.body(null, 204)

@@ -2,8 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import type { JobBody, JobHandler, LeasedAttempt } from '../../core/queue/job-handler.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
-import { leaseLost } from '../../core/queue/lease.ts'
+import { leaseLost } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
 import { failExhausted } from './finish-evaluation.ts'
 import { findEvaluation, type PublishedTarball, subjectOf, tasksOf } from './verification-subject.ts'
@@ -13,7 +12,7 @@ export function evaluateJobs(services: Services): JobHandler {
   return {
     kind: 'evaluate',
     describe: (query, attempt) => describe(services, query, attempt),
-    exhausted: (id) => failExhausted(services, id),
+    exhausted: (query, id) => failExhausted(services, query, id),
   }
 }
 
@@ -51,7 +50,7 @@ export async function openEvaluationTarball(
   lease: string,
   what: 'agent' | 'scenario',
 ): Promise<{ body: Readable; size: number }> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   await queue.requireActive(queue.attemptOf('evaluate', id, lease))
   const { query } = services.database
   const evaluation = await findEvaluation(query, id)

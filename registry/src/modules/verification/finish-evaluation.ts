@@ -8,7 +8,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema, VersionCheck } from '../../core/database/schema.ts'
 import type { EvaluationTable } from '../../core/database/training-schema.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
-import { jobQueue, maxAttempts } from '../../core/queue/job-queue.ts'
+import { maxAttempts } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { oweRefundsOfFailure } from '../moderation/index.ts'
 import { decideVersion, keepSampleEpisode, lockPackage } from '../packages/index.ts'
@@ -34,7 +34,7 @@ type Result = Omit<EvaluationResultRequest, 'lease'>
  * other tasks than the job's.
  */
 export async function finishEvaluation(services: Services, attempt: Attempt, result: Result): Promise<void> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   await services.database.transaction(async (query) => {
     await queue.complete(query, attempt)
     const evaluation = await findEvaluation(query, attempt.id)
@@ -52,19 +52,17 @@ export async function finishEvaluation(services: Services, attempt: Attempt, res
 }
 
 /** Gives up an evaluation that came to no result in all its attempts. */
-export async function failExhausted(services: Services, id: string): Promise<void> {
+export async function failExhausted(services: Services, query: Transaction<Schema>, id: string): Promise<void> {
   const message = `The evaluation came to no result in ${maxAttempts} attempts: the agent or its scenario may use up memory or time before it answers.`
-  await services.database.transaction(async (query) => {
-    const evaluation = await findEvaluation(query, id)
-    if (evaluation === undefined || evaluation.ended_at !== null) return
-    const subject = await subjectOf(query, evaluation)
-    await endEvaluation(query, id, null, failure(message))
-    if (evaluation.purpose !== 'verification' || subject === undefined) return
-    const checks = [{ id: 'checker_failed', ok: false, message }]
-    const verdict: Verdict = { state: 'failed', published: false, message }
-    await decide(services, query, subject.agent, verdict, checks)
-    await record(services, query, evaluation, subject, verdict, {})
-  })
+  const evaluation = await findEvaluation(query, id)
+  if (evaluation === undefined || evaluation.ended_at !== null) return
+  const subject = await subjectOf(query, evaluation)
+  await endEvaluation(query, id, null, failure(message))
+  if (evaluation.purpose !== 'verification' || subject === undefined) return
+  const checks = [{ id: 'checker_failed', ok: false, message }]
+  const verdict: Verdict = { state: 'failed', published: false, message }
+  await decide(services, query, subject.agent, verdict, checks)
+  await record(services, query, evaluation, subject, verdict, {})
 }
 
 /** A model that fails its checks is not played: then there are no results. Otherwise each task has one, in order. */

@@ -5,7 +5,6 @@ import { recordAudit } from '../../core/access/audit.ts'
 import { requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { holdsAnyLicence } from '../entitlements/standing.ts'
 import { enqueueVerification } from '../evaluations/start-verification.ts'
@@ -28,7 +27,7 @@ export async function requestVerification(services: Services, asked: Asked): Pro
   const { database, config } = services
   const { name, version, traceparent, ip } = asked
   const known = requireActor(asked.actor, 'training:evaluate')
-  const queue = await jobQueue(services)
+  const { queue } = services
   const found = await findReadablePackage(database.query, known, name)
   const row = await findReadableVersion(database.query, found, version)
   await requireConcerned(services, known, found)

@@ -2,7 +2,6 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
 import { evaluateRun, findEvaluation } from '../runs/evaluations.ts'
 import { mustTakeTurn, openTraining, runOf, startRun, type Training } from '../runs/testing/train.ts'
 import { openEvaluationTarball } from './evaluate-jobs.ts'
@@ -21,7 +20,6 @@ describeOnEngines('requested evaluations on $kind', ({ open }) => {
     await (await mustTakeTurn(training)).complete()
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await training.services.remove()
   })
@@ -80,9 +78,9 @@ describeOnEngines('requested evaluations on $kind', ({ open }) => {
     const { services } = training
     const { id } = await request()
     const job = await mustLease(services)
-    await failExhausted(services, job.id)
+    await database.transaction((query) => failExhausted(services, query, job.id))
     expect(await found(id)).toMatchObject({ state: 'failed', error: { code: 'worker_failed' } })
-    const queue = await jobQueue(services)
+    const { queue } = services
     await database.transaction((query) => queue.end(query, 'evaluate', job.id))
   })
 })

@@ -18,7 +18,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../app/app.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue } from '../../core/queue/job-queue.ts'
 import { describeVersion } from '../packages/describe-versions.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -43,7 +42,6 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
     signed = await statementOf('first')
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })

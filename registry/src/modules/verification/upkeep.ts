@@ -1,4 +1,3 @@
-import { jobQueue } from '../../core/queue/job-queue.ts'
 import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
 import type { Services } from '../../core/services.ts'
 
@@ -10,7 +9,7 @@ export function verificationUpkeep(services: Services): UpkeepTask[] {
 
 /** An evaluation that is not over has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
 export async function enqueueLostEvaluations(services: Services): Promise<void> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   const open = await services.database.query
     .selectFrom('evaluations')
     .select('id')

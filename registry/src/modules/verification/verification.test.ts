@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import type { Actor } from '../../core/access/actor.ts'
 import type { Database } from '../../core/database/database.ts'
-import { closeJobQueue, jobQueue } from '../../core/queue/job-queue.ts'
 import { yankVersion } from '../packages/change-versions.ts'
 import { describeVersion } from '../packages/describe-versions.ts'
 import { readSampleEpisode } from '../packages/packages.store.ts'
@@ -37,7 +36,6 @@ describeOnEngines('verification on $kind', ({ open }) => {
     await publish(services, ada, '1.0.0')
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })
@@ -219,20 +217,20 @@ describeOnEngines('verification on $kind', ({ open }) => {
   it('a verification whose attempts are used up rejects the version, once', async () => {
     const { name } = await uploadAgent(services, ada, { base: 'exhausts' })
     const job = await mustLease(services)
-    await failExhausted(services, job.id)
-    await failExhausted(services, job.id)
+    await database.transaction((query) => failExhausted(services, query, job.id))
+    await database.transaction((query) => failExhausted(services, query, job.id))
     expect(await details(name)).toMatchObject({
       state: 'rejected',
       checks: [{ id: 'checker_failed', ok: false }],
       verification: { state: 'failed', signed: null },
     })
-    const queue = await jobQueue(services)
+    const { queue } = services
     await database.transaction((query) => queue.end(query, 'evaluate', job.id))
   })
 
   it('an evaluation whose job was lost gets one again, and no check in its place', async () => {
     const { name, evaluation } = await uploadAgent(services, ada, { base: 'lost' })
-    await database.execute("delete from jobs.job where name = 'evaluate'", [])
+    await database.execute("delete from jobs where kind = 'evaluate'", [])
     expect(await leaseEvaluation(services)).toBeUndefined()
     await enqueueLostChecks(services)
     expect(await checkAll(services), 'an agent has no check').toEqual([])

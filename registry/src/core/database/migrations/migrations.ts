@@ -12,6 +12,7 @@ import { dependents } from './0011-dependents.ts'
 import { hostedCalls } from './0012-hosted-calls.ts'
 import { ledgerSpeed } from './0013-ledger-speed.ts'
 import { versionDocuments } from './0014-version-documents.ts'
+import { jobs } from './0015-jobs.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   hostedCalls,
   ledgerSpeed,
   versionDocuments,
+  jobs,
 ]

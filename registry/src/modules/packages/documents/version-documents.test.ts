@@ -10,7 +10,6 @@ import { createApp } from '../../../app/app.ts'
 import { openRooms } from '../../../app/rooms.ts'
 import type { Actor } from '../../../core/access/actor.ts'
 import type { Database } from '../../../core/database/database.ts'
-import { closeJobQueue } from '../../../core/queue/job-queue.ts'
 import { renewDocuments, sweepObjects } from '../packages.tasks.ts'
 import { publishVersion } from '../publish-version.ts'
 import { checkAll, createActor } from '../testing/publishing.ts'
@@ -33,7 +32,6 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     name = `@${ada.username}/maze`
   })
   afterAll(async () => {
-    await closeJobQueue(database)
     await database.close()
     await services.remove()
   })

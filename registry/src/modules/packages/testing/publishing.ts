@@ -3,7 +3,6 @@ import type { LeasedCheck } from '@agentgym/contract'
 import { goodTarball } from '../../../../../testdata/tarballs/good-package.ts'
 import { type Actor, scopes } from '../../../core/access/actor.ts'
 import type { Database } from '../../../core/database/database.ts'
-import { jobQueue } from '../../../core/queue/job-queue.ts'
 import { canonicalName } from '../../accounts/canonical-name.ts'
 import { leaseJob } from '../../jobs/lease-job.ts'
 import { checkJobs, finishCheck } from '../check-jobs.ts'
@@ -68,7 +67,7 @@ export async function checkAll(
   const jobs: LeasedCheck[] = []
   for (let job = await leaseCheck(services); job !== undefined; job = await leaseCheck(services)) jobs.push(job)
   if (order === 'last first') jobs.reverse()
-  const queue = await jobQueue(services)
+  const { queue } = services
   const decided: string[] = []
   for (const { id, lease, package: checked } of jobs) {
     const { name, version } = checked

@@ -6,7 +6,6 @@ import { goodTarball } from '../../../../../testdata/tarballs/good-package.ts'
 import type { Actor } from '../../../core/access/actor.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { Env } from '../../../core/http/env.ts'
-import { closeJobQueue } from '../../../core/queue/job-queue.ts'
 import { createActor, publish } from '../../packages/testing/publishing.ts'
 import { reviewRoutes } from '../reviews.routes.ts'
 import { insertLicence } from './licences.ts'
@@ -28,7 +27,6 @@ export function reviewedPackages(
   })
   beforeEach(() => publishAs(seller.username, `maze-${++packages}`))
   afterAll(async () => {
-    await closeJobQueue(database)
     await server.close()
     await database.close()
   })

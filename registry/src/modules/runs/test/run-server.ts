@@ -126,7 +126,7 @@ export async function cancelWaiting({ services, queue }: Training): Promise<void
 
 /** How many rows there are of what a start writes: the same before and after one that is refused. */
 export async function rowsWritten({ execute }: Database): Promise<Record<string, unknown>> {
-  const tables = ['training_runs', 'run_events', 'training_charges', 'evaluations', 'audit', 'jobs.job']
+  const tables = ['training_runs', 'run_events', 'training_charges', 'evaluations', 'audit', 'jobs']
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as "${table}"`)
   return (await execute(`select ${counts.join(', ')}`)).rows[0]
 }

@@ -7,7 +7,7 @@ import { agentTarball, goodAgent } from '../../../../../testdata/tarballs/good-a
 import type { Actor } from '../../../core/access/actor.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { Attempt, JobHandler } from '../../../core/queue/job-handler.ts'
-import { type JobQueue, jobQueue } from '../../../core/queue/job-queue.ts'
+import type { JobQueue } from '../../../core/queue/job-queue.ts'
 import type { ServerConfig } from '../../../core/services.ts'
 import { leaseJob } from '../../jobs/lease-job.ts'
 import { releaseJob } from '../../jobs/release-job.ts'
@@ -38,8 +38,8 @@ export type Training = {
 
 export async function openTraining(database: Database, config: Partial<ServerConfig> = {}): Promise<Training> {
   const services = await testServices(database, config)
-  const queue = await jobQueue(services)
-  const handlers = [await trainJobs(services)]
+  const { queue } = services
+  const handlers = [trainJobs(services)]
   const ada = await createActor(database)
   await publish(services, ada, '1.0.0')
   return { services, queue, handlers, ada, scenario: `@${ada.username}/maze` }
@@ -79,23 +79,22 @@ export async function expectGapless(services: Pick<TestServices, 'database'>, id
 }
 
 export async function cancel({ services }: Training, id: string): Promise<RunRow> {
-  const context = await runContext(services)
+  const context = runContext(services)
   return services.database.transaction((query) => requestCancel(query, context, id))
 }
 
 export async function resume({ services }: Training, id: string, budgetMinor: number): Promise<RunRow> {
-  const context = await runContext(services)
+  const context = runContext(services)
   return services.database.transaction((query) => resumeRun(query, context, id, { budgetMinor }))
 }
 
 /** As if whoever has the run had been silent for two minutes. */
 export async function silence({ services, queue }: Training, id: string): Promise<void> {
   const { query } = services.database
-  await sql`update jobs.job set heartbeat_on = now() - interval '2 minutes' where id = ${id} and state = 'active'`.execute(
+  await sql`update jobs set leased_until = now() - interval '1 minute' where id = ${id} and state = 'leased'`.execute(
     query,
   )
-  await sql`update jobs.queue set monitor_on = null, monitor_claim_on = null`.execute(query)
-  await queue.expireLeases('train')
+  await queue.expireLeases()
 }
 
 /** A worker's turn at a run, as the worker sees it: it only knows its job. */

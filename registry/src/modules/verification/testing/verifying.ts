@@ -3,7 +3,6 @@ import type { Evaluation, EvaluationResultRequest, LeasedEvaluation } from '@age
 import { agentTarball, goodAgent } from '../../../../../testdata/tarballs/good-agent.ts'
 import { goodEntries } from '../../../../../testdata/tarballs/good-package.ts'
 import type { Actor } from '../../../core/access/actor.ts'
-import { jobQueue } from '../../../core/queue/job-queue.ts'
 import type { Services } from '../../../core/services.ts'
 import { leaseJob } from '../../jobs/lease-job.ts'
 import type { PackageServices } from '../../packages/package-services.ts'
@@ -89,7 +88,7 @@ export async function finish(
   job: LeasedEvaluation,
   result: Omit<EvaluationResultRequest, 'lease'>,
 ): Promise<void> {
-  const queue = await jobQueue(services)
+  const { queue } = services
   await finishEvaluation(services, queue.attemptOf('evaluate', job.id, job.lease), result)
 }
 
