@@ -17,7 +17,7 @@ import { type EpisodeOutcome, playEpisodes } from './play-episodes.ts'
 
 /**
  * Environments of every evaluation, also of one with fewer episodes: the batch is always the same size, so inference
- * rounds the same way and the trajectory hash does not depend on how many episodes were asked for.
+ * rounds the same way and the trajectory hash does not depend on the number of episodes.
  */
 const EVALUATION_ENVIRONMENTS = 64
 

@@ -57,7 +57,7 @@ export function playEpisodes(
       if ((flag & IDLE) !== 0) idle[i] = 1
     }
   }
-  // Names are asked for once, at the end: asking crosses into the isolate.
+  // Names are read once, at the end: each read crosses into the isolate.
   const names = environment.metricNames()
   for (const { outcome, values } of metricColumns) {
     names.forEach((name, column) => {

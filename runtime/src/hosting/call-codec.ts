@@ -45,9 +45,8 @@ export function callEncoder({ observation: observed, action }: ServedSpaces): Ca
         writeObservation(flattenBoxes(observed, call.observation, refuse), observation, 0)
       })
       if (call.action_mask === null) return
-      // A box cannot be masked: whoever sends a mask for one would be misled.
-      if (mask.length === 0)
-        throw invalid('action_mask', 'action_mask was sent, and the action has no choices to leave out')
+      // A box cannot be masked. Ignoring the mask would mislead the caller.
+      if (mask.length === 0) throw invalid('action_mask', 'action_mask was sent, and the action has no choices to mask')
       asCallers('action_mask', () => writeMask(call.action_mask, mask, 0))
     } catch (error) {
       observation.fill(0)
@@ -57,12 +56,12 @@ export function callEncoder({ observation: observed, action }: ServedSpaces): Ca
   }
 }
 
-/** Says why a sample does not fit; never returns. */
+/** Throws with the reason why a sample does not fit. */
 type Refuse = (message: string) => never
 
 /**
- * Boxes that are written nested, as their shape has it, become the flat lists that the encoder takes. What is not nested, or
- * is no box, stays as it is: the encoder judges it.
+ * Flattens boxes that are nested by their shape into the lists that the encoder takes. Everything else is returned as it is,
+ * for the encoder to validate.
  */
 function flattenBoxes(space: SpaceDescription, sample: unknown, refuse: Refuse, name = ''): unknown {
   if (space.type === 'box') {
@@ -94,7 +93,7 @@ function collect(value: unknown, shape: number[], depth: number, at: string, fla
   }
 }
 
-/** What a caller got wrong. `message` says where, what belongs there and what came; `expected` the whole space in a few words. */
+/** An invalid call. `message` names the field, the expected and the received value; `expected` describes the whole space. */
 export function callInvalid(field: 'observation' | 'action_mask', message: string, expected: string): AgentGymError {
   return new AgentGymError({
     code: 'observation_invalid',
@@ -132,7 +131,7 @@ function toJson(space: SpaceDescription, action: unknown): Json {
   return action as Json
 }
 
-/** Of a discrete action; of a dict that has one labelled choice on top, that choice's: the tool of a tool scenario. */
+/** The label of a discrete action; of a dict with one labelled choice, that choice's: the tool of a tool scenario. */
 function labelOf(space: SpaceDescription, action: Json): string | null {
   if (space.type === 'discrete') return space.labels?.[(action as number) - space.start] ?? null
   if (space.type !== 'dict') return null
@@ -142,7 +141,7 @@ function labelOf(space: SpaceDescription, action: Json): string | null {
 }
 
 /**
- * Probabilities of each choice in order, 0 for what the mask leaves out, to seven digits, which is what float32 tells; null
+ * Probabilities of the choices in order, 0 for masked ones, to float32's seven digits; null
  * where the action is more than one discrete choice. Every number of `distribution` is finite.
  */
 export function choiceProbabilities(

@@ -7,7 +7,7 @@ import { agentTarball } from '../../../testdata/tarballs/good-agent.ts'
 import { runWorker, type WorkerOptions } from '../worker/run-worker.ts'
 import { processesRunning } from '../worker/testing/fixture-job.ts'
 import type { WorkerEvent } from '../worker/worker-event.ts'
-import { answerParts } from './serve-calls.ts'
+import { splitAnswers } from './serve-calls.ts'
 import { CallServer } from './testing/call-server.ts'
 
 /** Passes the walk of one's own machine, loads at once, and takes very long for a batch. */
@@ -212,10 +212,10 @@ it('long answers go in parts, each answer once and in order', () => {
     ...{ id: `${i}`, action: i, label: null, model_ms: 1 },
     probabilities: Array.from({ length: i === 7 ? 5_000 : 40 }, () => 0.5),
   }))
-  const parts = answerParts(answers, 1_000)
+  const parts = splitAnswers(answers, 1_000)
   expect(parts.flat()).toEqual(answers)
   expect(parts.length).toBeGreaterThan(5)
   expect(parts.every((part) => part.length > 0)).toBe(true)
-  expect(answerParts(answers)).toHaveLength(1)
-  expect(answerParts([])).toEqual([])
+  expect(splitAnswers(answers)).toHaveLength(1)
+  expect(splitAnswers([])).toEqual([])
 })

@@ -20,14 +20,14 @@ import type { AgentWithModel, ServedAgentLimits } from './served-agent.ts'
 import { ServedAgents } from './served-agents.ts'
 
 export type ServingOptions = {
-  /** Agents held at once, each with a process; as many batches are under way at most. */
+  /** Agents loaded at once, each with a process; also the most batches in progress. */
   held?: number
-  /** An agent that nobody has called for so long is let go. */
+  /** Time without a call after which an agent is unloaded. */
   idleMs?: number
   limits?: Partial<ServedAgentLimits>
   /** How long the server may keep a request for calls waiting. */
   waitMs?: number
-  /** How long not to ask a server again that hosts no agents. */
+  /** Pause before polling again a server that hosts no agents. */
   unsupportedMs?: number
 }
 
@@ -42,10 +42,10 @@ type ServeCallsOptions = ServingOptions & {
   onEvent: OnWorkerEvent
 }
 
-/** As the golden batch has it that let the model in; a lease lasts 20 s. */
+/** Those of the golden batch that accepted the model; a lease lasts 20 s. */
 const usualLimits: ServedAgentLimits = { startMs: 20_000, deadlineMs: 10_000, processMemoryMb: 2_048 }
 const answerLimitMs = 10_000
-/** An answer without calls that came sooner has not waited: then it is us who do. */
+/** A server that answers sooner without calls did not wait, so the worker does. */
 const shortestWaitMs = 250
 const shortestRetryMs = 500
 const longestRetryMs = 30_000
@@ -53,8 +53,8 @@ const longestRetryMs = 30_000
 type Serving = Pick<ServeCallsOptions, 'client' | 'signal' | 'onEvent'> & { agents: ServedAgents; tally: CallTally }
 
 /**
- * Answers calls of hosted agents until told to stop. Asks for calls all the time, and waits with one request until some come;
- * meanwhile batches are answered side by side. Rejects with `unauthenticated` or `forbidden`: no token of a worker.
+ * Answers calls of hosted agents until `stop` aborts. Long-polls for calls with one request at a time; batches are answered
+ * concurrently. Rejects with `unauthenticated` or `forbidden` if the token is not a worker's.
  */
 export async function serveCalls(options: ServeCallsOptions): Promise<void> {
   const { client, stop, signal, onEvent, held = 4, idleMs = 300_000 } = options
@@ -63,14 +63,14 @@ export async function serveCalls(options: ServeCallsOptions): Promise<void> {
   const abandon = () => void agents.close()
   signal.addEventListener('abort', abandon)
   const batches = new Set<Promise<void>>()
-  const ask = asking(options, agents)
+  const poll = callPoller(options, agents)
   try {
     while (!stop.aborted && !signal.aborted) {
-      const leased = await ask()
+      const leased = await poll()
       if (leased === undefined) continue
       const batch = answerBatch(serving, leased).finally(() => batches.delete(batch))
       batches.add(batch)
-      // With fewer batches than agents held, there is always one that may be let go for another.
+      // With fewer batches than loaded agents, there is always an idle one to unload.
       if (batches.size >= held) await Promise.race(batches)
     }
   } finally {
@@ -83,21 +83,21 @@ export async function serveCalls(options: ServeCallsOptions): Promise<void> {
 
 type Leased = LeasedCalls & { leaseMs: number }
 
-/** Asks for calls once; whatever goes wrong is told, and waited out, but for a token that is no worker's. */
-function asking(options: ServeCallsOptions, agents: ServedAgents): () => Promise<Leased | undefined> {
+/** Polls once. Reports failures and waits before returning; throws only if the token is not a worker's. */
+function callPoller(options: ServeCallsOptions, agents: ServedAgents): () => Promise<Leased | undefined> {
   const { client, id, onEvent, waitMs = 20_000, unsupportedMs = 60_000 } = options
   const ending = AbortSignal.any([options.stop, options.signal])
   let retryMs = shortestRetryMs
   let unsupported = false
   return async () => {
-    const askedMs = performance.now()
+    const startedMs = performance.now()
     try {
       const leased = await withinTime(waitMs + answerLimitMs, ending, (signal) =>
         leaseCalls(client, { workerId: id, loaded: agents.ids.slice(-64), waitMs, signal }),
       )
       retryMs = shortestRetryMs
       unsupported = false
-      const early = performance.now() - askedMs < Math.min(waitMs, shortestWaitMs)
+      const early = performance.now() - startedMs < Math.min(waitMs, shortestWaitMs)
       if (leased === undefined && early) await pause(shortestWaitMs, ending)
       return leased
     } catch (error) {
@@ -118,14 +118,14 @@ function asking(options: ServeCallsOptions, agents: ServedAgents): () => Promise
   }
 }
 
-/** Settles whatever happens to the calls: other batches and jobs go on. */
+/** Never rejects: other batches and jobs continue. */
 async function answerBatch(serving: Serving, leased: Leased): Promise<void> {
   const { client, signal, onEvent, tally } = serving
   const subject = `${leased.agent.name}@${leased.agent.version}`
   const lease = new CallLease(client, leased.leaseMs, signal)
   try {
     const answers = await answersTo(serving, leased, { lease, subject })
-    for (const part of answerParts(answers)) {
+    for (const part of splitAnswers(answers)) {
       await lease.request((within) => answerCalls(client, leased, part, within), { limitMs: answerLimitMs })
     }
     tally.count(subject, answers)
@@ -151,7 +151,7 @@ async function answersTo(
       'error' in answer ? { id: answer.id, error: publicReport(new AgentGymError(answer.error)) } : answer,
     )
   } catch (error) {
-    // An agent that must not be run at all. What comes of running one is an answer.
+    // The agent must not be run at all. Failures while it runs are answers.
     if (!isAgentsFault(error)) throw error
     onFailed(error)
     return calls.map(({ id }) => ({ id, error: error.toReport() }))
@@ -160,10 +160,10 @@ async function answersTo(
 
 function toReport(error: unknown): ErrorReport {
   if (error instanceof AgentGymError) return error.toReport()
-  const { message, stack } = error instanceof Error ? error : { message: 'a value that is no Error was thrown' }
+  const { message, stack } = error instanceof Error ? error : { message: 'a value that is not an Error was thrown' }
   return {
     code: 'internal_error',
-    message: `The worker failed at calls of agents: ${message.slice(0, 400)}`,
+    message: `The worker failed to answer calls: ${message.slice(0, 400)}`,
     hint: 'This is a fault of AgentGym or of the machine: please report it with the stack.',
     data: { stack },
   }
@@ -173,7 +173,7 @@ const requestLimitMs = 10_000
 const shortestAnswerRetryMs = 100
 const longestAnswerRetryMs = 2_000
 
-/** The lease of a batch of calls, from now on. It lasts some seconds, and nothing prolongs it: then others answer the calls. */
+/** The lease of a batch of calls, starting now. It lasts seconds and cannot be renewed; then another worker gets the calls. */
 class CallLease {
   readonly client: Client
   readonly #leaseMs: number
@@ -187,7 +187,7 @@ class CallLease {
   }
 
   /**
-   * Sends a request about the calls, again where the server does not answer or is in trouble, as long as the lease holds.
+   * Sends a request about the calls; retries while the lease is valid if the server is unreachable or fails.
    * Throws `lease_lost`, and what the server refuses the request for.
    */
   async request<Result>(
@@ -210,7 +210,7 @@ class CallLease {
 
 const everyMs = 5_000
 
-/** Counts answers, and tells of them every few seconds: calls may come by the thousand. */
+/** Counts answers and reports them every few seconds: there may be thousands of calls. */
 class CallTally {
   readonly #onEvent: (event: CallEvent) => void
   readonly #counts = new Map<string, { calls: number; failed: number }>()
@@ -236,8 +236,7 @@ class CallTally {
 }
 
 /**
- * Downloads an agent, holds it to its integrity, its model to the hash in agent.json, and walks the model. Nothing of it stays
- * on the disk. Throws `integrity_mismatch`, and what `readAgentWithModel` does for an agent that must not be run.
+ * Downloads an agent and checks its integrity, the hash of its model and the model's structure. Nothing stays on disk. Throws `integrity_mismatch`, and what `readAgentWithModel` does for an agent that must not be run.
  */
 function obtainAgent(lease: CallLease, agent: LeasedCalls['agent']): Promise<AgentWithModel> {
   return inFolder(async (folder) => {
@@ -248,17 +247,17 @@ function obtainAgent(lease: CallLease, agent: LeasedCalls['agent']): Promise<Age
   })
 }
 
-/** Of the agent's own making: it fails on every machine alike. */
+/** Whether the agent itself is invalid: it fails on every machine. */
 function isAgentsFault(error: unknown): error is AgentGymError {
   if (!(error instanceof AgentGymError)) return false
   return error.code.startsWith('model_') || ['agent_invalid', 'manifest_invalid'].includes(error.code)
 }
 
-/** The server takes a mebibyte a request; one answer never takes more. */
+/** The server accepts 1 MiB per request; a single answer is never larger. */
 const partBytes = 512 * 1_024
 
-/** Answers in as few parts as their size allows: probabilities of many choices are long. */
-export function answerParts(answers: CallAnswer[], limit = partBytes): CallAnswer[][] {
+/** Splits answers into as few requests as their size allows: probabilities of many choices are long. */
+export function splitAnswers(answers: CallAnswer[], limit = partBytes): CallAnswer[][] {
   const parts: CallAnswer[][] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const answer of answers) {

@@ -11,7 +11,7 @@ export type ServedAgentJob = { manifest: ServedManifest; model: Uint8Array; dead
 
 /**
  * An agent that answers one batch of calls after another: says `loaded` once, and then an array of answers for every array
- * of calls that it is told. ONNX Runtime blocks its thread and cannot be interrupted: it gets one of its own, and this one
+ * of calls that it receives. ONNX Runtime blocks its thread and cannot be interrupted: it gets one of its own, and this one
  * keeps the time. Ends only by an error, or when its supervisor ends it.
  */
 serveJob<ServedAgentJob, never>(({ deadlineMs, ...agent }, channel) => {

@@ -5,13 +5,13 @@ import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import { callInvalid, type ServedCall } from './call-codec.ts'
 import type { ServedAgentJob } from './served-agent.process.ts'
 
-/** A dict in eight others, and a box of eight dimensions: nothing that fits a space is nested deeper. */
+/** Eight nested dicts and a box of eight dimensions: no valid value is nested deeper. */
 const deepest = 32
 
 export type ServedAgentEvents = {
-  /** Its process has the model loaded. */
+  /** Its process has loaded the model. */
   onLoaded?(): void
-  /** The model ended its process, or was ended. */
+  /** Its process ended, or was killed. */
   onFailed?(error: AgentGymError): void
 }
 
@@ -53,12 +53,12 @@ export class ServedAgent {
   async #answer(calls: ServedCall[]): Promise<CallAnswer[]> {
     const shallow = calls.filter((call) => !isTooDeep(call))
     const tooDeep = (id: string): CallAnswer => ({ id, error: nestedTooDeeply().toReport() })
-    const answered = shallow.length === 0 ? [] : await this.#ask(shallow)
+    const answered = shallow.length === 0 ? [] : await this.#run(shallow)
     const byId = new Map(answered.map((answer) => [answer.id, answer]))
     return calls.map(({ id }) => byId.get(id) ?? tooDeep(id))
   }
 
-  async #ask(calls: ServedCall[]): Promise<CallAnswer[]> {
+  async #run(calls: ServedCall[]): Promise<CallAnswer[]> {
     try {
       const process = this.#process ?? (await this.#start())
       return readAnswers(await process.answer(calls), calls)
@@ -76,7 +76,7 @@ export class ServedAgent {
     if (this.#ended) throw new AgentGymError({ code: 'training_cancelled', message: 'The agent is no longer served.' })
     const process = new AgentProcess(this.#agent, this.#limits)
     this.#process = process
-    // Ended while nobody asked (by an operator, by the kernel): that is nobody's failure, and the next call has another one.
+    // Ended between calls, by an operator or the kernel: not a failure. The next call starts another process.
     void process.over.catch(() => {
       if (this.#process === process) this.#process = undefined
     })
@@ -95,14 +95,14 @@ function modelFailure(error: unknown): AgentGymError {
   if (!(blamed instanceof AgentGymError) || blamed.code === 'training_cancelled') throw blamed
   if (blamed.code !== 'training_failed') return blamed
   if (blamed.data.not_started === true || blamed.data.stack !== undefined) throw blamed
-  return takenOver('sent what makes no sense, or nothing at all')
+  return takenOver('sent an unreadable message, or none')
 }
 
 function nestedTooDeeply(): AgentGymError {
   return callInvalid('observation', `The call is nested deeper than ${deepest} levels.`, 'values of its spaces')
 }
 
-/** Looked at without recursion: how deep a stranger's JSON goes is theirs to choose. */
+/** Without recursion: untrusted JSON may be nested arbitrarily deep. */
 function isTooDeep({ observation, action_mask }: ServedCall): boolean {
   let level: unknown[] = [observation, action_mask]
   for (let depth = 0; level.length > 0; depth++) {
@@ -113,9 +113,9 @@ function isTooDeep({ observation, action_mask }: ServedCall): boolean {
 }
 
 export type ServedAgentLimits = {
-  /** The process must be there within this. */
+  /** Starting the process. */
   startMs: number
-  /** Loading the model, and every batch of calls. */
+  /** Loading the model, and answering a batch of calls. */
   deadlineMs: number
   /** Resident memory of the whole process, in MiB. Node and ONNX Runtime take about 200 of it. */
   processMemoryMb: number
@@ -123,7 +123,7 @@ export type ServedAgentLimits = {
 
 export type AgentWithModel = { manifest: Pick<AgentManifest, 'scenario' | 'policy'>; model: Uint8Array }
 
-/** What is left to the process to keep its own deadline; beyond it, it is no longer our code that runs there. */
+/** Extra time for the process to report its own timeout; after that it is killed. */
 const graceMs = 2_000
 
 /**
@@ -155,9 +155,9 @@ class AgentProcess {
       },
       onMessage: (message) => this.#receive(message),
     }).then(() => {
-      throw new Error('an agent that is served ends only by an error')
+      throw new Error('a served agent ends only by an error')
     })
-    // It may end while nobody asks it anything.
+    // It may end between calls, when nothing awaits it.
     this.over.catch(() => {})
   }
 
@@ -167,7 +167,7 @@ class AgentProcess {
     await this.#next(startMs + deadlineMs + graceMs)
   }
 
-  /** What it says to calls: not looked at yet. One batch at a time. */
+  /** Its answers to calls, not validated yet. One batch at a time. */
   async answer(calls: ServedCall[]): Promise<unknown> {
     const answers = this.#next(this.#limits.deadlineMs + graceMs)
     this.#send(calls)
@@ -207,9 +207,9 @@ export function readAnswers(received: unknown, calls: Pick<ServedCall, 'id'>[]):
     const fits = answers.every((answer) => Buffer.byteLength(JSON.stringify(answer)) <= answerBytes)
     if (fits && isDeepStrictEqual(ids(answers), ids(calls))) return answers
   } catch {
-    // Not of the contract's shape, or nested so deeply that nobody can tell.
+    // Not of the contract's shape, or too deeply nested to check.
   }
-  throw takenOver('sent what is no answer')
+  throw takenOver('sent an invalid answer')
 }
 
 function takenOver(what: string): AgentGymError {

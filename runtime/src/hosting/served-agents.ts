@@ -3,9 +3,9 @@ import type { ServedCall } from './call-codec.ts'
 import { type AgentWithModel, ServedAgent, type ServedAgentEvents, type ServedAgentLimits } from './served-agent.ts'
 
 export type ServedAgentsOptions = {
-  /** Agents that are held at once, each with a process. Not more batches may be under way. */
+  /** Agents loaded at once, each with a process; also the most batches in progress. */
   held: number
-  /** An agent that nobody has called for so long is let go. */
+  /** Time without a call after which an agent is unloaded. */
   idleMs: number
   limits: ServedAgentLimits
 }
@@ -14,17 +14,17 @@ export type Call = {
   /** Of the version: the same content for ever. */
   id: string
   calls: ServedCall[]
-  /** Asked for where the agent is not held. */
+  /** Called if the agent is not loaded. */
   obtain(): Promise<AgentWithModel>
   events?: ServedAgentEvents
 }
 
 type Held = { agent: Promise<ServedAgent>; batches: number; idle?: NodeJS.Timeout }
 
-/** The agents that a worker holds: those called last, each in memory and in a process, nothing on disk. */
+/** A worker's loaded agents: a least-recently-used cache, in memory and in processes, nothing on disk. */
 export class ServedAgents {
   readonly #options: ServedAgentsOptions
-  /** By version, the one called last at the end. */
+  /** By version, least recently called first. */
   readonly #held = new Map<string, Held>()
   readonly #ending = new Set<Promise<void>>()
   #closed = false
@@ -33,7 +33,7 @@ export class ServedAgents {
     this.#options = options
   }
 
-  /** Ids of the versions that are held. */
+  /** Ids of the loaded versions. */
   get ids(): string[] {
     return [...this.#held.keys()]
   }
@@ -53,24 +53,25 @@ export class ServedAgents {
       return await agent.answer(calls)
     } finally {
       held.batches -= 1
-      const letGo = () => this.#letGo(id, held)
-      if (held.batches === 0 && this.#held.get(id) === held) held.idle = setTimeout(letGo, this.#options.idleMs).unref()
+      const unload = () => this.#unload(id, held)
+      if (held.batches === 0 && this.#held.get(id) === held)
+        held.idle = setTimeout(unload, this.#options.idleMs).unref()
     }
   }
 
-  /** Ends every process; batches under way reject, and so do those that come after. */
+  /** Ends every process; current and later batches reject. */
   async close(): Promise<void> {
     this.#closed = true
-    for (const [id, held] of this.#held) this.#letGo(id, held)
+    for (const [id, held] of this.#held) this.#unload(id, held)
     await Promise.all(this.#ending)
   }
 
   #hold(obtain: Call['obtain'], events: Call['events']): Held {
     for (const [id, held] of this.#held) {
       if (this.#held.size < this.#options.held) break
-      if (held.batches === 0) this.#letGo(id, held)
+      if (held.batches === 0) this.#unload(id, held)
     }
-    // Memory and cores of those let go are free before another process starts.
+    // Wait until memory and cores of unloaded agents are free.
     const agent = Promise.all([obtain(), ...this.#ending]).then(async ([obtained]) => {
       const served = new ServedAgent(obtained, this.#options.limits, events)
       if (this.#closed) await served.end()
@@ -79,7 +80,7 @@ export class ServedAgents {
     return { agent, batches: 0 }
   }
 
-  #letGo(id: string, held: Held): void {
+  #unload(id: string, held: Held): void {
     clearTimeout(held.idle)
     this.#held.delete(id)
     const ending = held.agent

@@ -16,7 +16,7 @@ import type {
 /**
  * Makes a learner with weights drawn from `options.seed`. `path` chooses who computes gradients: `auto` takes the fused
  * kernels on the CPU and libtorch's autograd on CUDA. Fails with `setup_incomplete` where the addon was not built, and
- * with `execution_provider_unavailable` where CUDA was asked for and is not present.
+ * with `execution_provider_unavailable` if CUDA is requested and not available.
  */
 export function createLearner(spec: PolicySpec, options: LearnerOptions): Learner {
   return new AddonLearner(spec, options)

@@ -95,7 +95,7 @@ class PolicyGraph {
     this.#spec = spec
     this.#graph = graph
     const names = new Map<string, string>()
-    // Asked for by both networks where a part is text.
+    // Shared by both networks.
     this.#columns = (part) => names.get(part.name) ?? remember(names, part.name, columns(part))
   }
 

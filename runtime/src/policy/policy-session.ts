@@ -15,7 +15,7 @@ export interface PolicySession {
   readonly batch: number
   /** [batch, distribution row]: logits of categorical leaves and means of boxes, in the order of the leaves. */
   readonly distribution: Float32Array
-  /** [batch]; in the reward's own units. Null where they were not asked for. */
+  /** [batch]; in the reward's own units. Null if not requested. */
   readonly values: Float32Array | null
   /** log standard deviation of every box column, in the action's own units; empty where no leaf is a box. */
   readonly logStd: Float32Array

@@ -61,7 +61,7 @@ class RolloutWorker {
       seed,
       plan: groupSize === null ? { split: 'train' } : { split: 'train', groupSize },
       limits,
-      // The main thread must be able to tell where a guest hangs, so it gets the board before the guest runs.
+      // Sent before the guest runs, so that the main thread can see where a guest hangs.
       onBoard: (board) => this.#reply({ type: 'board', board }),
     })
     this.#opened = { open, environment }

@@ -102,7 +102,7 @@ export type WatchedTexts = {
 
 /**
  * Reads what the engine's `TextWatch` encoded. It shares a realm with a stranger's code: what does not read ends there, and
- * control characters, which mean nothing to whoever looks at a picture, are spaces.
+ * control characters become spaces.
  */
 export function readWatchedTexts(encoded: string): WatchedTexts {
   const reader = { encoded, at: 0 }

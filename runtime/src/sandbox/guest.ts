@@ -18,9 +18,9 @@ export type GuestOptions = {
   limits: JobLimits
   /** Memory for the board, BOARD_LENGTH 32-bit integers; made anew where it is left out. */
   board?: SharedArrayBuffer
-  /** Called before any author's code runs, with the board that tells where the guest is. */
+  /** Called before any author's code runs, with the board that shows where the guest is. */
   onBoard?: (board: Int32Array) => void
-  /** Keeps a record of the built-ins, so that `alteredIntrinsics` can tell. */
+  /** Keeps a record of the built-ins, for `alteredIntrinsics`. */
   recordIntrinsics?: boolean
 }
 

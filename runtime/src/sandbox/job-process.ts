@@ -18,7 +18,7 @@ export type JobChannel = {
   progress(): void
   /** Takes what the supervisor sends while the job runs; what comes before this is called is dropped. */
   onMessage(handler: (message: unknown) => void): void
-  /** True once the supervisor has asked the job to end in order. */
+  /** True once the supervisor has requested a graceful end. */
   stopRequested(): boolean
   /**
    * Gives up what only start-up needed: the uid and gid of root, and reading files. Call it after every native module
@@ -33,7 +33,7 @@ export type JobChannel = {
  * its main thread is deep in an update of the learner.
  *
  * The main thread must never run guest code, and must not block (`Atomics.wait`) while workers do: heartbeats come from
- * it, and they alone tell the supervisor that a guest hangs.
+ * it, and only they show the supervisor that a guest hangs.
  */
 export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) => Promise<Result>): void {
   if (process.send === undefined) throw new Error('This file is started by superviseJob, not by hand.')
@@ -131,7 +131,7 @@ function lockDown(): void {
   permission?.drop?.('fs.read')
 }
 
-/** One uid a process, so that two jobs cannot signal or trace each other; a container may not map it: then nobody. */
+/** One uid a process, so that two jobs cannot signal or trace each other; a container may not map it: then `nobody`. */
 function dropUser(): void {
   if (process.getuid?.() !== 0) return
   for (const id of [FIRST_JOB_UID + process.pid, NOBODY]) {
@@ -149,9 +149,9 @@ function dropUser(): void {
 /** From the supervisor to its job's process. */
 export type ToJob =
   | { kind: 'job'; job: unknown; limits: JobLimits }
-  /** Whatever a job is told while it runs. */
+  /** A message to the running job. */
   | { kind: 'message'; message: unknown }
-  /** Asks the job to end in order: keep what it has and return. */
+  /** Requests a graceful end: keep the results so far and return. */
   | { kind: 'stop' }
 
 /** From a job's process to its supervisor. Whatever comes is data: the process may have been taken over. */
@@ -160,7 +160,7 @@ export type FromJob =
       kind: 'beat'
       /** Copies of the boards being watched, by worker. */
       boards: [worker: number, board: Int32Array][]
-      /** Counts what the job says of its own progress. */
+      /** Counts calls of `progress`. */
       progress: number
     }
   | { kind: 'message'; message: unknown }

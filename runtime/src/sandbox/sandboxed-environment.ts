@@ -40,11 +40,11 @@ export type SandboxedEnvironmentOptions = {
   /** Number of the first environment among all of the run. */
   firstEnvironment?: number
   limits?: SandboxLimits
-  /** Memory for the board, where whoever watches this thread made it (BOARD_LENGTH 32-bit integers). */
+  /** Memory for the board, if the watching thread allocated it (BOARD_LENGTH 32-bit integers). */
   board?: SharedArrayBuffer
-  /** Takes the board before author's code runs: whoever watches this thread must have it while the thread hangs. */
+  /** Receives the board before author's code runs: the watching thread needs it when this one hangs. */
   onBoard?: (board: Int32Array) => void
-  /** Remembers the built-ins, so that `alteredIntrinsics` can tell what the scenario changed. */
+  /** Remembers the built-ins, for `alteredIntrinsics`. */
   recordIntrinsics?: boolean
   /** Keeps what the texts in the first row's observations say, for `watchedTexts`. */
   watchTexts?: boolean

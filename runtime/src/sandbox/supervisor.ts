@@ -22,7 +22,7 @@ export type SupervisedJob = {
   limits?: Partial<JobLimits>
   /** Kills the job; it then fails with `training_cancelled`. */
   signal?: AbortSignal
-  /** Asks the job to end in order (`channel.stopRequested()`); what it then returns is the result. */
+  /** Requests a graceful end (`channel.stopRequested()`); what the job then returns is the result. */
   stop?: AbortSignal
   /**
    * Takes what the job sends, one message after another. What it throws (a full disk, say) ends the job with that error.
@@ -89,7 +89,7 @@ async function watchJob(child: ChildProcess, options: SupervisedJob, limits: Job
     if (error !== null && child.exitCode === null && child.signalCode === null) resolve({ error: notStarted(error) })
   })
   const send = (message: ToJob) => {
-    // A job that is ending by itself has closed the channel: then there is nobody to tell.
+    // A job that is ending has closed the channel.
     if (child.connected) child.send(message, () => {})
   }
   options.onStart?.((message) => send({ kind: 'message', message }))
@@ -138,7 +138,7 @@ function receiver(watch: JobWatch, onMessage: SupervisedJob['onMessage'], settle
     try {
       receive(received as FromJob)
     } catch {
-      // Of another shape than serveJob sends: whoever runs there now, it is no longer our code.
+      // Not what serveJob sends: the process no longer runs our code.
       settle({ error: unreadable() })
     }
   }
@@ -154,7 +154,7 @@ function fromReport(report: ErrorReport): AgentGymError {
 function unreadable(): AgentGymError {
   return new AgentGymError({
     code: 'training_failed',
-    message: "The job's process sent a message that makes no sense, and was ended.",
+    message: "The job's process sent an unreadable message and was ended.",
     hint: 'Treat the scenario as hostile: it may have taken over its process.',
   })
 }

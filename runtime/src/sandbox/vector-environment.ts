@@ -20,7 +20,7 @@ export interface VectorEnvironment {
   readonly environments: number
   readonly description: ScenarioDescription
   readonly buffers: EnvironmentBuffers
-  /** Starts episode `episode` (0, unless told otherwise) in every environment; fills observations and masks. */
+  /** Starts episode `episode` (default: 0) in every environment; fills observations and masks. */
   reset(episode?: number): void
   /** Applies `buffers.actions`, fills every other buffer, starts the next episode, if there is one, where one ended. */
   step(): void

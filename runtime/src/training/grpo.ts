@@ -36,7 +36,7 @@ export function grpo({ settings, seed, collector, learner, observe }: GrpoParts)
       const learned = await timed(learner.update(segments, update))
       return {
         steps: segments.reduce((sum, { lengths }) => sum + (lengths?.reduce((a, b) => a + b, 0) ?? 0), 0),
-        // Workers tell them in the order in which they ended; the run's statistics must not depend on the workers.
+        // Workers report episodes in the order in which they ended; the run's statistics must not depend on the workers.
         episodes: episodes.sort((a, b) => a.environment - b.environment),
         metrics: learned.result,
         learningRate: update.learningRate,

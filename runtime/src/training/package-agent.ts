@@ -134,10 +134,10 @@ function evaluationRows({ evaluation }: AgentManifest): string[] {
   const measured = new Map<string, number | null>([['return_mean', evaluation.return_mean]])
   for (const [name, value] of Object.entries(evaluation.metrics)) measured.set(name, value)
   for (const { metric, value } of evaluation.success.criteria) measured.set(metric, value)
-  const spread = evaluation.return_std === null ? '' : ` ± ${figure(evaluation.return_std)}`
+  const spread = evaluation.return_std === null ? '' : ` ± ${formatNumber(evaluation.return_std)}`
   return [...measured].map(([name, value]) => {
     const target = targets.get(name)
-    const shown = value === null ? '–' : `${figure(value)}${name === 'return_mean' ? spread : ''}`
+    const shown = value === null ? '–' : `${formatNumber(value)}${name === 'return_mean' ? spread : ''}`
     return `| ${escapeMarkdown(name)} | ${shown} | ${target ? `≥ ${target.target}` : ''} | ${target ? (target.ok ? 'yes' : 'no') : ''} |`
   })
 }
@@ -158,7 +158,7 @@ function outputs(agent: AgentManifest): string {
     .join(', ')
 }
 
-function figure(value: number): string {
+function formatNumber(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toPrecision(4)
 }
 

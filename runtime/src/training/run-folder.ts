@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 
 /**
- * Takes a folder for one run, so that two do not write each other's checkpoints. The lock names its process: one that a
- * killed process left behind is taken over. Resolves to a function that gives the folder back.
+ * Takes a folder for one run, so that two do not write each other's checkpoints. The lock names its process: a lock
+ * left by a killed process is taken over. Resolves to a function that releases it.
  */
 export async function lockRun(out: string): Promise<() => Promise<void>> {
   const folder = join(out, '.agentgym')
@@ -53,7 +53,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Somebody else's process: alive, only not ours to signal.
+    // Another user's process: alive, but not ours to signal.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

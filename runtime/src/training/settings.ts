@@ -9,7 +9,7 @@ export type PlanRequest = {
 }
 
 /**
- * How a run trains: defaults, then the scenario's own `training` block, then what the user asked for.
+ * How a run trains: defaults, then the scenario's own `training` block, then the user's request.
  * Unknown names, wrong types and values out of range throw `config_invalid` with the field and the nearest valid name.
  */
 export function resolvePlan(scenario: { package: ScenarioPackage }, request: PlanRequest = {}): TrainingPlan {

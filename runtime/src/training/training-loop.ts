@@ -22,7 +22,7 @@ export type TrainingRun = {
   onProgress(event: ProgressEvent): void
   onEvaluation(evaluation: Evaluation, place: RunPlace): void
   onCheckpoint(checkpoint: Checkpoint): void
-  /** True once the user asked to stop: the loop then writes a checkpoint and ends. */
+  /** True once a stop is requested: the loop then writes a checkpoint and ends. */
   stopped(): boolean
 }
 
@@ -53,7 +53,7 @@ export async function runIterations(run: TrainingRun): Promise<TrainingResult | 
 
     for (const episode of iteration.episodes) state.statistics.add(episode)
     state.curve = appendToCurve(state.curve, { steps: state.steps, return_mean: state.statistics.returnMean })
-    // An iteration that plays whole episodes may end a little beyond the steps that were asked for.
+    // An iteration that plays whole episodes may end a little beyond the steps of the plan.
     run.onProgress(
       progressEvent({ ...state, done: iteration, stepsTotal: Math.max(algorithm.stepsTotal, state.steps) }),
     )

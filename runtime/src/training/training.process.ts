@@ -16,7 +16,7 @@ import { TrajectorySampler } from './trajectory-sampler.ts'
 
 /**
  * Held-out episodes that choose the best weights and end training early are not those of the final evaluation, whose
- * seed is 0 unless the user says otherwise: a figure that was selected for would flatter.
+ * seed is 0 by default: a value that was used for selection would be biased.
  */
 const SELECTION_SEED = 0x5e1ec7
 const FINAL_SEED = 0

@@ -4,12 +4,12 @@ import { checkScenario } from '../sandbox/check-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { cut, withoutFolders } from './failure-report.ts'
 import type { HeldLease } from './held-lease.ts'
-import { giveBack, type JobContext } from './job-context.ts'
+import { type JobContext, releaseLease } from './job-context.ts'
 import { inFolder, obtainPackage } from './obtain-package.ts'
 import { scenarioFiles } from './tarball.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
 
-/** Checks an uploaded scenario and hands the report in. */
+/** Checks an uploaded scenario and sends the report. */
 export async function doCheck(job: LeasedCheck, context: JobContext): Promise<WorkerEvent> {
   const { lease, stop, limits } = context
   const signal = AbortSignal.any([stop, lease.lost])
@@ -19,7 +19,7 @@ export async function doCheck(job: LeasedCheck, context: JobContext): Promise<Wo
     const failed = report.checks.filter(({ ok }) => !ok).map(({ id }) => id)
     return { event: 'finished', ...nameOf(job), ok: report.ok, failed }
   } catch (error) {
-    if (stop.aborted && !lease.lost.aborted) return giveBack(context)
+    if (stop.aborted && !lease.lost.aborted) return releaseLease(context)
     throw error
   }
 }
@@ -28,8 +28,8 @@ export async function doCheck(job: LeasedCheck, context: JobContext): Promise<Wo
 const messageCharacters = 4_000
 
 /**
- * Downloads what a job is about, holds it to its integrity and checks it in the sandbox. Gives the report, and an episode
- * for pictures; throws where the fault is not the scenario's: `integrity_mismatch`, `training_failed`, `training_cancelled`, `server_unreachable`.
+ * Downloads the package of a job and checks it in the sandbox. Returns the report, and an episode for pictures; throws if
+ * the fault is not the scenario's: `integrity_mismatch`, `training_failed`, `training_cancelled`, `server_unreachable`.
  */
 function checkPackage(
   lease: HeldLease,

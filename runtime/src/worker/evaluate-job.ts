@@ -11,7 +11,7 @@ import { evaluateAgent, runtimeVersions } from '../evaluation/evaluate-agent.ts'
 import { readAgentWithModel } from '../evaluation/read-agent.ts'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { cut, hasDied, publicReport, withoutFolders } from './failure-report.ts'
-import { giveBack, type JobContext } from './job-context.ts'
+import { type JobContext, releaseLease } from './job-context.ts'
 import { inFolder, obtainPackage, obtainScenario } from './obtain-package.ts'
 import { agentFiles } from './tarball.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
@@ -21,7 +21,7 @@ type EvaluationResult = Omit<EvaluationResultRequest, 'lease'>
 /** As the contract caps them. */
 const messageCharacters = 4_000
 
-/** Vets an agent's model, plays its tasks and hands in what became of them. */
+/** Checks an agent's model, evaluates its tasks and sends the results. */
 export async function doEvaluation(job: LeasedEvaluation, context: JobContext): Promise<WorkerEvent> {
   const { lease, stop } = context
   try {
@@ -30,7 +30,7 @@ export async function doEvaluation(job: LeasedEvaluation, context: JobContext): 
     const failed = [...result.checks.filter(({ ok }) => !ok), ...result.results.filter(({ error }) => error !== null)]
     return { event: 'finished', ...nameOf(job), ok: failed.length === 0, failed: failed.map(({ id }) => id) }
   } catch (error) {
-    if (stop.aborted && !lease.lost.aborted) return giveBack(context)
+    if (stop.aborted && !lease.lost.aborted) return releaseLease(context)
     throw error
   }
 }
@@ -56,7 +56,7 @@ async function evaluateIn(folder: string, job: LeasedEvaluation, context: JobCon
     ...check,
     message: cut(withoutFolders(check.message, [folder]), messageCharacters),
   }))
-  // Of a model that failed nothing is played: what it would do in a job's process is known.
+  // A model that failed its checks is not evaluated.
   return {
     checks,
     output_hash: vetted.output_hash,
@@ -88,7 +88,7 @@ type Stage = {
 }
 type Task = LeasedEvaluation['evaluation']['tasks'][number]
 
-/** Plays one task; what fails is told with it. A process that died gets a second chance: it may have been ours to blame. */
+/** Evaluates one task; a failure is part of its result. A process that died is retried once: the machine may be to blame. */
 async function play(
   { id, episodes, seed }: Task,
   { folder, agent, scenario, signal, onSample }: Stage,

@@ -7,7 +7,7 @@ import type { AgentGymError, ErrorReport } from '@agentgym/contract'
 const messageCharacters = 4_000
 const dataBytes = 16_384
 
-/** Folders of this machine that say nothing to whoever reads a report elsewhere; the longest first. */
+/** Folders of this machine, which mean nothing to a reader elsewhere; longest first. */
 const ownFolders = [
   process.cwd(),
   homedir(),

@@ -15,12 +15,12 @@ import {
 export type HeldLeaseOptions = {
   client: Client
   job: LeasedJob
-  /** How long it holds, from `askedAt`: when the request for it was sent. */
+  /** How long it holds, from `requestedAt`: when the request for it was sent. */
   leaseMs: number
-  askedAt: Moment
+  requestedAt: Moment
   heartbeatMs: number
   usage(): WorkerUsage
-  /** Gives the job up at once, without a word to the server. */
+  /** Drops the job at once, without notifying the server. */
   signal: AbortSignal
 }
 
@@ -50,7 +50,7 @@ export class HeldLease {
     this.client = options.client
     this.job = options.job
     this.#options = options
-    this.#term = { since: options.askedAt, leaseMs: options.leaseMs }
+    this.#term = { since: options.requestedAt, leaseMs: options.leaseMs }
     const { signal } = options
     if (signal.aborted) this.#lost.abort()
     signal.addEventListener('abort', () => this.#lost.abort(), { signal: this.#ended.signal })
@@ -100,7 +100,7 @@ export class HeldLease {
     }, options)
   }
 
-  /** Sends no more heartbeats. Not told to the server: the lease runs out, unless the job has ended or was released. */
+  /** Stops the heartbeats. The server is not notified: the lease expires unless the job ended or was released. */
   async end(): Promise<void> {
     this.#ended.abort()
     await this.#heartbeats
@@ -125,7 +125,7 @@ export class HeldLease {
         waitMs = heartbeatMs
       } catch (error) {
         if (isLost(error)) return this.#lost.abort()
-        // Nobody answers, or the server refuses: the lease may hold all the same, and then it runs out by itself.
+        // No answer, or an error: the lease may still be valid, and otherwise expires.
         waitMs = Math.min(heartbeatMs, longestRetryMs / 2)
       }
     }

@@ -4,10 +4,10 @@ import type { JobLimits } from '../sandbox/limits.ts'
 import type { HeldLease } from './held-lease.ts'
 import { nameOf, type OnWorkerEvent, type WorkerEvent } from './worker-event.ts'
 
-/** What every kind of job is done with. */
+/** What every kind of job needs. */
 export type JobContext = {
   lease: HeldLease
-  /** The worker is told to stop: what can be kept is kept, and the job given back. */
+  /** The worker is stopping: keep partial results and release the job. */
   stop: AbortSignal
   usage(): WorkerUsage
   onEvent: OnWorkerEvent
@@ -17,21 +17,21 @@ export type JobContext = {
 
 /** The span of one job. */
 export type JobTrace = {
-  /** An iteration that the trainer has just done. */
+  /** An iteration that the trainer has completed. */
   iteration(point: ProgressEvent): void
   end(event: WorkerEvent): void
 }
 
-/** What traces a worker's jobs. Here only what the worker needs of it: the library is loaded where tracing is on. */
+/** Traces a worker's jobs. The library is loaded only if tracing is enabled. */
 export type WorkerTracing = {
-  /** Goes on with the trace of whoever asked for the job. */
+  /** Continues the trace of the job's requester. */
   job(job: LeasedJob): JobTrace
-  /** Sends what is left. Does not fail; waits for a collector that does not answer for a few seconds at most. */
+  /** Sends remaining spans. Never rejects; waits at most a few seconds for the collector. */
   close(): Promise<void>
 }
 
-/** Gives the job back for another worker to go on with. */
-export async function giveBack({ lease }: JobContext, meteredMs?: number): Promise<WorkerEvent> {
+/** Releases the job, for another worker to continue. */
+export async function releaseLease({ lease }: JobContext, meteredMs?: number): Promise<WorkerEvent> {
   const reason = 'the worker stops'
   await lease.request((signal) => releaseJob(lease.client, lease.job, { reason, meteredMs, signal }))
   return { event: 'released', ...nameOf(lease.job) }

@@ -7,7 +7,7 @@ const run = promisify(execFile)
 
 export type Machine = Pick<WorkerDescription, 'cores' | 'memory_bytes' | 'gpus'>
 
-/** What a worker has to work with: of a container its share, not the machine's. */
+/** The resources of this worker: in a container its share, not the machine's. */
 export async function describeMachine(): Promise<Machine> {
   return { cores: availableParallelism(), memory_bytes: memoryBytes(), gpus: await listGpus() }
 }
@@ -27,7 +27,7 @@ export function machineName(): string {
   return name === '' ? 'worker' : name
 }
 
-/** GPUs as `nvidia-smi` tells them; none where it is not there. */
+/** GPUs as `nvidia-smi` lists them; none if it is not installed. */
 async function listGpus(): Promise<Machine['gpus']> {
   const rows = await queryGpus(['name', 'memory.total'])
   return rows.slice(0, 64).map(([name, mebibytes]) => ({
@@ -36,7 +36,7 @@ async function listGpus(): Promise<Machine['gpus']> {
   }))
 }
 
-/** One row a GPU; no row where there is no `nvidia-smi`, or it fails. */
+/** One row per GPU; none if `nvidia-smi` is missing or fails. */
 export async function queryGpus(fields: string[]): Promise<string[][]> {
   const parameters = [`--query-gpu=${fields.join(',')}`, '--format=csv,noheader,nounits']
   try {

@@ -15,7 +15,7 @@ type PackageLease = Pick<HeldLease, 'client' | 'request'>
 
 const downloadLimitMs = 10 * 60_000
 
-/** Gives `use` an empty folder of the job's own, and takes it away again. */
+/** Calls `use` with a new empty folder, and removes it afterwards. */
 export async function inFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(path.join(tmpdir(), 'agentgym-work-'))
   try {
@@ -25,7 +25,7 @@ export async function inFolder<Result>(use: (folder: string) => Promise<Result>)
   }
 }
 
-/** Downloads a package that a job is about, holds it to its integrity, and writes the wanted files into a folder. */
+/** Downloads a job's package, checks its integrity, and writes the wanted files into a folder. */
 export async function obtainPackage(
   lease: PackageLease,
   { name, version, integrity, tarball_url: tarball }: PackageOfJob,
@@ -39,7 +39,7 @@ export async function obtainPackage(
   await unpackPackage(bytes, folder, files)
 }
 
-/** The scenario that a job plays: its published bundle, which must be the very one that the job names. */
+/** A job's scenario: its published bundle, which must have the hash that the job names. */
 export async function obtainScenario(
   lease: PackageLease,
   scenario: PackageOfJob & { hash: string },
@@ -50,8 +50,8 @@ export async function obtainScenario(
   if (bundle.hash === scenario.hash) return bundle
   throw new AgentGymError({
     code: 'integrity_mismatch',
-    message: `The bundle of ${scenario.name}@${scenario.version} is ${bundle.hash.slice(0, 12)}, and the job plays ${scenario.hash.slice(0, 12)}.`,
-    hint: 'Tell the operator of the server: its record of the version does not fit the tarball.',
+    message: `The bundle of ${scenario.name}@${scenario.version} is ${bundle.hash.slice(0, 12)}, and the job needs ${scenario.hash.slice(0, 12)}.`,
+    hint: 'Tell the operator of the server: its record of the version does not match the tarball.',
     data: { scenario: scenario.name, version: scenario.version, expected: scenario.hash, actual: bundle.hash },
   })
 }

@@ -16,7 +16,7 @@ const iterationEveryMs = 1_000
 type Tracer = ReturnType<TracerProvider['getTracer']>
 
 /**
- * Traces of this worker by OTLP over HTTP (protobuf): a span of each job, below whoever asked for it, and below that of a
+ * Traces of this worker by OTLP over HTTP (protobuf): a span per job, below its requester's, and below that of a
  * training spans of its iterations. What else OTEL_… variables set of exporter and resource, the library reads itself.
  */
 export function openTracing(url: string): WorkerTracing {
@@ -70,7 +70,7 @@ function callerOf({ traceparent }: LeasedJob): Context {
   return caller === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true })
 }
 
-/** The trainer itself traces nothing, for it can reach nobody: its report tells how long the iteration took. */
+/** The trainer has no network, so its span is made from the durations that it reports. */
 function traceIteration(tracer: Tracer, below: Context, point: ProgressEvent): void {
   const { iteration, steps, collect_seconds, update_seconds, return_mean } = point
   const endTime = Date.now()

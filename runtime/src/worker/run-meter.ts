@@ -15,19 +15,19 @@ export class RunMeter {
     this.#budget = budget
   }
 
-  /** The trainer runs from now on. */
+  /** The trainer starts. */
   start(): void {
     this.#startedAt ??= performance.now()
   }
 
-  /** It has ended. */
+  /** The trainer has ended. */
   stop(): void {
     this.#countedMs += this.#runningMs()
     this.#startedAt = undefined
   }
 
-  /** What was trained since then is lost and will be trained again: nobody pays for it twice. */
-  backTo(meteredMs: number): void {
+  /** Training since then is lost and will be repeated: it is not charged twice. */
+  rewindTo(meteredMs: number): void {
     this.#countedMs = Math.min(this.#countedMs, meteredMs)
   }
 
@@ -36,7 +36,7 @@ export class RunMeter {
     return Math.floor(this.#countedMs + this.#runningMs())
   }
 
-  /** Whether all the money is spent, that of earlier attempts included. */
+  /** Whether the budget is used up, earlier attempts included. */
   get budgetUsed(): boolean {
     const { budget_minor, price_milliseconds, price_minor_per_hour } = this.#budget
     if (budget_minor === null) return false

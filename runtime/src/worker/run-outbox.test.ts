@@ -25,7 +25,7 @@ beforeEach(async () => {
   if (leased === undefined) return expect.fail('there is a job')
   const client = createClient({ server: server.url })
   const { signal } = new AbortController()
-  lease = new HeldLease({ client, job: leased, leaseMs: never, askedAt: now(), heartbeatMs: never, usage, signal })
+  lease = new HeldLease({ client, job: leased, leaseMs: never, requestedAt: now(), heartbeatMs: never, usage, signal })
 })
 afterEach(async () => {
   await lease.end()

@@ -31,10 +31,9 @@ const numbersOfRequest = 200_000
 const uploadLimitMs = 10 * 60_000
 
 /**
- * What a run has to tell the server, on its way there: in order, again where an answer is lost, and never more than a
- * bounded amount of it.
+ * Sends a run's reports to the server: in order, repeated if an answer is lost, and in bounded memory.
  *
- * A checkpoint goes only after every iteration up to it has been taken, since whoever resumes from it repeats none of
+ * A checkpoint goes only after every iteration up to it has been taken, since a run resumed from it repeats none of
  * them. One checkpoint is uploaded at a time; of those that come meanwhile the newest waits. `failure` rejects with what
  * the server refuses, and with `lease_lost`.
  */
@@ -93,7 +92,7 @@ export class RunOutbox {
     })
   }
 
-  /** Sends all that is left, and resolves when the server has it. Throws what `failure` rejects with. */
+  /** Sends everything queued, and resolves when the server has it. Throws what `failure` rejects with. */
   async drain(): Promise<void> {
     while (this.#hasUnsent() || this.#sending !== undefined || this.#uploading !== undefined) {
       await this.#flush()
@@ -102,12 +101,12 @@ export class RunOutbox {
     if (this.#failed !== undefined) throw this.#failed.error
   }
 
-  /** A checkpoint that waits need not go any more: the run has come to its end. */
+  /** Drops a waiting checkpoint: the run has ended. */
   dropCheckpoint(): void {
     this.#checkpoint = undefined
   }
 
-  /** Nothing is sent any more, nor kept. */
+  /** Drops everything queued; later additions are ignored. */
   close(): void {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -188,7 +187,7 @@ export class RunOutbox {
     for (;;) {
       const next = this.#checkpoint
       if (next === undefined) return
-      while (this.#owes(next.iteration)) await this.#flush()
+      while (this.#hasUnsentUpTo(next.iteration)) await this.#flush()
       // Meanwhile a newer one may have come.
       if (this.#checkpoint !== next) continue
       this.#checkpoint = undefined
@@ -199,13 +198,13 @@ export class RunOutbox {
     }
   }
 
-  /** Whether something up to that iteration has not been taken yet. */
-  #owes(iteration: number): boolean {
+  /** Whether something up to that iteration is not acknowledged yet. */
+  #hasUnsentUpTo(iteration: number): boolean {
     const first = Math.min(this.#points[0]?.iteration ?? Infinity, this.#evaluations[0]?.iteration ?? Infinity)
     return first <= iteration && !this.#closed
   }
 
-  /** Runs `work`, and tells `failure` where it fails. */
+  /** Runs `work`; its failure rejects `failure`. */
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work()

@@ -25,23 +25,23 @@ export type WorkerOptions = {
   server: string
   /** A token with the scope `worker`. */
   token: string
-  /** What it takes; everything unless told. */
+  /** Kinds of work to accept. Default: all. */
   kinds?: WorkerKind[]
-  /** Jobs side by side; as many as suit the machine unless told. Where trainings are taken, short jobs have one more. */
+  /** Concurrent jobs. Default: what the machine can run. If trainings are among them, short jobs have one more slot. */
   slots?: number
-  /** What others call it; the machine's name unless told. */
+  /** Display name. Default: the machine's name. */
   name?: string
-  /** What an hour of training costs, in minor units of the server's currency; nothing unless told. */
+  /** Price of an hour of training, in minor units of the server's currency. Default: 0. */
   priceMinorPerHour?: number
-  /** Ends the worker in order: no further job, and what is under way is kept and given back. */
+  /** Ends the worker gracefully: it leases nothing more, and keeps and releases its current jobs. */
   stop: AbortSignal
-  /** Ends it at once: what it is at is dropped, and taken up by another once the lease is over. */
+  /** Ends it at once: current jobs are dropped, and other workers get them when the leases expire. */
   signal?: AbortSignal
   onEvent?: OnWorkerEvent
   limits?: Partial<JobLimits>
-  /** How long to wait where there is no job. */
+  /** Pause between polls when there is no job. */
   pollMs?: number
-  /** A lease is kept this often; the server's lasts a minute. */
+  /** Interval of heartbeats; a lease lasts a minute. */
   heartbeatMs?: number
   serving?: ServingOptions
 }
@@ -53,10 +53,10 @@ const requestLimitMs = 30_000
 const slotBytes = 2 * 2 ** 30
 
 /**
- * Checks what authors upload, evaluates agents, trains them and answers calls of them, until told to stop: leases jobs and
- * calls over HTTP, runs them in the sandbox, reports. Holds nothing that matters: killed at any moment, its leases run out and other workers go on.
+ * Checks uploaded scenarios, evaluates and trains agents and answers calls until `stop` aborts: leases jobs and calls over
+ * HTTP, runs them in the sandbox and reports. Keeps no state: if it is killed, its leases expire and other workers continue.
  *
- * Rejects with `unauthenticated` or `forbidden`: no token of a worker.
+ * Rejects with `unauthenticated` or `forbidden` if the token is not a worker's.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { server, token, kinds = everyKind, name = machineName(), priceMinorPerHour = 0 } = options
@@ -70,7 +70,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     price_minor_per_hour: priceMinorPerHour,
     usage: usage.current,
   })
-  // Where one loop ends by an error, the others end with it.
+  // An error in one loop ends the others.
   const broken = new AbortController()
   const worker: Worker = {
     ...{ client: createClient({ server, token }), describe, usage },
@@ -82,7 +82,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     busy: new Set(slots),
   }
   const loops = slots.map((slot) => work(worker, slot))
-  // Beside the jobs: a call takes milliseconds, and somebody waits for it.
+  // Concurrently with the jobs: a call takes milliseconds, and its caller waits.
   if (kinds.includes('call')) loops.push(serveCalls({ ...options.serving, ...worker, id }))
   try {
     await Promise.all(loops)
@@ -103,7 +103,7 @@ type Worker = {
   stop: AbortSignal
   signal: AbortSignal
   onEvent: OnWorkerEvent
-  /** Slots that have a job, or have not asked yet. */
+  /** Slots that have a job, or have not polled yet. */
   busy: Set<Slot>
 }
 
@@ -115,7 +115,7 @@ function usualSlots({ cores, memory_bytes }: Machine): number {
   return Math.max(1, Math.min(Math.floor(cores / 2), Math.floor(memory_bytes / slotBytes), 250))
 }
 
-/** Trainings may take hours: one slot is kept for what takes seconds, and somebody waits for. */
+/** Trainings may take hours: one slot is reserved for short jobs, whose users wait. */
 function slotsOf(kinds: JobKind[], slots: number): Slot[] {
   const short = kinds.filter((kind) => kind !== 'train')
   const all = Array.from({ length: slots }, () => ({ kinds }))
@@ -129,15 +129,15 @@ async function work(worker: Worker, slot: Slot): Promise<void> {
   let retryMs = 1_000
   while (!ending.aborted) {
     try {
-      const askedAt = now()
-      // Not given up when told to stop: the job that may be on its way would wait for the end of its lease.
+      const requestedAt = now()
+      // Not aborted by `stop`: a job just leased would have to wait for its lease to expire.
       const leased = await withinTime(requestLimitMs, signal, (within) =>
         leaseJob(client, { kinds: slot.kinds, worker: worker.describe(), signal: within }),
       )
       retryMs = 1_000
       if (leased !== undefined) {
         worker.busy.add(slot)
-        await runJob(worker, { ...leased, askedAt })
+        await runJob(worker, { ...leased, requestedAt })
       } else {
         if (worker.busy.delete(slot) && worker.busy.size === 0) onEvent({ event: 'waiting' })
         await pause(pollMs, ending)
@@ -153,16 +153,16 @@ async function work(worker: Worker, slot: Slot): Promise<void> {
   }
 }
 
-type Leased = { job: LeasedJob; leaseMs: number; askedAt: ReturnType<typeof now> }
+type Leased = { job: LeasedJob; leaseMs: number; requestedAt: ReturnType<typeof now> }
 
-/** Settles whatever happens to the job; only the next lease tells whether the server still wants us. */
-async function runJob(worker: Worker, { job, leaseMs, askedAt }: Leased): Promise<void> {
+/** Never rejects: whether the server still accepts this worker shows at the next lease. */
+async function runJob(worker: Worker, { job, leaseMs, requestedAt }: Leased): Promise<void> {
   const { client, stop, signal, onEvent, options } = worker
   const { heartbeatMs = 10_000, limits } = options
   const name = nameOf(job)
   const usage = () => worker.usage.current
   onEvent({ event: 'leased', ...name, ...(job.kind === 'train' ? { attempt: job.run.attempt } : {}) })
-  const lease = new HeldLease({ client, job, leaseMs, askedAt, heartbeatMs, usage, signal })
+  const lease = new HeldLease({ client, job, leaseMs, requestedAt, heartbeatMs, usage, signal })
   const trace = worker.tracing.job(job)
   let end: WorkerEvent
   try {
@@ -173,7 +173,7 @@ async function runJob(worker: Worker, { job, leaseMs, askedAt }: Leased): Promis
   }
   await lease.end()
   trace.end(end)
-  // Whoever ends a worker at once wants to hear no more of it.
+  // A worker that is killed reports nothing more.
   if (!signal.aborted) onEvent(end)
 }
 
@@ -188,13 +188,13 @@ function perform(job: LeasedJob, context: JobContext): Promise<WorkerEvent> {
   }
 }
 
-/** A bug or a full disk must not take the other jobs along: it is told, and the job is left to its next attempt. */
+/** A bug or a full disk must not end the other jobs: it is reported, and the job left to its next attempt. */
 function toReport(error: unknown): ErrorReport {
   if (error instanceof AgentGymError) return error.toReport()
-  const { message, stack } = error instanceof Error ? error : { message: 'a value that is no Error was thrown' }
+  const { message, stack } = error instanceof Error ? error : { message: 'a value that is not an Error was thrown' }
   return {
     code: 'internal_error',
-    message: `The worker failed at the job: ${message}`,
+    message: `The worker failed to run the job: ${message}`,
     hint: 'This is a fault of AgentGym or of the machine: a full disk, say. Please report it with the stack.',
     data: { stack },
   }
@@ -202,7 +202,7 @@ function toReport(error: unknown): ErrorReport {
 
 const noTracing: WorkerTracing = { job: () => ({ iteration: () => {}, end: () => {} }), close: async () => {} }
 
-/** Tracing as the standard variables ask for it; none where no endpoint is set, or it is switched off. */
+/** Tracing as configured by the standard OTEL_… variables; none without an endpoint, or if disabled. */
 async function workerTracing(environment: NodeJS.ProcessEnv = process.env): Promise<WorkerTracing> {
   const base = environment.OTEL_EXPORTER_OTLP_ENDPOINT
   const whole = environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT

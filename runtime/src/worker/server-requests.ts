@@ -3,7 +3,7 @@ import { AgentGymError } from '@agentgym/contract'
 
 const passing = ['server_unreachable', 'rate_limited', 'request_timeout', 'internal_error']
 
-/** Of a kind that goes away by itself: nobody answers, too many ask, the server is in trouble. */
+/** A temporary failure: no answer, a rate limit, an error of the server. */
 export function isTransient(error: unknown): error is AgentGymError {
   if (!(error instanceof AgentGymError)) return false
   return passing.includes(error.code) || (typeof error.data.status === 'number' && error.data.status >= 500)
@@ -16,23 +16,23 @@ export function isLost(error: unknown): boolean {
 export function leaseLost(): AgentGymError {
   return new AgentGymError({
     code: 'lease_lost',
-    message: 'The lease is over: another worker may have the job.',
-    hint: 'Nothing needs to be done: what this worker had of it is dropped.',
+    message: 'The lease has expired: another worker may have the job.',
+    hint: 'Nothing to do: this worker drops its results.',
   })
 }
 
-/** The token is no worker's, or not any more: no request will succeed. */
+/** The token is not a worker's, or was revoked: no request will succeed. */
 export function isRefused(error: unknown): boolean {
   return error instanceof AgentGymError && (error.code === 'unauthenticated' || error.code === 'forbidden')
 }
 
-/** Seconds that the server asks for, in milliseconds; else what the caller would wait. */
+/** The server's Retry-After in milliseconds, or the caller's own delay. */
 export function retryAfterMs(error: AgentGymError, usualMs: number): number {
   const seconds = error.data.retry_after_seconds
   return typeof seconds === 'number' ? Math.max(usualMs, Math.min(seconds, 60) * 1_000) : usualMs
 }
 
-/** Some time, a little more or less each time; none once the signal aborts. */
+/** Waits about that long, with jitter; ends when the signal aborts. */
 export async function pause(aboutMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await delay(aboutMs * (0.8 + 0.4 * Math.random()), undefined, { signal }).catch(() => {})
@@ -55,7 +55,7 @@ export async function withinTime<Result>(
       {
         code: 'server_unreachable',
         message: `The server did not answer within ${limitMs / 1_000} s.`,
-        hint: 'Look whether the server and the way to it are overloaded.',
+        hint: 'Check whether the server or the network is overloaded.',
       },
       { cause: error },
     )

@@ -36,7 +36,7 @@ export class SupervisedRun {
   readonly #scenario: BuiltScenario
   readonly #plan: TrainingPlan
   readonly #stop = new AbortController()
-  /** The last checkpoint, and the meter's figure then. */
+  /** The last checkpoint, and the metered time then. */
   #checkpoint: { bytes: Uint8Array | null; iteration: number; meteredMs: number }
   /** What the trainer under way has done, and what was ever passed on. */
   #iteration: number
@@ -106,7 +106,7 @@ export class SupervisedRun {
         signal: AbortSignal.any([lease.lost, refused.signal]),
         limits,
       })
-      if (outcome === null && !this.#stop.signal.aborted) throw senseless('no result')
+      if (outcome === null && !this.#stop.signal.aborted) throw invalidMessage('no result')
       return outcome
     } catch (error) {
       // It was killed because the server takes nothing more: that is what happened, not the killing.
@@ -122,7 +122,7 @@ export class SupervisedRun {
     return {
       onProgress: (event) => {
         const point = expected(progressEventSchema.safeParse(event))
-        if (point.iteration !== this.#iteration + 1) throw senseless('an iteration out of order')
+        if (point.iteration !== this.#iteration + 1) throw invalidMessage('an iteration out of order')
         this.#iteration = point.iteration
         this.#checkBudget()
         // A trainer that was restarted repeats iterations, bit for bit: the server has them.
@@ -130,7 +130,7 @@ export class SupervisedRun {
         this.#reported = point.iteration
         outbox.addPoint(point)
         trace.iteration(point)
-        this.#tell(point)
+        this.#report(point)
       },
       onEvaluation: (evaluation, place) => {
         const at = this.#placed(place)
@@ -140,7 +140,7 @@ export class SupervisedRun {
       },
       onCheckpoint: (bytes, place) => {
         if (!(bytes instanceof Uint8Array) || bytes.length > checkpointBytes)
-          throw senseless('a checkpoint that is none')
+          throw invalidMessage('an invalid checkpoint')
         const at = this.#placed(place)
         this.#checkpoint = { bytes, iteration: at.iteration, meteredMs: meter.meteredMs }
         outbox.addCheckpoint(bytes, at)
@@ -151,7 +151,7 @@ export class SupervisedRun {
 
   #placed({ iteration, steps, seconds }: RunPlace): RunPlace {
     const sound = Number.isSafeInteger(steps) && steps >= 0 && Number.isFinite(seconds) && seconds >= 0
-    if (iteration !== this.#iteration || !sound) throw senseless('something of another iteration')
+    if (iteration !== this.#iteration || !sound) throw invalidMessage('a message of another iteration')
     return { iteration, steps, seconds }
   }
 
@@ -172,12 +172,12 @@ export class SupervisedRun {
   #restart(error: AgentGymError): void {
     const { meter, onEvent } = this.#context
     const { iteration, meteredMs } = this.#checkpoint
-    meter.backTo(meteredMs)
+    meter.rewindTo(meteredMs)
     this.#iteration = iteration
     onEvent({ event: 'restarted', error: publicReport(error), iteration, ...nameOf(this.#job) })
   }
 
-  #tell({ iteration, steps, steps_total, return_mean }: Parameters<RunTrainingOptions['onProgress']>[0]): void {
+  #report({ iteration, steps, steps_total, return_mean }: Parameters<RunTrainingOptions['onProgress']>[0]): void {
     if (performance.now() - this.#progressAt < progressEventMs) return
     this.#progressAt = performance.now()
     this.#context.onEvent({ event: 'progress', iteration, steps, steps_total, return_mean, ...nameOf(this.#job) })
@@ -186,13 +186,13 @@ export class SupervisedRun {
 
 function expected<Value>(parsed: { success: true; data: Value } | { success: false }): Value {
   if (parsed.success) return parsed.data
-  throw senseless('something of another form')
+  throw invalidMessage('an invalid message')
 }
 
-function senseless(what: string): AgentGymError {
+function invalidMessage(what: string): AgentGymError {
   return new AgentGymError({
     code: 'training_failed',
-    message: `The trainer's process sent ${what}, and was ended.`,
+    message: `The trainer's process sent ${what} and was ended.`,
     hint: 'Treat the scenario as hostile: it may have taken over its process.',
   })
 }

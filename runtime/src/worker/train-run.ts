@@ -15,7 +15,7 @@ import { packageAgent } from '../training/package-agent.ts'
 import type { TrainingOutcome } from '../training/run-training.ts'
 import { resolveAutomatic } from '../training/settings.ts'
 import { publicReport } from './failure-report.ts'
-import { giveBack, type JobContext } from './job-context.ts'
+import { type JobContext, releaseLease } from './job-context.ts'
 import { inFolder, obtainScenario } from './obtain-package.ts'
 import { RunMeter } from './run-meter.ts'
 import { RunOutbox } from './run-outbox.ts'
@@ -28,7 +28,7 @@ const transferLimitMs = 10 * 60_000
 
 /**
  * Trains an agent: goes on from the run's checkpoint, reports as it goes, and ends the run as completed (with the agent's
- * tarball), failed, cancelled or out of budget; told to stop, it gives the run back with a checkpoint. Throws what is no
+ * tarball), failed, cancelled or out of budget; when stopped, releases the run with a checkpoint. Throws what is no
  * fault of the run: `lease_lost`, `integrity_mismatch`, a server that cannot be reached, a bug.
  */
 export async function trainRun(job: LeasedTraining, context: JobContext): Promise<WorkerEvent> {
@@ -40,12 +40,12 @@ export async function trainRun(job: LeasedTraining, context: JobContext): Promis
     onCheckpoint: (checkpoint) => onEvent({ event: 'checkpoint', ...checkpoint, ...name }),
   })
   try {
-    return await inFolder((folder) => playRun(job, { ...context, meter, outbox, folder }))
+    return await inFolder((folder) => runTrainer(job, { ...context, meter, outbox, folder }))
   } catch (error) {
-    if (!isRunsOwn(error) || lease.lost.aborted) throw error
+    if (!isRunFailure(error) || lease.lost.aborted) throw error
     // What it came to before it failed is worth having; where the server refused that, the failure is what counts.
     await outbox.drain().catch((refused: unknown) => {
-      if (!isRunsOwn(refused)) throw refused
+      if (!isRunFailure(refused)) throw refused
     })
     return endRun(job, { ...context, meter }, { state: 'failed', error: publicReport(error) })
   } finally {
@@ -53,13 +53,13 @@ export async function trainRun(job: LeasedTraining, context: JobContext): Promis
   }
 }
 
-/** Whether a failure is told to whoever started the run; any other ends this attempt, and the run comes back. */
-function isRunsOwn(error: unknown): error is AgentGymError {
+/** Whether a failure is the run's own and ends it; any other ends this attempt only, and the run is retried. */
+function isRunFailure(error: unknown): error is AgentGymError {
   if (!(error instanceof AgentGymError) || error.code === 'integrity_mismatch') return false
   return !isLost(error) && !isRefused(error) && !isTransient(error)
 }
 
-async function playRun(job: LeasedTraining, context: RunContext): Promise<WorkerEvent> {
+async function runTrainer(job: LeasedTraining, context: RunContext): Promise<WorkerEvent> {
   const { lease, folder, outbox } = context
   const { scenario: wanted, checkpoint: from } = job.run
   const scenario = await obtainScenario(lease, wanted, folder)
@@ -73,7 +73,7 @@ async function playRun(job: LeasedTraining, context: RunContext): Promise<Worker
   if (outcome !== null) return completeRun(job, context, { scenario, outcome })
   await outbox.drain()
   const reason = run.stopReason
-  if (reason === 'release') return giveBack(context, context.meter.meteredMs)
+  if (reason === 'release') return releaseLease(context, context.meter.meteredMs)
   return endRun(job, context, { state: reason === 'cancel' ? 'cancelled' : 'budget_exceeded' })
 }
 

@@ -9,24 +9,24 @@ type JobName = {
   run?: string
 }
 
-/** What a worker is at. */
+/** What a worker reports. */
 export type WorkerEvent =
   | { event: 'waiting' }
   | ({ event: 'leased'; attempt?: number } & JobName)
-  /** Of a run under way, every few seconds. */
+  /** Every few seconds of a run. */
   | ({ event: 'progress'; iteration: number; steps: number; steps_total: number; return_mean: number | null } & JobName)
   | ({ event: 'checkpoint'; iteration: number; bytes: number } & JobName)
   /** The trainer's process died; the run goes on from its last checkpoint, with the same lease. */
   | ({ event: 'restarted'; error: ErrorReport; iteration: number } & JobName)
   /** A check or an evaluation has its result; `failed` are the checks and tasks that failed. */
   | ({ event: 'finished'; ok: boolean; failed: string[] } & JobName)
-  /** A run has come to its end. */
+  /** A run has ended. */
   | ({ event: 'ended'; state: RunState; error?: ErrorReport } & JobName)
-  /** Given back, for another worker to go on with. */
+  /** Released, for another worker to continue. */
   | ({ event: 'released' } & JobName)
-  /** Another worker has the job, or it is over: what was found is dropped. */
+  /** Another worker has the job, or it has ended: results are dropped. */
   | ({ event: 'lost' } & JobName)
-  /** Not the job's fault. It goes to another worker, or comes back, once its lease is over. */
+  /** Not the job's fault. The job is retried when its lease expires. */
   | ({ event: 'failed'; error: ErrorReport } & JobName)
   | { event: 'unreachable'; error: ErrorReport; retry_ms: number }
   | CallEvent
@@ -49,7 +49,7 @@ function named({ name, version }: { name: string; version: string }): string {
   return `${name}@${version}`
 }
 
-/** What a worker is at with calls of agents. `subject` is `@scope/name@version` of the agent. */
+/** What a worker reports of calls of agents. `subject` is `@scope/name@version` of the agent. */
 export type CallEvent =
   /** An agent's process has its model loaded. */
   | { event: 'agent_loaded'; subject: string }
@@ -59,5 +59,5 @@ export type CallEvent =
   | { event: 'agent_failed'; subject: string; error: ErrorReport }
   /** Neither the callers' fault nor the agent's. The calls go to another worker, or come back, once their lease is over. */
   | { event: 'calls_dropped'; subject: string; error: ErrorReport }
-  /** The server is of a version that hosts no agents. Said once; the worker goes on asking, seldom. */
+  /** The server is of a version that hosts no agents. Reported once; the worker keeps polling, less often. */
   | { event: 'calls_unsupported'; error: ErrorReport }
