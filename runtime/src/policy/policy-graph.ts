@@ -1,11 +1,13 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { actionOutputNames } from '@agentgym/contract/model'
-import { joinedParts, leafParts, type ObservationPart } from './observation-parts.ts'
 import { encodeModel, FLOAT, INT64, type OnnxGraph, type OnnxNode, type OnnxTensor } from './onnx-model.ts'
 import {
   distributionSize,
+  joinedParts,
+  leafParts,
   NORMALIZER_CLIP,
   NORMALIZER_EPSILON,
+  type ObservationPart,
   type Parameter,
   parameterLayout,
 } from './parameter-layout.ts'
