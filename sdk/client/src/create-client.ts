@@ -133,7 +133,7 @@ function given(values: Values): [name: string, value: string][] {
   )
 }
 
-/** What to call a failure whose body is not ours: a proxy's page, or a code that a newer server has. */
+/** Codes for failures with an unknown body or code, from a proxy or a newer server. */
 const codeOfStatus: Record<number, ErrorCode> = {
   401: 'unauthenticated',
   402: 'payment_required',
@@ -144,7 +144,7 @@ const codeOfStatus: Record<number, ErrorCode> = {
   429: 'rate_limited',
 }
 
-/** The error that an answer carries, as it was thrown on the server; below `/npm/` in npm's form. Reads the body. */
+/** The error in a response, as thrown on the server; below `/npm/` in npm's form. Reads the body. */
 async function readFailure(response: Response): Promise<AgentGymError> {
   const text = await response.text().catch(() => '')
   const report = reportIn(text)
@@ -158,7 +158,7 @@ async function readFailure(response: Response): Promise<AgentGymError> {
   })
 }
 
-/** No answer came: the cause says why, where the platform tells. */
+/** The server could not be reached; `cause` may say why. */
 function unreachable(server: string, cause: unknown): AgentGymError {
   return new AgentGymError(
     {

@@ -6,10 +6,10 @@ export type PublishRequest = {
   version: string
   /** A gzipped tarball, as `npm pack` makes it. */
   tarball: Uint8Array
-  /** What the version is tagged once it is published; `latest` unless told. */
+  /** Tag for the version once it is published. Default: `latest`. */
   tag?: string
   visibility?: 'public' | 'private'
-  /** Bytes handed to the network so far. Needs a platform that streams uploads, such as Node. */
+  /** Bytes sent so far. Needs a platform that streams uploads, such as Node. */
   onProgress?: (sentBytes: number, totalBytes: number) => void
   signal?: AbortSignal
 }
@@ -19,8 +19,8 @@ export type PublishedVersion = { name: string; version: string; state: string; u
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * Uploads a package. It is `checking` then, and `published` or `rejected` once a worker has looked at it: `GET` the version
- * to see. Throws what the server refuses it for: `version_exists`, `forbidden`, a `tarball_…` or `package_…` code.
+ * Uploads a package. The version is `checking` until a worker has checked it, then `published` or `rejected`: `GET` the
+ * version to see. Throws the server's errors: `version_exists`, `forbidden`, a `tarball_…` or `package_…` code.
  */
 export async function publishPackage(client: Client, request: PublishRequest): Promise<PublishedVersion> {
   const { name, version, tarball, tag, visibility, onProgress, signal } = request
@@ -55,19 +55,19 @@ function bodyOf(bytes: Uint8Array, onProgress: PublishRequest['onProgress']): Re
 }
 
 export type DownloadRequest = {
-  /** For messages: `@acme/cart-pole@1.0.0`. */
+  /** For error messages: `@acme/cart-pole@1.0.0`. */
   what: string
-  /** Address of the tarball, as the registry gives it. */
+  /** URL of the tarball from the registry. */
   tarball: string
-  /** `sha512-…`, as the registry or a lockfile gives it. */
+  /** `sha512-…` from the registry or a lockfile. */
   integrity: string
-  /** Refuses to read more; 256 MiB unless told. */
+  /** Largest download in bytes. Default: 256 MiB. */
   limitBytes?: number
   onProgress?: (receivedBytes: number, totalBytes: number | null) => void
   signal?: AbortSignal
 }
 
-/** Downloads a tarball and holds it to its integrity: what comes back is what was published, or `integrity_mismatch`. */
+/** Downloads a tarball and verifies its integrity. Throws `integrity_mismatch`. */
 export async function downloadPackage(client: Client, request: DownloadRequest): Promise<Uint8Array> {
   const { what, tarball, integrity, limitBytes = 256 * 2 ** 20, onProgress, signal } = request
   const response = await client.send(tarball, { signal })
@@ -101,7 +101,7 @@ function concatenate(chunks: Uint8Array[], length: number): Uint8Array {
 function tooLarge(what: string, limitBytes: number): AgentGymError {
   return new AgentGymError({
     code: 'integrity_mismatch',
-    message: `The tarball of ${what} is larger than ${limitBytes} bytes, which no package is.`,
+    message: `The tarball of ${what} is larger than ${limitBytes} bytes, the limit for packages.`,
     data: { limit_bytes: limitBytes },
   })
 }
@@ -114,7 +114,7 @@ export async function integrityOf(bytes: Uint8Array): Promise<string> {
   return `sha512-${btoa(binary)}`
 }
 
-/** Throws `integrity_mismatch` unless `bytes` are those that `expected` stands for. `what` names them in the message. */
+/** Throws `integrity_mismatch` unless `bytes` have the hash `expected`. `what` names them in the message. */
 export async function verifyIntegrity(bytes: Uint8Array, expected: string, what: string): Promise<void> {
   const actual = await integrityOf(bytes)
   if (actual === expected) return

@@ -6,15 +6,15 @@ import {
   verificationStatementSchema,
 } from '@agentgym/contract'
 
-/** Replicas of a server may disagree by so much about what time it is. */
+/** Allowed clock difference between replicas of a server. */
 const clockSkewMs = 5 * 60_000
 
 type SignedStatement = NonNullable<Verification['signed']>
 
 /**
- * The statement that a server signed about an agent, believed only where one of its keys (`GET /v1/keys`) signed these
- * very bytes, and had not been retired by then. Uses Web Cryptography, so it runs in browsers too. Whether the statement
- * is about the agent at hand is for the caller to compare: name, version, integrity. Throws `signature_invalid`.
+ * Verifies that one of the server's keys (`GET /v1/keys`) signed these bytes before it was retired, and returns the
+ * statement. Uses Web Cryptography, so it runs in browsers too. The caller must compare name, version and integrity with
+ * the agent. Throws `signature_invalid`.
  */
 export async function verifyStatement(signed: SignedStatement, { keys }: SigningKeys): Promise<VerificationStatement> {
   const key = keys.find(({ id }) => id === signed.key_id)
@@ -24,7 +24,7 @@ export async function verifyStatement(signed: SignedStatement, { keys }: Signing
   if (!(await isSignedBy(key.public_key, bytes, signed.signature)))
     throw invalid(`the key ${key.id} did not sign this text`)
   const statement = parseStatement(signed.statement)
-  if (statement === undefined) throw invalid('the signed text is no statement that this version understands')
+  if (statement === undefined) throw invalid('the signed text is not a statement that this version understands')
   if (statement.key_id !== key.id) throw invalid('the signed text names another key')
   if (key.retired_at !== null && Date.parse(statement.verified_at) > Date.parse(key.retired_at) + clockSkewMs)
     throw invalid(`the key ${key.id} was retired before the text was signed`)
@@ -56,7 +56,7 @@ function parseStatement(text: string): VerificationStatement | undefined {
 function invalid(why: string): AgentGymError {
   return new AgentGymError({
     code: 'signature_invalid',
-    message: `The signature does not hold: ${why}.`,
-    hint: 'Do not trust the result; tell the operator of the server.',
+    message: `The signature is invalid: ${why}.`,
+    hint: 'Do not trust the result. Report it to the operator of the server.',
   })
 }

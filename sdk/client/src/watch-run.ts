@@ -3,24 +3,24 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { Client } from './create-client.ts'
 
 export type WatchOptions = {
-  /** `seq` of the last event that is known; all events unless told. */
+  /** `seq` of the last event already seen. Default: 0, all events. */
   after?: number
   signal?: AbortSignal
-  /** The connection broke, or the server did not answer; in `retryMs` it is tried again. */
+  /** The connection broke or the server did not respond; it is retried in `retryMs`. */
   onInterruption?: (error: unknown, retryMs: number) => void
 }
 
-/** The server sends something every 15 s: a connection that is silent for longer is dead. */
+/** The server sends something every 15 s, so a connection that is silent for longer is dead. */
 const SILENCE_MS = 45_000
 const FIRST_RETRY_MS = 250
 const LONGEST_RETRY_MS = 15_000
-/** Ends that a run does not come back from; one that is out of budget may be topped up. */
+/** Final events. A run that is out of budget can be resumed. */
 const finalTypes: readonly RunEvent['type'][] = ['completed', 'failed', 'cancelled']
 
 /**
- * A run's events in order, from the first or from `after` on, each once, until the run is over. A server that goes away
- * is waited for, as long as it takes: end it by `signal`, whose reason is thrown then. Throws what the server answers
- * where asking again would not help: `run_not_found`, `unauthenticated`, `forbidden`, `request_invalid`.
+ * A run's events in order, from the first or after `after`, each once, until the run ends. Reconnects for as long as it
+ * takes; stop it with `signal`, whose reason is thrown. Throws errors that retrying cannot fix: `run_not_found`,
+ * `unauthenticated`, `forbidden`, `request_invalid`.
  */
 export async function* watchRun(
   client: Client,
@@ -54,7 +54,7 @@ export async function* watchRun(
   }
 }
 
-/** The events after `seen` for as long as the connection holds; undefined where the run is over and there are no more. */
+/** The events after `seen` until the connection ends; undefined if the run has ended and there are no more. */
 async function connect(
   client: Client,
   id: string,
@@ -87,7 +87,7 @@ async function* events(
       parser.feed(decoder.decode(value, { stream: true }))
       for (const { data } of messages.splice(0)) {
         const event = runEventSchema.safeParse(JSON.parse(data))
-        // A newer server may tell of what this client has no word for.
+        // A newer server may send events this client does not know.
         if (event.success) yield event.data
       }
     }
@@ -96,7 +96,7 @@ async function* events(
   }
 }
 
-/** Breaks the connection off where nothing comes of it; the time that whoever reads takes over an event does not count. */
+/** Aborts a silent connection. The time the consumer spends on an event does not count. */
 async function unlessSilent<Result>(work: Promise<Result>, silence: AbortController): Promise<Result> {
   const timer = setTimeout(() => silence.abort(new Error('The server has gone silent.')), SILENCE_MS)
   try {
@@ -106,7 +106,7 @@ async function unlessSilent<Result>(work: Promise<Result>, silence: AbortControl
   }
 }
 
-/** Whether asking again may help: nobody answered, the connection broke, or the server has trouble of its own. */
+/** Whether retrying may help: no response, a broken connection, or a server error. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof AgentGymError)) return !(error instanceof SyntaxError)
   const { status } = error.data
@@ -118,7 +118,7 @@ function retryAfter(error: unknown): number | undefined {
   return typeof seconds === 'number' ? seconds * 1000 : undefined
 }
 
-/** Doubles from try to try; a random part, so that a thousand watchers do not come back in one moment. */
+/** Exponential backoff with jitter, so that many watchers do not reconnect at once. */
 function backoff(failures: number): number {
   const longest = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)
   return longest * (0.5 + Math.random() / 2)

@@ -21,7 +21,7 @@ import {
 } from '@agentgym/contract'
 import type { Client } from './create-client.ts'
 
-/** What stands in every write about a job. */
+/** Sent with every write about a job. */
 type JobLease = Pick<LeasedJob, 'id' | 'lease'>
 
 export type LeaseTerm = {
@@ -202,7 +202,7 @@ export async function leaseCalls(
 
 /**
  * Hands in what the agent does upon calls of one lease, each once; asking again does nothing twice. `late` are those that the
- * lease no longer holds: they went to another worker, or nobody waits for them. That is no failure.
+ * lease no longer covers: they went to another worker, or their callers are gone. That is not an error.
  */
 export async function answerCalls(
   client: Client,

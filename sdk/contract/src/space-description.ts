@@ -38,11 +38,11 @@ export const spaceDescriptionSchema: z.ZodType<SpaceDescription> = z.lazy(() =>
   ]),
 )
 
-/** Beyond that nobody reads names or bounds one by one. */
+/** Larger spaces are summarized. */
 const mostLabels = 256
 const mostBounds = 64
 
-/** One leaf of a space, for whoever asks for a sample of it. */
+/** One leaf of a space, for forms and clients that send a sample of it. */
 export const spaceLeafSchema = z.object({
   /** Keys of the dicts around it; empty for a space that is no dict. */
   path: z.array(z.string()),

@@ -59,7 +59,7 @@ const ppoSettingsSchema = z.strictObject({
   gamma: fraction.default(0.99),
   gae_lambda: fraction.default(0.95),
   clip_range_schedule: z.enum(['constant', 'linear']).default('constant'),
-  /** Clip the value's change too; null leaves it free. In units of the normalised return. */
+  /** Clip the value's change too; null leaves it free. In units of the normalized return. */
   clip_range_value: z.number().positive().nullable().default(null),
   value_coefficient: z.number().min(0).max(100).default(0.5),
   /** Standardise advantages in each minibatch (skipped for a minibatch of one sample). */

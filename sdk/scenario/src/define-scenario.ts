@@ -40,7 +40,7 @@ export type ScenarioDefinition<Observation extends Space, Action extends ActionS
   metrics?(state: State): { readonly [name: string]: number }
 }
 
-/** Checks a definition and returns it. Throws a TypeError that names the field, what is wrong and how to mend it. */
+/** Checks a definition and returns it. Throws a TypeError that names the field, what is wrong and how to fix it. */
 export function defineScenario<Observation extends Space, Action extends ActionSpace, State>(
   definition: ScenarioDefinition<Observation, Action, State>,
 ): ScenarioDefinition<Observation, Action, State> {

@@ -280,7 +280,7 @@ function requireNumber(value: unknown, what: string): number {
   return value
 }
 
-/** A finite number, or what stands in where it is left out. */
+/** A finite number, or `fallback` if it is undefined. */
 function readNumber(value: unknown, fallback: number, what: string): number {
   return value === undefined ? fallback : requireNumber(value, what)
 }

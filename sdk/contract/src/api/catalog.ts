@@ -9,7 +9,7 @@ const difficultySchema = z.enum(['beginner', 'intermediate', 'advanced', 'expert
 const printable = /^\P{C}+$/u
 const timeSchema = z.iso.datetime()
 
-/** What the catalogue can be asked for: the query of `GET /v1/packages`. */
+/** The query of `GET /v1/packages`. */
 export const searchRequestSchema = z.object({
   q: z
     .string()
@@ -109,7 +109,7 @@ export const packageListSchema = z
   .meta({ id: 'PackageList' })
 export type PackageList = z.infer<typeof packageListSchema>
 
-/** Who publishes, and what of it whoever asks may see. */
+/** A publisher with the packages that the caller can see. */
 export const publisherSchema = z
   .object({
     username: z.string(),

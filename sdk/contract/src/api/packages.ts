@@ -122,7 +122,7 @@ export const versionDetailsSchema = z
     /** Address of the tarball. */
     tarball: z.string(),
     tags: z.array(z.string()),
-    /** What the checks found, with how to mend what failed. */
+    /** Results of the checks, with how to fix failures. */
     checks: z.array(z.object({ id: z.string(), ok: z.boolean(), message: z.string() })),
     /** package.json as it is in the tarball. */
     manifest: z.record(z.string(), z.unknown()),

@@ -18,7 +18,7 @@ export type RunState = z.infer<typeof runStateSchema>
 /** `name[@range]` of a scenario in this registry. */
 const scenarioField = line(z.string().min(3).max(420))
 
-/** What a setting can be: no deeper, so that nobody has to walk what is endless. */
+/** A setting's value: not nested, so that its size is bounded. */
 const settingScalarSchema = z.union([z.number(), z.boolean(), z.null(), z.string().max(200)])
 const settingValueSchema = z.union([settingScalarSchema, z.array(settingScalarSchema).max(64)])
 
@@ -282,7 +282,7 @@ export const serverStatusSchema = z
         seen_at: moment,
       }),
     ),
-    /** Of whoever asks. */
+    /** The caller's runs. */
     runs: z.object({ queued: count, running: count }),
     currency: z.string(),
   })

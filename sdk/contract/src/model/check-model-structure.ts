@@ -130,7 +130,7 @@ function shownDims(dims: readonly DeclaredDim[]): string {
   return words.join(', ')
 }
 
-/** Whatever a name of the graph stands for, and the longest chain of nodes that leads to it. */
+/** The value of a name in the graph, and the length of the longest chain of nodes that leads to it. */
 type GraphValues = Map<string, Value & { depth: number }>
 
 /** What the walk over the nodes begins with. */

@@ -8,7 +8,7 @@ import {
   type Value,
 } from './operator-call.ts'
 
-/** Layers with weights, normalisations and sums. */
+/** Layers with weights, normalizations and sums. */
 export const layers: OperatorTable = {
   Gemm: {
     inputs: [2, 3],
@@ -58,9 +58,9 @@ export const layers: OperatorTable = {
     attributes: { axis: 'int', epsilon: 'float', stash_type: 'int' },
     infer(call) {
       const { dims } = call.value(0)
-      const normalised = dims.slice(call.axis(call.integer('axis', -1), dims.length, dims))
-      requireShape(call, call.fixed(1), normalised)
-      if (call.optional(2) !== null) requireShape(call, call.fixed(2), normalised)
+      const normalized = dims.slice(call.axis(call.integer('axis', -1), dims.length, dims))
+      requireShape(call, call.fixed(1), normalized)
+      if (call.optional(2) !== null) requireShape(call, call.fixed(2), normalized)
       return float(dims)
     },
   },

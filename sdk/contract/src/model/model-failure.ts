@@ -75,7 +75,7 @@ export class ModelWalk {
   }
 }
 
-/** What a model may hold. Every limit has a default; whoever runs models of their own making may widen it. */
+/** Limits of a model. All have defaults, which can be raised for trusted models. */
 export type ModelLimits = {
   /** Of the file. */
   bytes: number

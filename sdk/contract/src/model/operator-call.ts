@@ -8,7 +8,7 @@ export const BATCH = -1
 /** What is known of a tensor without running anything. */
 export type Value = {
   type: ElementType
-  /** `BATCH`, if at all, stands first; all others are above zero. */
+  /** `BATCH` can only be the first; all others are positive. */
   dims: readonly number[]
   /** Numbers of a small tensor of integers that lies in the file. */
   integers: readonly number[] | null

@@ -31,7 +31,7 @@ const opsetVersions = { lowest: 13, highest: 21 } as const
 const irVersions = { lowest: 7, highest: 11 } as const
 
 /**
- * Reads a serialised ModelProto whole: every field of every message is known, bounded and either taken or refused.
+ * Reads a serialized ModelProto whole: every field of every message is known, bounded and either accepted or rejected.
  * Gives the graph and the version of its operators. Field numbers are those of the official onnx.proto.
  */
 export function readModel(bytes: Uint8Array, walk: ModelWalk): { graph: ModelGraph; opset: number } {

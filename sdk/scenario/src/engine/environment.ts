@@ -94,7 +94,7 @@ export class EnvironmentRows {
   readonly #encode: ObservationEncoder
   readonly #encodeMask: MaskEncoder | null
   readonly #metrics = new MetricsTable()
-  /** Of the first row, where somebody wants to read it. */
+  /** Texts of the first row, if requested. */
   readonly #watch: TextWatch | null
 
   constructor(

@@ -11,7 +11,7 @@ import {
   wellFormed,
 } from './primordials.ts'
 
-/** Codes of faults that the engine finds; all are in the catalogue of @agentgym/contract. */
+/** Codes of the faults that the engine detects; all are in the catalog of @agentgym/contract. */
 export type FaultCode =
   | 'scenario_invalid'
   | 'scenario_threw'
@@ -34,8 +34,8 @@ type FaultPlace = {
 }
 
 /**
- * What is wrong, before it is known where. Not an Error: making one runs `Error.prepareStackTrace`, which belongs to
- * the author. The private field is the brand: testing it runs no code of a proxy, as `instanceof` would.
+ * A fault whose place is not known yet. Not an Error: creating one runs `Error.prepareStackTrace`, which the author can
+ * replace. The private field is a brand: unlike `instanceof`, testing it runs no proxy code.
  */
 export class Problem {
   readonly #brand = true
@@ -54,19 +54,19 @@ export class Problem {
   }
 }
 
-/** A fault of the scenario: what, where, and how to mend it. Only capped strings and numbers, so it may cross to the host. */
+/** A fault of the scenario: what, where, and how to fix it. Only capped strings and numbers, so it can cross to the host. */
 export class EngineFault {
   readonly #brand = true
   readonly code: FaultCode
-  /** What went wrong, one sentence; does not repeat the place. */
+  /** What went wrong, in one sentence without the place. */
   readonly message: string
-  /** How to mend it; may be empty. */
+  /** How to fix it; may be empty. */
   readonly hint: string
   readonly phase: Phase
   readonly environment: number
   readonly step: number
   readonly episode: number
-  /** The author's stack trace, capped; empty where there is none. */
+  /** The author's stack trace, capped; empty if there is none. */
   readonly detail: string
 
   constructor(code: FaultCode, message: string, hint: string, place: FaultPlace, detail = '') {
@@ -100,7 +100,7 @@ export function assertHost(condition: boolean, message: string): asserts conditi
 
 const NAME = 'ScenarioDefinitionError'
 
-/** A mistake in a definition or a space: a TypeError to the author, told apart by its name from what an author throws. */
+/** A mistake in a definition or a space: a TypeError, distinguished by its name from what an author's code throws. */
 export function definitionError(message: string): TypeError {
   const error = new PlainTypeError(message)
   defineConstant(error, 'name', NAME)
@@ -108,8 +108,8 @@ export function definitionError(message: string): TypeError {
 }
 
 /**
- * Whether something thrown is such a mistake. By name, not by class: a bundle carries a copy of this code of its own.
- * Reading the name may run an author's getter, whose failure means no.
+ * Whether something thrown is such a mistake. By name, not by class, because a bundle has its own copy of this code. Reading
+ * the name may run an author's getter; if that throws, the answer is no.
  */
 export function isDefinitionError(thrown: unknown): boolean {
   try {
@@ -119,7 +119,7 @@ export function isDefinitionError(thrown: unknown): boolean {
   }
 }
 
-/** What `step` returns, before anything about it is known. */
+/** What `step` returned, unchecked. */
 export type UnknownStepResult = { reward?: unknown; terminated?: unknown; truncated?: unknown }
 
 const RESULT_HINT = 'Return { reward: number, terminated: boolean }.'
@@ -133,7 +133,7 @@ export function refuseReward(reward: unknown): never {
   throw new Problem(
     'reward_not_finite',
     `step returned the reward ${describeValue(reward)}${tooLarge ? ', which is infinite in float32' : ''}`,
-    'A reward must be a finite number; a scorer that fails must throw, not invent one.',
+    'A reward must be a finite number. If it cannot be computed, throw an error.',
   )
 }
 
@@ -145,13 +145,13 @@ export function refuseTerminated(terminated: unknown): never {
   )
 }
 
-/** Gymnasium's environments say themselves when they are truncated; here that would be lost without a word. */
+/** Gymnasium environments return `truncated`; here it would be silently ignored. */
 export function refuseTruncated(result: object): void {
   if (!objectHasOwn(result, 'truncated')) return
   throw new Problem(
     'scenario_invalid',
     'step returned truncated',
-    'The engine owns the time limit: set maxSteps instead, and leave truncated out.',
+    'The engine enforces the time limit: set maxSteps and do not return truncated.',
   )
 }
 
@@ -170,7 +170,7 @@ export function refusePending(callback: 'reset' | 'step'): never {
 export function refuseEarlyEnd(step: number, recorded: number): never {
   throw new Problem(
     'scenario_nondeterministic',
-    `a recorded episode ended early: at step ${step} of ${recorded} that were played before`,
+    `a replayed episode ended early: at step ${step} of ${recorded} recorded steps`,
     'Keep everything that changes in the state that reset returns, and draw randomness from rng.',
   )
 }
@@ -178,7 +178,7 @@ export function refuseEarlyEnd(step: number, recorded: number): never {
 const MESSAGE_LIMIT = 500
 const STACK_LIMIT = 2000
 
-/** Control and bidirectional characters could repaint the terminal or the log line that shows an author's words. */
+/** Control and bidirectional characters could corrupt the terminal or log that shows an author's text. */
 function isUnprintable(code: number): boolean {
   return (
     code < 0x20 ||
@@ -190,7 +190,7 @@ function isUnprintable(code: number): boolean {
   )
 }
 
-/** Caps a string of the author's and replaces what a terminal would obey; line ends are kept on request. */
+/** Truncates an author's string and replaces control characters; keeps line breaks if `keepLines`. */
 function printable(text: string, limit: number, keepLines = false): string {
   const cut = text.length > limit
   const source = wellFormed(cut ? stringSlice(text, 0, limit) : text)
@@ -202,7 +202,7 @@ function printable(text: string, limit: number, keepLines = false): string {
   return cut ? `${out}…` : out
 }
 
-/** Names a value in a message without running any code of its owner. */
+/** Describes a value for a message without running any of the author's code. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case 'undefined':
@@ -247,8 +247,8 @@ function readString(value: object, key: 'message' | 'stack'): string | null {
 }
 
 /**
- * Describes what an author's code threw. Reads at most `message` and `stack`, each guarded, and calls no method of the
- * value: throwing null, a symbol, a proxy or an object whose toString throws is all the same.
+ * Describes what an author's code threw. Reads only `message` and `stack`, each guarded, and calls no method of the value,
+ * so null, symbols, proxies and objects with a throwing toString are all handled.
  */
 export function describeThrown(value: unknown): { message: string; stack: string } {
   if (typeof value === 'string') return { message: printable(value, MESSAGE_LIMIT), stack: '' }

@@ -97,7 +97,7 @@ export function readCallbacks(value: unknown): ScenarioCallbacks {
 
 /**
  * Reads a definition of unknown origin: it may be any object, proxies and getters included. Every property is read
- * once and copied. Throws a TypeError whose message names the field, what is wrong and how to mend it.
+ * once and copied. Throws a TypeError whose message names the field, what is wrong and how to fix it.
  */
 export function readDefinition(value: unknown): ScenarioDescription {
   const definition = requireObject(value)
@@ -130,7 +130,7 @@ export function definitionFault(thrown: unknown): EngineFault {
 
 /**
  * Checks the default export of a scenario's bundle and describes it. Throws an EngineFault `scenario_invalid` whose
- * message names the field, what is wrong and how to mend it.
+ * message names the field, what is wrong and how to fix it.
  */
 export function describeScenario(definition: unknown): ScenarioDescription {
   try {

@@ -35,11 +35,93 @@ import {
 import { append, fround, isInteger, lengthOfTypedArray, whenSettled } from './primordials.ts'
 import { definitionFault, readCallbacks, type ScenarioCallbacks, type ScenarioDescription } from './read-definition.ts'
 
+/** What the host does next: nothing, or drain the microtasks and call `settle`. */
+export const DONE = 0
+export const PENDING = 1
+export type Progress = typeof DONE | typeof PENDING
+
+/** Virtual time at an episode's reset: 2025-01-01T00:00:00Z. Each step adds a second. */
+export const VIRTUAL_EPOCH_MS = 1_735_689_600_000
+const VIRTUAL_STEP_MS = 1000
+
+/**
+ * N environments stepped as one. Every operation returns DONE, or PENDING if an author's callback returned a promise; the
+ * host then leaves the isolate, which drains the microtasks, and calls `settle` until it returns DONE. Environments are
+ * stepped strictly one after the other, even async ones, so that randomness, virtual time and faults belong to one
+ * environment at a time. Throws an EngineFault for a fault of the scenario; the engine is unusable afterwards.
+ */
+export type Engine = {
+  /** Starts episode `episode` (default 0) in every environment; in evaluation, the first one assigned to each. */
+  reset(episode?: number): Progress
+  /**
+   * Applies `buffers.actions`, fills every other buffer, and starts the next episode where one ended. In evaluation and in
+   * groups, where the number of episodes is limited, the last episode ends like any other; IDLE is set from the next step.
+   */
+  step(): Progress
+  /** Continues after PENDING. A promise that is still pending can never settle: `scenario_timeout`. */
+  settle(): Progress
+  /**
+   * Restores one environment (by its row) to a recorded state: resets it to `episode` and replays `actions`
+   * ([steps, action]). Fills its rows.
+   */
+  restore(environment: number, episode: number, actions: Float32Array): Progress
+  /** Names of the columns of `buffers.metrics`; empty before the first episode has ended. */
+  metricNames(): string[]
+  /** Texts of the first row's observations, as `TextWatch` encodes them; empty without `watchTexts`. */
+  watchedTexts(): string
+  /** What `Math.random` returns to the running code. */
+  currentRandom(): number
+  /** What `Date.now` returns to the running code, in milliseconds. */
+  currentTime(): number
+}
+
+/**
+ * Creates the engine of a scenario whose `description` came from `describeScenario`. The callbacks are read from
+ * `definition` again; spaces, limits and sizes are those of `description`.
+ */
+export function createEngine(
+  definition: unknown,
+  description: ScenarioDescription,
+  options: EngineOptions,
+  buffers: EnvironmentBuffers,
+): Engine {
+  const { environments, seed, plan, firstEnvironment = 0 } = options
+  assertHost(isInteger(environments) && environments > 0, 'environments must be a positive integer')
+  assertHost(isInteger(seed) && seed >= 0 && seed <= 0xffffffff, 'a seed is an unsigned 32-bit integer')
+  assertHost(plan.split === 'train' || firstEnvironment === 0, 'an evaluation is played by one engine')
+  const groupSize = plan.split === 'train' ? (plan.groupSize ?? 1) : 1
+  assertHost(isInteger(groupSize) && groupSize > 0, 'a group has one environment at least')
+  assertBuffers(buffers, environments, description)
+  let callbacks: ScenarioCallbacks
+  try {
+    callbacks = readCallbacks(definition)
+  } catch (thrown) {
+    throw definitionFault(thrown)
+  }
+  assertHost((callbacks.actionMask !== null) === description.masked, 'the description is that of another scenario')
+  return new VectorEngine(callbacks, description, options, buffers)
+}
+
+function assertBuffers(buffers: EnvironmentBuffers, environments: number, { sizes }: ScenarioDescription): void {
+  const fits = (array: object, columns: number): void =>
+    assertHost(lengthOfTypedArray(array) === environments * columns, 'a buffer does not fit the scenario')
+  fits(buffers.actions, sizes.action)
+  fits(buffers.observations, sizes.observation)
+  fits(buffers.finalObservations, sizes.observation)
+  fits(buffers.rewards, 1)
+  fits(buffers.flags, 1)
+  fits(buffers.masks, sizes.mask)
+  fits(buffers.episodeReturns, 1)
+  fits(buffers.episodeLengths, 1)
+  fits(buffers.episodeNumbers, 1)
+  fits(buffers.metrics, MAX_METRICS)
+}
+
 const MODE_RESET = 0
 const MODE_STEP = 1
 const MODE_RESTORE = 2
 
-/** See `Engine`. One object makes every environment's calls, in order; `#unit` remembers where a promise interrupted it. */
+/** See `Engine`. Makes every environment's calls, in order; `#unit` remembers where a promise interrupted them. */
 class VectorEngine implements Engine {
   readonly #callbacks: ScenarioCallbacks
   readonly #description: ScenarioDescription
@@ -50,14 +132,14 @@ class VectorEngine implements Engine {
   readonly #decode: ActionDecoder
   readonly #rows: EnvironmentRows
   #current: EpisodeSlot
-  /** The operation under way: units `#unit` to `#end` are still to do. A unit is an environment, or a replayed step. */
+  /** The current operation: units `#unit` to `#end` are left. A unit is an environment, or a replayed step. */
   #mode = MODE_RESET
   #unit = 0
   #end = 0
   #replay: Float32Array
-  /** What `reset` asked for. */
+  /** The argument of `reset`. */
   #firstEpisode = 0
-  /** The promise that is waited for, if any, and whether it is that of a step. */
+  /** The pending promise, if any, and whether it came from `step`. */
   #settlement: Settlement | null = null
   #awaitsStep = false
   #started = false
@@ -159,7 +241,7 @@ class VectorEngine implements Engine {
     }
   }
 
-  /** Units of a reset are environments; those of a restore are the reset and then one a recorded action. */
+  /** Units of a reset are environments; those of a restore are the reset and then one per recorded action. */
   #runUnits(): Progress {
     for (; this.#unit < this.#end; this.#unit += 1) {
       const progress =
@@ -183,7 +265,7 @@ class VectorEngine implements Engine {
     return this.#startEpisode(slot, slot.episode)
   }
 
-  /** Goes on with the environment that waited. */
+  /** Continues with the environment that was waiting. */
   #resume(settlement: Settlement): Progress {
     if (settlement.pending) refusePending(this.#awaitsStep ? 'step' : 'reset')
     this.#settlement = null
@@ -198,7 +280,7 @@ class VectorEngine implements Engine {
     return PENDING
   }
 
-  /** Begins an episode of the plan, or retires the environment where the plan has none left for it. */
+  /** Begins the next episode of the plan, or makes the environment idle if there is none left for it. */
   #beginEpisode(slot: EpisodeSlot, episode: number): Progress {
     const { plan } = this.#options
     if (plan.split === 'eval' && episode >= plan.episodes) return this.#retire(slot)
@@ -254,7 +336,7 @@ class VectorEngine implements Engine {
     this.#current = slot
     noteOnBoard(this.#board, PHASE_STEP, slot)
     const result = this.#callbacks.step(slot.state, action, slot.context) as UnknownStepResult
-    // The result is taken apart where it was made: then it need not be allocated at all.
+    // Destructured right here, so that V8 need not allocate the result.
     if (typeof result !== 'object' || result === null) return refuseStepResult(result)
     const { reward, terminated, truncated } = result
     if (typeof reward !== 'number' || typeof terminated !== 'boolean' || truncated !== undefined) {
@@ -263,7 +345,7 @@ class VectorEngine implements Engine {
     return this.#account(slot, reward, terminated)
   }
 
-  /** A result out of the ordinary: a promise, or a mistake. */
+  /** An unusual result: a promise or a mistake. */
   #afterOddStep(slot: EpisodeSlot, result: object, reward: unknown, terminated: unknown, truncated: unknown): Progress {
     if (reward === undefined && isThenable(result)) return this.#wait(result, true)
     if (truncated !== undefined) refuseTruncated(result)
@@ -312,7 +394,7 @@ function noteOnBoard(board: Int32Array, phase: number, slot: EpisodeSlot): void 
   board[BOARD_PHASE] = phase
 }
 
-/** The fault for something that was thrown while `slot` was played: by the engine, or else by the author. */
+/** The fault for what was thrown while `slot` was stepped, by the engine or by the author's code. */
 function faultOf(thrown: unknown, board: Int32Array, slot: EpisodeSlot): unknown {
   if (HostMistake.is(thrown)) return thrown
   const phase = phases[board[BOARD_PHASE]]
@@ -322,100 +404,16 @@ function faultOf(thrown: unknown, board: Int32Array, slot: EpisodeSlot): unknown
   return new EngineFault('scenario_threw', `${phase} threw: ${message}`, '', place, stack)
 }
 
-/** What the host does next: nothing, or let the microtasks drain and then call `settle`. */
-export const DONE = 0
-export const PENDING = 1
-export type Progress = typeof DONE | typeof PENDING
-
-/** Virtual time at an episode's reset: 2025-01-01T00:00:00Z. Each step adds a second. */
-export const VIRTUAL_EPOCH_MS = 1_735_689_600_000
-const VIRTUAL_STEP_MS = 1000
-
-/**
- * N environments stepped as one. Every operation returns DONE, or PENDING where an author's callback returned a
- * promise; the host then leaves the isolate, which drains the microtasks, and calls `settle` until that returns DONE.
- * Environments are played strictly one after the other, also where they are async, so that randomness, virtual time and
- * blame are those of one environment at a time. Throws an EngineFault for a fault of the scenario; afterwards the engine
- * is unusable.
- */
-export type Engine = {
-  /** Starts episode `episode` in every environment, by default 0; in evaluation the first that each was assigned. */
-  reset(episode?: number): Progress
-  /**
-   * Applies `buffers.actions`, fills every other buffer, starts the next episode where one ended. Where an
-   * environment's episodes are counted, in evaluation and in groups, the end of the last is shown like any other; IDLE
-   * follows from the next step on.
-   */
-  step(): Progress
-  /** Goes on after PENDING. A promise that is still open has nothing left to wait for: `scenario_timeout`. */
-  settle(): Progress
-  /**
-   * Puts one environment (by its row) where a recorded run was: resets it to `episode` and replays `actions`
-   * ([steps, action]). Fills its rows.
-   */
-  restore(environment: number, episode: number, actions: Float32Array): Progress
-  /** Names of the columns of `buffers.metrics`; empty before the first episode ended. */
-  metricNames(): string[]
-  /** Texts of the first row's observations, as `TextWatch` encodes them; empty without `watchTexts`. */
-  watchedTexts(): string
-  /** What `Math.random` gives to the code that runs now. */
-  currentRandom(): number
-  /** What `Date.now` gives to the code that runs now, in milliseconds. */
-  currentTime(): number
-}
-
-function assertBuffers(buffers: EnvironmentBuffers, environments: number, { sizes }: ScenarioDescription): void {
-  const fits = (array: object, columns: number): void =>
-    assertHost(lengthOfTypedArray(array) === environments * columns, 'a buffer does not fit the scenario')
-  fits(buffers.actions, sizes.action)
-  fits(buffers.observations, sizes.observation)
-  fits(buffers.finalObservations, sizes.observation)
-  fits(buffers.rewards, 1)
-  fits(buffers.flags, 1)
-  fits(buffers.masks, sizes.mask)
-  fits(buffers.episodeReturns, 1)
-  fits(buffers.episodeLengths, 1)
-  fits(buffers.episodeNumbers, 1)
-  fits(buffers.metrics, MAX_METRICS)
-}
-
-/**
- * Makes the engine of a scenario whose `description` came from `describeScenario`. The callbacks are read once more
- * from `definition`; the spaces, limits and sizes are those of `description`.
- */
-export function createEngine(
-  definition: unknown,
-  description: ScenarioDescription,
-  options: EngineOptions,
-  buffers: EnvironmentBuffers,
-): Engine {
-  const { environments, seed, plan, firstEnvironment = 0 } = options
-  assertHost(isInteger(environments) && environments > 0, 'environments must be a positive integer')
-  assertHost(isInteger(seed) && seed >= 0 && seed <= 0xffffffff, 'a seed is an unsigned 32-bit integer')
-  assertHost(plan.split === 'train' || firstEnvironment === 0, 'an evaluation is played by one engine')
-  const groupSize = plan.split === 'train' ? (plan.groupSize ?? 1) : 1
-  assertHost(isInteger(groupSize) && groupSize > 0, 'a group has one environment at least')
-  assertBuffers(buffers, environments, description)
-  let callbacks: ScenarioCallbacks
-  try {
-    callbacks = readCallbacks(definition)
-  } catch (thrown) {
-    throw definitionFault(thrown)
-  }
-  assertHost((callbacks.actionMask !== null) === description.masked, 'the description is that of another scenario')
-  return new VectorEngine(callbacks, description, options, buffers)
+/** Whether an author's callback returned a promise or another thenable. Reads `then` once. */
+function isThenable(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
 
 const UNSETTLED = 0
 const FULFILLED = 1
 const REJECTED = 2
 
-/** Whether an author's callback returned a promise or another thenable. Reads `then` once. */
-function isThenable(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-}
-
-/** Outcome of the one promise that the engine may be waiting for. */
+/** Outcome of the promise that the engine is waiting for; there is at most one. */
 class Settlement {
   readonly promise: object
   #status = UNSETTLED
@@ -431,7 +429,7 @@ class Settlement {
   }
 
   #settle(status: number, value: unknown): void {
-    // A thenable of the author's own may call both, or one twice.
+    // An author's thenable may call both, or one of them twice.
     if (this.#status !== UNSETTLED) return
     this.#status = status
     this.#value = value
@@ -441,7 +439,7 @@ class Settlement {
     return this.#status === UNSETTLED
   }
 
-  /** The value; throws the reason of a rejection. */
+  /** Returns the value, or throws the rejection's reason. */
   take(): unknown {
     if (this.#status === REJECTED) throw this.#value
     return this.#value
