@@ -7,7 +7,7 @@ import { endlessLoop } from '../../../testdata/models/hostile-models.ts'
 import { agentTarball, goodAgent } from '../../../testdata/tarballs/good-agent.ts'
 import { goodTarball } from '../../../testdata/tarballs/good-package.ts'
 import { bundleHash, claimOf } from '../modules/verification/testing/verifying.ts'
-import type { OpenApiDocument } from './openapi-document.ts'
+import type { OpenApiDocument } from './documentation.ts'
 import { type RunningServer, serve } from './serve.ts'
 import { type Call, conformingCalls } from './testing/conforming-calls.ts'
 

@@ -1,16 +1,17 @@
 import { timingSafeEqual } from 'node:crypto'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type JobKind, type WorkerUsage } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
-import { Registry } from 'prom-client'
+import { sql } from 'kysely'
+import { Counter, Gauge, type Histogram, Registry } from 'prom-client'
 import { hashSecret } from '../core/access/secret.ts'
+import type { Database } from '../core/database/database.ts'
 import { describe } from '../core/http/answer-error.ts'
 import { isLocalRequest } from '../core/http/client-address.ts'
 import type { Env } from '../core/http/env.ts'
 import { declare } from '../core/http/route.ts'
-import { exposition, groupRegistries, processRegistries } from '../core/observability/process-figures.ts'
-import { scrapedFigures } from '../core/observability/scraped-figures.ts'
+import { exposition, groupRegistries, processRegistries } from '../core/observability/process-metrics.ts'
+import { jobQueue } from '../core/queue/job-queue.ts'
 import type { Services } from '../core/services.ts'
-import { databaseMetrics } from './database-metrics.ts'
 
 /** Prometheus itself gives up after 10 s unless told otherwise. */
 const SCRAPE_MS = 8_000
@@ -61,5 +62,185 @@ async function withinTime<Result>(reading: Promise<Result>): Promise<Result> {
     return await Promise.race([reading, expired])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/**
+ * The figures that the database knows, as Prometheus reads them; undefined where it did not answer. Every replica tells
+ * the same, so they are combined by `max`, never added up.
+ */
+function databaseMetrics(figures: ScrapedFigures | undefined): Registry {
+  const registry = new Registry()
+  const registers = [registry]
+  const gauge = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge<Label>({ name, help, labelNames, registers })
+  gauge('db_up', 'Whether the database answered this scrape, 1 or 0.').set(figures === undefined ? 0 : 1)
+  if (figures === undefined) return registry
+
+  gauge('training_jobs_active', 'Runs that are being trained.').set(figures.runsActive)
+  const counted: [FinalState, string][] = [
+    ['completed', 'Runs that came to a trained agent.'],
+    ['failed', 'Runs that failed.'],
+    ['cancelled', 'Runs that were cancelled.'],
+  ]
+  for (const [state, help] of counted)
+    new Counter({ name: `training_jobs_${state}_total`, help, registers }).inc(figures.ended[state].runs)
+  registry.registerMetric(runDurations(figures))
+
+  const length = gauge('queue_length', 'Jobs that wait for a worker, by kind.', 'kind')
+  const leased = gauge('queue_leased', 'Jobs that a worker has, by kind.', 'kind')
+  for (const [kind, jobs] of Object.entries(figures.queue)) {
+    length.set({ kind }, jobs.waiting)
+    leased.set({ kind }, jobs.leased)
+  }
+
+  gauge('workers_connected', 'Workers heard of within the last two minutes.').set(figures.workersConnected)
+  for (const share of ['cpu', 'gpu', 'memory'] as const) {
+    const usage = gauge(`worker_${share}_usage`, `Share of a worker's ${share} in use, 0 to 1.`, 'worker')
+    for (const [name, worker] of figures.usage) if (worker[share] !== null) usage.set({ worker: name }, worker[share])
+  }
+  return registry
+}
+
+/**
+ * A histogram whose buckets have been counted already, which is more than the library's own takes. Of a metric the registry
+ * reads its name, and what `get` gives.
+ */
+function runDurations({ ended }: ScrapedFigures): Histogram {
+  const name = 'training_job_duration_seconds'
+  const values = Object.entries(ended).flatMap(([state, { durations }]) => [
+    ...durationBuckets.map((le, index) => ({
+      metricName: `${name}_bucket`,
+      labels: { state, le },
+      value: durations.atMost[index],
+    })),
+    { metricName: `${name}_bucket`, labels: { state, le: '+Inf' }, value: durations.runs },
+    { metricName: `${name}_sum`, labels: { state }, value: durations.seconds },
+    { metricName: `${name}_count`, labels: { state }, value: durations.runs },
+  ])
+  const help = 'Time from the first lease of a run to its end, by how it ended.'
+  return { name, get: async () => ({ name, help, type: 'histogram', values }) } as unknown as Histogram
+}
+
+/** Ends of a run that are for good: what has come to one of them is counted once, whatever happens later. */
+type FinalState = 'completed' | 'failed' | 'cancelled'
+
+/** What the database knows at a scrape: the same for every replica, and after every restart. */
+type ScrapedFigures = {
+  runsActive: number
+  /** By their end: how many, and of those that had begun how long they took. */
+  ended: Record<FinalState, { runs: number; durations: Durations }>
+  queue: Record<JobKind, { waiting: number; leased: number }>
+  /** Workers heard of within two leases. */
+  workersConnected: number
+  /** By name, the first 200 of them; where several have one name, the busiest. */
+  usage: Map<string, WorkerUsage>
+}
+
+/** `atMost[i]` runs took `durationBuckets[i]` seconds at most. */
+type Durations = { runs: number; seconds: number; atMost: number[] }
+
+/** Seconds from a run's first lease to its end: from a few seconds to three days. */
+const durationBuckets = [10, 30, 60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 259_200]
+
+/** A name a worker is a series in Prometheus: there are no more of them than this, whatever workers call themselves. */
+const MAX_WORKERS = 200
+const WORKER_SECONDS = 120
+/** However often is asked: figures are read once a second, and take a twentieth of one connection at most. */
+const FRESH_MS = 1_000
+const DUTY = 20
+
+/** Gives the figures, read anew only where the last ones are old enough; whoever asks meanwhile shares the answer. */
+export function scrapedFigures(services: Pick<Services, 'database' | 'config' | 'log'>): () => Promise<ScrapedFigures> {
+  let current: Promise<ScrapedFigures> | undefined
+  let goodUntilMs = 0
+  return () => {
+    const startedMs = performance.now()
+    if (current === undefined || startedMs >= goodUntilMs) {
+      goodUntilMs = Number.POSITIVE_INFINITY
+      current = readFigures(services).finally(() => {
+        const nowMs = performance.now()
+        goodUntilMs = nowMs + Math.max(FRESH_MS, DUTY * (nowMs - startedMs))
+      })
+    }
+    return current
+  }
+}
+
+async function readFigures(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<ScrapedFigures> {
+  const { database } = services
+  // One after the other: figures take one connection, whoever else waits for one.
+  const runs = await readRuns(database)
+  const queue = await readQueue(services)
+  return { ...runs, queue, ...(await readWorkers(database)) }
+}
+
+async function readRuns({ query }: Database): Promise<Pick<ScrapedFigures, 'runsActive' | 'ended'>> {
+  const seconds = sql`extract(epoch from ended_at - started_at)`
+  const atMost = sql.join(
+    durationBuckets.map((bucket) => sql`count(*) filter (where ${seconds} <= ${sql.lit(bucket)})`),
+  )
+  const { rows } = await sql<{ state: string; runs: number } & { begun: number; seconds: number; at_most: number[] }>`
+    select state, count(*) as runs, count(${seconds}) as begun, coalesce(sum(${seconds}), 0)::float8 as seconds,
+      array[${atMost}] as at_most
+    from training_runs where state in ('running', 'completed', 'failed', 'cancelled') group by state`.execute(query)
+  const of = (state: string) => rows.find((row) => row.state === state)
+  const ended = (state: FinalState) => {
+    const row = of(state)
+    const none = durationBuckets.map(() => 0)
+    return {
+      runs: row?.runs ?? 0,
+      durations: { runs: row?.begun ?? 0, seconds: row?.seconds ?? 0, atMost: row?.at_most ?? none },
+    }
+  }
+  return {
+    runsActive: of('running')?.runs ?? 0,
+    ended: { completed: ended('completed'), failed: ended('failed'), cancelled: ended('cancelled') },
+  }
+}
+
+async function readQueue(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<ScrapedFigures['queue']> {
+  const counts = await (await jobQueue(services)).counts()
+  const of = (kind: JobKind) => {
+    const jobs = (state: string) =>
+      counts.filter((row) => row.kind === kind && row.state === state).reduce((sum, row) => sum + row.jobs, 0)
+    return { waiting: jobs('waiting'), leased: jobs('active') }
+  }
+  return { check: of('check'), evaluate: of('evaluate'), train: of('train') }
+}
+
+async function readWorkers({ query }: Database): Promise<Pick<ScrapedFigures, 'workersConnected' | 'usage'>> {
+  const recently = sql<boolean>`seen_at > now() - ${sql.lit(WORKER_SECONDS)} * interval '1 second'`
+  const { workers } = await query
+    .selectFrom('workers')
+    .select(({ fn }) => fn.countAll<number>().as('workers'))
+    .where(recently)
+    .executeTakeFirstOrThrow()
+  const greatest = (share: keyof WorkerUsage) =>
+    sql<number | null>`max((usage ->> ${sql.lit(share)})::float8)`.as(share)
+  const rows = await query
+    .selectFrom('workers')
+    .select(['name', greatest('cpu'), greatest('memory'), greatest('gpu')])
+    .where(recently)
+    .groupBy('name')
+    .orderBy('name')
+    .limit(MAX_WORKERS)
+    .execute()
+  const usage = new Map<string, WorkerUsage>()
+  for (const { name, ...shares } of rows) usage.set(shown(name), busier(usage.get(shown(name)), shares))
+  return { workersConnected: workers, usage }
+}
+
+/** A worker's name as a label; one that is not as the contract says is somebody's who went past it. */
+function shown(name: string): string {
+  return name.replace(/[^\w .:@()-]/g, '?').slice(0, 80)
+}
+
+function busier(one: WorkerUsage | undefined, other: WorkerUsage): WorkerUsage {
+  const greater = (a: number | null | undefined, b: number | null) => (a == null ? b : Math.max(a, b ?? a))
+  return {
+    cpu: greater(one?.cpu, other.cpu),
+    memory: greater(one?.memory, other.memory),
+    gpu: greater(one?.gpu, other.gpu),
   }
 }

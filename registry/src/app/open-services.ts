@@ -1,11 +1,10 @@
 import { openDatabase } from '../core/database/open-database.ts'
-import { openMail } from '../core/mail/open-mail.ts'
+import { openMail } from '../core/mail/mail.ts'
 import { createProcessMetrics } from '../core/observability/process-metrics.ts'
 import type { Log } from '../core/services.ts'
 import { openObjectStore } from '../core/storage/open-object-store.ts'
 import { type AppServices, openAppServices } from './app-services.ts'
-import { installationSecret } from './settings/installation-secret.ts'
-import type { Settings } from './settings/read-settings.ts'
+import { installationSecret, type Settings } from './settings/read-settings.ts'
 
 /** Opens what the settings name: all of it or, where a part cannot be had, none. */
 export async function openServices(settings: Settings, publicUrl: string, log: Log): Promise<AppServices> {

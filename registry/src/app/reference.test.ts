@@ -1,6 +1,6 @@
 import { dataFolder } from '@agentgym/testkit/registry'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { methods, type OpenApiDocument } from './openapi-document.ts'
+import { methods, type OpenApiDocument } from './documentation.ts'
 import { type RunningServer, serve } from './serve.ts'
 
 let server: RunningServer

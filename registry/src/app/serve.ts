@@ -1,9 +1,9 @@
 import { makeSecret } from '../core/access/secret.ts'
 import { type OpenSite, siteHost } from '../core/http/site.ts'
 import { jsonLog } from '../core/observability/json-log.ts'
-import { type ProcessFigures, processRegistries, readFigures } from '../core/observability/process-figures.ts'
-import type { RequestTracer } from '../core/observability/request-tracer.ts'
-import { startUpkeep } from '../core/scheduled-tasks/upkeep.ts'
+import { type ProcessFigures, processRegistries, readFigures } from '../core/observability/process-metrics.ts'
+import type { RequestTracer } from '../core/observability/tracing.ts'
+import { startScheduledTasks } from '../core/scheduled-tasks/scheduled-tasks.ts'
 import { createApp } from './app.ts'
 import type { AppServices } from './app-services.ts'
 import { createHttpListener, type HttpListener } from './http-listener.ts'
@@ -87,7 +87,7 @@ async function start(
   const site = await openSite?.(siteHost(services))
   const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted, tracer, site })
   listener.answerWith(app.fetch)
-  const upkeep = startUpkeep(services, rooms.upkeep, stopping.signal)
+  const upkeep = startScheduledTasks(services, rooms.upkeep, stopping.signal)
   return async () => {
     stopping.abort()
     rooms.drain()

@@ -1,8 +1,7 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/core/database/database.ts'
-import { findPendingCode } from '../../src/modules/accounts/device-codes.store.ts'
-import { decideDeviceCode } from '../../src/modules/accounts/device-log-in.ts'
+import { decideDeviceCode, findPendingCode } from '../../src/modules/accounts/device-log-in.ts'
 import { type HttpRegistry, type Json, openHttpRegistry } from './http-registry.ts'
 import { packScenario, publishDocument } from './scenario-package.ts'
 

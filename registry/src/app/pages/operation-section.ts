@@ -1,7 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../../core/http/pages/page.ts'
-import { inline, nothing, prose } from '../../core/http/pages/prose.ts'
-import { exampleOf, type FieldRow, fieldRows, type JsonSchema, type SchemaComponents, typeOf } from './schema-fields.ts'
+import { type Html, inline, nothing, prose } from '../../core/http/pages/page.ts'
 
 type Content = Record<string, { schema?: JsonSchema }>
 type Parameter = { name: string; in: string; required?: boolean; description?: string; schema?: JsonSchema }
@@ -110,4 +108,152 @@ const pathExamples: Record<string, string> = {
   package: '@acme/cart-pole',
   version: '1.0.0',
   tag: 'latest',
+}
+
+/** A JSON Schema as OpenAPI 3.1 has it, as far as the reference shows it. */
+type JsonSchema = {
+  $ref?: string
+  type?: string | string[]
+  format?: string
+  description?: string
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  items?: JsonSchema
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  allOf?: JsonSchema[]
+  additionalProperties?: JsonSchema | boolean
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  pattern?: string
+}
+export type SchemaComponents = Record<string, JsonSchema>
+
+/** One line of a table of fields; `field` is a path such as `packages[].name`. */
+type FieldRow = { field: string; type: string; required: boolean; description: string }
+
+const DEEPEST = 4
+/** Longer lists of values are cut. */
+const MOST_VALUES = 12
+
+/** The fields of a schema, those of objects within it as well, in the order in which they are declared. */
+function fieldRows(schema: JsonSchema, components: SchemaComponents, prefix = '', depth = 0): FieldRow[] {
+  const resolved = resolve(schema, components)
+  if (resolved.items !== undefined) return fieldRows(resolved.items, components, `${prefix}[]`, depth)
+  const required = new Set(resolved.required)
+  return Object.entries(resolved.properties ?? {}).flatMap(([name, property]) => {
+    const field = prefix === '' ? name : `${prefix}.${name}`
+    const inner = resolve(property, components)
+    const row = {
+      field,
+      type: typeOf(property, components),
+      required: required.has(name),
+      description: property.description ?? inner.description ?? '',
+    }
+    return depth === DEEPEST ? [row] : [row, ...fieldRows(inner, components, field, depth + 1)]
+  })
+}
+
+/** Follows a reference, and the one alternative of several that is not null. */
+function resolve(schema: JsonSchema, components: SchemaComponents): JsonSchema {
+  if (schema.$ref !== undefined) return resolve(components[schema.$ref.split('/').at(-1) ?? ''] ?? {}, components)
+  const real = alternatives(schema).filter(({ type }) => type !== 'null')
+  if (real.length === 1) return { ...resolve(real[0], components), description: schema.description }
+  if (schema.allOf !== undefined) return merge(schema.allOf.map((part) => resolve(part, components)))
+  return schema
+}
+
+function alternatives({ anyOf, oneOf }: JsonSchema): JsonSchema[] {
+  return anyOf ?? oneOf ?? []
+}
+
+function merge(parts: JsonSchema[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
+    required: parts.flatMap(({ required }) => required ?? []),
+  }
+}
+
+/** A type in a few words: `string, 3–32 characters`, `integer 1–100, 20 unless told`, `"free" | "paid"`, `… or null`. */
+function typeOf(schema: JsonSchema, components: SchemaComponents): string {
+  const words = typeWords(schema, components)
+  return schema.default === undefined ? words : `${words}, ${JSON.stringify(schema.default)} unless told`
+}
+
+function typeWords(schema: JsonSchema, components: SchemaComponents): string {
+  if (schema.$ref !== undefined) return typeWords(resolve(schema, components), components)
+  const choices = alternatives(schema)
+  if (choices.length > 0) {
+    const names = choices.map((choice) => (choice.type === 'null' ? 'null' : typeWords(choice, components)))
+    return [...new Set(names)].join(' or ')
+  }
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return valueList(schema.enum)
+  const types = [schema.type ?? 'any'].flat()
+  return types.map((type) => oneType(type, schema, components)).join(' or ')
+}
+
+function valueList(values: unknown[]): string {
+  const shown = values.slice(0, MOST_VALUES).map((value) => JSON.stringify(value))
+  return `${shown.join(' | ')}${values.length > MOST_VALUES ? ` | … ${values.length - MOST_VALUES} more` : ''}`
+}
+
+function oneType(type: string, schema: JsonSchema, components: SchemaComponents): string {
+  if (type === 'array')
+    return `list of ${typeWords(schema.items ?? {}, components)}${range(schema.minItems, schema.maxItems)}`
+  if (type === 'string' && schema.format !== undefined) return `string, ${schema.format}`
+  if (type === 'string') {
+    const length = range(schema.minLength, schema.maxLength)
+    return length === '' ? 'string' : `string,${length} characters`
+  }
+  if (type === 'integer' || type === 'number') return `${type}${range(schema.minimum, schema.maximum)}`
+  if (type === 'object' && typeof schema.additionalProperties === 'object' && schema.properties === undefined)
+    return `map to ${typeWords(schema.additionalProperties, components)}`
+  return type
+}
+
+function range(low: number | undefined, high: number | undefined): string {
+  // zod bounds every integer by what JavaScript can count to: that says nothing.
+  const from = low === undefined || low <= Number.MIN_SAFE_INTEGER ? undefined : low
+  const to = high === undefined || high >= Number.MAX_SAFE_INTEGER ? undefined : high
+  if (from === undefined && to === undefined) return ''
+  if (from === undefined) return ` at most ${to}`
+  return to === undefined ? ` at least ${from}` : ` ${from}–${to}`
+}
+
+/** A value that the schema accepts, or nearly: for the examples of the reference. */
+function exampleOf(schema: JsonSchema, components: SchemaComponents, name = '', depth = 0): unknown {
+  const resolved = resolve(schema, components)
+  if (resolved.default !== undefined) return resolved.default
+  if (resolved.const !== undefined) return resolved.const
+  if (resolved.enum !== undefined) return resolved.enum[0]
+  if (resolved.items !== undefined) return [exampleOf(resolved.items, components, name, depth + 1)]
+  if (resolved.properties !== undefined) {
+    if (depth > DEEPEST) return {}
+    const entries = Object.entries(resolved.properties)
+    return Object.fromEntries(entries.map(([key, inner]) => [key, exampleOf(inner, components, key, depth + 1)]))
+  }
+  const [type] = [resolved.type ?? 'string'].flat()
+  if (type === 'boolean') return true
+  if (type === 'integer' || type === 'number') return Math.max(1, resolved.minimum ?? 1)
+  if (type === 'object') return {}
+  if (resolved.format === 'date-time') return '2026-01-31T12:00:00Z'
+  return wellKnown[name] ?? '…'
+}
+
+const wellKnown: Record<string, string> = {
+  username: 'acme',
+  email: 'acme@example.com',
+  name: '@acme/cart-pole',
+  version: '1.0.0',
+  title: 'Cart pole',
+  kinds: 'check',
 }

@@ -1,20 +1,20 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
+import type { Database } from '../../core/database/database.ts'
 import type { OpenSite } from '../../core/http/site.ts'
 import type { LogLevel } from '../../core/observability/json-log.ts'
-import type { ProcessGroup } from '../../core/observability/process-group.ts'
+import type { ProcessGroup } from '../../core/observability/process-metrics.ts'
 import {
   isTracingWanted,
   type TracingSettings,
   tracingSettings,
   tracingVariables,
-} from '../../core/observability/tracing-settings.ts'
-import type { ServerConfig } from '../../core/services.ts'
+} from '../../core/observability/tracing.ts'
+import type { MarketConfig, ServerConfig } from '../../core/services.ts'
 import { type ObjectStoreAddress, s3AddressFrom } from '../../core/storage/open-object-store.ts'
-import { marketSettings, marketVariables } from './market-settings.ts'
 
 const MEBIBYTE = 2 ** 20
 const MOST_PROCESSES = 64
@@ -40,6 +40,32 @@ function ed25519Key(text: string, context: z.RefinementCtx<string>): KeyObject {
   }
   context.addIssue({ code: 'custom', message: 'an Ed25519 private key in PEM', input: '' })
   return z.NEVER
+}
+
+const basisPoints = z
+  .string()
+  .regex(/^\d{1,5}$/, 'a whole number')
+  .transform(Number)
+  .refine((value) => value <= 10_000, 'a number from 0 to 10000')
+const days = z
+  .string()
+  .regex(/^\d{1,4}$/, 'a whole number')
+  .transform(Number)
+  .refine((value) => value <= 3_650, 'a number from 0 to 3650')
+/** Printable, without a space; never shown. */
+const secret = z.string().regex(/^[\x21-\x7e]{8,}$/, 'at least 8 printable characters without a space')
+
+const marketVariables = {
+  AGENTGYM_PLATFORM_FEE_BASIS_POINTS: basisPoints,
+  AGENTGYM_ROYALTY_CAP_BASIS_POINTS: basisPoints,
+  AGENTGYM_PRICE_NOTICE_DAYS: days,
+  AGENTGYM_PAYOUT_HOLD_DAYS: days,
+  AGENTGYM_STRIPE_SECRET_KEY: secret,
+  AGENTGYM_STRIPE_WEBHOOK_SECRET: secret,
+  AGENTGYM_STRIPE_API_ADDRESS: z
+    .string()
+    .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'an address with http: or https:'),
+  AGENTGYM_MONEY_ON_PGLITE: z.literal('allow', 'allow, which takes real money into a database that may lose it'),
 }
 
 /** What each variable of the environment may be; README.md says what it does. */
@@ -199,4 +225,49 @@ function invalid(variable: string, what: string): AgentGymError {
     hint: 'registry/README.md lists the settings.',
     data: { field: variable },
   })
+}
+
+type Read = { [Name in keyof typeof marketVariables]?: z.output<(typeof marketVariables)[Name]> }
+
+/** Defaults for what is not set. `refuse` throws, naming a variable that is wrong beside the others. */
+function marketSettings(read: Read, refuse: (variable: string, what: string) => Error): MarketConfig {
+  const feeBasisPoints = read.AGENTGYM_PLATFORM_FEE_BASIS_POINTS ?? 1_000
+  const royaltyCapBasisPoints = read.AGENTGYM_ROYALTY_CAP_BASIS_POINTS ?? 2_000
+  if (feeBasisPoints + royaltyCapBasisPoints > 10_000)
+    throw refuse(
+      'AGENTGYM_ROYALTY_CAP_BASIS_POINTS',
+      'and AGENTGYM_PLATFORM_FEE_BASIS_POINTS are more than a whole price, 10000, together',
+    )
+  return {
+    feeBasisPoints,
+    royaltyCapBasisPoints,
+    priceNoticeDays: read.AGENTGYM_PRICE_NOTICE_DAYS ?? 7,
+    payoutHoldDays: read.AGENTGYM_PAYOUT_HOLD_DAYS ?? 14,
+    stripe: stripeSettings(read, refuse),
+    moneyOnPglite: read.AGENTGYM_MONEY_ON_PGLITE === 'allow',
+  }
+}
+
+function stripeSettings(read: Read, refuse: (variable: string, what: string) => Error): MarketConfig['stripe'] {
+  const { AGENTGYM_STRIPE_SECRET_KEY: secretKey, AGENTGYM_STRIPE_WEBHOOK_SECRET: webhookSecret } = read
+  if (secretKey === undefined && webhookSecret === undefined) return null
+  if (secretKey === undefined) throw refuse('AGENTGYM_STRIPE_SECRET_KEY', 'is missing beside the webhook secret')
+  if (webhookSecret === undefined) throw refuse('AGENTGYM_STRIPE_WEBHOOK_SECRET', 'is missing beside the secret key')
+  return { secretKey, webhookSecret, apiAddress: read.AGENTGYM_STRIPE_API_ADDRESS ?? null }
+}
+
+/** The secret that all replicas of an installation share: made by whichever starts first, read by the others. */
+export async function installationSecret({ query }: Database): Promise<Uint8Array> {
+  const name = 'secret'
+  await query
+    .insertInto('installation')
+    .values({ name, value: randomBytes(32).toString('hex') })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
+  const { value } = await query
+    .selectFrom('installation')
+    .select('value')
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow()
+  return Buffer.from(value, 'hex')
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { methods, type OpenApiDocument } from '../openapi-document.ts'
+import { methods, type OpenApiDocument } from '../documentation.ts'
 
 type Schemas = Record<string, unknown>
 type Operation = {

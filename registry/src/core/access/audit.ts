@@ -1,5 +1,5 @@
 import type { Queries } from '../database/database.ts'
-import type { Actor } from './actor.ts'
+import type { Actor } from './authorise.ts'
 
 export type AuditEntry = {
   /** Who did it; null for what nobody is known to have done. */

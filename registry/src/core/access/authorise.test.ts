@@ -5,9 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertAccount } from '../../modules/accounts/accounts.store.ts'
 import type { Database } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
-import type { Actor, Permission, Scope } from './actor.ts'
 import { recordAudit } from './audit.ts'
-import { authorise, requireActor, requireOperator } from './authorise.ts'
+import { type Actor, authorise, type Permission, requireActor, requireOperator, type Scope } from './authorise.ts'
 import { putMember, removeMember } from './memberships.store.ts'
 
 const roles: Role[] = ['viewer', 'member', 'admin', 'owner']

@@ -1,10 +1,10 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type TokenScope, tokenScopeSchema } from '@agentgym/contract'
+import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
-import type { Actor, Permission, Scope } from './actor.ts'
 import { roleIn } from './memberships.store.ts'
 
-export type AuthoriseOptions = {
+type AuthoriseOptions = {
   /** What a token needs for it. A session may do all that its user may. */
   scope: Scope
   /**
@@ -92,4 +92,48 @@ export function packageNotFound(name: string): AgentGymError {
     hint: 'If it is private, log in as a member of its account.',
     data: { name },
   })
+}
+
+/** What a token may do; a session may do all that its user may. */
+export const scopes = tokenScopeSchema.options
+export type Scope = TokenScope
+
+/** Whoever makes a request: known by session cookie or by token. */
+export type Actor = {
+  accountId: string
+  username: string
+  emailVerified: boolean
+  operator: boolean
+  /** Null for a session. */
+  tokenId: string | null
+  scopes: ReadonlySet<Scope>
+}
+
+/**
+ * The one question every route asks (implemented in auth): may this actor do that to the scope `owner` (account id)?
+ * `read` of a private package needs membership (viewer up), `publish` member, `manage` admin, `own` owner; and the scope of
+ * the token. Denials throw AgentGymError: `unauthenticated` (401) without an actor, `forbidden` (403) otherwise, or
+ * `package_not_found` (404) where the very existence is private.
+ */
+export type Permission = 'read' | 'publish' | 'manage' | 'own'
+
+/**
+ * Whether somebody who was known when a long request began still is: the account not disabled, the token neither revoked
+ * nor expired. A session that has ended is not noticed.
+ */
+export async function actorHolds(query: Queries, { accountId, tokenId }: Actor): Promise<boolean> {
+  const row = await query
+    .selectFrom('accounts')
+    .leftJoin('tokens', (join) =>
+      join
+        .onRef('tokens.account_id', '=', 'accounts.id')
+        .on('tokens.id', '=', tokenId)
+        .on('tokens.revoked_at', 'is', null)
+        .on((on) => on.or([on('tokens.expires_at', 'is', null), on('tokens.expires_at', '>', sql<Date>`now()`)])),
+    )
+    .select('tokens.id as token')
+    .where('accounts.id', '=', accountId)
+    .where('accounts.disabled_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined && (tokenId === null || row.token !== null)
 }

@@ -1,6 +1,6 @@
 import type { AgentGymError } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { refuseCrossSiteWrite } from './cross-site.ts'
+import { refuseCrossSiteWrite } from './request-limits.ts'
 
 const publicUrl = 'http://localhost:4477'
 const json = 'application/json'

@@ -1,6 +1,6 @@
 import type { ErrorReport } from '@agentgym/contract'
 import type { HttpBindings } from '@hono/node-server'
-import type { Actor } from '../access/actor.ts'
+import type { Actor } from '../access/authorise.ts'
 import type { RouteRules } from './route.ts'
 import type { SiteCall } from './site.ts'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../database/schema.ts'
-import type { UpkeepTask } from '../scheduled-tasks/upkeep.ts'
+import type { ScheduledTask } from '../scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../services.ts'
 
 export type IdempotentRequest = {
@@ -85,7 +85,7 @@ function ordered(value: unknown): unknown {
 
 const keptDays = 30
 
-export function idempotencyTasks(services: Pick<Services, 'database'>): UpkeepTask[] {
+export function idempotencyTasks(services: Pick<Services, 'database'>): ScheduledTask[] {
   return [{ name: 'market.idempotency-keys', everyMs: 3_600_000, run: () => deleteOldKeys(services) }]
 }
 

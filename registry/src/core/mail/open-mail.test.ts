@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openMail } from './open-mail.ts'
+import { openMail } from './mail.ts'
 
 const message = {
   to: 'ann@example.com',

@@ -7,7 +7,7 @@ import { currentTraceparent } from '../http/request-context.ts'
 import { createRoutes } from '../http/route.ts'
 import type { ServerConfig } from '../services.ts'
 import { openTracing } from './open-tracing.ts'
-import { tracingSettings } from './tracing-settings.ts'
+import { tracingSettings } from './tracing.ts'
 
 const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const run = '3b241101-e2bb-4255-8caf-4136c566a962'

@@ -15,8 +15,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { Log } from '../services.ts'
 import { version } from '../version.ts'
-import type { RequestTracer } from './request-tracer.ts'
-import type { TracingSettings } from './tracing-settings.ts'
+import type { RequestTracer, TracingSettings } from './tracing.ts'
 
 /** How long the process waits at its end for a collector to take the last spans. */
 const CLOSE_MS = 5_000

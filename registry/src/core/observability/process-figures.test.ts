@@ -4,13 +4,13 @@ import { parseExposition } from '../../app/testing/parse-exposition.ts'
 import {
   addCounts,
   countsOf,
+  createProcessMetrics,
   exposition,
   groupRegistries,
   type ProcessFigures,
   processRegistries,
   readFigures,
-} from './process-figures.ts'
-import { createProcessMetrics } from './process-metrics.ts'
+} from './process-metrics.ts'
 
 const connections = { active: 1, idle: 2, waiting: 0 }
 type Database = Parameters<typeof processRegistries>[0]['database']

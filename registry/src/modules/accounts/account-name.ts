@@ -1,5 +1,4 @@
 import { AgentGymError } from '@agentgym/contract'
-import { canonicalName } from './canonical-name.ts'
 
 const maxLength = 39
 /** A username is an npm scope, a part of addresses and a folder's name: no more than these. */
@@ -67,4 +66,12 @@ function nameInvalid(username: string, why: string): AgentGymError {
     hint: 'For example acme or jane-doe.',
     data: { field: 'username' },
   })
+}
+
+/**
+ * What look-alike names share, after PyPI's `ultranormalize_name`: lower case, without `.`, `_` and `-`; l and i as 1, o as
+ * 0. Two names with one canonical form cannot stand beside each other: the database holds it unique.
+ */
+export function canonicalName(text: string): string {
+  return text.toLowerCase().replace(/[._-]/g, '').replace(/[li]/g, '1').replace(/o/g, '0')
 }

@@ -2,7 +2,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
-import { accountRoutes } from './account-routes.ts'
+import { accountRoutes } from './accounts.routes.ts'
 import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
 /**

@@ -11,10 +11,18 @@ import { organisationsOf } from '../../core/access/memberships.store.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
-import { sendVerification } from './account-mail.ts'
 import { type Account, findAccountById } from './accounts.store.ts'
-import { changePassword } from './change-password.ts'
-import { signUp } from './sign-up.ts'
+import { auditRoutes } from './audit.routes.ts'
+import { deviceCodeRoutes } from './device-codes.routes.ts'
+import { devicePageRoutes } from './device-page.routes.ts'
+import { changePassword } from './log-in.ts'
+import { mailLinkRoutes, mailPageRoutes } from './mail-links.routes.ts'
+import { oauthRoutes } from './oauth.routes.ts'
+import { oauthProviders, type Providers } from './oauth-log-in.ts'
+import { organisationRoutes } from './organisations.routes.ts'
+import { sessionRoutes } from './sessions.routes.ts'
+import { sendVerification, signUp } from './sign-up.ts'
+import { tokenRoutes } from './tokens.routes.ts'
 
 const signUpRoute = defineRoute({
   method: 'post',
@@ -72,7 +80,7 @@ const verificationMailRoute = defineRoute({
 })
 
 /** The account of whoever asks, and how one gets it. */
-export function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
+function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
   const { database } = services
   const routes = createRoutes()
 
@@ -114,4 +122,23 @@ async function ownAccount({ database }: Services, id: string): Promise<Account> 
 
 function shown({ username, kind, email, email_verified_at }: Account, operator: boolean) {
   return { username, kind, email, email_verified: email_verified_at !== null, operator }
+}
+
+/** Every route about accounts; mount it behind `authenticate`. `providers`: through whom else one can log in. */
+export function accountRoutes(
+  services: Services,
+  providers: Providers = oauthProviders(services.config),
+): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.route('/', ownAccountRoutes(services))
+  routes.route('/', sessionRoutes(services))
+  routes.route('/', tokenRoutes(services))
+  routes.route('/', organisationRoutes(services))
+  routes.route('/', mailLinkRoutes(services))
+  routes.route('/', deviceCodeRoutes(services))
+  routes.route('/', oauthRoutes(services, providers))
+  routes.route('/', devicePageRoutes(services, Object.keys(providers)))
+  routes.route('/', mailPageRoutes(services))
+  routes.route('/', auditRoutes(services))
+  return routes
 }

@@ -1,9 +1,9 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Selectable, Transaction } from 'kysely'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { AccountTable, Schema } from '../../core/database/schema.ts'
-import { findableUsername } from './account-name.ts'
-import { canonicalName } from './canonical-name.ts'
+import { canonicalName, findableUsername } from './account-name.ts'
 
 export type Account = Selectable<AccountTable>
 type NewAccount = {
@@ -101,4 +101,31 @@ export async function requireAccount(
     message: `There is no ${kind} ${JSON.stringify(username.slice(0, 100))}.`,
     data: { username: username.slice(0, 100) },
   })
+}
+
+/**
+ * The account that a request is for: whoever asks, or the one of that name, of which it is not said whether they may act for
+ * it. `hint` says what else to do. Throws `account_not_found`.
+ */
+export async function accountAskedFor(
+  query: Queries,
+  { accountId, username }: Actor,
+  asked: string | undefined,
+  hint: string,
+): Promise<{ id: string; username: string }> {
+  const wanted = asked?.toLowerCase()
+  if (wanted === undefined || wanted === username) return { id: accountId, username }
+  const found = await query
+    .selectFrom('accounts')
+    .select(['id', 'username'])
+    .where('username', '=', wanted)
+    .executeTakeFirst()
+  if (found === undefined)
+    throw new AgentGymError({
+      code: 'account_not_found',
+      message: `There is no account "${wanted}".`,
+      hint,
+      data: { field: 'account' },
+    })
+  return found
 }

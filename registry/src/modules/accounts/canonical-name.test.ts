@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { canonicalName } from './canonical-name.ts'
+import { canonicalName } from './account-name.ts'
 
 const name = fc.string({ unit: fc.constantFrom(...'abilLIoO01.-_xyz9'), maxLength: 20 })
 

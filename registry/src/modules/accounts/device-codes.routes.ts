@@ -9,8 +9,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
-import { createDeviceCode, deviceCodeSeconds, pollSeconds } from './device-codes.store.ts'
-import { redeemDeviceCode } from './device-log-in.ts'
+import { createDeviceCode, deviceCodeSeconds, pollSeconds, redeemDeviceCode } from './device-log-in.ts'
 import { shownToken } from './tokens.routes.ts'
 
 const createDeviceCodeRoute = defineRoute({

@@ -2,7 +2,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
-import { normaliseUserCode } from './device-codes.store.ts'
+import { normaliseUserCode } from './device-log-in.ts'
 import { type Answer, type AuthServer, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
 
 describeOnEngines('device log-in on $kind', ({ open }) => {

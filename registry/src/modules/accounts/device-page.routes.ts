@@ -1,18 +1,17 @@
-import { AgentGymError, errorCatalogue } from '@agentgym/contract'
+import { AgentGymError, errorCatalogue, tokenScopes } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
+import { html } from 'hono/html'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { z } from 'zod'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor, Scope } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'
 import { checkFormToken, makeFormToken } from '../../core/http/form-token.ts'
-import type { Html } from '../../core/http/pages/page.ts'
+import { type Html, page } from '../../core/http/pages/page.ts'
 import { declare, type RouteRules, requestInvalid } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
-import { type DeviceCode, findPendingCode } from './device-codes.store.ts'
-import { decideDeviceCode, scopesOf } from './device-log-in.ts'
-import { approvePage, codePage, decidedPage, logInPage } from './device-page.ts'
+import { type DeviceCode, decideDeviceCode, findPendingCode, scopesOf } from './device-log-in.ts'
 import { logIn } from './log-in.ts'
 
 /** Pages with plain forms, each with a proof of its own in a hidden field. */
@@ -122,4 +121,86 @@ async function readForm(c: Context<Env>): Promise<Form> {
   const parsed = formSchema.safeParse(await c.req.parseBody())
   if (parsed.success) return parsed.data
   throw requestInvalid(parsed.error, 'form')
+}
+
+type Failure = { failure?: string }
+
+/** Asks for the code that the terminal shows. */
+function codePage({ userCode, failure }: { userCode: string } & Failure): Html {
+  return framed(
+    'Log in on a device',
+    html`
+<p class="lead">Enter the code that your terminal shows.</p>
+<form method="get" action="/device">
+<label>Code<input name="user_code" value="${userCode}" autocomplete="off" autocapitalize="characters" spellcheck="false" required autofocus></label>
+${failed(failure)}
+<button>Continue</button>
+</form>`,
+  )
+}
+
+/** Asks who is there, before anything about the code is told. */
+function logInPage(
+  form: { userCode: string; username: string; formToken: string; providers: string[] } & Failure,
+): Html {
+  const back = encodeURIComponent(`/device?user_code=${encodeURIComponent(form.userCode)}`)
+  return framed(
+    'Log in',
+    html`
+<p class="lead">Log in to decide about the code of your terminal.</p>
+<form method="post" action="/device">
+<input type="hidden" name="step" value="log-in">
+<input type="hidden" name="form_token" value="${form.formToken}">
+<input type="hidden" name="user_code" value="${form.userCode}">
+<label>Username<input name="username" value="${form.username}" autocomplete="username" autocapitalize="none" required></label>
+<label>Password<input name="password" type="password" autocomplete="current-password" required></label>
+${failed(form.failure)}
+<button>Log in</button>
+</form>
+${form.providers.map((provider) => html`<p><a href="/v1/oauth/${provider}?return_to=${back}">Log in with ${titles[provider] ?? provider}</a></p>`)}`,
+  )
+}
+const titles: Record<string, string> = { github: 'GitHub', google: 'Google' }
+
+/** Asks for the decision. Shows the code again: whoever was sent a link by somebody else must be able to notice. */
+function approvePage(code: {
+  userCode: string
+  name: string
+  scopes: Scope[]
+  username: string
+  formToken: string
+}): Html {
+  return framed(
+    'Approve this log-in?',
+    html`
+<p><b>${code.name}</b> asks to act as <b>${code.username}</b>. It will be able to:</p>
+<ul>${code.scopes.map((scope) => html`<li>${tokenScopes[scope]}</li>`)}</ul>
+<p>Does your terminal show this code? If you did not just start a log-in there, deny it.</p>
+<pre><code>${code.userCode}</code></pre>
+<form method="post" action="/device">
+<input type="hidden" name="form_token" value="${code.formToken}">
+<input type="hidden" name="user_code" value="${code.userCode}">
+<button name="step" value="approve">Approve</button>
+<button name="step" value="deny" class="quiet">Deny</button>
+</form>`,
+  )
+}
+
+function decidedPage(state: 'approved' | 'denied'): Html {
+  return framed(
+    state === 'approved' ? 'Approved' : 'Denied',
+    html`<p class="lead">${
+      state === 'approved'
+        ? 'Your terminal is logged in. Close this page.'
+        : 'The terminal gets no token. Close this page.'
+    }</p>`,
+  )
+}
+
+export function framed(title: string, body: Html): Html {
+  return page({ title: `${title} · AgentGym`, body: [html`<h1>${title}</h1>`, body] })
+}
+
+export function failed(message: string | undefined): Html | '' {
+  return message === undefined ? '' : html`<p class="failure" role="alert">${message}</p>`
 }

@@ -1,12 +1,19 @@
 import { AgentGymError } from '@agentgym/contract'
+import { hash, verify } from '@node-rs/argon2'
+import type { Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { limitRate, type RateLimit, refundRate } from '../../core/access/rate-limit.ts'
+import type { Actor } from '../../core/access/authorise.ts'
+import { limitRate, type RateLimit, rateLimited, refundRate } from '../../core/access/rate-limit.ts'
+import type { Schema } from '../../core/database/schema.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Services } from '../../core/services.ts'
 import { findableUsername } from './account-name.ts'
-import { type Account, findAccount } from './accounts.store.ts'
-import { luciaSessions } from './lucia-sessions.ts'
-import { verifyPassword } from './password.ts'
+import { type Account, findAccount, findAccountById, updateAccount } from './accounts.store.ts'
+import { withdrawApprovals } from './device-log-in.ts'
+import { useMailToken, voidMailTokens } from './mail-tokens.store.ts'
+import { unlinkAll } from './oauth-log-in.ts'
+import { luciaSessions } from './sessions.ts'
+import { revokeAllTokens } from './tokens.store.ts'
 
 const window = { windowSeconds: 15 * 60 }
 /** Failures. Per network, so that nobody can lock another out of their account from afar with a handful of guesses. */
@@ -14,7 +21,7 @@ const perAccountAndNetwork: RateLimit = { limit: 10, ...window }
 const perAccount: RateLimit = { limit: 100, ...window }
 const perNetwork: RateLimit = { limit: 60, ...window }
 
-export type LogIn = {
+type LogIn = {
   username: string
   password: string
   ip: string
@@ -76,4 +83,114 @@ function limitsOf({ username, ip }: LogIn): [key: string, limit: RateLimit][] {
     [`log-in:${name}:${network}`, perAccountAndNetwork],
     [`log-in:${name}`, perAccount],
   ]
+}
+
+/** OWASP's first choice for Argon2id, the library's default variant: 19 MiB, two passes, one lane. */
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const maxPasswordLength = 200
+
+/** Of a random password that nobody knows: what an unknown user's password is compared with, so that it takes as long. */
+const dummyHash = '$argon2id$v=19$m=19456,t=2,p=1$0wiPlofgPCQoV0BTgTPBXA$ravyiAIk9y4mmF9Lq7B7UqQWyvhvJWg/KjxOjK/1Hwg'
+
+/** Each hash takes 19 MiB and a core: this many at once, as many waiting, and the rest is sent away. */
+const running = 2
+const waitingMost = 64
+let free = running
+const waiting: (() => void)[] = []
+
+export function hashPassword(password: string): Promise<string> {
+  return inTurn(() => hash(password.normalize('NFKC'), cost))
+}
+
+/**
+ * Whether this is the password. `null` for an account that is not there or has no password: false, after the same work.
+ */
+export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
+  const possible = stored !== null && password.length <= maxPasswordLength
+  const matches = await inTurn(() =>
+    verify(possible ? stored : dummyHash, password.slice(0, maxPasswordLength).normalize('NFKC')),
+  )
+  return possible && matches
+}
+
+async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (free === 0) {
+    if (waiting.length >= waitingMost) throw rateLimited(1)
+    // Whoever finishes hands its place on, so `free` stays as it is.
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  } else free -= 1
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next === undefined) free += 1
+    else next()
+  }
+}
+
+const guesses = { limit: 10, windowSeconds: 15 * 60 }
+
+/**
+ * Changes a password that is known. Every session ends; whoever came with one gets the cookie of a new one. Tokens stay:
+ * each has its own secret.
+ * Throws `credentials_invalid`, `rate_limited`.
+ */
+export async function changePassword(
+  services: Services,
+  actor: Actor,
+  change: { current_password: string; password: string; ip: string },
+): Promise<{ cookie: string | null }> {
+  const { database, config } = services
+  const account = await findAccountById(database.query, actor.accountId)
+  if (!(await verifyPassword(account?.password_hash ?? null, change.current_password)))
+    throw new AgentGymError({ code: 'credentials_invalid', message: 'The current password is wrong.' })
+  const passwordHash = await hashPassword(change.password)
+  return database.transaction(async (query) => {
+    await replacePassword(query, actor.accountId, passwordHash, config.secure)
+    const subject = `account:${actor.username}`
+    await recordAudit(query, { actor, action: 'password.change', subject, ip: change.ip })
+    return actor.tokenId === null ? luciaSessions(query, config).create(actor.accountId) : { cookie: null }
+  })
+}
+
+/**
+ * Sets a password by a mailed link, which proves the address as well. If it was not confirmed before, somebody else may
+ * have opened the account in its owner's name: then tokens and links to other providers go with the sessions.
+ * Throws `link_invalid`, `rate_limited`.
+ */
+export async function resetPassword(
+  services: Services,
+  { token, password, ip }: { token: string; password: string; ip: string },
+): Promise<void> {
+  const { database, config } = services
+  await limitRate(database, `reset-password:${clientNetwork(ip)}`, guesses)
+  const passwordHash = await hashPassword(password)
+  await database.transaction(async (query) => {
+    const { accountId, email } = await useMailToken(query, 'reset', token)
+    const account = await findAccountById(query, accountId)
+    // The address has moved to somebody else since.
+    if (account === undefined || account.email !== email || account.disabled_at !== null)
+      throw new AgentGymError({ code: 'link_invalid', message: 'This link is for an address that has changed.' })
+    if (account.email_verified_at === null) {
+      await revokeAllTokens(query, accountId)
+      await unlinkAll(query, accountId)
+      await updateAccount(query, accountId, { email_verified_at: new Date() })
+    }
+    await replacePassword(query, accountId, passwordHash, config.secure)
+    const actor = { accountId, tokenId: null }
+    await recordAudit(query, { actor, action: 'password.reset', subject: `account:${account.username}`, ip })
+  })
+}
+
+/** With a password goes everything that was got by the old one and is not a token. */
+async function replacePassword(
+  query: Transaction<Schema>,
+  accountId: string,
+  passwordHash: string,
+  secure: boolean,
+): Promise<void> {
+  await updateAccount(query, accountId, { password_hash: passwordHash })
+  await luciaSessions(query, { secure }).endAllOf(accountId)
+  await voidMailTokens(query, 'reset', accountId)
+  await withdrawApprovals(query, accountId)
 }

@@ -1,14 +1,24 @@
-import { requestPasswordResetSchema, resetPasswordRequestSchema, verifyEmailRequestSchema } from '@agentgym/contract'
+import {
+  AgentGymError,
+  errorCatalogue,
+  requestPasswordResetSchema,
+  resetPasswordRequestSchema,
+  verifyEmailRequestSchema,
+} from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { type Context, Hono } from 'hono'
+import { html } from 'hono/html'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { z } from 'zod'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
+import type { Html } from '../../core/http/pages/page.ts'
+import { createRoutes, declare, defineRoute, failures, type RouteRules } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
-import { sendPasswordReset } from './account-mail.ts'
-import { resetPassword } from './change-password.ts'
-import { verifyEmail } from './verify-email.ts'
+import { failed, framed } from './device-page.routes.ts'
+import { resetPassword } from './log-in.ts'
+import { sendPasswordReset, verifyEmail } from './sign-up.ts'
 
 const verifyRoute = defineRoute({
   method: 'post',
@@ -78,4 +88,84 @@ export function mailLinkRoutes(services: Services): OpenAPIHono<Env> {
   })
 
   return routes
+}
+
+/** Pages with plain forms, each with a proof of its own in a hidden field. */
+const rules: RouteRules = { access: 'anyone', csrf: 'form' }
+
+/**
+ * Where the links in mails lead. A link only shows a form, and the form acts: programs that read mail follow links. The
+ * token in the form is all the authority there is, so a form from elsewhere could do nothing that its sender could not.
+ */
+export function mailPageRoutes(services: Services): Hono<Env> {
+  const routes = new Hono<Env>()
+
+  routes.get('/verify-email', declare(rules), (c) => c.html(verifyPage({ token: c.req.query('token') ?? '' })))
+  routes.post('/verify-email', declare(rules), async (c) => {
+    const { token } = await fields(c)
+    return finish(
+      c,
+      (failure) => verifyPage({ token, failure }),
+      'Your address is confirmed.',
+      () => verifyEmail(services, { token, ip: c.get('ip') }),
+    )
+  })
+
+  routes.get('/reset-password', declare(rules), (c) => c.html(resetPage({ token: c.req.query('token') ?? '' })))
+  routes.post('/reset-password', declare(rules), async (c) => {
+    const { token, password } = await fields(c)
+    return finish(
+      c,
+      (failure) => resetPage({ token, failure }),
+      'Your password is set. Log in with it.',
+      async () => {
+        if (password.length < 10 || password.length > 200)
+          throw new AgentGymError({ code: 'request_invalid', message: 'A password has 10 to 200 characters.' })
+        await resetPassword(services, { token, password, ip: c.get('ip') })
+      },
+    )
+  })
+
+  return routes
+}
+
+function verifyPage({ token, failure }: { token: string; failure?: string }): Html {
+  return framed(
+    'Confirm your e-mail address',
+    html`
+<form method="post" action="/verify-email">
+<input type="hidden" name="token" value="${token}">
+${failed(failure)}
+<button>Confirm</button>
+</form>`,
+  )
+}
+
+function resetPage({ token, failure }: { token: string; failure?: string }): Html {
+  return framed(
+    'Choose a new password',
+    html`
+<p class="lead">At least 10 characters. Every session of your account ends.</p>
+<form method="post" action="/reset-password">
+<input type="hidden" name="token" value="${token}">
+<label>New password<input name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" required autofocus></label>
+${failed(failure)}
+<button>Set password</button>
+</form>`,
+  )
+}
+
+async function fields(c: Context<Env>): Promise<{ token: string; password: string }> {
+  const { token = '', password = '' } = await c.req.parseBody()
+  return { token: String(token).slice(0, 100), password: String(password) }
+}
+
+async function finish(c: Context<Env>, again: (failure: string) => Html, done: string, work: () => Promise<void>) {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof AgentGymError)) throw error
+    return c.html(again(error.message), errorCatalogue[error.code].status as ContentfulStatusCode)
+  }
+  return c.html(framed('Done', html`<p class="lead">${done}</p>`))
 }

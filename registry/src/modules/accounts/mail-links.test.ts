@@ -1,8 +1,8 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
-import { linkIdentity } from './oauth-identities.store.ts'
+import { backgroundSettled } from '../../core/scheduled-tasks/scheduled-tasks.ts'
+import { linkIdentity } from './oauth-log-in.ts'
 import { type AuthServer, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
 
 describeOnEngines('links in mails on $kind', ({ open }) => {

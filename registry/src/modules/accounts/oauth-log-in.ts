@@ -1,8 +1,11 @@
 import { AgentGymError } from '@agentgym/contract'
+import { decodeIdToken, GitHub, Google } from 'arctic'
 import type { Transaction } from 'kysely'
+import { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
+import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import type { Services } from '../../core/services.ts'
+import type { ServerConfig, Services } from '../../core/services.ts'
 import { checkUsername } from './account-name.ts'
 import {
   type Account,
@@ -12,9 +15,7 @@ import {
   isFirstAccount,
   updateAccount,
 } from './accounts.store.ts'
-import { luciaSessions } from './lucia-sessions.ts'
-import { findLinkedAccount, linkIdentity, type ProviderName } from './oauth-identities.store.ts'
-import type { Identity } from './oauth-providers.ts'
+import { luciaSessions } from './sessions.ts'
 
 /**
  * Logs in whoever another provider vouches for; `cookie` is a new session's. An identity belongs to the account that it
@@ -121,4 +122,107 @@ async function audit(
 ): Promise<void> {
   const actor = action === 'email.withdraw' ? null : { accountId: account.id, tokenId: null }
   await recordAudit(query, { actor, action, subject: `account:${account.username}`, ip, data: { provider } })
+}
+
+export const providerNames = ['github', 'google'] as const
+export type ProviderName = (typeof providerNames)[number]
+
+/** The account that logs in through this identity. `subject` is the provider's own id, never a name or an address. */
+async function findLinkedAccount(query: Queries, provider: ProviderName, subject: string): Promise<string | undefined> {
+  const row = await query
+    .selectFrom('oauth_identities')
+    .select('account_id')
+    .where('provider', '=', provider)
+    .where('subject', '=', subject)
+    .executeTakeFirst()
+  return row?.account_id
+}
+
+export async function linkIdentity(
+  query: Queries,
+  identity: { provider: ProviderName; subject: string; accountId: string },
+): Promise<void> {
+  await query
+    .insertInto('oauth_identities')
+    .values({ provider: identity.provider, subject: identity.subject, account_id: identity.accountId })
+    .execute()
+}
+
+export async function unlinkAll(query: Queries, accountId: string): Promise<void> {
+  await query.deleteFrom('oauth_identities').where('account_id', '=', accountId).execute()
+}
+
+/** Who somebody is to another provider. */
+export type Identity = {
+  /** The provider's own id: names and addresses there change hands. */
+  subject: string
+  /** What a username may be made of. */
+  login: string
+  /** Only where the provider has verified it. */
+  email: string | null
+}
+
+export type OauthProvider = {
+  authorisationUrl(request: { state: string; codeVerifier: string }): URL
+  /** Turns a code into who it stands for; fails where the provider does not know it. */
+  identify(code: string, codeVerifier: string): Promise<Identity>
+}
+
+export type Providers = Partial<Record<ProviderName, OauthProvider>>
+
+/** Those that the configuration has a client for. */
+export function oauthProviders(config: ServerConfig): Providers {
+  const { github, google } = config.oauth
+  const callback = (name: ProviderName) => `${config.publicUrl}/v1/oauth/${name}/callback`
+  return {
+    ...(github && { github: gitHub(new GitHub(github.clientId, github.clientSecret, callback('github'))) }),
+    ...(google && { google: googleAccounts(new Google(google.clientId, google.clientSecret, callback('google'))) }),
+  }
+}
+
+const gitHubUser = z.object({ id: z.int(), login: z.string() })
+const gitHubEmails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }))
+
+function gitHub(client: GitHub): OauthProvider {
+  return {
+    // GitHub's own `state` is all the protection that this client offers; it has no PKCE.
+    authorisationUrl: ({ state }) => client.createAuthorizationURL(state, ['user:email']),
+    identify: async (code) => {
+      const tokens = await client.validateAuthorizationCode(code)
+      const user = gitHubUser.parse(await readGitHub('/user', tokens.accessToken()))
+      const emails = gitHubEmails.parse(await readGitHub('/user/emails', tokens.accessToken()))
+      const primary = emails.find((email) => email.primary && email.verified)
+      return { subject: String(user.id), login: user.login, email: primary?.email ?? null }
+    },
+  }
+}
+
+async function readGitHub(path: string, accessToken: string): Promise<unknown> {
+  const response = await fetch(`https://api.github.com${path}`, {
+    headers: {
+      authorization: `Bearer ${accessToken}`,
+      accept: 'application/vnd.github+json',
+      'user-agent': 'AgentGym',
+    },
+    redirect: 'error',
+    signal: AbortSignal.timeout(10_000),
+  })
+  if (!response.ok) throw new Error(`api.github.com${path} answered ${response.status}`)
+  return response.json()
+}
+
+const googleClaims = z.object({ sub: z.string(), email: z.string().optional(), email_verified: z.boolean().optional() })
+
+function googleAccounts(client: Google): OauthProvider {
+  return {
+    authorisationUrl: ({ state, codeVerifier }) =>
+      client.createAuthorizationURL(state, codeVerifier, ['openid', 'email']),
+    identify: async (code, codeVerifier) => {
+      const tokens = await client.validateAuthorizationCode(code, codeVerifier)
+      // Straight from Google over TLS, so its signature adds nothing (OpenID Connect Core, 3.1.3.7).
+      const claims = googleClaims.parse(decodeIdToken(tokens.idToken()))
+      const email = claims.email_verified === true ? (claims.email ?? null) : null
+      return { subject: claims.sub, login: email?.split('@')[0] ?? '', email }
+    },
+  }
 }

@@ -7,9 +7,14 @@ import { z } from 'zod'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
-import { type ProviderName, providerNames } from './oauth-identities.store.ts'
-import { logInByOauth } from './oauth-log-in.ts'
-import type { Identity, OauthProvider, Providers } from './oauth-providers.ts'
+import {
+  type Identity,
+  logInByOauth,
+  type OauthProvider,
+  type ProviderName,
+  type Providers,
+  providerNames,
+} from './oauth-log-in.ts'
 
 const providerParam = z.object({ provider: z.string().max(40) })
 

@@ -3,8 +3,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { insertAccount } from './accounts.store.ts'
-import { logInByOauth, usernamesFrom } from './oauth-log-in.ts'
-import type { Identity, OauthProvider } from './oauth-providers.ts'
+import { type Identity, logInByOauth, type OauthProvider, usernamesFrom } from './oauth-log-in.ts'
 import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
 
 /** A provider in memory: a code stands for an identity, once, and only with the verifier that its log-in began with. */

@@ -12,7 +12,7 @@ import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { requireAccount } from './accounts.store.ts'
-import { createOrganisation, dropMember, setMember } from './manage-organisation.ts'
+import { createOrganisation, dropMember, setMember } from './organisations.ts'
 
 const organisationParam = z.object({ organisation: z.string() })
 const memberParam = organisationParam.extend({ username: z.string() })

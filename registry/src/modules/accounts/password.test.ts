@@ -1,6 +1,6 @@
 import type { AgentGymError } from '@agentgym/contract'
 import { expect, it } from 'vitest'
-import { hashPassword, verifyPassword } from './password.ts'
+import { hashPassword, verifyPassword } from './log-in.ts'
 
 it('hashes with Argon2id at the cost that OWASP asks for, salted', async () => {
   const [first, second] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])

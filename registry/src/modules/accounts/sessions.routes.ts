@@ -6,7 +6,7 @@ import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { logIn } from './log-in.ts'
-import { luciaSessions } from './lucia-sessions.ts'
+import { luciaSessions } from './sessions.ts'
 
 const logInRoute = defineRoute({
   method: 'post',

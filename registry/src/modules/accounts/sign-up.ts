@@ -1,9 +1,20 @@
+import { AgentGymError } from '@agentgym/contract'
 import { recordAudit } from '../../core/access/audit.ts'
+import { limitRate } from '../../core/access/rate-limit.ts'
+import { clientNetwork } from '../../core/http/client-address.ts'
+import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
-import { sendVerification } from './account-mail.ts'
 import { checkUsername } from './account-name.ts'
-import { type Account, insertAccount, isFirstAccount } from './accounts.store.ts'
-import { hashPassword } from './password.ts'
+import {
+  type Account,
+  findAccountByEmail,
+  findAccountById,
+  insertAccount,
+  isFirstAccount,
+  updateAccount,
+} from './accounts.store.ts'
+import { hashPassword } from './log-in.ts'
+import { createMailToken, useMailToken } from './mail-tokens.store.ts'
 
 /**
  * Makes a user. The installation's first is its operator, unless the configuration names one. Throws `name_invalid`,
@@ -33,4 +44,64 @@ export async function signUp(
   })
   sendVerification(services, account)
   return account
+}
+
+/** Confirms the address that a link was sent to, if the account still has it. Throws `link_invalid`, `rate_limited`. */
+export async function verifyEmail({ database }: Services, { token, ip }: { token: string; ip: string }): Promise<void> {
+  await limitRate(database, `verify-email:${clientNetwork(ip)}`, { limit: 60, windowSeconds: 3_600 })
+  await database.transaction(async (query) => {
+    const { accountId, email } = await useMailToken(query, 'verify', token)
+    const account = await findAccountById(query, accountId)
+    if (account === undefined || account.email !== email)
+      throw new AgentGymError({ code: 'link_invalid', message: 'This link is for an address that has changed.' })
+    await updateAccount(query, accountId, { email_verified_at: new Date() })
+    const actor = { accountId, tokenId: null }
+    await recordAudit(query, { actor, action: 'email.verify', subject: `account:${account.username}`, ip })
+  })
+}
+
+/** Mails a link that proves that the account's address is read by its owner. Does not wait for the mail to go. */
+export function sendVerification({ database, mail, config, log }: Services, account: Account): void {
+  const { id, username, email } = account
+  if (email === null) return
+  inBackground(log, 'sending a verification mail', async () => {
+    const token = await createMailToken(database.query, 'verify', { id, email })
+    await mail.send({
+      to: email,
+      subject: 'Confirm your e-mail address for AgentGym',
+      text: [
+        `Hello ${username},`,
+        'confirm that this is your e-mail address:',
+        `${config.publicUrl}/verify-email?token=${token}`,
+        'The link works once, for three days. If you did not sign up, ignore this message.',
+      ].join('\n\n'),
+    })
+  })
+}
+
+/**
+ * Mails a link that sets a new password, if any account has the address. Whoever asks learns nothing of that, neither by
+ * the answer nor by its time: everything happens after it.
+ */
+export function sendPasswordReset({ database, mail, config, log }: Services, address: string, ip: string): void {
+  inBackground(log, 'sending a password reset', async () => {
+    const account = await findAccountByEmail(database.query, address)
+    if (account === undefined || account.email === null || account.disabled_at !== null) return
+    const { id, username, email } = account
+    const token = await database.transaction(async (query) => {
+      const subject = `account:${username}`
+      await recordAudit(query, { actor: null, action: 'password.reset_request', subject, ip })
+      return createMailToken(query, 'reset', { id, email })
+    })
+    await mail.send({
+      to: email,
+      subject: 'A new password for AgentGym',
+      text: [
+        `Hello ${username},`,
+        'choose a new password here:',
+        `${config.publicUrl}/reset-password?token=${token}`,
+        'The link works once, for one hour. If you did not ask for it, ignore this message: your password stays as it is.',
+      ].join('\n\n'),
+    })
+  })
 }

@@ -6,9 +6,16 @@ import { requireActor } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
-import { daysFromNow, defaultTokenDays, requireGrantable } from './grant-token.ts'
-import { requireUncapped } from './require-uncapped.ts'
-import { createToken, listTokens, revokeToken, type StoredToken } from './tokens.store.ts'
+import {
+  createToken,
+  daysFromNow,
+  defaultTokenDays,
+  listTokens,
+  requireGrantable,
+  requireUncapped,
+  revokeToken,
+  type StoredToken,
+} from './tokens.store.ts'
 
 const createTokenRoute = defineRoute({
   method: 'post',

@@ -1,5 +1,6 @@
+import { AgentGymError } from '@agentgym/contract'
 import { sql } from 'kysely'
-import { type Scope, scopes } from '../../core/access/actor.ts'
+import { type Actor, type Scope, scopes } from '../../core/access/authorise.ts'
 import { hashSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Queries } from '../../core/database/database.ts'
 
@@ -96,4 +97,43 @@ const touchEveryMs = 5 * 60_000
 /** A scope that a later version dropped grants nothing. */
 function knownScopes(stored: string[]): Scope[] {
   return scopes.filter((scope) => stored.includes(scope))
+}
+
+/**
+ * Whoever was given a token with a limit can neither raise a limit nor make a token without one. Throws `forbidden` where the
+ * token that asks has a spend cap.
+ */
+export async function requireUncapped(query: Queries, { tokenId }: Pick<Actor, 'tokenId'>): Promise<void> {
+  if (tokenId === null) return
+  const cap = await query.selectFrom('spend_caps').select('id').where('token_id', '=', tokenId).executeTakeFirst()
+  if (cap === undefined) return
+  throw new AgentGymError({
+    code: 'forbidden',
+    message: 'This token has a spend cap: it can neither change caps nor make tokens.',
+    hint: 'Log in, or use a token that has no cap.',
+  })
+}
+
+/** How long a token holds where nobody says. */
+export const defaultTokenDays = 90
+
+/** Nobody hands out what they do not have; workers are the operators' business. */
+export function requireGrantable(actor: Actor, wanted: readonly Scope[]): void {
+  if (wanted.includes('worker') && !actor.operator)
+    throw new AgentGymError({
+      code: 'forbidden',
+      message: 'Only operators of this server may make tokens for workers.',
+      data: { scope: 'worker' },
+    })
+  const missing = wanted.find((scope) => !actor.scopes.has(scope))
+  if (missing !== undefined)
+    throw new AgentGymError({
+      code: 'forbidden',
+      message: `A token without the scope ${missing} cannot make one that has it.`,
+      data: { needs_scope: missing },
+    })
+}
+
+export function daysFromNow(days: number): Date {
+  return new Date(Date.now() + days * 86_400_000)
 }

@@ -1,15 +1,14 @@
 import { AgentGymError, type putSpendCapRequestSchema, type SpendCap } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import type { z } from 'zod'
-import type { Actor } from '../../core/access/actor.ts'
 import { recordAudit } from '../../core/access/audit.ts'
-import { requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorise.ts'
 import { roleIn } from '../../core/access/memberships.store.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
-import { findParty } from '../accounts/order-parties.ts'
-import { requireUncapped } from '../accounts/require-uncapped.ts'
+import { findParty } from '../accounts/organisations.ts'
+import { requireUncapped } from '../accounts/tokens.store.ts'
 import { type CapView, listCaps, spentMinor } from './spend-caps.store.ts'
 
 type Base = Pick<Services, 'database' | 'config'>

@@ -3,9 +3,9 @@ import type { SpendCap } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type Asking, askRooms } from '@agentgym/testkit/registry'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Database } from '../../core/database/database.ts'
-import { accountRoutes } from '../accounts/account-routes.ts'
+import { accountRoutes } from '../accounts/accounts.routes.ts'
 import {
   buy,
   codeOf,

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Queries } from '../../core/database/database.ts'
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { manifestFacts, packageQuality, qualityInput } from '../search/index.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-export function catalogTasks({ database }: Services): UpkeepTask[] {
+export function catalogTasks({ database }: Services): ScheduledTask[] {
   return [
     {
       name: 'catalog.refresh-quality',

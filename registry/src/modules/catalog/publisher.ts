@@ -1,5 +1,5 @@
 import { AgentGymError, type Publisher } from '@agentgym/contract'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Services } from '../../core/services.ts'
 import { findAccount } from '../accounts/accounts.store.ts'
 import { listedColumns, listedPackages, visiblePackages } from './search-packages.ts'

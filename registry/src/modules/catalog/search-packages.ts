@@ -1,6 +1,6 @@
 import type { Facets, ListedPackage, SearchRequest } from '@agentgym/contract'
 import { type RawBuilder, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
 import type { PackageTable, Schema } from '../../core/database/schema.ts'

@@ -1,7 +1,7 @@
 import type { EarningsDays, earningsDaysRequestSchema } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { z } from 'zod'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Services } from '../../core/services.ts'
 import { findSeller } from './earnings.ts'
 import { everyEntry } from './earnings-entries.ts'

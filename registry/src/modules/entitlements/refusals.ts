@@ -1,5 +1,5 @@
 import { AgentGymError, formatAmount } from '@agentgym/contract'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import type { HeldPrice } from './prices.store.ts'
 import type { TakenDown } from './standing.ts'

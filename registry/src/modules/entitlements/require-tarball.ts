@@ -1,7 +1,7 @@
 import assert from 'node:assert'
 import type { AgentGymError } from '@agentgym/contract'
 import semver from 'semver'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { hostedOnly, packageTakenDown, paymentRequired, type Wanted } from './refusals.ts'
 import { type Standing, standingOf, useLicence } from './standing.ts'

@@ -1,6 +1,6 @@
 import type { PriceKind } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { type HeldPrice, heldFirst, heldPriceOf, inEffect } from './prices.store.ts'
 

@@ -1,5 +1,5 @@
 import { AgentGymError, type HostedCall } from '@agentgym/contract'
-import { inBackground } from '../../core/scheduled-tasks/in-background.ts'
+import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { admitCall, type Call, identifyCall } from './admit-call.ts'
 import { callDesk } from './call-desk.ts'

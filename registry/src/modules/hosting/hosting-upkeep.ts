@@ -1,9 +1,9 @@
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { endUnanswered, forgetCalls } from './hosted-calls.store.ts'
 
 /** Ends the calls whose server died while their callers waited, and forgets answers that nobody asks for again. */
-export function hostingUpkeep({ database }: Pick<Services, 'database'>): UpkeepTask[] {
+export function hostingUpkeep({ database }: Pick<Services, 'database'>): ScheduledTask[] {
   const run = async () => {
     await endUnanswered(database.query, 'expired')
     await forgetCalls(database.query)

@@ -1,5 +1,5 @@
 import type { JobHandler } from '../../core/queue/job-handler.ts'
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { UpkeepTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { forgetWorkers } from './workers.store.ts'
 

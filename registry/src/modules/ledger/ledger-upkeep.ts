@@ -1,4 +1,4 @@
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { expireTransfers } from './expire-transfers.ts'
 import { foldHotAccounts } from './fold-hot-accounts.ts'
@@ -6,7 +6,7 @@ import { foldHotAccounts } from './fold-hot-accounts.ts'
 const secondMs = 1_000
 
 /** What the ledger needs done while nobody asks for it. */
-export function ledgerUpkeep({ database }: Pick<Services, 'database'>): UpkeepTask[] {
+export function ledgerUpkeep({ database }: Pick<Services, 'database'>): ScheduledTask[] {
   return [
     {
       name: 'market.fold-hot-accounts',

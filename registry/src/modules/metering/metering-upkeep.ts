@@ -1,9 +1,9 @@
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { postUsage } from './post-usage.ts'
 
 /** Metered calls become money. */
-export function meteringUpkeep(services: Services): UpkeepTask[] {
+export function meteringUpkeep(services: Services): ScheduledTask[] {
   const run = async () => {
     await postUsage(services)
   }

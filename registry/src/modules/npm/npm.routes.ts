@@ -1,6 +1,6 @@
 import { AgentGymError, errorCatalogue } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import { answer, describe } from '../../core/http/answer-error.ts'
 import type { Env } from '../../core/http/env.ts'
 import { declare, type RouteRules, uploadTimeoutMs } from '../../core/http/route.ts'

@@ -1,7 +1,7 @@
 import type { Order } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
 import { recordAudit } from '../../core/access/audit.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Services } from '../../core/services.ts'
 import { orderOf } from './describe-order.ts'
 import { requireBuyersOrder } from './order-access.ts'

@@ -1,9 +1,8 @@
-import type { Actor } from '../../core/access/actor.ts'
-import { requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorise.ts'
 import { roleIn } from '../../core/access/memberships.store.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
-import { readingScope } from '../accounts/order-parties.ts'
+import { readingScope } from '../accounts/organisations.ts'
 import { orderNotFound } from './order-state.ts'
 
 type Parties = { buyer_id: string; seller_id: string }

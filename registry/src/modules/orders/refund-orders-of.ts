@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { inBackground } from '../../core/scheduled-tasks/in-background.ts'
+import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { lockOrder } from './order-state.ts'
 import { reverseSale } from './reverse-sale.ts'

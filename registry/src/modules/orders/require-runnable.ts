@@ -1,6 +1,6 @@
 import { AgentGymError, type ExpectedPrice, formatAmount } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import type { ServerConfig } from '../../core/services.ts'

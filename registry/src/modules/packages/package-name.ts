@@ -1,5 +1,5 @@
 import { AgentGymError } from '@agentgym/contract'
-import { canonicalName } from '../accounts/canonical-name.ts'
+import { canonicalName } from '../accounts/account-name.ts'
 
 export type PackageName = {
   /** `@scope/name`, lower case. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { UpkeepTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import {
   holdPictures,

@@ -1,8 +1,8 @@
 import type { Balance } from '@agentgym/contract'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
-import { findParty, type Party, readingScope } from '../accounts/order-parties.ts'
+import { findParty, type Party, readingScope } from '../accounts/organisations.ts'
 import { availableMinor } from '../ledger/account.ts'
 import { readOwnersAccounts } from '../ledger/accounts.store.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { OpenApiDocument } from '../../app/openapi-document.ts'
+import type { OpenApiDocument } from '../../app/documentation.ts'
 import { conformingCalls } from '../../app/testing/conforming-calls.ts'
 import type { Database } from '../../core/database/database.ts'
 import { createTrader } from '../orders/testing/marketplace.ts'

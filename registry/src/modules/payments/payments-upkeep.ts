@@ -1,6 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { paymentRequest } from './begin-payment.ts'
 import { paymentProvider, providerName } from './open-provider.ts'
@@ -12,7 +12,7 @@ import { takeEvent } from './take-event.ts'
 const minuteMs = 60_000
 
 /** What payments and payouts need done while nobody asks for it. */
-export function paymentsUpkeep(services: Services): UpkeepTask[] {
+export function paymentsUpkeep(services: Services): ScheduledTask[] {
   return [
     { name: 'market.send-payouts', everyMs: minuteMs, run: () => sendPayouts(services) },
     { name: 'market.ask-payments', everyMs: 5 * minuteMs, run: () => askPayments(services) },

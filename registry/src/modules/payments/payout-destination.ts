@@ -1,13 +1,13 @@
 import type { payoutDestinationSchema } from '@agentgym/contract'
 import type { Selectable } from 'kysely'
 import type { z } from 'zod'
-import type { Actor } from '../../core/access/actor.ts'
 import { recordAudit } from '../../core/access/audit.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PayoutDestinationTable } from '../../core/database/market-schema.ts'
 import type { Services } from '../../core/services.ts'
-import { findParty, type Party } from '../accounts/order-parties.ts'
+import { findParty, type Party } from '../accounts/organisations.ts'
 import { paymentProvider, providerName } from './open-provider.ts'
 
 export type DestinationRow = Selectable<PayoutDestinationTable>

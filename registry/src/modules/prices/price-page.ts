@@ -1,6 +1,6 @@
 import type { Price, PricePage } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
 import { upcomingPrices } from '../entitlements/price-history.ts'

@@ -1,7 +1,6 @@
 import type { runListRequestSchema, runListSchema } from '@agentgym/contract'
 import type { z } from 'zod'
-import type { Actor } from '../../core/access/actor.ts'
-import { authorise, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, authorise, requireActor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Services } from '../../core/services.ts'

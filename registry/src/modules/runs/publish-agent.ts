@@ -1,6 +1,6 @@
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import {

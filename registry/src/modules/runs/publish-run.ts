@@ -1,7 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
-import { requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'

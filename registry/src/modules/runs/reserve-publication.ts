@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import semver from 'semver'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { authoriseScope, findPackage, type PackageName, parsePackageName, parseVersion } from '../packages/index.ts'

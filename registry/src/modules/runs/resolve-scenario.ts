@@ -1,6 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
 import { chooseVersion } from '../packages/index.ts'
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@agentgym/contract'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { currentTraceparent } from '../../core/http/request-context.ts'
 

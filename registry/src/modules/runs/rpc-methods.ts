@@ -1,6 +1,6 @@
 import { type RpcMethod, rpcMethods } from '@agentgym/contract'
 import type { z } from 'zod'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import { requestInvalid } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'

@@ -8,7 +8,7 @@ import {
 } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import type { Scope } from '../../core/access/actor.ts'
+import type { Scope } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'

@@ -1,6 +1,5 @@
 import { AgentGymError } from '@agentgym/contract'
-import type { Actor } from '../../core/access/actor.ts'
-import { actorHolds } from '../../core/access/actor-holds.ts'
+import { type Actor, actorHolds } from '../../core/access/authorise.ts'
 import { roleIn } from '../../core/access/memberships.store.ts'
 import type { Services } from '../../core/services.ts'
 import { type RunFeed, runFeeds } from './run-feed.ts'

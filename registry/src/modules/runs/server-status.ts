@@ -1,6 +1,6 @@
 import type { ServerStatus } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import { requireActor } from '../../core/access/authorise.ts'
 import { leaseSeconds } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { hasJob } from '../../core/queue/job-queue.ts'
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { UpkeepTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { expireRunData } from './expire-run-data.ts'
 import { loseLease } from './lose-lease.ts'

@@ -1,6 +1,6 @@
 import { AgentGymError, type Leaderboard, verificationStatementSchema } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
+import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/index.ts'
 

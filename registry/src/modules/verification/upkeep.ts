@@ -1,4 +1,4 @@
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { UpkeepTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 
 /** What evaluations need done while nobody asks for it. */

@@ -2,10 +2,10 @@ import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { createApp } from '../../../app/app.ts'
 import { listenHttp } from '../../../app/http-listener.ts'
 import type { Database } from '../../../core/database/database.ts'
-import { backgroundSettled } from '../../../core/scheduled-tasks/in-background.ts'
+import { backgroundSettled } from '../../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { ServerConfig } from '../../../core/services.ts'
-import { accountRoutes } from '../account-routes.ts'
-import type { Providers } from '../oauth-providers.ts'
+import { accountRoutes } from '../accounts.routes.ts'
+import type { Providers } from '../oauth-log-in.ts'
 
 export type Call = {
   token?: string

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { usageEventsRequestSchema } from '@agentgym/contract'
 import type { z } from 'zod'
-import type { Actor } from '../../../core/access/actor.ts'
+import type { Actor } from '../../../core/access/authorise.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { createTrader, type Listed, type Listing, listPackage } from '../../orders/testing/marketplace.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TestServices } from '@agentgym/testkit/services'
 import { expect } from 'vitest'
-import type { Actor } from '../../../core/access/actor.ts'
+import type { Actor } from '../../../core/access/authorise.ts'
 import { useLicence } from '../../entitlements/standing.ts'
 import { openAccounts } from '../../ledger/accounts.store.ts'
 import { applyTransfers } from '../../ledger/apply-transfers.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
-import type { Actor } from '../../../core/access/actor.ts'
+import type { Actor } from '../../../core/access/authorise.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { auditLedger } from '../../ledger/audit-ledger.ts'
 import { auditMarket } from '../audit-market.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { Actor } from '../../../core/access/actor.ts'
+import type { Actor } from '../../../core/access/authorise.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { MarketConfig } from '../../../core/services.ts'
 import { auditLedger } from '../../ledger/audit-ledger.ts'

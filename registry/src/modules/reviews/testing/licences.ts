@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Actor } from '../../../core/access/actor.ts'
+import type { Actor } from '../../../core/access/authorise.ts'
 import { putMember } from '../../../core/access/memberships.store.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { insertAccount } from '../../accounts/accounts.store.ts'

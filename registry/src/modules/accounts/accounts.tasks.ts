@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
-import type { UpkeepTask } from '../../core/scheduled-tasks/upkeep.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
-import { luciaSessions } from './lucia-sessions.ts'
+import { luciaSessions } from './sessions.ts'
 
 /** Longer than any window, and than anybody asks about a code or a link that is over. */
 const keptFor = sql<Date>`now() - interval '2 days'`
 
 /** Takes away what is over. Correctness does not hang on it: everything that expires is asked for its date when used. */
-export function accountUpkeep({ database, config }: Services): UpkeepTask[] {
+export function accountTasks({ database, config }: Services): ScheduledTask[] {
   const { query } = database
   return [
     {

@@ -1,13 +1,13 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
-import type { Actor } from '../../core/access/actor.ts'
 import { recordAudit } from '../../core/access/audit.ts'
-import { authorise, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, authorise, type Permission, rank, requireActor, type Scope } from '../../core/access/authorise.ts'
 import { countOwners, putMember, removeMember, roleIn } from '../../core/access/memberships.store.ts'
+import type { Queries } from '../../core/database/database.ts'
 import type { Role, Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { checkUsername } from './account-name.ts'
-import { type Account, insertAccount, requireAccount } from './accounts.store.ts'
+import { type Account, accountAskedFor, insertAccount, requireAccount } from './accounts.store.ts'
 
 const scope = 'account:manage'
 
@@ -95,4 +95,39 @@ async function keepAnOwner(query: Transaction<Schema>, organisation: Account): P
     message: `This is the last owner of ${organisation.username}.`,
     hint: 'Make somebody else an owner first.',
   })
+}
+
+export type Party = { id: string; username: string }
+
+/**
+ * The account that something is for: whoever asks, or an organisation in which their role allows it. Give it the transaction
+ * of the write. Throws `unauthenticated`, `account_not_found`, `forbidden`.
+ */
+export async function findParty(
+  query: Queries,
+  actor: Actor | null,
+  account: string | undefined,
+  { permission, scope }: { permission: Permission; scope: Scope },
+): Promise<Party> {
+  const known = requireActor(actor, scope)
+  const hint = 'Name an organisation that you belong to, or leave it out for yourself.'
+  const found = await accountAskedFor(query, known, account, hint)
+  if (found.id !== known.accountId) await authorise(query, known, permission, found.id, { scope })
+  return found
+}
+
+/** The accounts in which somebody has at least that role: their own, and organisations. */
+export async function accountsWithRole(query: Queries, { accountId }: Actor, weakest: Role): Promise<string[]> {
+  const rows = await query
+    .selectFrom('memberships')
+    .select(['organisation_id', 'role'])
+    .where('user_id', '=', accountId)
+    .execute()
+  const allowed = rows.filter(({ role }) => rank[role] >= rank[weakest])
+  return [accountId, ...allowed.map(({ organisation_id }) => organisation_id)]
+}
+
+/** Buyers and sellers both read what is theirs: either scope will do. */
+export function readingScope(actor: Actor | null): Scope {
+  return actor?.scopes.has('market:sell') && !actor.scopes.has('market:buy') ? 'market:sell' : 'market:buy'
 }

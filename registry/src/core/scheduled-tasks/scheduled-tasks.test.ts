@@ -1,9 +1,9 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { installationSecret } from '../../app/settings/installation-secret.ts'
+import { installationSecret } from '../../app/settings/read-settings.ts'
 import type { Database } from '../database/database.ts'
-import { startUpkeep } from './upkeep.ts'
+import { startScheduledTasks } from './scheduled-tasks.ts'
 
 describeOnEngines('upkeep on $kind', ({ open }) => {
   let database: Database
@@ -35,7 +35,7 @@ describeOnEngines('upkeep on $kind', ({ open }) => {
         await run().finally(() => running--)
       },
     }
-    await Promise.all([1, 2, 3].map(() => startUpkeep(services, [task], stop.signal)))
+    await Promise.all([1, 2, 3].map(() => startScheduledTasks(services, [task], stop.signal)))
     return { runs, atOnce }
   }
 
@@ -56,8 +56,8 @@ describeOnEngines('upkeep on $kind', ({ open }) => {
     let runs = 0
     const task = { name: 'daily', everyMs: 24 * 3_600_000, run: async () => void runs++ }
     const stop = new AbortController()
-    const first = startUpkeep(services, [task], stop.signal)
-    const second = startUpkeep(services, [task], stop.signal)
+    const first = startScheduledTasks(services, [task], stop.signal)
+    const second = startScheduledTasks(services, [task], stop.signal)
     while (runs === 0) await new Promise((resolve) => setTimeout(resolve, 10))
     stop.abort()
     await Promise.all([first, second])
@@ -67,8 +67,8 @@ describeOnEngines('upkeep on $kind', ({ open }) => {
   it('ends at once where it is told to while a task runs, or before any has', async () => {
     const stop = new AbortController()
     const task = { name: 'last', everyMs: 24 * 3_600_000, run: async () => stop.abort() }
-    await startUpkeep(services, [task], stop.signal)
-    await startUpkeep(services, [task], stop.signal)
+    await startScheduledTasks(services, [task], stop.signal)
+    await startScheduledTasks(services, [task], stop.signal)
   })
 
   it('replicas that start together share one secret', async () => {

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { describe } from '../http/answer-error.ts'
-import type { Services } from '../services.ts'
+import type { Log, Services } from '../services.ts'
 
 /** Work that nobody asks for: by one replica at a time, however many run. Must bear being cut off and done twice. */
-export type UpkeepTask = {
+export type ScheduledTask = {
   /** Stable: replicas of different versions agree by it. */
   name: string
   everyMs: number
@@ -18,11 +18,20 @@ export type UpkeepTask = {
  * that is and who does it: whoever moves the task's row on has it, so a task is neither done by two replicas at once
  * nor more often for there being many, and one that died holds nothing up.
  */
-export function startUpkeep({ database, log }: Services, tasks: UpkeepTask[], signal: AbortSignal): Promise<void> {
+export function startScheduledTasks(
+  { database, log }: Services,
+  tasks: ScheduledTask[],
+  signal: AbortSignal,
+): Promise<void> {
   return Promise.all(tasks.map((task) => repeat(database, log, task, signal))).then(() => {})
 }
 
-async function repeat(database: Database, log: Services['log'], task: UpkeepTask, signal: AbortSignal): Promise<void> {
+async function repeat(
+  database: Database,
+  log: Services['log'],
+  task: ScheduledTask,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     try {
       if (await claim(database, task)) await task.run(signal)
@@ -34,7 +43,7 @@ async function repeat(database: Database, log: Services['log'], task: UpkeepTask
 }
 
 /** Is the task due, and ours? */
-async function claim({ query }: Database, { name, everyMs }: UpkeepTask): Promise<boolean> {
+async function claim({ query }: Database, { name, everyMs }: ScheduledTask): Promise<boolean> {
   const nextAt = sql<Date>`now() + ${everyMs / 1000} * interval '1 second'`
   const claimed = await query
     .insertInto('upkeep')
@@ -50,4 +59,22 @@ async function claim({ query }: Database, { name, everyMs }: UpkeepTask): Promis
 /** Some time, a little more or less each time so that replicas do not march in step; none once the signal has aborted. */
 async function pause(aboutMs: number, signal: AbortSignal): Promise<void> {
   await delay(aboutMs * (0.9 + Math.random() * 0.2), undefined, { signal }).catch(() => {})
+}
+
+const running = new Set<Promise<void>>()
+
+/**
+ * Starts what nobody waits for. Where a request must not tell by its time whether there was anything to do, such as
+ * sending a mail to an account that may not exist, all of it happens after the answer.
+ */
+export function inBackground(log: Log, what: string, work: () => Promise<void>): void {
+  const task = work()
+    .catch((error: unknown) => log.error(`${what} failed`, { error: String(error) }))
+    .finally(() => running.delete(task))
+  running.add(task)
+}
+
+/** Resolves once nothing runs in the background: wait for it before closing what it uses. */
+export async function backgroundSettled(): Promise<void> {
+  while (running.size > 0) await Promise.all(running)
 }

@@ -1,12 +1,12 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { backgroundSettled } from '../../core/scheduled-tasks/in-background.ts'
-import { accountUpkeep } from './account-upkeep.ts'
-import { createDeviceCode } from './device-codes.store.ts'
+import { backgroundSettled } from '../../core/scheduled-tasks/scheduled-tasks.ts'
+import { accountTasks } from './accounts.tasks.ts'
+import { createDeviceCode } from './device-log-in.ts'
 import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
 
-describeOnEngines('accountUpkeep on $kind', ({ open }) => {
+describeOnEngines('accountTasks on $kind', ({ open }) => {
   let database: Database
   let server: AuthServer
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describeOnEngines('accountUpkeep on $kind', ({ open }) => {
     await query.insertInto('device_codes').values(code).execute()
     await query.insertInto('rate_limits').values({ key: 'x', window_start: longAgo, count: 1 }).execute()
 
-    for (const task of accountUpkeep(server.services)) await task.run()
+    for (const task of accountTasks(server.services)) await task.run()
     expect(await counts()).toEqual(before)
     expect((await server.call('GET', '/v1/account', { cookie })).status).toBe(200)
   })

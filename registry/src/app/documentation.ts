@@ -1,6 +1,9 @@
 import { errorCatalogue } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { html } from 'hono/html'
 import type { Env } from '../core/http/env.ts'
+import { type Html, page, prose } from '../core/http/pages/page.ts'
+import { operationSection, type ReferenceOperation, type SchemaComponents } from './pages/operation-section.ts'
 
 export type OpenApiDocument = ReturnType<OpenAPIHono<Env>['getOpenAPI31Document']>
 
@@ -120,8 +123,101 @@ function operationIdOf(method: string, path: string): string {
 }
 
 /** The catalogue by status, for the page of errors. */
-export function errorRows(): { code: string; status: number; summary: string }[] {
+function errorRows(): { code: string; status: number; summary: string }[] {
   return Object.entries(errorCatalogue)
     .map(([code, { status, summary }]) => ({ code, status, summary }))
     .sort((a, b) => a.status - b.status || a.code.localeCompare(b.code))
+}
+
+/** What runs here and where to go: until the marketplace's site stands at this address. */
+export function homePage(publicUrl: string, version: string): Html {
+  const body = html`
+<h1>AgentGym registry</h1>
+<p class="lead">Scenarios to train agents on, and the agents trained on them, as packages. Version ${version}.</p>
+<h2>Use it</h2>
+<pre><code>export AGENTGYM_SERVER=${publicUrl}
+agentgym signup --username you --email you@example.com
+agentgym login
+agentgym search cart
+agentgym train @you/cart-pole</code></pre>
+<p>npm and pnpm work too. <code>agentgym login</code> writes the line that they need into <code>.npmrc</code>:</p>
+<pre><code>@you:registry=${publicUrl}/npm/</code></pre>
+<h2>Addresses</h2>
+<div class="scroll"><table>
+<tr><td><a href="/docs">/docs</a></td><td>Reference of the HTTP API, for readers</td></tr>
+<tr><td><a href="/v1/openapi.json">/v1/openapi.json</a></td><td>The same as OpenAPI 3.1, for programs</td></tr>
+<tr><td><code>/npm/</code></td><td>npm registry</td></tr>
+<tr><td><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a></td><td>Whether the process lives, and whether it can serve</td></tr>
+</table></div>`
+  return page({ title: 'AgentGym registry', body })
+}
+
+type Group = { name: string; slug: string; description: string; operations: ReferenceOperation[] }
+
+/** The pages of the reference by their address, made once from the document that the server gives to programs. */
+export function referencePages(document: OpenApiDocument): Map<string, Html> {
+  const groups = groupsOf(document)
+  const components = (document.components?.schemas ?? {}) as SchemaComponents
+  const server = document.servers?.[0]?.url ?? ''
+  const pages = new Map<string, Html>()
+  const add = (address: string, title: string, body: Html) =>
+    pages.set(address, page({ title: `${title} · AgentGym`, body: frame(groups, address, body) }))
+  add('/docs', 'API reference', overview(document, groups))
+  add('/docs/errors', 'Error codes', errorPage())
+  for (const { name, slug, description, operations } of groups) {
+    const sections = operations.map((operation) => operationSection(operation, components, server))
+    add(`/docs/${slug}`, name, html`<h1>${name}</h1>${prose(description)}${sections}`)
+  }
+  return pages
+}
+
+function groupsOf(document: OpenApiDocument): Group[] {
+  const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    methods.flatMap((method): ReferenceOperation[] => {
+      const operation = item[method]
+      return operation === undefined ? [] : [{ ...operation, method, path } as ReferenceOperation]
+    }),
+  )
+  return (document.tags ?? []).flatMap(({ name, description = '' }) => {
+    const own = operations.filter(({ tags }) => tags?.[0] === name)
+    return own.length === 0 ? [] : [{ name, slug: name.toLowerCase(), description, operations: own }]
+  })
+}
+
+function frame(groups: Group[], address: string, body: Html): Html {
+  const link = (to: string, text: string) =>
+    html`<li><a href="${to}"${to === address ? html` aria-current="page"` : ''}>${text}</a></li>`
+  const lists = groups.map(({ name, slug, operations }) => {
+    const here = address === `/docs/${slug}`
+    const inner = operations.map(({ operationId, summary }) => link(`#${operationId}`, summary ?? operationId))
+    return html`<ul>${link(`/docs/${slug}`, name)}${here ? inner : ''}</ul>`
+  })
+  return html`<div class="columns">
+<nav aria-label="Reference"><ul>${link('/docs', 'Overview')}${link('/docs/errors', 'Error codes')}</ul>${lists}</nav>
+<article>${body}</article>
+</div>`
+}
+
+function overview({ info }: OpenApiDocument, groups: Group[]): Html {
+  const tables = groups.map(
+    ({ name, slug, operations }) => html`<h2><a href="/docs/${slug}">${name}</a></h2>
+<div class="scroll"><table>${operations.map(
+      ({ method, path, operationId, summary }) => html`<tr>
+<td class="path"><span class="method">${method.toUpperCase()}</span><a href="/docs/${slug}#${operationId}">${path}</a></td>
+<td>${summary ?? ''}</td></tr>`,
+    )}</table></div>`,
+  )
+  return html`<h1>API reference</h1>
+<p class="lead">Version ${info.version}. For programs: <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
+${prose(info.description ?? '')}${tables}`
+}
+
+function errorPage(): Html {
+  return html`<h1>Error codes</h1>
+<p>A failure is <code>{ "error": { "code", "message", "hint", "data" } }</code> under the status below. Codes are stable.</p>
+<div class="scroll"><table><tr><th>Status</th><th>Code</th><th>Meaning</th></tr>
+${errorRows().map(
+  ({ code, status, summary }) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${summary}</td></tr>`,
+)}
+</table></div>`
 }

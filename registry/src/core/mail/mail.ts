@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AgentGymError } from '@agentgym/contract'
+import { createTransport } from 'nodemailer'
+import type { Log, Mail } from '../services.ts'
+
+type MailConfig = {
+  /** `file`, `console` or an address such as `smtps://user:password@mail.example.org`. */
+  transport: string
+  /** Sender, as it stands in the header From. */
+  from: string
+  /** Where `file` puts messages. */
+  folder: string
+  log: Log
+}
+
+/** The transport that the configuration names. Throws `config_invalid` for one that does not exist. */
+export function openMail({ transport, from, folder, log }: MailConfig): Mail {
+  if (transport === 'file') return fileMail(folder, from)
+  if (transport === 'console') return consoleMail(log)
+  if (/^smtps?:\/\/[^/]/.test(transport) && URL.canParse(transport)) return smtpMail(transport, from)
+  throw new AgentGymError({
+    code: 'config_invalid',
+    // Not the value: it may hold a password.
+    message: 'The mail transport is neither "file" nor "console" nor an address that begins with smtp:// or smtps://.',
+    data: { field: 'mail' },
+  })
+}
+
+/**
+ * Mail for trying things out: into the log, links and all. The only place where a secret is written on purpose, so it has
+ * to be asked for.
+ */
+function consoleMail(log: Log): Mail {
+  return {
+    send: async ({ to, subject, text }) => log.info('mail', { to, subject, text }),
+  }
+}
+
+type Message = Parameters<Mail['send']>[0]
+
+/** Mail for a laptop: each message a file `TIME-ID.eml`, whole as soon as it has that name, for its owner's eyes only. */
+function fileMail(folder: string, from: string): Mail {
+  return {
+    send: async (message) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}.eml`
+      const unfinished = join(folder, `.${name}`)
+      await writeFile(unfinished, readable(from, message), { mode: 0o600 })
+      await rename(unfinished, join(folder, name))
+    },
+  }
+}
+
+/** A message as mail programs open it (RFC 6532), and people: nothing encoded, no link broken over lines. */
+function readable(from: string, { to, subject, text }: Message): string {
+  const headers = [
+    ['From', from],
+    ['To', to],
+    ['Subject', subject],
+    ['Date', new Date().toUTCString().replace('GMT', '+0000')],
+    ['MIME-Version', '1.0'],
+    ['Content-Type', 'text/plain; charset=utf-8'],
+    ['Content-Transfer-Encoding', '8bit'],
+  ]
+  const lines = headers.map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`)
+  return `${lines.join('\n')}\n\n${text}\n`
+}
+
+/**
+ * Mail over SMTP. `smtps://` is TLS from the first byte; `smtp://` turns to TLS where the server offers it, and sends a
+ * password only over TLS.
+ */
+function smtpMail(address: string, from: string): Mail {
+  const url = new URL(address)
+  const transport = createTransport({
+    host: url.hostname,
+    port: url.port === '' ? (url.protocol === 'smtps:' ? 465 : 587) : Number(url.port),
+    secure: url.protocol === 'smtps:',
+    requireTLS: url.protocol === 'smtp:' && url.username !== '',
+    ...(url.username === ''
+      ? {}
+      : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 30_000,
+    // A text is a text: nothing in it is read from files or addresses.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    send: async (message) => {
+      await transport.sendMail({ ...message, from })
+    },
+  }
+}
