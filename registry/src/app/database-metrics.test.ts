@@ -3,8 +3,8 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
-import { scrapedFigures } from './metrics.routes.ts'
 import { insertRun } from '../modules/runs/exports/testing/insert-run.ts'
+import { scrapedFigures } from './metrics.routes.ts'
 import { sampled, scrape } from './testing/scrape.ts'
 
 const apps: ServedApp[] = []

@@ -10,7 +10,6 @@ import { isLocalRequest } from '../core/http/client-address.ts'
 import type { Env } from '../core/http/env.ts'
 import { declare } from '../core/http/route.ts'
 import { exposition, groupRegistries, processRegistries } from '../core/observability/process-metrics.ts'
-import { jobQueue } from '../core/queue/job-queue.ts'
 import type { Services } from '../core/services.ts'
 
 /** Prometheus itself gives up after 10 s unless told otherwise. */
@@ -200,7 +199,7 @@ async function readRuns({ query }: Database): Promise<Pick<ScrapedFigures, 'runs
 }
 
 async function readQueue(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<ScrapedFigures['queue']> {
-  const counts = await (await jobQueue(services)).counts()
+  const counts = await services.queue.counts()
   const of = (kind: JobKind) => {
     const jobs = (state: string) =>
       counts.filter((row) => row.kind === kind && row.state === state).reduce((sum, row) => sum + row.jobs, 0)

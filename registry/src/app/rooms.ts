@@ -2,10 +2,10 @@ import type { Hono } from 'hono'
 import type { Env } from '../core/http/env.ts'
 import { idempotencyTasks } from '../core/idempotency/idempotency.ts'
 import type { Module } from '../core/module.ts'
+import type { ScheduledTask } from '../core/scheduled-tasks/scheduled-tasks.ts'
 import { backgroundSettled } from '../core/scheduled-tasks/scheduled-tasks.ts'
-import type { UpkeepTask } from '../core/scheduled-tasks/scheduled-tasks.ts'
 import { accountRoutes } from '../modules/accounts/accounts.routes.ts'
-import { accountUpkeep } from '../modules/accounts/accounts.tasks.ts'
+import { accountTasks } from '../modules/accounts/accounts.tasks.ts'
 import { capRoutes } from '../modules/caps/caps.routes.ts'
 import { catalogModule } from '../modules/catalog/index.ts'
 import { earningsRoutes } from '../modules/earnings/earnings.routes.ts'
@@ -46,7 +46,7 @@ import type { AppServices } from './app-services.ts'
 /** What the rooms of the service bring: routes, upkeep, and what they hold open. */
 export type Rooms = {
   routes: Hono<Env>[]
-  upkeep: UpkeepTask[]
+  upkeep: ScheduledTask[]
   /** Ends the answers that would go on for hours: whoever has them asks again, elsewhere. */
   drain(): void
   close(): Promise<void>
@@ -84,7 +84,7 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
       ...modules.flatMap(({ routes }) => routes),
     ],
     upkeep: [
-      ...accountUpkeep(services),
+      ...accountTasks(services),
       ...jobUpkeep(services, jobs),
       ...trainingUpkeep(services),
       ...verificationUpkeep(services),

@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Database } from './database/database.ts'
-import type { ProcessGroup } from './observability/process-metrics.ts'
-import type { ProcessMetrics } from './observability/process-metrics.ts'
+import type { ProcessGroup, ProcessMetrics } from './observability/process-metrics.ts'
 import type { JobQueue } from './queue/job-queue.ts'
 import type { ObjectStore } from './storage/object-store.ts'
 

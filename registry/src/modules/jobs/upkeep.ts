@@ -1,10 +1,10 @@
 import type { JobHandler } from '../../core/queue/job-handler.ts'
-import type { UpkeepTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { forgetWorkers } from './workers.store.ts'
 
 /** What the queue needs done regularly. */
-export function jobUpkeep(services: Services, handlers: JobHandler[]): UpkeepTask[] {
+export function jobUpkeep(services: Services, handlers: JobHandler[]): ScheduledTask[] {
   const { database, queue } = services
   const expire = async () => {
     await queue.expireLeases()

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
-import type { UpkeepTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import {
   holdPictures,
@@ -19,7 +19,7 @@ const minuteMs = 60_000
 /** Days for which it is kept which clients have downloaded a version. */
 const downloadDays = 90
 
-export function packageTasks(services: PackageServices): UpkeepTask[] {
+export function packageTasks(services: PackageServices): ScheduledTask[] {
   return [
     { name: 'packages.enqueue-lost-checks', everyMs: 10 * minuteMs, run: () => enqueueLostChecks(services) },
     { name: 'packages.sweep-objects', everyMs: 60 * minuteMs, run: () => sweepObjects(services) },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { hasJob } from '../../core/queue/job-queue.ts'
-import type { UpkeepTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { expireRunData } from './expire-run-data.ts'
 import { loseLease } from './lose-lease.ts'
@@ -10,7 +10,7 @@ import { lockRun, runContext } from './run-state.ts'
 const secondMs = 1_000
 
 /** What the runs need done while nobody asks for it. */
-export function trainingUpkeep(services: Services): UpkeepTask[] {
+export function trainingUpkeep(services: Services): ScheduledTask[] {
   return [
     { name: 'training.lost-leases', everyMs: 5 * secondMs, run: () => settleLostLeases(services) },
     { name: 'training.enqueue-lost-runs', everyMs: 600 * secondMs, run: () => enqueueLostRuns(services) },

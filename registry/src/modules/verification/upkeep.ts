@@ -1,8 +1,8 @@
-import type { UpkeepTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 
 /** What evaluations need done while nobody asks for it. */
-export function verificationUpkeep(services: Services): UpkeepTask[] {
+export function verificationUpkeep(services: Services): ScheduledTask[] {
   const run = () => enqueueLostEvaluations(services)
   return [{ name: 'verification.enqueue-lost-evaluations', everyMs: 10 * 60_000, run }]
 }
