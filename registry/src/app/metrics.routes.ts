@@ -150,7 +150,7 @@ const FRESH_MS = 1_000
 const DUTY = 20
 
 /** Gives the figures, read anew only where the last ones are old enough; whoever asks meanwhile shares the answer. */
-export function scrapedFigures(services: Pick<Services, 'database' | 'config' | 'log'>): () => Promise<ScrapedFigures> {
+export function scrapedFigures(services: Pick<Services, 'database' | 'queue'>): () => Promise<ScrapedFigures> {
   let current: Promise<ScrapedFigures> | undefined
   let goodUntilMs = 0
   return () => {
@@ -166,7 +166,7 @@ export function scrapedFigures(services: Pick<Services, 'database' | 'config' | 
   }
 }
 
-async function readFigures(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<ScrapedFigures> {
+async function readFigures(services: Pick<Services, 'database' | 'queue'>): Promise<ScrapedFigures> {
   const { database } = services
   // One after the other: figures take one connection, whoever else waits for one.
   const runs = await readRuns(database)
@@ -198,8 +198,8 @@ async function readRuns({ query }: Database): Promise<Pick<ScrapedFigures, 'runs
   }
 }
 
-async function readQueue(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<ScrapedFigures['queue']> {
-  const counts = await services.queue.counts()
+async function readQueue({ queue }: Pick<Services, 'queue'>): Promise<ScrapedFigures['queue']> {
+  const counts = await queue.counts()
   const of = (kind: JobKind) => {
     const jobs = (state: string) =>
       counts.filter((row) => row.kind === kind && row.state === state).reduce((sum, row) => sum + row.jobs, 0)
