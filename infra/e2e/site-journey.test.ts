@@ -73,23 +73,23 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
   it('starts a run, watches it to its end, and has an agent', async () => {
     const { page } = seller
     await page.getByLabel('Steps').fill('4096')
-    await page.locator('summary', { hasText: 'Algorithm, seed' }).click()
+    await page.locator('summary', { hasText: 'More options' }).click()
     await page.getByLabel('Settings').fill('environments=8\nrollout_steps=32\nevaluation_episodes=4')
-    await page.getByRole('button', { name: 'Start the run' }).click()
+    await page.getByRole('button', { name: 'Start run' }).click()
     await page.waitForURL(/\/runs\/[0-9a-f-]{36}$/)
     if (javaScriptEnabled) await watchLive(page)
     else await watchByReloading(page)
-    expect(await page.locator('[data-figure="steps"]').textContent()).toBe('4,096')
+    expect(await page.locator('[data-metric="steps"]').textContent()).toBe('4,096')
     expect(await page.locator('path.chart-line').count()).toBeGreaterThan(0)
   })
 
   it('evaluates the agent on other episodes', async () => {
     const { page } = seller
-    await page.locator('summary', { hasText: 'Evaluate it on other episodes' }).click()
+    await page.locator('summary', { hasText: 'Evaluate on other episodes' }).click()
     await page.getByLabel('Episodes', { exact: true }).fill('8')
     await page.getByRole('button', { name: 'Evaluate', exact: true }).click()
     await page.waitForURL('**/runs/*?evaluation=*')
-    const outcome = page.getByRole('region', { name: 'The evaluation that was asked for' })
+    const outcome = page.getByRole('region', { name: 'Requested evaluation' })
     await until(async () => {
       await page.reload()
       return (await outcome.count()) > 0
@@ -100,7 +100,7 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
   it('publishes the agent', async () => {
     const { page } = seller
     await page.getByLabel('Name', { exact: true }).fill(agent)
-    await page.getByRole('button', { name: 'Publish the agent' }).click()
+    await page.getByRole('button', { name: 'Publish agent' }).click()
     await until(async () => {
       await page.goto(`/packages/${agent}`)
       return (await page.locator('.seal').count()) > 0
@@ -109,10 +109,10 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
 
   it('puts a price on the agent', async () => {
     const { page } = seller
-    await page.getByRole('link', { name: 'Set the price' }).click()
-    await page.getByLabel('Sold as').selectOption('one_time')
-    await page.getByLabel('Price, in USD').fill('25')
-    await page.getByRole('button', { name: 'Set the price' }).click()
+    await page.getByRole('link', { name: 'Set price' }).click()
+    await page.getByLabel('Pricing').selectOption('one_time')
+    await page.getByLabel('Price (USD)').fill('25')
+    await page.getByRole('button', { name: 'Save price' }).click()
     await page.getByText('$25.00').first().waitFor()
   })
 
@@ -120,7 +120,7 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
     const { page } = buyer
     await signUp(page, `buyer-${width}`)
     await page.goto('/balance')
-    await page.getByLabel('Amount, in USD').fill('40')
+    await page.getByLabel('Amount (USD)').fill('40')
     await page.getByRole('button', { name: 'Top up' }).click()
     await page.waitForURL('**/payments/*')
     await page.goto(`/packages/${agent}`)
@@ -135,20 +135,20 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
     await page.goto('/balance')
     await page.getByText('$15.00').first().waitFor()
     await page.goto(`/packages/${agent}`)
-    await page.getByText('You have it').waitFor()
+    await page.getByText('Owned').waitFor()
   })
 
   it('asks the agent what it would do', async () => {
     const { page } = buyer
     await page.getByRole('link', { name: 'Try it', exact: true }).click()
     await page.waitForURL(`**/packages/${agent}/try`)
-    await page.getByRole('button', { name: 'Ask the agent' }).click()
+    await page.getByRole('button', { name: 'Call agent' }).click()
     const answer = page.locator('.trial-answer')
     await answer.waitFor()
     // The name of a choice, and the same choice among the bars.
     const action = await answer.locator('.trial-action').textContent()
     expect(await answer.locator('.trial-chosen th').textContent()).toBe(`${action} (taken)`)
-    await answer.getByText('Yours by purchase').waitFor()
+    await answer.getByText('License').waitFor()
   })
 
   it('the seller sees the sale in their earnings', async () => {
@@ -167,7 +167,7 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
 async function signUp(page: Page, username: string): Promise<void> {
   await page.goto('/signup')
   await page.getByLabel('Username').fill(username)
-  await page.getByLabel('E-mail').fill(`${username}@example.com`)
+  await page.getByLabel('Email').fill(`${username}@example.com`)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign up' }).click()
   await page.locator('.menu-name', { hasText: username }).waitFor({ state: 'attached' })
@@ -177,7 +177,7 @@ async function signUp(page: Page, username: string): Promise<void> {
 async function watchLive(page: Page): Promise<void> {
   await page.evaluate('window.sameDocument = true')
   await page.locator('.run-state', { hasText: 'completed' }).waitFor({ timeout: 300_000 })
-  await page.getByRole('button', { name: 'Publish the agent' }).waitFor()
+  await page.getByRole('button', { name: 'Publish agent' }).waitFor()
   expect(await page.evaluate('window.sameDocument')).toBe(true)
 }
 

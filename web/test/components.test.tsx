@@ -7,7 +7,7 @@ import { Badge, Seal } from '../src/components/badge.tsx'
 import { Button, Command, Tabs } from '../src/components/controls.tsx'
 import { Field, Form } from '../src/components/form.tsx'
 import { Notice } from '../src/components/messages.tsx'
-import { Figure, Figures } from '../src/components/metrics.tsx'
+import { Metric, Metrics } from '../src/components/metrics.tsx'
 import { PackageList } from '../src/components/package-list.tsx'
 import { Table } from '../src/components/table.tsx'
 import { Count, Price, Rating, Time } from '../src/components/values.tsx'
@@ -135,7 +135,7 @@ describe('the vocabulary', () => {
     expect(drawn(<Price minor={0} />)).toContain('Free')
     expect(drawn(<Price minor={9_007_199_254_740_991} />)).toContain('€90,071,992,547,409.91')
     expect(drawn(<Price minor={1250} currency="JPY" />)).toContain('¥1,250')
-    expect(drawn(<Price minor={250} kind="per_run" />)).toMatch(/€2\.50.* a run/)
+    expect(drawn(<Price minor={250} kind="per_run" />)).toMatch(/€2\.50.* per run/)
     expect(drawn(<Price minor={250} kind="free" />)).toContain('Free')
   })
 
@@ -149,11 +149,11 @@ describe('the vocabulary', () => {
     expect(drawn(<Count value={1_234_567} />)).toContain('title="1,234,567">1.23M<')
     expect(drawn(<Time at="2026-06-13T12:00:00Z" />)).toContain('title="2026-06-13 12:00 UTC">2 days ago<')
     const html = drawn(
-      <Figures>
-        <Figure label="Return" note="over 100 episodes">
+      <Metrics>
+        <Metric label="Return" note="over 100 episodes">
           498.2
-        </Figure>
-      </Figures>,
+        </Metric>
+      </Metrics>,
     )
     expect(html).toMatch(/<dt>Return<\/dt>.*498\.2.*over 100 episodes/s)
   })
@@ -223,7 +223,7 @@ describe('a row of a list of packages', () => {
   })
 
   it('draws nothing where there is nothing to draw', () => {
-    expect(row(null)).toContain('none verified')
+    expect(row(null)).toContain('None yet')
     for (const best of [null, { agent: '@acme/solver', return_mean: -3, curve: [] }])
       expect(row(best)).not.toContain('<polyline')
     expect(row({ agent: '@acme/solver', return_mean: -3, curve: [] })).toMatch(/>-3<|>−3</)

@@ -103,7 +103,7 @@ describe('forms, without a script', () => {
       }),
     )
     expect(known).toEqual(unknown)
-    expect(known.text).toContain('a mail is on its way')
+    expect(known.text).toContain('an email is on its way')
     const wrong = await browser.submit('/forgot-password', '/forgot-password', { email: 'no address' })
     expect(wrong.status).toBe(422)
     expect(wrong.text).toContain('id="field-email-wrong"')
@@ -174,7 +174,7 @@ describe('forms that are not ours', () => {
     for (const form_token of ['', 'x', another, anonymous]) {
       const page = await victim.post(path, { form_token })
       expect([path, page.status]).toEqual([path, 403])
-      expect(page.text).toContain('too old')
+      expect(page.text).toContain('expired')
     }
     expect((await victim.get('/')).text).toContain('menu-name">frank<')
   })

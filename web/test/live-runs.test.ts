@@ -36,7 +36,7 @@ async function openAs(path: string) {
   await opened.page.goto(path, { waitUntil: 'load' })
   return opened
 }
-const figure = (page: Page, name: string) => page.locator(`[data-figure="${name}"]`)
+const figure = (page: Page, name: string) => page.locator(`[data-metric="${name}"]`)
 
 describe('the page of a run that goes on', () => {
   it('shows each iteration as it comes, figures and curve, before the end and then that', async () => {
@@ -62,7 +62,7 @@ describe('the page of a run that goes on', () => {
     }
     expect((await owner.submit(run.path, `${run.path}/cancel`, {})).status).toBe(303)
     await sendOutcome(run.worker, run.job, { outcome: { state: 'cancelled' }, meteredMs: 6_000 })
-    await page.locator('[data-part="head"]').getByText('cancelled').waitFor()
+    await page.locator('[data-part="head"]').getByText('canceled').waitFor()
     expect(complaints).toEqual([])
     await context.close()
   })
@@ -72,7 +72,7 @@ it('runs that are compared go on while one of them does', async () => {
   const [one, other] = [await startRun(), await startRun()]
   const ids = [one, other].map(({ path }) => `ids=${path.split('/').at(-1)}`).join('&')
   const { page, context, complaints } = await openAs(`/runs/compare?${ids}`)
-  const figures = page.locator('[data-part="figures"]')
+  const figures = page.locator('[data-part="metrics"]')
   await figures.getByText('30', { exact: true }).first().waitFor()
   const line = () => page.locator('.chart-plot path').nth(1).getAttribute('d')
   const before = await line()

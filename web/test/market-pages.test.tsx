@@ -85,14 +85,14 @@ it('an order that awaits payment leads to the provider, and can be cancelled', a
 it('of a payment that was taken back the receipt says so', async () => {
   const text = await open('reversed')
   expect(text).toContain('charged back')
-  expect(text).not.toContain('Give it back')
+  expect(text).not.toContain('Return order')
 })
 
 it('who vouches for an agent is told before one pays, and what others wrote is text', async () => {
   const text = await open('agent')
-  expect(text).toContain('Run again by this marketplace on held-out seeds, and signed')
+  expect(text).toContain('Verified: re-run by this marketplace on held-out seeds and signed')
   expect(text).toContain('487.3')
-  expect(text).toContain('Calls cost $1.50 for 1,000 beside it; the first 100 are free')
+  expect(text).toContain('Hosted calls are billed separately: $1.50 per 1,000; the first 100 are free')
   expect(text).not.toContain('<img src=x')
   expect(await open('unverified')).toContain('Not verified (mismatch)')
 })
@@ -101,5 +101,5 @@ it('the provider’s form for sellers is a link as well', async () => {
   const text = await open('onboarding')
   expect(text).toContain('href="https://pay.example/onboarding"')
   expect(text).toContain('action="/earnings/destination"')
-  expect(text).toContain('Nothing earned yet')
+  expect(text).toContain('No earnings yet')
 })

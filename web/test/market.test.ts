@@ -40,7 +40,11 @@ describe('receipts and refunds', () => {
     expect((await stranger.get('/orders/not-an-order')).status).toBe(404)
     const form_token = await stranger.formToken('/orders')
     for (const what of ['refund', 'cancel']) {
-      const { status } = await stranger.post(`${receipt}/${what}`, { form_token, once: 'a', reason: 'mine now' })
+      const { status } = await stranger.post(`${receipt}/${what}`, {
+        form_token,
+        idempotency_key: 'a',
+        reason: 'mine now',
+      })
       expect(status).toBe(404)
     }
     expect((await buyer.get(receipt)).text).not.toContain('refunded')
@@ -48,7 +52,7 @@ describe('receipts and refunds', () => {
 
   it('a buyer gives an unused licence back, all of it, once', async () => {
     const { base, receipt } = await sell()
-    expect((await buyer.get(receipt)).text).toContain('Give it back')
+    expect((await buyer.get(receipt)).text).toContain('Return order')
     const form = await buyer.get(`${receipt}/refund`)
     expect(form.text).not.toContain('name="amount_minor"')
     const given = await buyer.submit(`${receipt}/refund`, `${receipt}/refund`, { reason: 'Not <b>for</b> me' })
@@ -56,7 +60,7 @@ describe('receipts and refunds', () => {
     const { text } = await buyer.get(receipt)
     expect(text).toContain('Not &lt;b&gt;for&lt;/b&gt; me')
     expect(text).toMatch(/-\$20\.00/)
-    expect(text).not.toContain('Give it back')
+    expect(text).not.toContain('Return order')
     expect((await buyer.get(`/buy/@acme/${base}`)).text).toContain('Buy for $20.00')
     expect((await buyer.get(`${receipt}/refund`)).text).not.toContain('<textarea')
   })
@@ -74,16 +78,16 @@ describe('receipts and refunds', () => {
     expect(tooMuch.status).toBe(409)
     expect((await seller.submit(refund, refund, { amount_minor: '5', reason: 'A part' })).status).toBe(303)
     const { text } = await buyer.get(receipt)
-    expect(text).toContain('paid, part refunded')
-    expect(text).toMatch(/Left of it<\/dt><dd><span class="price">\$15\.00/)
+    expect(text).toContain('paid, partially refunded')
+    expect(text).toMatch(/Remaining<\/dt><dd><span class="price">\$15\.00/)
   })
 
   it('the same refund sent twice is given once', async () => {
     const { receipt } = await sell()
     const { text } = await seller.get(`${receipt}/refund`)
-    const once = /name="once" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    const once = /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''
     const form_token = await seller.formToken(`${receipt}/refund`)
-    const fields = { form_token, once, amount_minor: '5', reason: 'A part' }
+    const fields = { form_token, idempotency_key: once, amount_minor: '5', reason: 'A part' }
     for (const _ of [1, 2]) expect((await seller.post(`${receipt}/refund`, fields)).status).toBe(303)
     expect((await buyer.get(receipt)).text.match(/Refund by acme/g)).toHaveLength(1)
   })
@@ -115,7 +119,7 @@ describe('balance', () => {
       const paid = await stranger.submit(link, '/balance/top-ups', { amount_minor: '1' })
       expect(leadsTo(paid)).toMatch(/^\/payments\/[0-9a-f-]+$/)
       const { text } = await stranger.get(`${leadsTo(paid)}?next=${encodeURIComponent(next)}`)
-      expect(text).not.toContain('Go on with your purchase')
+      expect(text).not.toContain('Continue checkout')
     }
   })
 
@@ -140,7 +144,7 @@ describe('earnings', () => {
   it('show what was sold, and pay it out once there is somewhere to pay to', async () => {
     await sell()
     const before = await seller.get('/earnings')
-    for (const said of ['Sales of the last 30 days', '-$2.00', 'Set up payouts', '/v1/earnings.csv'])
+    for (const said of ['Sales in the last 30 days', '-$2.00', 'Set up payouts', '/v1/earnings.csv'])
       expect(before.text).toContain(said)
     const set = await seller.submit('/earnings', '/earnings/destination', {})
     expect(leadsTo(set)).toBe('/earnings')
@@ -163,7 +167,9 @@ describe('earnings', () => {
     expect((await stranger.get('/balance?account=acme')).status).toBe(403)
     const form_token = await stranger.formToken('/earnings')
     for (const form of ['payouts', 'destination'])
-      expect((await stranger.post(`/earnings/${form}`, { form_token, once: 'a', account: 'acme' })).status).toBe(403)
+      expect(
+        (await stranger.post(`/earnings/${form}`, { form_token, idempotency_key: 'a', account: 'acme' })).status,
+      ).toBe(403)
   })
 })
 
@@ -179,18 +185,22 @@ describe('the price of a package', () => {
     })
     expect(leadsTo(raised)).toBe(path)
     const { text } = await seller.get(path)
-    expect(text).toMatch(/From <time[^>]*>[^<]+<\/time> it costs <span class="price">\$30\.00/)
+    expect(text).toMatch(/From <time[^>]*>[^<]+<\/time> the price is <span class="price">\$30\.00/)
     expect(text).toMatch(/name="royalty_basis_points"[^>]*value="2\.5"/)
-    expect((await buyer.get(`/buy/@acme/${base}`)).text).toContain('You have it already')
+    expect((await buyer.get(`/buy/@acme/${base}`)).text).toContain('You already own')
     expect((await stranger.get(`/buy/@acme/${base}`)).text).toMatch(/Buy for \$20\.00/)
   })
 
   it.each([
-    [{ kind: 'one_time', amount_minor: '' }, 'amount_minor', 'Say how much'],
+    [{ kind: 'one_time', amount_minor: '' }, 'amount_minor', 'Enter an amount'],
     [{ kind: 'free', amount_minor: '5' }, 'amount_minor', 'What is free has no price'],
     [{ kind: 'barter', amount_minor: '5' }, 'kind', 'Choose one'],
     [{ kind: 'one_time', amount_minor: '5', royalty_basis_points: '99' }, 'royalty_basis_points', 'at most 2000'],
-    [{ kind: 'one_time', amount_minor: '5', royalty_basis_points: 'ten' }, 'royalty_basis_points', 'A percentage is'],
+    [
+      { kind: 'one_time', amount_minor: '5', royalty_basis_points: 'ten' },
+      'royalty_basis_points',
+      'Enter a percentage',
+    ],
   ])('%j is told under its field', async (fields, field, message) => {
     const { base } = await sell()
     const path = `/packages/@acme/${base}/price`
@@ -232,6 +242,6 @@ describe('spend limits', () => {
     ]
     for (const fields of wrong) expect((await strict.submit(path, path, { period: 'day', ...fields })).status).toBe(422)
     expect((await strict.submit(path, path, { period: 'total', amount_minor: '0' })).status).toBe(303)
-    expect((await strict.get(path)).text).toMatch(/\$0\.00 in all/)
+    expect((await strict.get(path)).text).toMatch(/\$0\.00 in total/)
   })
 })

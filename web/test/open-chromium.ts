@@ -2,7 +2,7 @@ import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { findChromium } from './find-chromium.ts'
 
-export type { Browser, Page }
+export type { Browser, BrowserContext, Page }
 
 export type OpenedPage = { page: Page; context: BrowserContext; complaints: string[] }
 

@@ -121,7 +121,7 @@ describe('browse', () => {
     expect(text).toContain(rtl)
     const none = await open('/packages?q=zzzzzz&kind=agent')
     expect(none.status).toBe(200)
-    expect(none.text).toContain('Nothing matches')
+    expect(none.text).toContain('No results')
   })
 
   it('an address with a cursor that nobody made says so', async () => {
@@ -133,7 +133,7 @@ describe('browse', () => {
   it('before anything is published says what will be here, and how', async () => {
     const { text } = await empty.browser().get('/packages')
     expect(text).toContain('agentgym scenario init my-scenario')
-    expect((await empty.browser().get('/')).text).toContain('No scenario has been published yet')
+    expect((await empty.browser().get('/')).text).toContain('No scenarios yet')
   })
 })
 

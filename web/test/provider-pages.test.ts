@@ -55,19 +55,19 @@ afterAll(async () => {
 
 const path = '/buy/@acme/ware'
 const leadsTo = (page: { headers: Headers }) => page.headers.get('location') ?? ''
-const onceIn = (text: string) => /name="once" value="([^"]+)"/.exec(text)?.[1] ?? ''
+const onceIn = (text: string) => /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''
 
 it('no form leads to the provider: an order does, by a link, and the same order comes back', async () => {
   const bought = await buyer.submit(path, path, { pay_with: 'provider' })
   expect(leadsTo(bought)).toMatch(/^\/orders\//)
   const { text } = await buyer.get(leadsTo(bought))
-  expect(text).toContain('awaits payment')
+  expect(text).toContain('awaiting payment')
   expect(text).toMatch(/<a class="button button-primary" href="https:\/\/stripe\.example\/pay\/cs_[^"]+"/)
   expect(leadsTo(await buyer.submit(path, path, { pay_with: 'provider' }))).toBe(leadsTo(bought))
   const cancel = `${leadsTo(bought)}/cancel`
   expect(leadsTo(await buyer.submit(leadsTo(bought), cancel, {}))).toBe(leadsTo(bought))
   const cancelled = await buyer.get(leadsTo(bought))
-  expect(cancelled.text).toContain('cancelled')
+  expect(cancelled.text).toContain('canceled')
   expect(cancelled.text).not.toContain('stripe.example')
 })
 
@@ -75,14 +75,14 @@ it('a provider that does not answer: the form stands there to be sent again, und
   up = false
   const topUp = await buyer.submit('/balance', '/balance/top-ups', { amount_minor: '12.50' })
   expect(topUp.status).toBe(503)
-  expect(topUp.text).toContain('Send the form again in a while')
+  expect(topUp.text).toContain('Submit the form again in a moment')
   expect(topUp.text).toContain('value="12.50"')
   const once = onceIn(topUp.text)
   const form_token = await buyer.formToken('/balance')
   const failed = await buyer.submit(path, path, { pay_with: 'provider' })
-  expect([failed.status, failed.text.includes('Send the form again in a while')]).toEqual([503, true])
+  expect([failed.status, failed.text.includes('Submit the form again in a moment')]).toEqual([503, true])
   up = true
-  const again = await buyer.post('/balance/top-ups', { form_token, once, amount_minor: '12.50' })
+  const again = await buyer.post('/balance/top-ups', { form_token, idempotency_key: once, amount_minor: '12.50' })
   expect(leadsTo(again)).toMatch(/^\/payments\//)
   const { payments } = (await (await buyer.api('GET', '/v1/payments')).json()) as { payments: { purpose: string }[] }
   expect(payments.filter(({ purpose }) => purpose === 'top_up')).toHaveLength(1)
@@ -95,7 +95,7 @@ it('a provider that does not answer: the form stands there to be sent again, und
 it('sellers complete the provider’s form by a link as well', async () => {
   up = false
   const failed = await seller.submit('/earnings', '/earnings/destination', {})
-  expect([failed.status, failed.text.includes('Send the form again in a while')]).toEqual([503, true])
+  expect([failed.status, failed.text.includes('Submit the form again in a moment')]).toEqual([503, true])
   up = true
   const begun = await seller.submit('/earnings', '/earnings/destination', {})
   expect(begun.status).toBe(200)

@@ -172,7 +172,7 @@ describe('a replay', () => {
     for (const name of ['cart', 'transcript']) {
       const { page, context } = await open(`/replay/${name}`, { javaScriptEnabled: false })
       expect(await page.locator('.replay-controls').isHidden()).toBe(true)
-      expect(await page.locator('.replay-summary').textContent()).toMatch(/^Random actions: \d+ steps, return /)
+      expect(await page.locator('.replay-summary').textContent()).toMatch(/^Random policy: \d+ steps, return /)
       await context.close()
     }
   })

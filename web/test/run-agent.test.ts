@@ -82,7 +82,7 @@ describe('the agent of a finished run', () => {
     const run = await completed()
     const refused = await publish(run, { name: '@guild/dear', amount_minor: '3' })
     expect(refused.status).toBe(403)
-    expect(refused.text).toContain('@guild/dear is published; its price is not set.')
+    expect(refused.text).toContain('@guild/dear was published, but its price could not be set.')
     expect(refused.text).toContain('id="field-amount_minor-wrong"')
     expect(refused.text).toContain('@guild/dear@0.1.0')
     expect((await publish(run, { name: '@guild/dear' })).status).toBe(303)
@@ -118,7 +118,7 @@ describe('an evaluation of it', () => {
     const asked = await owner.submit(run, `${run}/evaluate`, { episodes: '12', seed: '7' })
     expect(leadsTo(asked)).toMatch(new RegExp(`^${run}\\?evaluation=[0-9a-f-]{36}#agent$`))
     const address = leadsTo(asked).replace('#agent', '')
-    expect((await owner.get(address)).text).toMatch(/A worker will play 12 episodes, seed 7\./)
+    expect((await owner.get(address)).text).toMatch(/Evaluation queued: 12 episodes, seed 7\./)
     const worker = await clientOf(site, await site.browserOf('operator'), ['worker'])
     for (;;) {
       const leased = await leaseJob(worker, { kinds: ['evaluate'] })

@@ -25,9 +25,24 @@ await as('author', ['price', '@author/cart-pole', '--royalty', '10'])
 await as('author', ['price', '@author/grid-maze', '12', '--yes'])
 await as('builder', ['train', '@author/cart-pole', '--remote', '--watch', '--publish', '@builder/cart-pole'])
 await as('builder', ['price', '@builder/cart-pole', '25', '--trial', '100', '--yes'])
+await visible('@builder/cart-pole')
 await as('buyer', ['balance', 'top-up', '40'])
 await as('buyer', ['buy', '@builder/cart-pole', '--yes'])
 console.log(`✓ Filled ${server}`)
+
+/** Waits until an agent has passed its checks and is verified: until then only its publisher sees it. */
+async function visible(name: string): Promise<void> {
+  for (let waited = 0; waited < 300; waited++) {
+    const response = await fetch(`${server}/v1/packages/${name}`)
+    if (
+      response.ok &&
+      ((await response.json()) as { verification: { state: string } | null }).verification?.state !== 'pending'
+    )
+      return
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  }
+  throw new Error(`${name} was not verified within five minutes`)
+}
 
 /** As somebody with a machine of their own. */
 async function as(person: string, words: string[]): Promise<void> {

@@ -64,7 +64,7 @@ describe('trying an agent', () => {
     expect(status).toBe(200)
     expect(text).toContain('href="/login?next=%2Fpackages%2F%40acme%2Fsolver%2Ftry"')
     expect(text).toContain('observation[1]')
-    expect(text).toContain('2 calls are free to each account before it buys.')
+    expect(text).toContain('2 free trial calls per account.')
     expect(text).not.toContain(`action="${page}"`)
     expect((await site.browser().get(solver)).text).toContain(`href="${page}"`)
     const token = await site.browser().formToken('/login')
@@ -80,8 +80,8 @@ describe('trying an agent', () => {
     expect(text).toMatch(/class="trial-action"[^>]*>0</)
     expect(text).toMatch(/<rect class="trial-bar" width="75"/)
     expect(text).toContain('75.0%')
-    expect(text).toContain('On trial: it costs nothing')
-    expect(text).toMatch(/Left on trial.*?1 call</s)
+    expect(text).toContain('Free trial call')
+    expect(text).toMatch(/Trial calls left.*?1 call</s)
     // What was asked stands there to be changed.
     expect(text).toContain('value="-1"')
   })
@@ -89,14 +89,14 @@ describe('trying an agent', () => {
   it('asks nothing twice where the same form is sent again, and anew where something else is in it', async () => {
     const other = await site.browserOf('reloader')
     const { text } = await other.get(page)
-    const once = /name="once" value="([^"]+)"/.exec(text)?.[1] ?? ''
-    const form = { ...typed, once, form_token: await other.formToken(page) }
+    const once = /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    const form = { ...typed, idempotency_key: once, form_token: await other.formToken(page) }
     const before = asked.length
     const [first, again] = [await other.post(page, form), await other.post(page, form)]
-    for (const one of [first, again]) expect(one.text).toMatch(/Left on trial.*?1 call</s)
+    for (const one of [first, again]) expect(one.text).toMatch(/Trial calls left.*?1 call</s)
     expect(asked.length).toBe(before + 1)
     const changed = await other.post(page, { ...form, 'observation-0-0': '0.25' })
-    expect(changed.text).toMatch(/Left on trial.*?0 calls</s)
+    expect(changed.text).toMatch(/Trial calls left.*?0 calls</s)
     expect(asked.at(-1)?.observation).toEqual([0.25, -1])
   })
 
@@ -104,7 +104,7 @@ describe('trying an agent', () => {
     const before = asked.length
     const wrong = await ask(visitor, { 'observation-0-1': 'up<script>' })
     expect(wrong.status).toBe(422)
-    expect(wrong.text).toMatch(/id="field-observation-0-1-wrong"[^>]*>A number belongs here/)
+    expect(wrong.text).toMatch(/id="field-observation-0-1-wrong"[^>]*>Enter a number/)
     expect(wrong.text).toContain('value="up&lt;script&gt;"')
     expect((await ask(visitor, { action_mask: '[true' })).text).toContain('id="field-action_mask-wrong"')
     expect(asked.length).toBe(before)
@@ -123,7 +123,7 @@ describe('trying an agent', () => {
     expect(failed.text).toContain('The model took too long.')
     expect(failed.text).toContain(`action="${page}"`)
     reply = left
-    expect((await ask(visitor)).text).toMatch(/Left on trial.*?0 calls</s)
+    expect((await ask(visitor)).text).toMatch(/Trial calls left.*?0 calls</s)
   })
 
   it('leads to the purchase once the trial is used up', async () => {
@@ -136,7 +136,7 @@ describe('trying an agent', () => {
   it('costs its owner nothing', async () => {
     reply = (id) => ({ ...left(id), action: { tool: 1, amount: [0.5] }, label: '<i>stop</i>', probabilities: null })
     const { text } = await ask(owner)
-    expect(text).toContain('Your own: it costs nothing')
+    expect(text).toContain('Free (your agent)')
     expect(text).toContain('&lt;i&gt;stop&lt;/i&gt;')
     expect(text).toContain('[0.5]')
   })
@@ -144,11 +144,11 @@ describe('trying an agent', () => {
   it('is not offered where the seller gives no trial', async () => {
     await owner.api('PUT', '/v1/packages/@acme/solver/price', { kind: 'one_time', amount_minor: 500, trial_calls: 0 })
     const { text } = await (await site.browserOf('late')).get(page)
-    expect(text).toContain('Its seller gives no calls on trial.')
+    expect(text).toContain('The seller offers no trial calls.')
     expect(text).toContain('Buy for $5.00')
     expect(text).not.toContain(`action="${page}"`)
     const form_token = await visitor.formToken('/')
-    expect((await visitor.post(page, { ...typed, form_token, once: crypto.randomUUID() })).status).toBe(402)
+    expect((await visitor.post(page, { ...typed, form_token, idempotency_key: crypto.randomUUID() })).status).toBe(402)
   })
 
   it('is of agents: a scenario’s leads to its page', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentGymError, type OwnAccount } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
-import { answerFailure, foreignForm, nothingHere } from '../pages/failures.tsx'
+import { answerFailure, foreignForm, notFound } from '../pages/failures.tsx'
 import { cookieIn, isFormToken, sessionName } from '../session/form-token.ts'
 import { PublicCache } from '../session/public-cache.ts'
 import { isOwnOrigin } from '../session/same-site.ts'
@@ -50,7 +50,7 @@ export function createSite(
       const { pathname, search } = opened.visit.url
       if (pathname.endsWith('/') && pathname !== '/')
         return opened.visit.redirect(pathname.replace(/\/+$/, '') + search)
-      return nothingHere(Object.assign(opened.visit, { account: await accountOf(host, opened.visit) }))
+      return notFound(Object.assign(opened.visit, { account: await accountOf(host, opened.visit) }))
     }),
   )
   return { app, fetch: async (request, visitor) => app.fetch(request, { visitor }) }
@@ -90,7 +90,7 @@ async function answerRoute(host: SiteHost, route: SiteRoute, opened: OpenVisit):
   if (route.method === 'post' && !isOurForm(host, route, visit)) return foreignForm(visit)
   const verdict = judgeAccess(route.rule, visit.account, visit.params)
   if (verdict === 'log-in') return visit.redirect(logInPath(visit, route))
-  if (verdict === 'hidden') return nothingHere(visit)
+  if (verdict === 'hidden') return notFound(visit)
   return route.answer(visit)
 }
 

@@ -28,8 +28,8 @@ export async function readForm(request: Request): Promise<FormValues> {
 function notAForm(): AgentGymError {
   return new AgentGymError({
     code: 'request_invalid',
-    message: 'This is no form of this site.',
-    hint: 'Programs use the API under /v1, which takes JSON.',
+    message: 'The request is not a form of this site.',
+    hint: 'Programs use the JSON API under /v1.',
   })
 }
 
@@ -80,7 +80,7 @@ function told(
   fieldOf: Partial<Record<string, string>>,
 ): Pick<FormFailure, 'fields' | 'message' | 'hint'> {
   const hint =
-    error.code === unanswered ? 'Send the form again in a while: what it asks for is done once.' : (error.hint ?? null)
+    error.code === unanswered ? 'Submit the form again in a moment. You won’t be charged twice.' : (error.hint ?? null)
   const listed = error.code === 'request_invalid' ? { ...fieldsIn(error.data.fields), ...fieldOfRule(error) } : {}
   if (Object.keys(listed).length > 0) return { fields: listed, message: null, hint: null }
   const field = fieldOf[error.code]
@@ -111,7 +111,10 @@ export function formAmount(form: FormValues, field: string, currency: string): n
   const text = form.get(field).trim()
   const parsed = parseAmount(text, currency)
   if ('minor' in parsed) return parsed.minor
-  throw invalidField(field, text === '' ? 'say how much' : `${text} ${parsed.problem}; write it as 12.50`)
+  throw invalidField(
+    field,
+    text === '' ? 'enter an amount' : `${text} ${parsed.problem}; enter an amount such as 12.50`,
+  )
 }
 
 /** Likewise, where nothing need be said. */
@@ -132,7 +135,7 @@ export function typedAmount(minor: number, currency: string): string {
 export function invalidField(field: string, message: string): AgentGymError {
   return new AgentGymError({
     code: 'request_invalid',
-    message: 'The form has a field that cannot be read.',
+    message: 'The form has an invalid field.',
     data: { fields: [{ field, message }] },
   })
 }

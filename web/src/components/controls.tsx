@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx'
 
 type ButtonProps = {
   children?: Child
-  /** `primary` is the one thing to do here; `quiet` everything else; `danger` what cannot be taken back. */
+  /** `primary` for the page's main action, `danger` for what cannot be undone. */
   look?: 'primary' | 'quiet' | 'danger'
   size?: 'usual' | 'small'
   /** Makes it a link. */
@@ -14,7 +14,7 @@ type ButtonProps = {
   disabled?: boolean
 }
 
-/** Sends its form, or leads somewhere. */
+/** Submits its form, or links with `href`. */
 export function Button({ children, look = 'quiet', size = 'usual', href, name, value, disabled }: ButtonProps) {
   const names = `button button-${look}${size === 'small' ? ' button-small' : ''}`
   if (href !== undefined)
@@ -30,7 +30,7 @@ export function Button({ children, look = 'quiet', size = 'usual', href, name, v
   )
 }
 
-/** Parts of one thing, each its own page. `current` is the one that is open. */
+/** Links between the pages of one thing; `current` is the open one. */
 export function Tabs({
   tabs,
   current,
@@ -52,8 +52,8 @@ export function Tabs({
   )
 }
 
-/** A command to run as it stands, with a button that copies it. Without JavaScript it is text to select. */
-export function Command({ text, label = 'Copy the command' }: { text: string; label?: string }) {
+/** A command with a copy button; text to select where there is no JavaScript. */
+export function Command({ text, label = 'Copy command' }: { text: string; label?: string }) {
   useIsland('copy')
   return (
     <div class="command" data-copy={text}>

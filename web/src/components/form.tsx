@@ -8,14 +8,14 @@ type FormProps = {
   action: string
   children?: Child
   failure?: FormFailure | null
-  /** Fields that the form shows; a failure's message about any other stands above the form. */
+  /** Fields that the form shows; errors of all others appear above it. */
   fields?: string[]
-  /** `inline` is a row without a frame: one button, one choice. */
+  /** `inline` is a single row: one button, one choice. */
   look?: 'stack' | 'inline'
   label?: string
 }
 
-/** A form that changes something, signed for this browser and session. Searches are plain `<form method="get">`. */
+/** A form that changes something, with a token for this browser and session. Searches are plain `<form method="get">`. */
 export function Form({ action, children, failure = null, fields = [], look = 'stack', label }: FormProps) {
   const { formToken } = usePage()
   const others = Object.entries(failure?.fields ?? {}).filter(([field]) => !fields.includes(field))
@@ -39,12 +39,12 @@ export function Form({ action, children, failure = null, fields = [], look = 'st
 
 type FieldProps = {
   label: string
-  /** The API's name of it, so that failures find their field. */
+  /** As the API names the field, so that its errors appear here. */
   name: string
   type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url'
-  /** What was typed; never of a password. */
+  /** What was entered; never a password. */
   value?: string
-  /** What is asked for, where the label does not say all. */
+  /** Explains what the label doesn't. */
   help?: Child
   failure?: FormFailure | null
   required?: boolean
@@ -55,13 +55,13 @@ type FieldProps = {
   min?: string
   max?: string
   step?: string
-  /** Offers these and nothing else. */
+  /** Makes it a select. */
   options?: { value: string; label: string }[]
-  /** More than one line. */
+  /** Makes it a text area. */
   rows?: number
 }
 
-/** A labelled field: the label above, help and what is wrong below. */
+/** A labeled field: the label above, help and errors below. */
 export function Field({ label, name, help, failure, options, rows, ...rest }: FieldProps) {
   const wrong = failure?.fields[name]
   const id = `field-${name.replace(/\W/g, '-')}`
@@ -123,7 +123,7 @@ type ChoiceProps = {
   options: { value: string; label: string }[]
 }
 
-/** One option is always chosen. Where an empty one means something, a browser would take it for none and keep the form back. */
+/** Never `required` with an empty option: browsers treat that option as nothing selected and block the form. */
 function Choice({ options, value, required, ...attributes }: ChoiceProps) {
   const mayBeEmpty = options.some((option) => option.value === '')
   return (

@@ -9,7 +9,7 @@ const draw = (points: ChartPoint[], target?: number) =>
       title="Return"
       unit="steps"
       series={[{ name: 'Return', points }]}
-      target={target === undefined ? undefined : { value: target, name: 'success at' }}
+      target={target === undefined ? undefined : { value: target, name: 'Success target' }}
     />,
   )
 const pathIn = (html: string) => /<path class="chart-line chart-line-1" d="([^"]*)"/.exec(html)?.[1] ?? ''
@@ -17,7 +17,7 @@ const pathIn = (html: string) => /<path class="chart-line chart-line-1" d="([^"]
 describe('a line chart', () => {
   it('of nothing says so, with its target', () => {
     for (const points of [[], [{ x: 100, y: null }]]) expect(draw(points, 475)).toContain('No data yet')
-    expect(draw([], 475)).toContain('success at 475')
+    expect(draw([], 475)).toContain('Success target 475')
   })
 
   it('has a gap where there is no value', () => {

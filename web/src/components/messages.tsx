@@ -10,7 +10,7 @@ const signs: Record<NoticeKind, IconName> = {
   failure: 'circle-alert',
 }
 
-/** A sentence that must not be missed: what was done, what is wrong and how to mend it. */
+/** A message that must not be missed. */
 export function Notice({ kind, children }: { kind: NoticeKind; children?: Child }) {
   return (
     <div class={`notice notice-${kind}`} role={kind === 'failure' ? 'alert' : 'status'}>
@@ -20,7 +20,7 @@ export function Notice({ kind, children }: { kind: NoticeKind; children?: Child 
   )
 }
 
-/** What will stand here, and the command that puts it there. */
+/** What will appear here, and the command that makes it appear. */
 export function EmptyState({ title, children, command }: { title: string; children?: Child; command?: string }) {
   return (
     <div class="empty-state">

@@ -1,25 +1,25 @@
 import type { Child } from 'hono/jsx'
 
-/** A number with its unit and what it was measured against. */
-export function Figure({ label, children, note }: { label: string; children?: Child; note?: Child }) {
+/** A value with its label and unit. */
+export function Metric({ label, children, note }: { label: string; children?: Child; note?: Child }) {
   return (
-    <div class="figure">
+    <div class="metric">
       <dt>{label}</dt>
       <dd>
-        <span class="figure-value">{children}</span>
-        {note !== undefined && <span class="figure-note">{note}</span>}
+        <span class="metric-value">{children}</span>
+        {note !== undefined && <span class="metric-note">{note}</span>}
       </dd>
     </div>
   )
 }
 
-/** Figures side by side. */
-export function Figures({ children }: { children?: Child }) {
-  return <dl class="figures">{children}</dl>
+/** Metrics side by side. */
+export function Metrics({ children }: { children?: Child }) {
+  return <dl class="metrics">{children}</dl>
 }
 
-/** One line of a list of facts (`dl`). */
-export function Fact({ label, children }: { label: string; children?: Child }) {
+/** One row of a description list (`dl`). */
+export function Detail({ label, children }: { label: string; children?: Child }) {
   return (
     <div>
       <dt>{label}</dt>
@@ -28,18 +28,18 @@ export function Fact({ label, children }: { label: string; children?: Child }) {
   )
 }
 
-type ShareBarProps = {
+type ProgressBarProps = {
   /** 0 to 1; more is drawn as all. */
   share: number
-  /** What it is a share of, for whoever has it read to them. */
+  /** For screen readers. */
   label: string
-  /** A place on it that matters, 0 to 1. */
+  /** A threshold to mark, 0 to 1. */
   mark?: number
   tone?: 'plain' | 'warning'
 }
 
 /** How much of something is used or done. */
-export function ShareBar({ share, label, mark, tone = 'plain' }: ShareBarProps) {
+export function ProgressBar({ share, label, mark, tone = 'plain' }: ProgressBarProps) {
   const percent = (value: number) => `${Math.round(Math.min(1, Math.max(0, value)) * 1000) / 10}%`
   return (
     <svg class={`share-bar share-bar-${tone}`} width="100%" height="10" role="img" aria-label={label}>

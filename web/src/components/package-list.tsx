@@ -5,23 +5,23 @@ import { Picture } from '../pictures/picture.tsx'
 import { emblem } from '../pictures/thumbnail.ts'
 import { Badge } from './badge.tsx'
 import { Icon } from './icon.tsx'
-import { Fact } from './metrics.tsx'
+import { Detail } from './metrics.tsx'
 import { Count, Price, Rating, Time } from './values.tsx'
 
 type PackageListProps = {
   packages: ListedPackage[]
   label: string
-  /** Level of the names as headings: one below what the list stands under. */
+  /** Heading level of the names. */
   level?: 2 | 3
 }
 
-/** Packages under each other, each a row of a table that reads like a list. */
+/** Packages as a list that reads like a table. */
 export function PackageList({ packages, label, level = 3 }: PackageListProps) {
   return (
     <div class="package-list">
       <div class="package-list-head" aria-hidden="true">
         <span>Package</span>
-        <span>Kind, quality</span>
+        <span>Type and quality</span>
         <span>Best return</span>
         <span>Price</span>
         <span>Downloads</span>
@@ -60,26 +60,26 @@ function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
         <Rating rating={item.rating} votes={item.votes} />
       </p>
       <dl class="package-row-facts">
-        <Fact label="Best return">
+        <Detail label="Best return">
           <Best best={item.best_return} />
-        </Fact>
-        <Fact label="Price">
+        </Detail>
+        <Detail label="Price">
           <Price minor={item.price_minor} currency={item.currency} kind={item.price_kind} />
-        </Fact>
-        <Fact label="Downloads">
+        </Detail>
+        <Detail label="Downloads">
           <Count value={item.downloads} />
-        </Fact>
-        <Fact label="Updated">
+        </Detail>
+        <Detail label="Updated">
           <Time at={item.updated_at} />
-        </Fact>
+        </Detail>
       </dl>
     </li>
   )
 }
 
-/** The best return that this server has verified, and how that agent learned. */
+/** The best verified return, with the learning curve of that agent. */
 function Best({ best }: { best: ListedPackage['best_return'] }) {
-  if (best === null) return <span class="dim">none verified</span>
+  if (best === null) return <span class="dim">None yet</span>
   return (
     <span class="best-return" title={`${best.agent}, held-out mean return`}>
       {best.curve.length > 1 && <Picture picture={sparkline(best.curve, { title: null })} />}
@@ -102,7 +102,7 @@ function Quality({ score }: { score: number }) {
   )
 }
 
-/** What stands for a package in a list: a picture of its latest version, beside its name. */
+/** Thumbnail of a package's latest version. */
 export function PackagePicture({ name, version }: { name: ListedPackage['name']; version: string | null }) {
   return (
     <div class="package-picture" aria-hidden="true">

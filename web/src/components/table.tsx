@@ -3,15 +3,15 @@ import type { Child } from 'hono/jsx'
 export type Column<Row> = {
   title: string
   cell: (row: Row) => Child
-  /** Figures stand under each other, to the right. */
+  /** Right-aligned. */
   numeric?: boolean
-  /** The cell that names the row, for whoever has it read to them. */
+  /** The row's header cell. */
   heading?: boolean
-  /** Left out where there is little room. */
+  /** Hidden on narrow screens. */
   wide?: boolean
 }
 
-/** Rows to compare. Scrolls sideways where it must; the page never does. */
+/** Rows to compare. The table scrolls sideways when it must; the page never does. */
 export function Table<Row>({ rows, columns, caption }: { rows: Row[]; columns: Column<Row>[]; caption: string }) {
   return (
     <section class="table-scroll" aria-label={caption} tabindex={0}>

@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx'
 type PriceProps = {
   /** Minor units (cents); 0 is free. */
   minor: number
-  /** The server's own unless told. */
+  /** Default: the server's currency. */
   currency?: string
   kind?: ListedPackage['price_kind']
 }
@@ -16,14 +16,14 @@ export function Price({ minor, currency, kind }: PriceProps) {
   return (
     <span class="price">
       {formatAmount(minor, currency ?? host.currency)}
-      {kind === 'per_run' && <span class="price-per"> a run</span>}
+      {kind === 'per_run' && <span class="price-per"> per run</span>}
     </span>
   )
 }
 
 type AmountProps = { minor: number; currency: string }
 
-/** A sum of money; unlike a price, nothing is `0.00`. */
+/** A sum of money; unlike a price, zero reads $0.00. */
 export function Amount({ minor, currency }: AmountProps) {
   return <span class="price">{formatAmount(minor, currency)}</span>
 }
@@ -31,12 +31,12 @@ export function Amount({ minor, currency }: AmountProps) {
 const wholeNumber = new Intl.NumberFormat('en')
 const shortNumber = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
 
-/** `948`, `12.4K`: a number to compare at a glance, the whole of it for whoever points at it. */
+/** `948`, `12.4k`, with the exact number on hover. */
 export function Count({ value }: { value: number }) {
   if (value < 10_000) return <span class="count">{wholeNumber.format(value)}</span>
   return (
     <span class="count" title={wholeNumber.format(value)}>
-      {shortNumber.format(value)}
+      {shortNumber.format(value).replace('K', 'k')}
     </span>
   )
 }
@@ -51,7 +51,7 @@ const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
 
-/** How long ago, with the moment itself for whoever points at it. */
+/** A relative time, with the exact one on hover. */
 export function Time({ at }: { at: string }) {
   const { nowMs } = usePage()
   return (
@@ -68,21 +68,21 @@ export function ageOf(at: string, nowMs: number): string {
   return step === undefined ? 'just now' : relative.format(-Math.floor(seconds / step[1]), step[0])
 }
 
-/** `2026-11-28 06:33 UTC`: on receipts, where an age would be another one tomorrow. */
-export function Moment({ at }: { at: string }) {
-  return <time datetime={at}>{shownMoment(at)}</time>
+/** An exact time, for receipts: `2026-11-28 06:33 UTC`. */
+export function Timestamp({ at }: { at: string }) {
+  return <time datetime={at}>{formatTimestamp(at)}</time>
 }
 
-/** The API's sentences with the moments in them as they are shown here. */
-export function withMoments(text: string): string {
-  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, shownMoment)
+/** A message of the API with its times written as on this page. */
+export function withTimestamps(text: string): string {
+  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, formatTimestamp)
 }
 
-function shownMoment(at: string): string {
+function formatTimestamp(at: string): string {
   return `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
 }
 
-/** Mean of the stars that buyers gave, of five, and how many did; nothing before the first. */
+/** Mean rating out of five and the number of votes; nothing before the first. */
 export function Rating({ rating, votes }: { rating: number | null; votes: number }) {
   if (rating === null || votes === 0) return null
   return (

@@ -1,7 +1,7 @@
 // Plays the sample episodes of a page, each when somebody asks for it: nothing moves by itself. Arrow keys step, Home and
 // End go to its ends, Space plays and pauses.
 import type { SampleEpisode, ScenarioView } from '@agentgym/contract'
-import { lastMoment, momentWords } from '../pictures/episode.ts'
+import { describeStep, lastStep } from '../pictures/episode.ts'
 import { episodeFrame } from '../pictures/episode-frame.ts'
 import { svgNode } from './nodes/dom.ts'
 
@@ -95,7 +95,7 @@ class Replay {
     const { title } = this.#figure.dataset
     this.#part('.replay-stage')?.replaceChildren(svgNode(episodeFrame(episode, this.#view, moment, { title })))
     this.#part('.replay-at')?.replaceChildren(`${moment} / ${this.#last}`)
-    this.#part('.replay-now')?.replaceChildren(momentWords(episode, moment))
+    this.#part('.replay-now')?.replaceChildren(describeStep(episode, moment))
     for (const call of this.#figure.querySelectorAll<HTMLElement>('[data-replay-step]'))
       call.dataset.state = stateOf(Number(call.dataset.replayStep), moment)
   }
@@ -110,7 +110,7 @@ class Replay {
       this.#episode = undefined
       this.#index = this.#drawn
       this.#range.value = String(this.#drawn)
-      this.#part('.replay-now')?.replaceChildren('The episode could not be loaded. Press again to try once more.')
+      this.#part('.replay-now')?.replaceChildren('The episode could not be loaded. Press again to retry.')
     }
   }
 
@@ -153,6 +153,6 @@ async function fetchEpisode(address: string): Promise<SampleEpisode> {
   const response = await fetch(address)
   if (!response.ok) throw new Error(`status ${response.status}`)
   const episode: SampleEpisode = await response.json()
-  if (lastMoment(episode) < 1) throw new Error('an episode without a step')
+  if (lastStep(episode) < 1) throw new Error('an episode without a step')
   return episode
 }

@@ -2,7 +2,7 @@
 // something happened. Of a run that is over it draws the curves, to be looked at closely.
 import type { ProgressEvent, RunEvent } from '@agentgym/contract'
 import { formatValue } from '@agentgym/contract/charts'
-import { durationWords } from '../pages/runs/duration-words.ts'
+import { formatDuration } from '../format.ts'
 import { freshParts } from './nodes/dom.ts'
 import { LiveCharts } from './nodes/live-charts.ts'
 
@@ -70,24 +70,24 @@ class LiveRun {
     if (event.type === 'progress') {
       this.#curves.add([event.data])
       this.#curves.draw()
-      this.#showFigures(event.data)
+      this.#showMetrics(event.data)
       return
     }
     clearTimeout(this.#settling)
     this.#settling = setTimeout(() => void this.#refresh(), settleMs)
   }
 
-  #showFigures(point: ProgressEvent): void {
+  #showMetrics(point: ProgressEvent): void {
     const left = point.steps_total - point.steps
-    this.#figure('return_mean', point.return_mean === null ? '–' : formatValue(point.return_mean))
-    this.#figure('steps', point.steps.toLocaleString('en'))
-    this.#figure('steps_per_second', formatValue(point.steps_per_second))
-    this.#figure('episodes_total', point.episodes_total.toLocaleString('en'))
-    if (point.steps_per_second > 0) this.#figure('time_left', durationWords(left / point.steps_per_second))
+    this.#showMetric('return_mean', point.return_mean === null ? '–' : formatValue(point.return_mean))
+    this.#showMetric('steps', point.steps.toLocaleString('en'))
+    this.#showMetric('steps_per_second', formatValue(point.steps_per_second))
+    this.#showMetric('episodes_total', point.episodes_total.toLocaleString('en'))
+    if (point.steps_per_second > 0) this.#showMetric('time_left', formatDuration(left / point.steps_per_second))
   }
 
-  #figure(name: string, text: string): void {
-    this.#root.querySelector(`[data-figure="${name}"]`)?.replaceChildren(text)
+  #showMetric(name: string, text: string): void {
+    this.#root.querySelector(`[data-metric="${name}"]`)?.replaceChildren(text)
   }
 
   /** The page's parts as the server draws them now. */

@@ -6,7 +6,7 @@ import type { SiteHost } from '../app/site-host.ts'
 
 export type Theme = 'light' | 'dark' | 'system'
 
-/** What every component may know about the page that it is on. */
+/** What a component may know about its page. */
 export type PageContext = {
   /** Path and query, as asked for. */
   address: string
@@ -15,21 +15,21 @@ export type PageContext = {
   theme: Theme
   host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'version'>
   assets: SiteAssets
-  /** Signs the page's forms; the first call gives the browser the cookie that goes with it. */
+  /** Token for the page's forms; the first call sets the cookie that belongs to it. */
   formToken(): string
-  /** Islands that the page's components have asked for. */
+  /** Scripts that the page's components need. */
   islands: Set<string>
-  /** Of the moment at which the page is drawn, for ages. */
+  /** When the page is rendered, for relative times. */
   nowMs: number
 }
 
 export type PageOptions = {
   /** Without the site's name. */
   title: string
-  /** For search engines and previews; at most 200 characters of it are shown. */
+  /** For search engines and previews, cut at 200 characters. */
   description?: string
   status?: number
-  /** `plain` has no navigation: log-in, checkout, where one thing is to be done. */
+  /** `plain` has no navigation: login, checkout and other pages with a single task. */
   frame?: 'full' | 'plain'
   /** Keeps it out of search engines. */
   hidden?: boolean
@@ -43,7 +43,7 @@ export function usePage(): PageContext {
   return page
 }
 
-/** Has the script `islands/NAME.ts` loaded on this page. The component must be of use without it. */
+/** Loads the script `islands/NAME.ts` on this page. The component must work without it. */
 export function useIsland(name: string): void {
   usePage().islands.add(name)
 }

@@ -4,14 +4,14 @@ import { type PageContext, type PageOptions, PageProvider, usePage } from './pag
 import { SiteHeader } from './site-header.tsx'
 import { ThemeSwitch } from './theme.tsx'
 
-/** The text of a whole page. Components are synchronous: what they show has been read before. */
+/** The HTML of a whole page. Components are synchronous: their data has been read before. */
 export function renderPage(body: Child, options: PageOptions, context: PageContext): string {
   const { title, description, frame = 'full', hidden = false } = options
-  // Drawn first, so that the head knows what the body needs.
+  // The body first: its components register the scripts that the head loads.
   const drawn = (
     <PageProvider value={context}>
       <a class="skip-link" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <SiteHeader plain={frame === 'plain'} />
       <main id="content" class={frame === 'plain' ? 'content content-plain' : 'content'}>

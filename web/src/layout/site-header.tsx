@@ -2,13 +2,13 @@ import { Form } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { useIsland, usePage } from './page-context.ts'
 
-const places = [
+const links = [
   { href: '/packages?kind=scenario', title: 'Scenarios' },
   { href: '/packages?kind=agent', title: 'Agents' },
   { href: '/docs', title: 'API' },
 ]
 
-/** The bar above every page; `plain` where one thing is to be done. */
+/** The bar above every page; `plain` on pages with a single task. */
 export function SiteHeader({ plain }: { plain: boolean }) {
   return (
     <header class="site-header">
@@ -20,7 +20,7 @@ export function SiteHeader({ plain }: { plain: boolean }) {
         {!plain && (
           <>
             <nav class="site-nav" aria-label="Marketplace">
-              <Places />
+              <Links />
             </nav>
             <SearchBox />
           </>
@@ -31,11 +31,11 @@ export function SiteHeader({ plain }: { plain: boolean }) {
   )
 }
 
-function Places() {
+function Links() {
   const { address } = usePage()
   return (
     <>
-      {places.map(({ href, title }) => (
+      {links.map(({ href, title }) => (
         <a href={href} aria-current={address.startsWith(href) ? 'page' : undefined}>
           {title}
         </a>
@@ -44,7 +44,7 @@ function Places() {
   )
 }
 
-/** A curve that rises to its target: what everything here is about. */
+/** The logo: a learning curve that reaches its target. */
 function Mark() {
   return (
     <svg class="site-mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
@@ -91,7 +91,7 @@ function AccountMenu() {
   )
 }
 
-/** Search from everywhere; suggests while one types where there is JavaScript. */
+/** Search on every page, with suggestions where JavaScript runs. */
 function SearchBox() {
   useIsland('suggest')
   const { address, path } = usePage()

@@ -4,16 +4,16 @@ import { localPath } from '../session/same-site.ts'
 import { type Theme, usePage } from './page-context.ts'
 
 const themes: { theme: Theme; sign: IconName; label: string }[] = [
-  { theme: 'system', sign: 'monitor', label: 'Colours as the system has them' },
-  { theme: 'light', sign: 'sun', label: 'Light colours' },
-  { theme: 'dark', sign: 'moon', label: 'Dark colours' },
+  { theme: 'system', sign: 'monitor', label: 'System theme' },
+  { theme: 'light', sign: 'sun', label: 'Light theme' },
+  { theme: 'dark', sign: 'moon', label: 'Dark theme' },
 ]
 
-/** Light, dark, or as the system has it. Not signed, for it changes only how this browser shows the site. */
+/** Light, dark or the system's. Its form carries no token: it only changes how this browser shows the site. */
 export function ThemeSwitch() {
   const { theme: chosen, address } = usePage()
   return (
-    <form class="theme-switch" method="post" action="/theme" aria-label="Colours">
+    <form class="theme-switch" method="post" action="/theme" aria-label="Theme">
       <input type="hidden" name="next" value={address} />
       {themes.map(({ theme, sign, label }) => (
         <button
@@ -37,7 +37,7 @@ export const themeRoutes = [
   route('post', '/theme', { access: 'public', formToken: false }, ({ form, host, setCookie, redirect }) => {
     const theme = form.get('theme')
     const secure = host.secure ? '; Secure' : ''
-    // Scripts may read and write it: it says nothing but light or dark.
+    // Scripts may read and write it: it holds nothing but light or dark.
     if (theme === 'light' || theme === 'dark')
       setCookie(`agentgym_theme=${theme}; Path=/; Max-Age=${aYearSeconds}; SameSite=Lax${secure}`)
     else setCookie(`agentgym_theme=; Path=/; Max-Age=0; SameSite=Lax${secure}`)

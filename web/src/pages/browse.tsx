@@ -12,7 +12,8 @@ export const browseRoutes = [
     const { data } = await visit.api.GET('/v1/packages', { params: { query: { ...query, limit: 20 } } })
     return visit.page(<BrowsePage found={data} query={query} />, {
       title: browseTitle(query),
-      description: 'Reinforcement-learning scenarios and verified agents, by kind, difficulty, quality and price.',
+      description:
+        'Browse reinforcement-learning scenarios and verified agents by type, difficulty, quality and price.',
       hidden: query.cursor !== undefined,
     })
   }),
@@ -72,9 +73,9 @@ function Chosen({ query }: { query: BrowseQuery }) {
     <ul class="chosen">
       {chosen.map((name) => (
         <li>
-          <a href={browseAddress(query, { [name]: undefined })} title="Take this filter out">
-            <span class="visually-hidden">Without </span>
-            <span class="chosen-value">{name === 'q' ? `“${query.q}”` : shownValue(name, query[name] ?? '')}</span>
+          <a href={browseAddress(query, { [name]: undefined })} title="Remove filter">
+            <span class="visually-hidden">Remove filter </span>
+            <span class="chosen-value">{name === 'q' ? `“${query.q}”` : facetLabel(name, query[name] ?? '')}</span>
             <Icon name="x" size={12} />
           </a>
         </li>
@@ -82,7 +83,7 @@ function Chosen({ query }: { query: BrowseQuery }) {
       {chosen.length > 1 && (
         <li>
           <a class="chosen-all" href={browseAddress({ sort: query.sort })}>
-            Take all out
+            Clear filters
           </a>
         </li>
       )}
@@ -95,7 +96,7 @@ function Sorts({ query }: { query: BrowseQuery }) {
   const offered = query.q === undefined ? sorts.filter(({ sort }) => sort !== 'relevance') : sorts
   const current = query.q === undefined && query.sort === 'relevance' ? 'downloads' : query.sort
   return (
-    <nav class="sorts" aria-label="Order">
+    <nav class="sorts" aria-label="Sort">
       {offered.map(({ sort, title }) => (
         <a href={browseAddress(query, { sort })} aria-current={sort === current ? 'true' : undefined}>
           {title}
@@ -109,22 +110,20 @@ function NothingFound({ query }: { query: BrowseQuery }) {
   const narrowed = facetNames.some((name) => query[name] !== undefined)
   if (query.q === undefined && !narrowed)
     return (
-      <EmptyState title="No package has been published yet" command="agentgym scenario init my-scenario">
-        Scenarios and agents stand here once somebody has published one. Begin with a scenario of your own.
+      <EmptyState title="No packages yet" command="agentgym scenario init my-scenario">
+        Published scenarios and agents appear here. Start with a scenario of your own.
       </EmptyState>
     )
   return (
-    <EmptyState title="Nothing matches">
-      <p>
-        {narrowed ? 'Take a filter out, or search for less.' : 'Search for fewer words, or for the beginning of one.'}
-      </p>
-      <Button href="/packages">Show everything</Button>
+    <EmptyState title="No results">
+      <p>{narrowed ? 'Remove a filter or try fewer words.' : 'Try fewer or shorter words.'}</p>
+      <Button href="/packages">Browse all packages</Button>
     </EmptyState>
   )
 }
 
 const facetTitles: Record<FacetName, string> = {
-  kind: 'Kind',
+  kind: 'Type',
   category: 'Category',
   difficulty: 'Difficulty',
   algorithm: 'Algorithm',
@@ -153,7 +152,7 @@ function Facets({ counts, query }: { counts: FacetCounts; query: BrowseQuery }) 
 }
 
 /** Algorithms are abbreviations; everything else is a word. */
-function shownValue(name: FacetName, value: string): string {
+function facetLabel(name: FacetName, value: string): string {
   return name === 'algorithm' ? value.toUpperCase() : `${value.charAt(0).toUpperCase()}${value.slice(1)}`
 }
 
@@ -191,9 +190,9 @@ function FacetList({ name, values, query }: { name: FacetName; values: Values; q
             <a
               href={browseAddress(query, { [name]: chosen ? undefined : value })}
               aria-current={chosen ? 'true' : undefined}
-              title={chosen ? 'Take this filter out' : undefined}
+              title={chosen ? 'Remove filter' : undefined}
             >
-              <span class="facet-value">{shownValue(name, value)}</span>
+              <span class="facet-value">{facetLabel(name, value)}</span>
               <span class="facet-count">{count}</span>
               {chosen && <Icon name="x" size={12} />}
             </a>

@@ -3,7 +3,7 @@ import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { Button } from '../components/controls.tsx'
 import { EmptyState } from '../components/messages.tsx'
-import { Figure, Figures } from '../components/metrics.tsx'
+import { Metric, Metrics } from '../components/metrics.tsx'
 import { PackageList } from '../components/package-list.tsx'
 import { Time } from '../components/values.tsx'
 import { usePage } from '../layout/page-context.ts'
@@ -39,7 +39,7 @@ export const dashboardRoutes = [
     if (publisher.username !== username) return visit.redirect(`/@${publisher.username}`)
     return visit.page(<PublisherPage publisher={publisher} />, {
       title: publisher.display_name ?? publisher.username,
-      description: `Scenarios and agents of ${publisher.display_name ?? publisher.username}.`,
+      description: `Scenarios and agents by ${publisher.display_name ?? publisher.username}.`,
     })
   }),
 ]
@@ -57,42 +57,42 @@ type DashboardPageProps = {
   earnedMinor: number
 }
 
-/** Where one goes on: runs, packages, money, and the way to everything that is one's own. */
+/** Runs, packages and money at a glance, with links to everything else of the account. */
 function DashboardPage({ runs, underWay, packages, balanceMinor, earnedMinor }: DashboardPageProps) {
   const { account, host } = usePage()
   return (
-    <div class="desk">
-      <div class="desk-head">
+    <div class="workspace">
+      <div class="workspace-head">
         <h1>Dashboard</h1>
         <div class="settings-row">
           <Button href="/publish">Publish</Button>
           <Button look="primary" href="/runs/new">
-            Start a run
+            New run
           </Button>
         </div>
       </div>
-      <Figures>
-        <Figure label="Runs under way" note={`${underWay.queued} more in the queue`}>
+      <Metrics>
+        <Metric label="Active runs" note={`${underWay.queued} queued`}>
           {underWay.running}
-        </Figure>
-        <Figure label="Packages">{packages.length}</Figure>
-        <Figure label="Balance" note="to spend">
+        </Metric>
+        <Metric label="Packages">{packages.length}</Metric>
+        <Metric label="Balance" note="available">
           {formatAmount(balanceMinor, host.currency)}
-        </Figure>
-        <Figure label="Earnings" note="not paid out yet">
+        </Metric>
+        <Metric label="Earnings" note="not paid out">
           {formatAmount(earnedMinor, host.currency)}
-        </Figure>
-      </Figures>
-      <div class="desk-columns">
+        </Metric>
+      </Metrics>
+      <div class="workspace-columns">
         <div>
-          <section class="desk-section" aria-labelledby="runs">
+          <section class="workspace-section" aria-labelledby="runs">
             <div class="section-head">
               <h2 id="runs">Runs</h2>
-              <a href="/runs">All runs</a>
+              <a href="/runs">View all</a>
             </div>
             <Runs runs={runs} />
           </section>
-          <section class="desk-section" aria-labelledby="packages">
+          <section class="workspace-section" aria-labelledby="packages">
             <div class="section-head">
               <h2 id="packages">Packages</h2>
               <a href={`/@${account?.username}`}>Profile</a>
@@ -109,8 +109,8 @@ function DashboardPage({ runs, underWay, packages, balanceMinor, earnedMinor }: 
 function Runs({ runs }: { runs: Run[] }) {
   if (runs.length > 0) return <RunTable runs={runs} />
   return (
-    <EmptyState title="Your runs stand here" command="agentgym train @scope/scenario --remote">
-      <p>A run trains on this server’s machines, and can be watched from here.</p>
+    <EmptyState title="No training runs yet" command="agentgym train @scope/scenario --remote">
+      <p>Runs on this server's machines appear here, with live curves and cost.</p>
     </EmptyState>
   )
 }
@@ -118,9 +118,9 @@ function Runs({ runs }: { runs: Run[] }) {
 function Packages({ packages }: { packages: ListedPackage[] }) {
   if (packages.length > 0) return <PackageList packages={packages} label="Your packages" />
   return (
-    <EmptyState title="What you publish stands here" command="agentgym scenario publish">
+    <EmptyState title="Nothing published yet" command="agentgym scenario publish">
       <p>
-        <a href="/publish">How to publish a scenario or an agent</a>
+        <a href="/publish">How to publish</a>
       </p>
     </EmptyState>
   )
@@ -129,18 +129,18 @@ function Packages({ packages }: { packages: ListedPackage[] }) {
 function Places() {
   const { account } = usePage()
   const places = [
-    { href: '/orders', title: 'Orders', text: 'What you bought, receipts, refunds' },
-    { href: '/licences', title: 'Licences', text: 'What you may use' },
-    { href: '/balance', title: 'Balance', text: 'Top up, payments' },
+    { href: '/orders', title: 'Orders', text: 'Purchases, receipts, refunds' },
+    { href: '/licences', title: 'Licenses', text: 'Packages you bought' },
+    { href: '/balance', title: 'Balance', text: 'Top-ups, payments' },
     { href: '/earnings', title: 'Earnings', text: 'Sales, royalties, payouts' },
-    { href: '/settings/tokens', title: 'Tokens', text: 'For programs and workers' },
-    { href: '/settings/organisations', title: 'Organisations', text: 'Members and roles' },
-    { href: '/settings/account', title: 'Settings', text: 'Address, password, sessions' },
+    { href: '/settings/tokens', title: 'Tokens', text: 'Access for scripts, CI and workers' },
+    { href: '/settings/organisations', title: 'Organizations', text: 'Members and roles' },
+    { href: '/settings/account', title: 'Settings', text: 'Email, password, sessions' },
     ...(account?.operator ? [{ href: '/operator', title: 'Operator', text: 'Queue, workers, moderation, audit' }] : []),
   ]
   return (
     <nav aria-label="Your account">
-      <div class="desk-places">
+      <div class="workspace-places">
         {places.map(({ href, title, text }) => (
           <a href={href}>
             <span>{title}</span>
@@ -158,29 +158,27 @@ function PublisherPage({ publisher }: { publisher: Publisher }) {
   const { username, display_name, kind, packages } = publisher
   const own = account?.username === username
   return (
-    <div class="desk">
+    <div class="workspace">
       <div class="publisher-head">
         <h1>{display_name ?? username}</h1>
         <p class="report-facts">
           <span class="mono">@{username}</span>
-          <span>{kind}</span>
+          <span>{kind === 'organisation' ? 'organization' : kind}</span>
           <span>
-            here since <Time at={publisher.created_at} />
+            Joined <Time at={publisher.created_at} />
           </span>
         </p>
       </div>
-      <section class="desk-section" aria-labelledby="packages">
+      <section class="workspace-section" aria-labelledby="packages">
         <h2 id="packages">Packages</h2>
         {packages.length > 0 ? (
           <PackageList packages={packages} label={`Packages of ${username}`} />
         ) : (
           <EmptyState
-            title={`${display_name ?? username} has published nothing yet`}
+            title={`${display_name ?? username} hasn't published anything yet`}
             command={own ? 'agentgym scenario publish' : undefined}
           >
-            <p>
-              {own ? <a href="/publish">How to publish</a> : <a href="/packages">Browse what others have published</a>}
-            </p>
+            <p>{own ? <a href="/publish">How to publish</a> : <a href="/packages">Browse packages</a>}</p>
           </EmptyState>
         )}
       </section>

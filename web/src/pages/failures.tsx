@@ -9,34 +9,34 @@ export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Vis
   if (error instanceof AgentGymError) {
     const { status } = errorCatalogue[error.code]
     if (error.code === 'unauthenticated') return visit.redirect(`/login?next=${encodeURIComponent(visit.url.pathname)}`)
-    if (status === 404) return nothingHere(visit, error.message)
+    if (status === 404) return notFound(visit, error.message)
     // An address with something in it that names nothing: no id, no version.
-    if (error.code === 'request_invalid' && error.data.in === 'param') return nothingHere(visit)
+    if (error.code === 'request_invalid' && error.data.in === 'param') return notFound(visit)
     if (status < 500)
       return failurePage(visit, { status, title: titleOf(status), message: error.message, hint: error.hint })
   }
   host.log.error('a page failed', { request_id: visitor.requestId, path: visitor.path, error: described(error) })
   return failurePage(visit, {
     status: 500,
-    title: 'This page failed',
-    message: 'The fault is on our side.',
-    hint: `Try again; if it fails again, tell the operator of this server the request ${visitor.requestId}.`,
+    title: 'Something went wrong',
+    message: 'Internal server error.',
+    hint: `Try again. If the problem persists, give the operator of this server the request ID ${visitor.requestId}.`,
   })
 }
 
-/** 404, with names that are near to what was asked for. */
-export async function nothingHere(visit: Visit, message?: string): Promise<Response> {
+/** 404, with similar names. */
+export async function notFound(visit: Visit, message?: string): Promise<Response> {
   const near = await similarPackages(visit)
   return visit.page(<NotFoundPage near={near} message={message} />, { title: 'Not found', status: 404, hidden: true })
 }
 
-/** A form that no page of ours gave this browser in this session. */
+/** The token of a form is missing or belongs to another browser or session. */
 export function foreignForm(visit: Visit): Response {
   return failurePage(visit, {
     status: 403,
-    title: 'This form is too old',
-    message: 'It was made for another session or another browser, so nothing was done.',
-    hint: 'Go back, reload the page, and send it again.',
+    title: 'This form has expired',
+    message: 'It belongs to another session or browser. Nothing was changed.',
+    hint: 'Go back, reload the page and submit it again.',
   })
 }
 
@@ -53,8 +53,8 @@ function failurePage(visit: Visit, { status, title, message, hint }: Shown): Res
 function titleOf(status: number): string {
   if (status === 403) return 'Not allowed'
   if (status === 429) return 'Too many requests'
-  if (status === 409) return 'Changed in the meantime'
-  return 'This cannot be done'
+  if (status === 409) return 'Conflict'
+  return 'Request failed'
 }
 
 function described(error: unknown): string {
@@ -63,7 +63,7 @@ function described(error: unknown): string {
 
 type FailurePageProps = { status: number; title: string; message: string; hint?: string }
 
-/** What failed, why, and how to mend it. */
+/** What failed, why, and what to do. */
 function FailurePage({ status, title, message, hint }: FailurePageProps) {
   return (
     <div class="failure-page">
@@ -75,18 +75,16 @@ function FailurePage({ status, title, message, hint }: FailurePageProps) {
   )
 }
 
-/** Nothing is here, or nothing that this visitor may know of: the same for both. */
+/** The same for what does not exist and for what this visitor may not see. */
 function NotFoundPage({ near, message }: { near: ListedPackage[]; message?: string }) {
   return (
     <div class="failure-page">
       <p class="failure-page-status">404</p>
-      <h1>There is nothing here</h1>
-      <p class="lead">
-        {message ?? 'The address leads nowhere.'} What is private is shown to members of its account alone.
-      </p>
+      <h1>Page not found</h1>
+      <p class="lead">{message ?? 'No page has this address.'} Private packages are visible to members only.</p>
       {near.length > 0 ? (
         <>
-          <h2>Near to it</h2>
+          <h2>Did you mean</h2>
           <PackageList packages={near} label="Packages with similar names" />
         </>
       ) : (

@@ -18,7 +18,7 @@ export const homeRoutes = [
       <HomePage trending={trending.slice(0, 6)} featured={rest} champions={champions} server={visit.host.publicUrl} />,
       {
         title: 'Scenarios and verified agents',
-        description: 'A marketplace of reinforcement-learning scenarios, and of agents that were run again and signed.',
+        description: 'A marketplace for reinforcement-learning scenarios and verified agents.',
       },
     )
   }),
@@ -63,10 +63,10 @@ function HomePage({ trending, featured, champions, server }: HomePageProps) {
     <div class="home">
       <section class="home-lead">
         <div>
-          <h1>Train agents on scenarios you can measure them by</h1>
+          <h1>Train RL agents. Prove they work.</h1>
           <p class="lead">
-            Scenarios are reinforcement-learning environments in TypeScript that run sandboxed and repeat to the bit.
-            Agents trained on them are run again here, on seeds nobody knew, and signed before they are listed.
+            Scenarios are reinforcement-learning environments in TypeScript. They run in a sandbox and reproduce bit for
+            bit. Trained agents are evaluated here on held-out seeds, and the result is signed.
           </p>
           <p class="home-actions">
             <Button href="/packages?kind=scenario" look="primary">
@@ -78,8 +78,8 @@ function HomePage({ trending, featured, champions, server }: HomePageProps) {
         <Start server={server} example={trending[0]?.name ?? '@you/my-scenario'} />
       </section>
       {empty ? (
-        <EmptyState title="No scenario has been published yet" command="agentgym scenario init my-scenario">
-          Featured scenarios and the best verified agents stand here once somebody has published one.
+        <EmptyState title="No scenarios yet" command="agentgym scenario init my-scenario">
+          Scenarios and the best verified agents appear here once published. Start with a scenario of your own.
         </EmptyState>
       ) : (
         <>
@@ -92,12 +92,12 @@ function HomePage({ trending, featured, champions, server }: HomePageProps) {
   )
 }
 
-/** The three commands to begin with. */
+/** The three commands to start with. */
 function Start({ server, example }: { server: string; example: string }) {
   const steps = [
     { title: 'Log in to this server', command: `AGENTGYM_SERVER=${server} agentgym login` },
-    { title: 'Train an agent on this machine', command: `agentgym train ${example} --out my-agent` },
-    { title: 'Publish it, to be verified', command: 'agentgym agent publish my-agent' },
+    { title: 'Train an agent locally', command: `agentgym train ${example} --out my-agent` },
+    { title: 'Publish it for verification', command: 'agentgym agent publish my-agent' },
   ]
   return (
     <ol class="start">
@@ -117,7 +117,7 @@ function Shelf({ title, packages, more }: { title: string; packages: ListedPacka
     <section class="shelf">
       <header class="section-head">
         <h2>{title}</h2>
-        <a href={more}>All of them</a>
+        <a href={more}>View all</a>
       </header>
       <ul class="cards">
         {packages.map((one) => (
@@ -179,7 +179,7 @@ function Champions({ champions }: { champions: Champion[] }) {
     <section class="shelf">
       <header class="section-head">
         <h2>Best verified agents</h2>
-        <a href="/packages?kind=agent">All agents</a>
+        <a href="/packages?kind=agent">View all</a>
       </header>
       <Table rows={champions} columns={championColumns} caption="The best verified agent of each scenario" />
     </section>

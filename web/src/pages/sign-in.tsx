@@ -84,7 +84,7 @@ function LogInPage({ username, next, failure = null, notice }: LogInPageProps) {
       <Form action="/login" failure={failure} fields={['username', 'password']}>
         <input type="hidden" name="next" value={next} />
         <Field
-          label="Username or e-mail"
+          label="Username or email"
           name="username"
           value={username}
           failure={failure}
@@ -116,7 +116,10 @@ type SignUpPageProps = { username?: string; email?: string; next: string; failur
 
 function SignUpPage({ username, email, next, failure = null }: SignUpPageProps) {
   return (
-    <SignInFrame title="Sign up" lead="To publish, train on shared machines, buy and sell. Browsing needs no account.">
+    <SignInFrame
+      title="Sign up"
+      lead="Publish, train on shared machines, buy and sell. You don't need an account to browse."
+    >
       <Form action="/signup" failure={failure} fields={['username', 'email', 'password']}>
         <input type="hidden" name="next" value={next} />
         <Field
@@ -131,12 +134,12 @@ function SignUpPage({ username, email, next, failure = null }: SignUpPageProps) 
           autofocus
         />
         <Field
-          label="E-mail"
+          label="Email"
           name="email"
           type="email"
           value={email}
           failure={failure}
-          help="To confirm it is you and to reset your password; shown to nobody."
+          help="For account confirmation and password resets. Never shown to others."
           autocomplete="email"
           maxlength={254}
           required
@@ -156,7 +159,9 @@ function SignUpPage({ username, email, next, failure = null }: SignUpPageProps) 
       </Form>
       <ProviderLinks next={next} />
       <p class="sign-in-other">
-        <a href={next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`}>Log in instead</a>
+        <a href={next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`}>
+          Already have an account? Log in
+        </a>
       </p>
     </SignInFrame>
   )
@@ -167,11 +172,11 @@ type ForgotPasswordPageProps = { email?: string; failure?: FormFailure | null; s
 /** Asks for a mail with a link. What it says is the same whether an account has the address or not. */
 function ForgotPasswordPage({ email, failure = null, sent = false }: ForgotPasswordPageProps) {
   return (
-    <SignInFrame title="Reset your password" lead="A mail with a link lets you choose a new one.">
-      {sent && <Notice kind="success">If an account has this address, a mail is on its way.</Notice>}
+    <SignInFrame title="Reset your password" lead="We'll email you a link to choose a new one.">
+      {sent && <Notice kind="success">If an account uses this address, an email is on its way.</Notice>}
       <Form action="/forgot-password" failure={failure} fields={['email']}>
         <Field
-          label="E-mail"
+          label="Email"
           name="email"
           type="email"
           value={email}
@@ -181,7 +186,7 @@ function ForgotPasswordPage({ email, failure = null, sent = false }: ForgotPassw
           required
           autofocus
         />
-        <Button look="primary">Send the mail</Button>
+        <Button look="primary">Send link</Button>
       </Form>
       <p class="sign-in-other">
         <a href="/login">Log in</a>

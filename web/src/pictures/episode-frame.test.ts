@@ -112,7 +112,7 @@ it('says in words what it shows', () => {
   const frame = episodeFrame(sampleEpisode(), null, 1, { title: 'Maze' })
   expect(frame.attributes).toMatchObject({ role: 'img' })
   expect(svgMarkup(frame)).toContain(
-    '<title>Maze</title><desc>Step 1 of 2. Random actions: 2 steps, return 0.5; the scenario ended it.</desc>',
+    '<title>Maze</title><desc>Step 1 of 2. Random policy: 2 steps, return 0.5; terminated.</desc>',
   )
   expect(episodeFrame(sampleEpisode(), null, 1, { title: null }).attributes).toMatchObject({ 'aria-hidden': 'true' })
 })

@@ -1,7 +1,7 @@
 import type { SampleEpisode, ScenarioView } from '@agentgym/contract'
 import { formatValue, share } from '@agentgym/contract/charts'
 import { cartFrame, linksFrame } from './control-frames.ts'
-import { columnNames, episodeSummary, lastMoment, seenAt } from './episode.ts'
+import { columnNames, episodeSummary, lastStep, seenAt } from './episode.ts'
 import { gridFrame } from './grid-frame.ts'
 import { FRAME_HEIGHT, FRAME_WIDTH, picture, points, type SvgElement, svg } from './svg.ts'
 import { transcriptFrame } from './transcript-frame.ts'
@@ -21,7 +21,7 @@ export function episodeFrame(
   index: number,
   { title = 'A moment of a sample episode' }: FrameOptions = {},
 ): SvgElement {
-  const last = lastMoment(episode)
+  const last = lastStep(episode)
   const at = Math.min(Math.max(0, Math.trunc(index)), last)
   const description = `Step ${at} of ${last}. ${episodeSummary(episode)}`
   return picture(FRAME_WIDTH, FRAME_HEIGHT, { title, description }, ...scene(episode, view, at))
@@ -54,7 +54,7 @@ function linesFrame(episode: SampleEpisode, labels: readonly string[], index: nu
   const columns = seenAt(episode, 0).observation.length
   const lanes = Math.min(columns, MAX_LINES)
   if (lanes === 0) return [svg('text', { class: 'pic-text', x: LEFT, y: 24 }, 'This observation has no numbers.')]
-  const last = lastMoment(episode)
+  const last = lastStep(episode)
   const x = (moment: number) => LEFT + share(moment, 0, last) * (RIGHT - LEFT)
   const lane = (BOTTOM - TOP - (columns > lanes ? 14 : 0)) / lanes
   const drawn = Array.from({ length: lanes }, (_, column) => {

@@ -12,7 +12,7 @@ export function seenAt(episode: SampleEpisode, index: number): Seen {
 }
 
 /** The last index: one more than there are actions. */
-export function lastMoment(episode: SampleEpisode): number {
+export function lastStep(episode: SampleEpisode): number {
   return episode.steps.length
 }
 
@@ -47,24 +47,24 @@ export function columnNames(episode: SampleEpisode): string[] {
 }
 
 const ends = {
-  terminated: 'the scenario ended it',
-  truncated: 'the time limit ended it',
-  cut: 'it went on',
+  terminated: 'terminated',
+  truncated: 'truncated by the time limit',
+  cut: 'continues',
 } as const
 
 /** Who played, how far, and what came of it. */
 export function episodeSummary(episode: SampleEpisode): string {
   const steps = episode.steps.length
-  const who = episode.policy === 'agent' ? 'The trained agent' : 'Random actions'
+  const who = episode.policy === 'agent' ? 'Trained agent' : 'Random policy'
   const total = formatValue(Number(returnAt(episode, steps).toPrecision(4)))
   return `${who}: ${steps} ${steps === 1 ? 'step' : 'steps'}, return ${total}; ${ends[episode.end]}.`
 }
 
 /** A moment in words: what was done before it, what came of that, and what has come together. */
-export function momentWords(episode: SampleEpisode, index: number): string {
+export function describeStep(episode: SampleEpisode, index: number): string {
   const sum = formatValue(Number(returnAt(episode, index).toPrecision(4)))
   const step = episode.steps[index - 1]
-  if (step === undefined) return `Start of ${lastMoment(episode)} steps.`
+  if (step === undefined) return `Start of ${lastStep(episode)} steps.`
   return `Step ${index}: ${actionName(episode, step.action)}, reward ${formatValue(step.reward)}, return so far ${sum}.`
 }
 

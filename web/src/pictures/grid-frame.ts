@@ -1,6 +1,6 @@
 import type { SampleEpisode } from '@agentgym/contract'
 import type { ViewOf } from './episode.ts'
-import { lastMoment, seenAt } from './episode.ts'
+import { lastStep, seenAt } from './episode.ts'
 import { FRAME_HEIGHT, FRAME_WIDTH, hundredths, points, type SvgElement, svg } from './svg.ts'
 
 const MARGIN = 16
@@ -77,7 +77,7 @@ export function exploredMap(episode: SampleEpisode, view: ViewOf<'grid'>, index:
   const bounds = { left: 0, right: 0, top: 0, bottom: 0 }
   let shown: GridCell[] = []
   let passed = 1
-  for (let moment = 0; moment <= lastMoment(episode); moment++) {
+  for (let moment = 0; moment <= lastStep(episode); moment++) {
     const window = windowOf(seenAt(episode, moment).observation, view)
     if (moment > 0) way.push(moved(way[way.length - 1], view.moves[episode.steps[moment - 1].action[0]], window, known))
     const here = way[way.length - 1]

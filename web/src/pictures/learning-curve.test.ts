@@ -11,10 +11,10 @@ const curve = [
 
 describe('a learning curve', () => {
   it('says in words what it shows', () => {
-    const markup = svgMarkup(learningCurve(curve, { title: 'How it learned', target: -110 }))
-    expect(markup).toContain('<title>How it learned</title>')
+    const markup = svgMarkup(learningCurve(curve, { title: 'Learning curve', target: -110 }))
+    expect(markup).toContain('<title>Learning curve</title>')
     expect(markup).toContain(
-      '<desc>Mean return from −200 at 1,000 steps to −130 at 1,000,000 steps; the highest is −120.5 at 500,000 steps. Success asks for −110.</desc>',
+      '<desc>Mean return from −200 at 1,000 steps to −130 at 1,000,000 steps; the highest is −120.5 at 500,000 steps. Success target: −110.</desc>',
     )
     for (const label of ['0', '200k', '1M', 'environment steps', '−150', 'success −110'])
       expect(markup).toContain(`>${label}</text>`)

@@ -107,10 +107,10 @@ function vertical(x: number, label: string): SvgElement {
 
 function describe(curve: LearningCurve, target: number | undefined): string {
   const [first, last] = [curve.at(0), curve.at(-1)]
-  if (first === undefined || last === undefined) return 'No episode ended.'
+  if (first === undefined || last === undefined) return 'No completed episodes.'
   const at = ({ steps, return_mean }: LearningCurve[number]) =>
     `${formatValue(return_mean)} at ${steps.toLocaleString('en')} steps`
   const best = curve.reduce((best, point) => (point.return_mean > best.return_mean ? point : best))
-  const success = target === undefined ? '' : ` Success asks for ${formatValue(target)}.`
+  const success = target === undefined ? '' : ` Success target: ${formatValue(target)}.`
   return `Mean return from ${at(first)} to ${at(last)}; the highest is ${at(best)}.${success}`
 }

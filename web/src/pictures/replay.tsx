@@ -3,7 +3,7 @@ import { formatValue } from '@agentgym/contract/charts'
 import { Icon } from '../components/icon.tsx'
 import { useIsland } from '../layout/page-context.ts'
 import type { ViewOf } from './episode.ts'
-import { episodeSummary, episodeView, lastMoment, momentWords } from './episode.ts'
+import { describeStep, episodeSummary, episodeView, lastStep } from './episode.ts'
 import { episodeFrame } from './episode-frame.ts'
 import { Picture } from './picture.tsx'
 import { transcriptCalls, transcriptTexts } from './transcript-frame.ts'
@@ -19,7 +19,7 @@ type ReplayProps = {
 export function Replay({ episode, name, version }: ReplayProps) {
   useIsland('replay')
   const view = episodeView(episode)
-  const last = lastMoment(episode)
+  const last = lastStep(episode)
   const title = `Sample episode of ${name}`
   const address = `/v1/packages/${name}/versions/${encodeURIComponent(version)}/sample-episode`
   return (
@@ -53,7 +53,7 @@ export function Replay({ episode, name, version }: ReplayProps) {
         </output>
       </div>
       <p class="replay-now" aria-live="polite">
-        {momentWords(episode, last)}
+        {describeStep(episode, last)}
       </p>
       <figcaption class="replay-summary">{episodeSummary(episode)}</figcaption>
     </figure>

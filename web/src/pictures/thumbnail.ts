@@ -1,5 +1,5 @@
 import type { LearningCurve, SampleEpisode } from '@agentgym/contract'
-import { episodeView, lastMoment } from './episode.ts'
+import { episodeView, lastStep } from './episode.ts'
 import { episodeFrame } from './episode-frame.ts'
 import { sparkline } from './learning-curve.ts'
 import { FRAME_HEIGHT, FRAME_WIDTH, picture, type SvgElement, svg } from './svg.ts'
@@ -14,7 +14,7 @@ export function thumbnail(
 ): SvgElement {
   if (curve !== null && curve.length > 1) return sparkline(curve, { title: null, thumbnail: true })
   if (episode === null) return emblem(integrity)
-  return episodeFrame(episode, episodeView(episode), lastMoment(episode), { title: null })
+  return episodeFrame(episode, episodeView(episode), lastStep(episode), { title: null })
 }
 
 const ROWS = 5

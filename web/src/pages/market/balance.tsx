@@ -7,13 +7,13 @@ import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
-import { Figure, Figures } from '../../components/metrics.tsx'
+import { Metric, Metrics } from '../../components/metrics.tsx'
 import { Table } from '../../components/table.tsx'
-import { Amount, Moment, Time } from '../../components/values.tsx'
+import { Amount, Time, Timestamp } from '../../components/values.tsx'
 import { accountField } from '../../session/accounts.ts'
 import { localPath } from '../../session/same-site.ts'
+import { IdempotencyKey, idempotencyHeader, repeatedKey } from './idempotency-key.tsx'
 import { accountAddress, MarketFrame, OlderLink, ProviderLink } from './market-frame.tsx'
-import { OnceKey, onceAgain, onceHeader } from './once-key.tsx'
 import { OrderLink } from './orders.tsx'
 
 export const balanceRoutes = [
@@ -35,7 +35,7 @@ export const balanceRoutes = [
     let payment: Payment | undefined
     const failure = await attempt(async () => {
       const { data } = await visit.api.POST('/v1/top-ups', {
-        params: { header: onceHeader(visit) },
+        params: { header: idempotencyHeader(visit) },
         body: { amount_minor: formAmount(form, 'amount_minor', host.currency), account: accountField(account) },
       })
       payment = data
@@ -68,7 +68,7 @@ async function balancePage(visit: Visit, { account, cursor, amount, next, failur
       balance={balance.data}
       payments={payments.data}
       {...{ account, amount, next, failure }}
-      once={onceAgain(visit, failure)}
+      idempotencyKey={repeatedKey(visit, failure)}
     />
   )
   return visit.page(page, { title: 'Balance', hidden: true, status: failure?.status })
@@ -83,40 +83,40 @@ type BalancePageProps = {
   /** Where to go on after a top-up. */
   next: string
   failure?: FormFailure | null
-  once?: string
+  idempotencyKey?: string
 }
 
-function BalancePage({ balance, payments, account, amount, next, failure = null, once }: BalancePageProps) {
+function BalancePage({ balance, payments, account, amount, next, failure = null, idempotencyKey }: BalancePageProps) {
   const { currency } = balance
   return (
     <MarketFrame title="Balance" path="/balance" account={account} needs="member">
-      <Figures>
-        <Figure label="Available">
+      <Metrics>
+        <Metric label="Available">
           <Amount minor={balance.available_minor} currency={currency} />
-        </Figure>
+        </Metric>
         {balance.held_minor > 0 && (
-          <Figure label="Held" note="for runs that have not trained yet">
+          <Metric label="Held" note="reserved for queued runs">
             <Amount minor={balance.held_minor} currency={currency} />
-          </Figure>
+          </Metric>
         )}
         {balance.awaited_minor > 0 && (
-          <Figure label="Awaited" note="not confirmed by the provider">
+          <Metric label="Pending" note="not confirmed by the provider">
             <Amount minor={balance.awaited_minor} currency={currency} />
-          </Figure>
+          </Metric>
         )}
-      </Figures>
+      </Metrics>
       <section class="market-part">
         <h2>Top up</h2>
         <Form action="/balance/top-ups" failure={failure} fields={['amount_minor']}>
-          <OnceKey once={once} />
+          <IdempotencyKey idempotencyKey={idempotencyKey} />
           <input type="hidden" name="account" value={account} />
           <input type="hidden" name="next" value={next} />
           <Field
-            label={`Amount, in ${currency}`}
+            label={`Amount (${currency})`}
             name="amount_minor"
             value={amount}
             failure={failure}
-            help="You pay at the payment provider; it is here once the provider confirms it."
+            help="You pay at the payment provider. The balance updates once the payment is confirmed."
             maxlength={24}
             required
           />
@@ -138,7 +138,7 @@ function Payments({ payments }: { payments: Payment[] }) {
   if (payments.length === 0)
     return (
       <EmptyState title="No payments yet" command="agentgym balance top-up 20">
-        Top-ups, and orders that were paid at the provider, stand here.
+        Top-ups and payments for orders appear here.
       </EmptyState>
     )
   return (
@@ -159,15 +159,15 @@ function Payments({ payments }: { payments: Payment[] }) {
           title: 'For',
           cell: ({ order }) =>
             order === null ? (
-              'top-up'
+              'Top-up'
             ) : (
               <>
-                order <OrderLink id={order} />
+                Order <OrderLink id={order} />
               </>
             ),
         },
         { title: 'State', cell: (payment) => <PaymentState payment={payment} /> },
-        { title: 'When', wide: true, cell: ({ created_at: at }) => <Time at={at} /> },
+        { title: 'Created', wide: true, cell: ({ created_at: at }) => <Time at={at} /> },
         { title: 'Amount', numeric: true, cell: (one) => <Amount minor={one.amount_minor} currency={one.currency} /> },
       ]}
     />
@@ -176,11 +176,11 @@ function Payments({ payments }: { payments: Payment[] }) {
 
 const tones = { pending: 'warning', succeeded: 'good', failed: 'bad', expired: 'plain', disputed: 'bad' } as const
 const words = {
-  pending: 'awaits the provider',
+  pending: 'pending',
   succeeded: 'paid',
   failed: 'failed',
   expired: 'expired',
-  disputed: 'taken back',
+  disputed: 'disputed',
 }
 
 function PaymentState({ payment: { state } }: { payment: Payment }) {
@@ -215,35 +215,33 @@ function PaymentPage({ payment, account, next }: PaymentPageProps) {
         </div>
         <div>
           <dt>For</dt>
-          <dd>{purpose === 'top_up' ? `the balance of ${payment.account}` : `an order of ${payment.account}`}</dd>
+          <dd>{purpose === 'top_up' ? `Balance of ${payment.account}` : `Order of ${payment.account}`}</dd>
         </div>
         <div>
-          <dt>Begun</dt>
+          <dt>Created</dt>
           <dd>
-            <Moment at={payment.created_at} />
+            <Timestamp at={payment.created_at} />
           </dd>
         </div>
         {payment.ended_at !== null && (
           <div>
             <dt>Ended</dt>
             <dd>
-              <Moment at={payment.ended_at} />
+              <Timestamp at={payment.ended_at} />
             </dd>
           </div>
         )}
       </dl>
       <p class="receipt-actions">
-        {state === 'pending' && checkout !== null && (
-          <ProviderLink href={checkout}>Pay {amount} at the provider</ProviderLink>
-        )}
-        {state === 'pending' && <Button href={here(payment, next)}>I have paid: look again</Button>}
+        {state === 'pending' && checkout !== null && <ProviderLink href={checkout}>Pay {amount}</ProviderLink>}
+        {state === 'pending' && <Button href={here(payment, next)}>Check again</Button>}
         {next !== '/' && (
           <Button href={next} look={state === 'succeeded' ? 'primary' : 'quiet'}>
-            Go on with your purchase
+            Continue checkout
           </Button>
         )}
-        {order !== null && <Button href={`/orders/${order}`}>To the order</Button>}
-        <Button href={accountAddress('/balance', account)}>To the balance</Button>
+        {order !== null && <Button href={`/orders/${order}`}>View order</Button>}
+        <Button href={accountAddress('/balance', account)}>View balance</Button>
       </p>
     </article>
   )

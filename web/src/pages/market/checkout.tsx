@@ -11,8 +11,8 @@ import { Amount } from '../../components/values.tsx'
 import { usePage } from '../../layout/page-context.ts'
 import { accountField, accountsOf } from '../../session/accounts.ts'
 import { packagePath } from '../package/read-package.ts'
+import { IdempotencyKey, idempotencyHeader, repeatedKey } from './idempotency-key.tsx'
 import { AccountChoice, accountAddress } from './market-frame.tsx'
-import { OnceKey, onceAgain, onceHeader } from './once-key.tsx'
 
 export const checkoutRoutes = [
   route('get', '/buy/:scope/:name', { access: 'account' }, async (visit) => {
@@ -31,7 +31,7 @@ export const checkoutRoutes = [
     if (order !== undefined) return visit.redirect(`/orders/${order.id}`)
     // What holds now, which may be another price than the one that was refused.
     const offer = await readOffer(visit, asked)
-    const sent = { payWith: payWith(visit), failure, once: onceAgain(visit, failure) }
+    const sent = { payWith: payWith(visit), failure, idempotencyKey: repeatedKey(visit, failure) }
     const page = <CheckoutPage offer={offer} {...asked} {...sent} />
     return visit.page(page, { ...frame, title: `Buy ${offer.package}`, status: failure?.status })
   }),
@@ -56,7 +56,7 @@ async function placeOrder(visit: Visit, account: string): Promise<Order | undefi
   const version = form.get('version')
   const priceId = form.get('price_id')
   const { data } = await visit.api.POST('/v1/orders', {
-    params: { header: onceHeader(visit) },
+    params: { header: idempotencyHeader(visit) },
     body: {
       package: `${scope}/${name}`,
       range: version === '' ? undefined : version,
@@ -86,11 +86,11 @@ type CheckoutPageProps = {
   payWith?: PayWith
   failure?: FormFailure | null
   /** Of the form that failed on its way. */
-  once?: string
+  idempotencyKey?: string
 }
 
-/** One column: what one gets, what one may do with it, one total, one button. */
-export function CheckoutPage({ offer, range, account, payWith, failure = null, once }: CheckoutPageProps) {
+/** One column: the total, what you get, its terms, and one button. */
+export function CheckoutPage({ offer, range, account, payWith, failure = null, idempotencyKey }: CheckoutPageProps) {
   const { title, price } = offer
   const buyable = price.kind === 'one_time' && !offer.entitled
   return (
@@ -116,7 +116,14 @@ export function CheckoutPage({ offer, range, account, payWith, failure = null, o
           <Total offer={offer} />
           <Rights offer={offer} />
           {offer.verification !== null && <Evaluation verification={offer.verification} />}
-          <Payment offer={offer} range={range} account={account} payWith={payWith} failure={failure} once={once} />
+          <Payment
+            offer={offer}
+            range={range}
+            account={account}
+            payWith={payWith}
+            failure={failure}
+            idempotencyKey={idempotencyKey}
+          />
         </>
       ) : (
         <NothingToBuy offer={offer} account={account} />
@@ -131,14 +138,14 @@ function Total({ offer: { covers, kind, price, total_minor, upcoming } }: { offe
       <dl>
         <div>
           <dt>
-            Every version {covers} of this {kind}
+            All {covers} versions of this {kind}
           </dt>
           <dd>
             <Amount minor={price.amount_minor} currency={price.currency} />
           </dd>
         </div>
         <div class="bill-total">
-          <dt>Total, all in</dt>
+          <dt>Total</dt>
           <dd>
             <Amount minor={total_minor} currency={price.currency} />
           </dd>
@@ -146,42 +153,42 @@ function Total({ offer: { covers, kind, price, total_minor, upcoming } }: { offe
       </dl>
       {upcoming !== null && upcoming.kind === 'one_time' && (
         <p class="dim">
-          From {upcoming.effective_at.slice(0, 10)} it costs {formatAmount(upcoming.amount_minor, upcoming.currency)}.
+          From {upcoming.effective_at.slice(0, 10)} the price is{' '}
+          {formatAmount(upcoming.amount_minor, upcoming.currency)}.
         </p>
       )}
     </section>
   )
 }
 
-function Payment({ offer, range, account, payWith, failure = null, once }: CheckoutPageProps) {
+function Payment({ offer, range, account, payWith, failure = null, idempotencyKey }: CheckoutPageProps) {
   const { price, total_minor: total, balance_minor: balance } = offer
   const lacking = Math.max(0, total - (balance ?? 0))
   const chosen = lacking > 0 ? 'provider' : (payWith ?? 'balance')
   const here = accountAddress(`/buy/${offer.package}`, account, range === '' ? {} : { range })
   return (
     <Form action={`/buy/${offer.package}`} failure={failure} label="Payment">
-      <OnceKey once={once} />
+      <IdempotencyKey idempotencyKey={idempotencyKey} />
       <input type="hidden" name="account" value={account} />
       <input type="hidden" name="range" value={range} />
       <input type="hidden" name="version" value={offer.version} />
       <input type="hidden" name="price_id" value={price.id} />
       <input type="hidden" name="price_minor" value={String(total)} />
       <fieldset class="choices">
-        <legend>Pay</legend>
+        <legend>Payment method</legend>
         <label class="choice">
           <input type="radio" name="pay_with" value="balance" checked={chosen === 'balance'} disabled={lacking > 0} />
           <span>
-            {account === '' ? 'From your balance' : `From the balance of ${account}`}
+            {account === '' ? 'Your balance' : `Balance of ${account}`}
             <span class="choice-note">
               {lacking > 0 ? (
                 <>
-                  It has {formatAmount(balance ?? 0, price.currency)}, {formatAmount(lacking, price.currency)} too
-                  little.
+                  {formatAmount(balance ?? 0, price.currency)} available, {formatAmount(lacking, price.currency)} short
                 </>
               ) : (
                 <>
                   {formatAmount(balance ?? 0, price.currency)} now,{' '}
-                  {formatAmount((balance ?? 0) - total, price.currency)} afterwards
+                  {formatAmount((balance ?? 0) - total, price.currency)} after this purchase
                 </>
               )}
             </span>
@@ -190,27 +197,26 @@ function Payment({ offer, range, account, payWith, failure = null, once }: Check
         <label class="choice">
           <input type="radio" name="pay_with" value="provider" checked={chosen === 'provider'} />
           <span>
-            At the payment provider
-            <span class="choice-note">By card or as it offers. The licence is yours once it confirms the payment.</span>
+            Payment provider
+            <span class="choice-note">
+              Card or another method of the provider. You get the license once the payment is confirmed.
+            </span>
           </span>
         </label>
       </fieldset>
       {lacking > 0 && (
         <p class="checkout-note">
-          <a href={accountAddress('/balance', account, { amount: String(lacking), next: here })}>Top the balance up</a>{' '}
-          and come back here.
+          <a href={accountAddress('/balance', account, { amount: String(lacking), next: here })}>Top up your balance</a>{' '}
+          to pay from it.
         </p>
       )}
       <Button look="primary">Buy for {formatAmount(total, price.currency)}</Button>
-      <p class="checkout-note">
-        You can give it back within 14 days for all of its price, as long as you have not used it: no download, no run,
-        no hosted call.
-      </p>
+      <p class="checkout-note">Full refund within 14 days if unused: no downloads, runs or hosted calls.</p>
     </Form>
   )
 }
 
-/** What one gets, and what one may do with it. */
+/** What the buyer gets, and the terms. */
 function Rights({ offer }: { offer: Offer }) {
   const { covers, kind, license, terms, calls_price_minor: calls, trial_calls: trial, price } = offer
   return (
@@ -220,34 +226,34 @@ function Rights({ offer }: { offer: Offer }) {
         <li>
           <Icon name="check" size={14} />
           <span>
-            Every version <span class="mono">{covers}</span>, those that are yet to come among them
+            All <span class="mono">{covers}</span> versions, including future ones
           </span>
         </li>
         <li>
           <Icon name="check" size={14} />
           <span>
             {kind === 'agent'
-              ? 'The policy’s files, to run on your machines'
-              : 'Its files, to train on your machines and on this server'}
+              ? 'The model files, to run on your own machines'
+              : 'The source, to train on your machines and on this server'}
           </span>
         </li>
         {calls > 0 && (
           <li>
             <Icon name="info" size={14} />
             <span>
-              Calls cost {formatAmount(calls, price.currency)} for 1,000 beside it
+              Hosted calls are billed separately: {formatAmount(calls, price.currency)} per 1,000
               {trial > 0 && `; the first ${trial.toLocaleString('en')} are free`}
             </span>
           </li>
         )}
       </ul>
-      <h2>What you may do with it</h2>
+      <h2>License terms</h2>
       <p>
-        Licence <span class="mono">{license ?? 'none named'}</span>
-        {terms === '' ? ', and no further terms.' : ', and the seller’s terms:'}
+        License <span class="mono">{license ?? 'not specified'}</span>
+        {terms === '' ? '. No additional terms.' : ', plus the seller’s terms:'}
       </p>
       {terms !== '' && (
-        <section class="terms" dir="auto" tabindex={0} aria-label="Terms of the seller">
+        <section class="terms" dir="auto" tabindex={0} aria-label="Seller’s terms">
           {terms}
         </section>
       )}
@@ -255,7 +261,7 @@ function Rights({ offer }: { offer: Offer }) {
   )
 }
 
-/** Who vouches for an agent. */
+/** Whether the agent is verified. */
 function Evaluation({ verification }: { verification: NonNullable<Offer['verification']> }) {
   const { state, return_mean: mean, command } = verification
   const verified = state === 'verified'
@@ -266,16 +272,16 @@ function Evaluation({ verification }: { verification: NonNullable<Offer['verific
         <Icon name={verified ? 'badge-check' : 'triangle-alert'} />
         <span>
           {verified
-            ? 'Run again by this marketplace on held-out seeds, and signed'
-            : `Not verified (${state.replaceAll('_', ' ')}): its figures are the seller’s own`}
+            ? 'Verified: re-run by this marketplace on held-out seeds and signed'
+            : `Not verified (${state.replaceAll('_', ' ')}): results are the seller’s own`}
           {mean !== null && (
             <>
-              ; mean return <span class="mono">{shownReturn(mean)}</span>
+              ; mean return <span class="mono">{formatReturn(mean)}</span>
             </>
           )}
         </span>
       </p>
-      <p class="dim">Run it again yourself</p>
+      <p class="dim">Verify it yourself</p>
       <Command text={command} />
     </section>
   )
@@ -283,11 +289,11 @@ function Evaluation({ verification }: { verification: NonNullable<Offer['verific
 
 const figures = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
 
-function shownReturn(mean: number): string {
+function formatReturn(mean: number): string {
   return figures.format(mean)
 }
 
-/** It is there already, costs nothing, or is paid for with each run. */
+/** For a package that is free, owned already, or paid for per run. */
 function NothingToBuy({ offer, account }: { offer: Offer; account: string }) {
   const { price, kind } = offer
   const { account: visitor } = usePage()
@@ -296,8 +302,8 @@ function NothingToBuy({ offer, account }: { offer: Offer; account: string }) {
     return (
       <>
         <Notice kind="info">
-          It runs on this server only, and is paid for with each run: {formatAmount(price.amount_minor, price.currency)}
-          . The price is held when a run is queued, and taken when it trains.
+          Runs on this server only, for {formatAmount(price.amount_minor, price.currency)} per training run. The price
+          is reserved when a run is queued and charged when training starts.
         </Notice>
         <p>
           <Button look="primary" href={`/runs/new?scenario=${encodeURIComponent(offer.package)}`}>
@@ -316,15 +322,15 @@ function NothingToBuy({ offer, account }: { offer: Offer; account: string }) {
             Train on this server
           </Button>
         )}
-        <Button href={packageAddress(offer.package)}>Go to its page</Button>
-        {price.kind !== 'free' && !own && <Button href={accountAddress('/licences', account)}>Licences</Button>}
+        <Button href={packageAddress(offer.package)}>View package</Button>
+        {price.kind !== 'free' && !own && <Button href={accountAddress('/licences', account)}>View licenses</Button>}
       </p>
     </>
   )
 }
 
 function said({ price, covers, seller }: Offer, own: boolean, account: string): string {
-  if (price.kind === 'free') return 'It costs nothing: there is nothing to buy.'
-  if (own) return `It belongs to ${seller}: its members use it as it is.`
-  return `${account === '' ? 'You have it' : `${account} has it`} already: every version ${covers}.`
+  if (price.kind === 'free') return 'This package is free.'
+  if (own) return `This package belongs to ${seller}. Members don’t need a license.`
+  return `${account === '' ? 'You already own' : `${account} already owns`} all ${covers} versions.`
 }

@@ -14,13 +14,13 @@ import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
-import { Figure, Figures } from '../../components/metrics.tsx'
+import { Metric, Metrics } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Table } from '../../components/table.tsx'
 import { Amount, Time } from '../../components/values.tsx'
 import { accountField } from '../../session/accounts.ts'
+import { IdempotencyKey, idempotencyHeader, repeatedKey } from './idempotency-key.tsx'
 import { accountAddress, MarketFrame, OlderLink, ProviderLink } from './market-frame.tsx'
-import { OnceKey, onceAgain, onceHeader } from './once-key.tsx'
 import { OrderLink } from './orders.tsx'
 
 export const earningsRoutes = [
@@ -35,7 +35,7 @@ export const earningsRoutes = [
     const account = form.get('account')
     const failure = await attempt(() =>
       visit.api.POST('/v1/payouts', {
-        params: { header: onceHeader(visit) },
+        params: { header: idempotencyHeader(visit) },
         body: {
           amount_minor: optionalFormAmount(form, 'amount_minor', host.currency),
           account: accountField(account),
@@ -46,7 +46,7 @@ export const earningsRoutes = [
     return failedPage(visit, { account, failed: 'payout', failure, amount: form.get('amount_minor') })
   }),
 
-  /** The provider's form has an address that is told but once: it is shown on a page, to which no form of ours may lead. */
+  /** The provider's setup link is given only once, and forms here may not redirect to other hosts: a page shows it. */
   route('post', '/earnings/destination', { access: 'account' }, async (visit) => {
     const account = visit.form.get('account')
     let destination: EarningsView['destination'] | undefined
@@ -68,7 +68,13 @@ type Failed = { account: string; failed: 'payout' | 'destination'; failure: Form
 async function failedPage(visit: Visit, { account, failure, ...failed }: Failed): Promise<Response> {
   const view = await readEarnings(visit, account)
   const page = (
-    <EarningsPage account={account} {...view} {...failed} failure={failure} once={onceAgain(visit, failure)} />
+    <EarningsPage
+      account={account}
+      {...view}
+      {...failed}
+      failure={failure}
+      idempotencyKey={repeatedKey(visit, failure)}
+    />
   )
   return visit.page(page, { ...frame, status: failure.status })
 }
@@ -101,34 +107,35 @@ export type EarningsView = {
   destination: PayoutPartProps['destination']
 }
 
-type EarningsPageProps = EarningsView & Pick<PayoutPartProps, 'account' | 'amount' | 'failure' | 'failed' | 'once'>
+type EarningsPageProps = EarningsView &
+  Pick<PayoutPartProps, 'account' | 'amount' | 'failure' | 'failed' | 'idempotencyKey'>
 
 export function EarningsPage({ account, ...view }: EarningsPageProps) {
-  const { earnings, earned, entries, next, payouts, destination, amount, failure, failed, once } = view
+  const { earnings, earned, entries, next, payouts, destination, amount, failure, failed, idempotencyKey } = view
   const { currency } = earnings
   const nothing = entries.length === 0 && earnings.sales_minor + earnings.royalties_earned_minor === 0
   return (
     <MarketFrame title="Earnings" path="/earnings" account={account} needs="admin">
-      <Figures>
-        <Figure label="May be paid out">
+      <Metrics>
+        <Metric label="Available to pay out">
           <Amount minor={earnings.cleared_minor} currency={currency} />
-        </Figure>
-        <Figure label="Held" note="younger than the hold">
+        </Metric>
+        <Metric label="On hold" note="recent sales, not cleared yet">
           <Amount minor={earnings.held_minor} currency={currency} />
-        </Figure>
+        </Metric>
         {earnings.debt_minor > 0 && (
-          <Figure label="Owed" note="after chargebacks; sales repay it first">
+          <Metric label="Owed" note="from chargebacks; repaid from future sales">
             <Amount minor={earnings.debt_minor} currency={currency} />
-          </Figure>
+          </Metric>
         )}
-      </Figures>
+      </Metrics>
       {nothing ? <NothingEarned /> : <Earned earnings={earnings} earned={earned} />}
-      <PayoutPart {...{ account, earnings, destination, payouts, amount, failure, failed, once }} />
+      <PayoutPart {...{ account, earnings, destination, payouts, amount, failure, failed, idempotencyKey }} />
       {!nothing && (
         <section class="market-part">
           <div class="section-head">
             <h2>Entries</h2>
-            <a href={accountAddress('/v1/earnings.csv', account)}>All as CSV</a>
+            <a href={accountAddress('/v1/earnings.csv', account)}>Download CSV</a>
           </div>
           <Entries entries={entries} />
           <OlderLink path="/earnings" account={account} cursor={next} />
@@ -142,26 +149,26 @@ function Earned({ earnings, earned }: Pick<EarningsView, 'earnings' | 'earned'>)
   return (
     <>
       <section class="market-part">
-        <h2>Sales of the last {earned.days.length} days</h2>
+        <h2>Sales in the last {earned.days.length} days</h2>
         <SalesChart earned={earned} />
       </section>
       <section class="market-part">
-        <h2>In all</h2>
+        <h2>All time</h2>
         <Sums earnings={earnings} />
       </section>
     </>
   )
 }
 
-/** From sales to what is there: each line that is something. */
+/** From sales to the balance; lines of zero are left out. */
 function Sums({ earnings }: { earnings: Earnings }) {
   const { currency } = earnings
   const lines: [label: string, minor: number][] = [
     ['Sales', earnings.sales_minor],
-    ['Fees of this marketplace', -earnings.fees_minor],
-    ['Royalties to authors of scenarios', -earnings.royalties_paid_minor],
-    ['Royalties of agents trained on yours', earnings.royalties_earned_minor],
-    ['Given back', -earnings.refunds_minor],
+    ['Marketplace fees', -earnings.fees_minor],
+    ['Royalties to scenario authors', -earnings.royalties_paid_minor],
+    ['Royalties from agents trained on your scenarios', earnings.royalties_earned_minor],
+    ['Refunds', -earnings.refunds_minor],
     ['Paid out', -earnings.paid_out_minor],
   ]
   return (
@@ -178,7 +185,7 @@ function Sums({ earnings }: { earnings: Earnings }) {
             </div>
           ))}
         <div class="bill-total">
-          <dt>{earnings.debt_minor > 0 ? 'What is there, less what is owed' : 'What is there'}</dt>
+          <dt>{earnings.debt_minor > 0 ? 'Balance after debt' : 'Balance'}</dt>
           <dd>
             <Amount minor={earnings.balance_minor - earnings.debt_minor} currency={currency} />
           </dd>
@@ -190,15 +197,15 @@ function Sums({ earnings }: { earnings: Earnings }) {
 
 function NothingEarned() {
   return (
-    <EmptyState title="Nothing earned yet" command="agentgym price @you/package 25">
-      Sales, royalties, refunds and payouts stand here, each with what came of it.
+    <EmptyState title="No earnings yet" command="agentgym price @you/package 25">
+      Sales, royalties, refunds and payouts appear here.
       <Button href="/publish">Publish a package</Button>
     </EmptyState>
   )
 }
 
 function Entries({ entries }: { entries: EarningsEntry[] }) {
-  if (entries.length === 0) return <p class="dim">There are no older ones.</p>
+  if (entries.length === 0) return <p class="dim">No more entries.</p>
   return (
     <Table
       caption="Entries"
@@ -248,14 +255,14 @@ type PayoutPartProps = {
   /** As it was typed. */
   amount?: string
   failure?: FormFailure | null
-  once?: string
+  idempotencyKey?: string
   /** Which form failed. */
   failed?: 'payout' | 'destination'
 }
 
 const payoutTones = { pending: 'warning', paid: 'good', failed: 'bad' } as const
 
-/** Where earnings go, and sending them there. */
+/** Payouts: where they go, and requesting one. */
 function PayoutPart(props: PayoutPartProps) {
   const { payouts } = props
   return (
@@ -267,12 +274,12 @@ function PayoutPart(props: PayoutPartProps) {
           caption="Payouts"
           rows={payouts}
           columns={[
-            { title: 'When', heading: true, cell: ({ created_at: at }) => <Time at={at} /> },
+            { title: 'Requested', heading: true, cell: ({ created_at: at }) => <Time at={at} /> },
             {
               title: 'State',
               cell: ({ state, message }) => (
                 <>
-                  <Badge tone={payoutTones[state]}>{state === 'pending' ? 'under way' : state}</Badge>{' '}
+                  <Badge tone={payoutTones[state]}>{state === 'pending' ? 'in transit' : state}</Badge>{' '}
                   {state === 'failed' && message !== null && <span class="dim">{message}</span>}
                 </>
               ),
@@ -290,21 +297,21 @@ function PayoutPart(props: PayoutPartProps) {
   )
 }
 
-function PayoutForm({ account, earnings, amount, failure = null, failed, once }: PayoutPartProps) {
+function PayoutForm({ account, earnings, amount, failure = null, failed, idempotencyKey }: PayoutPartProps) {
   const { cleared_minor: cleared, currency } = earnings
   const mine = failed === 'payout' ? failure : null
   if (cleared === 0 && mine === null)
-    return <p class="dim">Nothing has cleared yet: earnings can be paid out once they are older than the hold.</p>
+    return <p class="dim">Nothing to pay out yet. Earnings become available after the hold period.</p>
   return (
     <Form action="/earnings/payouts" failure={mine} fields={['amount_minor']}>
-      <OnceKey once={once} />
+      <IdempotencyKey idempotencyKey={idempotencyKey} />
       <input type="hidden" name="account" value={account} />
       <Field
-        label={`Amount, in ${currency}`}
+        label={`Amount (${currency})`}
         name="amount_minor"
         value={amount}
         failure={mine}
-        help={`All that has cleared, ${formatAmount(cleared, currency)}, unless you say how much.`}
+        help={`Leave empty to pay out everything available: ${formatAmount(cleared, currency)}.`}
         maxlength={24}
       />
       <p>
@@ -320,23 +327,19 @@ function Destination({ account, destination, failure = null, failed }: PayoutPar
     <>
       {form !== null && (
         <Notice kind="info">
-          Your account at the payment provider is not complete. Its form asks for who you are and where the money goes;
-          we never see either.
+          Your account at the payment provider is incomplete. The provider asks for your identity and bank details; this
+          site never sees them.
         </Notice>
       )}
-      {form === null && (
-        <p class="dim">
-          Earnings are paid out to an account that the payment provider keeps for you. It is not set up yet.
-        </p>
-      )}
+      {form === null && <p class="dim">Payouts go to your account at the payment provider. It isn't set up yet.</p>}
       <Form action="/earnings/destination" look="inline" failure={failed === 'destination' ? failure : null}>
         <input type="hidden" name="account" value={account} />
         {form === null ? (
           <Button look="primary">Set up payouts</Button>
         ) : (
           <>
-            <ProviderLink href={form}>Complete it at the provider</ProviderLink>
-            <Button>I have: look again</Button>
+            <ProviderLink href={form}>Complete setup</ProviderLink>
+            <Button>Check again</Button>
           </>
         )}
       </Form>
@@ -348,7 +351,7 @@ const chartHeight = 120
 const step = 10
 const bar = 7
 
-/** Sales of each of the last days, as bars; the same figures as a table for whoever opens it. */
+/** Daily sales as bars, and as a table on demand. */
 function SalesChart({ earned: { days, currency } }: { earned: EarningsDays }) {
   const most = Math.max(...days.map(({ sales_minor: sales }) => sales))
   const orders = days.reduce((sum, day) => sum + day.orders, 0)
@@ -360,7 +363,7 @@ function SalesChart({ earned: { days, currency } }: { earned: EarningsDays }) {
     <figure class="sales-chart">
       <figcaption>
         <span>{said}</span>
-        <span class="dim">at most {formatAmount(most, currency)} a day</span>
+        <span class="dim">peak {formatAmount(most, currency)} per day</span>
       </figcaption>
       <svg
         viewBox={`0 0 ${days.length * step} ${chartHeight}`}
@@ -388,7 +391,7 @@ function SalesChart({ earned: { days, currency } }: { earned: EarningsDays }) {
         <span>{last}</span>
       </p>
       <details class="sales-chart-table">
-        <summary>As a table</summary>
+        <summary>View as table</summary>
         <Table
           caption="Sales by day"
           rows={days.filter((day) => day.orders > 0 || day.sales_minor !== 0 || day.net_minor !== 0).reverse()}

@@ -3,12 +3,12 @@ import { Tabs } from '../../components/controls.tsx'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf, type Role } from '../../session/accounts.ts'
 
-/** With the weakest role in which one sees it for an organisation. */
+/** `needs` is the lowest role that sees the page for an organization. */
 const tabs: { path: string; title: string; needs: Role }[] = [
   { path: '/orders', title: 'Purchases', needs: 'member' },
-  { path: '/licences', title: 'Licences', needs: 'viewer' },
+  { path: '/licences', title: 'Licenses', needs: 'viewer' },
   { path: '/balance', title: 'Balance', needs: 'member' },
-  { path: '/settings/spending', title: 'Spend limits', needs: 'member' },
+  { path: '/settings/spending', title: 'Spending limits', needs: 'member' },
   { path: '/sales', title: 'Sales', needs: 'admin' },
   { path: '/earnings', title: 'Earnings', needs: 'admin' },
 ]
@@ -17,19 +17,19 @@ type MarketFrameProps = {
   title: string
   lead?: Child
   path: string
-  /** Whose money it is about; empty for the visitor's own. */
+  /** The account it is about; empty for the visitor's own. */
   account: string
-  /** The role in which one speaks for an organisation here. */
+  /** The role needed to act for an organization here. */
   needs: Role
-  /** Without an account it is about all of the visitor's; otherwise about their own. */
+  /** An empty account means all of the visitor's accounts. */
   all?: boolean
   children?: Child
 }
 
-/** What stands around all that somebody bought, sold, has and may spend. */
+/** Frame of every page about an account's money. */
 export function MarketFrame({ title, lead, path, account, needs, all, children }: MarketFrameProps) {
   const { account: visitor } = usePage()
-  // Where one may not speak for that account, one's own is shown.
+  // Tabs that the visitor may not open for this account lead to their own.
   const seen = (role: Role) => (visitor !== null && accountsOf(visitor, role).includes(account) ? account : '')
   return (
     <div class="market">
@@ -63,16 +63,23 @@ type AccountChoiceProps = {
   query?: Record<string, string>
 }
 
-/** For whom: nothing to choose for who belongs to no organisation. */
-export function AccountChoice({ path, account, needs, label = 'For', all = false, query = {} }: AccountChoiceProps) {
+/** Chooses the account; nothing for a visitor without organizations. */
+export function AccountChoice({
+  path,
+  account,
+  needs,
+  label = 'Account',
+  all = false,
+  query = {},
+}: AccountChoiceProps) {
   const { account: visitor } = usePage()
   if (visitor === null) return null
   const [own, ...others] = accountsOf(visitor, needs)
   if (others.length === 0) return null
-  const unnamed = all ? 'all of yours' : `you, ${own}`
+  const unnamed = all ? 'All accounts' : own
   const named = all ? [own, ...others] : others
   return (
-    <nav class="account-choice" aria-label={`${label} which account`}>
+    <nav class="account-choice" aria-label="Account">
       <span class="dim">{label}</span>
       {['', ...named].map((one) => (
         <a
@@ -86,7 +93,7 @@ export function AccountChoice({ path, account, needs, label = 'For', all = false
   )
 }
 
-/** A page as one sees it for an account. */
+/** Address of a page for an account. */
 export function accountAddress(path: string, account: string, query: Record<string, string> = {}): string {
   const entries = Object.entries({ ...(account === '' ? {} : { account }), ...query })
   return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries)}`
@@ -94,13 +101,13 @@ export function accountAddress(path: string, account: string, query: Record<stri
 
 type OlderLinkProps = { path: string; account: string; cursor: string | null; query?: Record<string, string> }
 
-/** To the next page of a list that begins with the newest. */
+/** To the next page of a list, newest first. */
 export function OlderLink({ path, account, cursor, query = {} }: OlderLinkProps) {
   if (cursor === null) return null
   return (
     <p class="older">
       <a href={accountAddress(path, account, { ...query, cursor })} rel="next">
-        Older ones
+        Older
       </a>
     </p>
   )

@@ -7,13 +7,13 @@ import { Badge } from '../../components/badge.tsx'
 import { Button, Command } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { Notice } from '../../components/messages.tsx'
-import { Fact } from '../../components/metrics.tsx'
+import { Detail } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
-import { Amount, Moment, withMoments } from '../../components/values.tsx'
+import { Amount, Timestamp, withTimestamps } from '../../components/values.tsx'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
+import { IdempotencyKey, idempotencyHeader } from './idempotency-key.tsx'
 import { ProviderLink } from './market-frame.tsx'
-import { OnceKey, onceHeader } from './once-key.tsx'
 
 export const orderRoutes = [
   route('get', '/orders/:id', { access: 'account' }, async (visit) => orderPage(visit, await readOrder(visit))),
@@ -35,7 +35,7 @@ export const orderRoutes = [
     const order = await readOrder(visit)
     const failure = await attempt(() =>
       visit.api.POST('/v1/orders/{id}/refunds', {
-        params: { path: { id: params.id }, header: onceHeader(visit) },
+        params: { path: { id: params.id }, header: idempotencyHeader(visit) },
         body: {
           amount_minor: optionalFormAmount(form, 'amount_minor', order.currency),
           reason: form.get('reason').trim(),
@@ -61,7 +61,7 @@ async function readOrder({ api, params: { id } }: Visit): Promise<Order> {
   return data
 }
 
-/** A receipt that prints; before it is paid, the way to pay. */
+/** A printable receipt; before payment, how to pay. */
 export function OrderPage({ order, failure = null }: { order: Order; failure?: FormFailure | null }) {
   const sides = useSides(order)
   return (
@@ -75,35 +75,34 @@ export function OrderPage({ order, failure = null }: { order: Order; failure?: F
       </header>
       {order.state === 'awaiting_payment' && <Awaiting order={order} failure={failure} />}
       <dl class="receipt-facts">
-        <Fact label="Order">
+        <Detail label="Order">
           <span class="mono">{order.id}</span>
-        </Fact>
-        <Fact label="Ordered">
-          <Moment at={order.created_at} />
-        </Fact>
+        </Detail>
+        <Detail label="Ordered">
+          <Timestamp at={order.created_at} />
+        </Detail>
         {order.paid_at !== null && (
-          <Fact label="Paid">
-            <Moment at={order.paid_at} />{' '}
-            {order.total_minor > 0 &&
-              (order.pay_with === 'balance' ? 'from the balance' : 'through the payment provider')}
-          </Fact>
+          <Detail label="Paid">
+            <Timestamp at={order.paid_at} />{' '}
+            {order.total_minor > 0 && (order.pay_with === 'balance' ? 'from balance' : 'via payment provider')}
+          </Detail>
         )}
         {order.ended_at !== null && (
-          <Fact label="Ended">
-            <Moment at={order.ended_at} />
-          </Fact>
+          <Detail label="Ended">
+            <Timestamp at={order.ended_at} />
+          </Detail>
         )}
-        <Fact label="Seller">{order.seller}</Fact>
-        <Fact label="Buyer">
+        <Detail label="Seller">{order.seller}</Detail>
+        <Detail label="Buyer">
           {order.buyer}
-          {order.placed_by !== order.buyer && <span class="dim">, ordered by {order.placed_by}</span>}
-        </Fact>
+          {order.placed_by !== order.buyer && <span class="dim">, placed by {order.placed_by}</span>}
+        </Detail>
         {order.run !== null && (
-          <Fact label="Run">
+          <Detail label="Run">
             <a class="mono" href={`/runs/${order.run}`}>
               {order.run}
             </a>
-          </Fact>
+          </Detail>
         )}
       </dl>
       <Lines order={order} />
@@ -120,7 +119,7 @@ export function OrderPage({ order, failure = null }: { order: Order; failure?: F
 
 type Sides = { buys: boolean; sells: boolean }
 
-/** Which buttons are of use to whoever looks; the API decides. */
+/** Which buttons to show; the API decides what is allowed. */
 function useSides({ buyer, seller }: Order): Sides {
   const { account } = usePage()
   if (account === null) return { buys: false, sells: false }
@@ -133,19 +132,19 @@ function Awaiting({ order, failure }: { order: Order; failure: FormFailure | nul
   return (
     <section class="receipt-pay" aria-label="Payment">
       <p>
-        Nothing is charged until you pay at the payment provider. The licence is yours once it confirms the payment.
+        You won't be charged until you pay at the payment provider. You get the license once the payment is confirmed.
       </p>
       <div class="receipt-actions">
         {order.checkout_url === null ? (
           <Button look="primary" href={`/buy/${order.package}`}>
-            Ask again where to pay
+            Start payment again
           </Button>
         ) : (
-          <ProviderLink href={order.checkout_url}>Pay {amount} at the provider</ProviderLink>
+          <ProviderLink href={order.checkout_url}>Pay {amount}</ProviderLink>
         )}
-        <Button href={`/orders/${order.id}`}>I have paid: look again</Button>
+        <Button href={`/orders/${order.id}`}>Check again</Button>
         <Form action={`/orders/${order.id}/cancel`} look="inline" failure={failure}>
-          <Button look="danger">Cancel the order</Button>
+          <Button look="danger">Cancel order</Button>
         </Form>
       </div>
     </section>
@@ -161,7 +160,7 @@ function Lines({ order }: { order: Order }) {
           <dt>
             <a href={packageAddress(order.package)}>{order.package}</a> <span class="mono">{order.version}</span>
             <span class="bill-note">
-              {order.price_kind === 'per_run' ? 'One training run' : `Licence for every version ${order.covers}`}
+              {order.price_kind === 'per_run' ? 'One training run' : `License for all ${order.covers} versions`}
             </span>
           </dt>
           <dd>
@@ -171,7 +170,7 @@ function Lines({ order }: { order: Order }) {
         {order.refunds.map((refund) => (
           <div>
             <dt>
-              Refund by {refund.by}, <Moment at={refund.created_at} />
+              Refund by {refund.by}, <Timestamp at={refund.created_at} />
               <span class="bill-note" dir="auto">
                 {refund.reason}
               </span>
@@ -182,7 +181,7 @@ function Lines({ order }: { order: Order }) {
           </div>
         ))}
         <div class="bill-total">
-          <dt>{refunded > 0 ? 'Left of it' : 'Total'}</dt>
+          <dt>{refunded > 0 ? 'Remaining' : 'Total'}</dt>
           <dd>
             <Amount minor={total - refunded} currency={currency} />
           </dd>
@@ -195,20 +194,20 @@ function Lines({ order }: { order: Order }) {
 function Actions({ order, sides: { buys, sells } }: { order: Order; sides: Sides }) {
   const { state, refundable, total_minor: total, refunded_minor: refunded, id } = order
   if (state === 'charged_back')
-    return <Notice kind="failure">The payment was taken back, and the licence with it.</Notice>
+    return <Notice kind="failure">The payment was charged back and the license was revoked.</Notice>
   if (state !== 'paid' || total === refunded) return null
   return (
     <footer class="receipt-foot">
       {buys && (
         <p class="dim">
           {refundable.by_buyer
-            ? `You can give it back. ${withMoments(refundable.why)}`
-            : `You cannot give it back by yourself. ${withMoments(refundable.why)}`}
+            ? `You can return this order. ${withTimestamps(refundable.why)}`
+            : `You can't return this order yourself. ${withTimestamps(refundable.why)}`}
         </p>
       )}
       {((buys && refundable.by_buyer) || sells) && (
         <p>
-          <Button href={`/orders/${id}/refund`}>{sells ? 'Refund it' : 'Give it back'}</Button>
+          <Button href={`/orders/${id}/refund`}>{sells ? 'Refund order' : 'Return order'}</Button>
         </p>
       )}
     </footer>
@@ -225,22 +224,22 @@ const tones = {
 } as const
 
 const words = {
-  awaiting_payment: 'awaits payment',
+  awaiting_payment: 'awaiting payment',
   paid: 'paid',
-  cancelled: 'cancelled',
+  cancelled: 'canceled',
   expired: 'expired',
   refunded: 'refunded',
   charged_back: 'charged back',
 }
 
 export function OrderState({ order: { state, refunded_minor } }: { order: Order }) {
-  const part = state === 'paid' && refunded_minor > 0 ? ', part refunded' : ''
+  const part = state === 'paid' && refunded_minor > 0 ? ', partially refunded' : ''
   return <Badge tone={tones[state]}>{words[state] + part}</Badge>
 }
 
 type RefundPageProps = { order: Order; values: FormValues; failure?: FormFailure | null }
 
-/** Buyers give all of it back; sellers and operators any part. */
+/** Buyers return the whole order; sellers and operators refund any part. */
 export function RefundPage({ order, values, failure = null }: RefundPageProps) {
   const { account } = usePage()
   const left = formatAmount(order.total_minor - order.refunded_minor, order.currency)
@@ -252,27 +251,27 @@ export function RefundPage({ order, values, failure = null }: RefundPageProps) {
         <p class="checkout-back">
           <a href={`/orders/${order.id}`}>Order {order.id.slice(0, 8)}</a>
         </p>
-        <h1>{buys ? 'Give it back' : 'Refund an order'}</h1>
+        <h1>{buys ? 'Return order' : 'Refund order'}</h1>
         <p class="lead">
-          {order.package} {order.covers}, bought by {order.buyer}. {left} is left of it.
+          {order.package} {order.covers}, bought by {order.buyer}. {left} can be refunded.
         </p>
       </header>
       {refused && (
         <Notice kind="warning">
-          {order.state === 'paid' ? withMoments(order.refundable.why) : `It is ${order.state.replaceAll('_', ' ')}.`}{' '}
-          Nothing can be given back here.
+          {order.state === 'paid' ? withTimestamps(order.refundable.why) : `It is ${order.state.replaceAll('_', ' ')}.`}{' '}
+          No refund is possible.
         </Notice>
       )}
       {!refused && (
         <Form action={`/orders/${order.id}/refund`} failure={failure} fields={['amount_minor', 'reason']}>
-          <OnceKey />
+          <IdempotencyKey />
           {!buys && (
             <Field
-              label={`Amount, in ${order.currency}`}
+              label={`Amount (${order.currency})`}
               name="amount_minor"
               value={values.get('amount_minor')}
               failure={failure}
-              help={`All that is left unless you say how much. With the last of it the licence ends.`}
+              help={`Leave empty to refund the rest. A full refund revokes the license.`}
               maxlength={24}
             />
           )}
@@ -281,15 +280,15 @@ export function RefundPage({ order, values, failure = null }: RefundPageProps) {
             name="reason"
             value={values.get('reason')}
             failure={failure}
-            help="Stands on the receipt, for both sides."
+            help="Shown on the receipt to buyer and seller."
             maxlength={500}
             required
           />
-          <Button look="danger">{buys ? `Give it back for ${left}` : 'Refund'}</Button>
+          <Button look="danger">{buys ? `Return for ${left}` : 'Refund'}</Button>
           <p class="checkout-note">
             {buys
-              ? 'All of it goes back onto the balance that holds what you can spend, and the licence ends.'
-              : 'It goes onto the buyer’s balance out of the earnings, with its part of fee and royalty.'}
+              ? 'The full amount is returned to your balance and the license is revoked.'
+              : 'The amount goes to the buyer’s balance. It is taken from the earnings, with the matching share of fee and royalty.'}
           </p>
         </Form>
       )}

@@ -19,7 +19,7 @@ export const orderListRoutes = [
   route('get', '/licences', { access: 'account' }, async (visit) => {
     const account = visit.query.get('account') ?? ''
     const { data } = await visit.api.GET('/v1/entitlements', { params: { query: pageOf(visit) } })
-    return visit.page(<LicencesPage list={data} account={account} />, { title: 'Licences', hidden: true })
+    return visit.page(<LicencesPage list={data} account={account} />, { title: 'Licenses', hidden: true })
   }),
 ]
 
@@ -63,13 +63,13 @@ function OrdersPage({ role, orders, next, account, first }: OrdersPageProps) {
       {orders.length > 0 ? (
         <Table rows={orders} columns={columnsOf(role)} caption={title} />
       ) : role === 'purchases' ? (
-        <EmptyState title={first ? 'Nothing bought yet' : 'No older orders'}>
-          Each purchase stands here with its receipt.
+        <EmptyState title={first ? 'No purchases yet' : 'No more orders'}>
+          Your orders and receipts appear here.
           <Button href="/packages?sort=quality">Browse packages</Button>
         </EmptyState>
       ) : (
-        <EmptyState title={first ? 'Nothing sold yet' : 'No older orders'} command="agentgym price @you/package 25">
-          Each sale of your packages stands here once they have a price.
+        <EmptyState title={first ? 'No sales yet' : 'No more orders'} command="agentgym price @you/package 25">
+          Sales of your packages appear here. Set a price to start selling.
         </EmptyState>
       )}
       <OlderLink path={path} account={account} cursor={next} />
@@ -85,7 +85,7 @@ function columnsOf(role: OrdersPageProps['role']): Column<Order>[] {
       cell: (order) => (
         <>
           <a href={packageAddress(order.package)}>{order.package}</a>{' '}
-          <span class="dim">{order.price_kind === 'per_run' ? 'one run' : order.covers}</span>
+          <span class="dim">{order.price_kind === 'per_run' ? '1 run' : order.covers}</span>
         </>
       ),
     },
@@ -98,7 +98,7 @@ function columnsOf(role: OrdersPageProps['role']): Column<Order>[] {
   ]
 }
 
-/** The first characters of an order's id, which lead to its receipt. */
+/** A short order id that links to the receipt. */
 export function OrderLink({ id }: { id: string }) {
   return (
     <a class="mono" href={`/orders/${id}`}>
@@ -109,17 +109,17 @@ export function OrderLink({ id }: { id: string }) {
 
 type LicencesPageProps = { list: z.infer<typeof entitlementListSchema>; account: string }
 
-/** What somebody, and the organisations that they belong to, have bought the right to. */
+/** Licenses of the visitor and their organizations. */
 function LicencesPage({ list: { entitlements, next_cursor: next }, account }: LicencesPageProps) {
   return (
-    <MarketFrame title="Licences" path="/licences" account={account} needs="viewer" all>
+    <MarketFrame title="Licenses" path="/licences" account={account} needs="viewer" all>
       {entitlements.length === 0 ? (
-        <EmptyState title="No licences" command="agentgym buy @seller/package">
-          What you have bought the right to stands here. What is free needs none.
+        <EmptyState title="No licenses yet" command="agentgym buy @seller/package">
+          Packages you buy appear here. Free packages need no license.
         </EmptyState>
       ) : (
         <Table
-          caption="Licences"
+          caption="Licenses"
           rows={entitlements}
           columns={[
             {
@@ -127,7 +127,7 @@ function LicencesPage({ list: { entitlements, next_cursor: next }, account }: Li
               heading: true,
               cell: (licence) => <a href={packageAddress(licence.package)}>{licence.package}</a>,
             },
-            { title: 'Kind', wide: true, cell: ({ kind }) => <Badge>{kind}</Badge> },
+            { title: 'Type', wide: true, cell: ({ kind }) => <Badge>{kind}</Badge> },
             { title: 'Versions', cell: ({ covers }) => <span class="mono">{covers}</span> },
             { title: 'Holder', cell: ({ holder }) => holder },
             { title: 'Receipt', cell: ({ order }) => <OrderLink id={order} /> },

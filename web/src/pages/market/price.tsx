@@ -16,7 +16,7 @@ import { Field, Form } from '../../components/form.tsx'
 import { Notice } from '../../components/messages.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Table } from '../../components/table.tsx'
-import { Moment, Price as ShownPrice } from '../../components/values.tsx'
+import { Price as ShownPrice, Timestamp } from '../../components/values.tsx'
 import { packagePath } from '../package/read-package.ts'
 
 export const priceRoutes = [
@@ -56,7 +56,7 @@ async function readPrices(visit: Visit): Promise<PriceView> {
 type PriceView = { prices: Prices; kind: 'scenario' | 'agent' }
 type PriceSettingsProps = { view: PriceView; values: FormValues | null; failure?: FormFailure | null }
 
-/** What a package costs, will cost and has cost, and the seller's form that changes it. */
+/** Current, upcoming and past prices of a package, and the form that sets one. */
 function PriceSettings({ view, values, failure = null }: PriceSettingsProps) {
   const { prices, kind } = view
   const { history, upcoming, upcoming_terms: later, current } = prices
@@ -68,15 +68,15 @@ function PriceSettings({ view, values, failure = null }: PriceSettingsProps) {
         </p>
         <h1>Price</h1>
         <p class="lead">
-          It costs <ShownPrice minor={current.amount_minor} currency={current.currency} kind={current.kind} />
-          {current.kind === 'one_time' && ' for all versions of a major'}. Whoever has bought it keeps what they have.
+          Current price: <ShownPrice minor={current.amount_minor} currency={current.currency} kind={current.kind} />
+          {current.kind === 'one_time' && ' for all versions of a major'}. Existing buyers keep their license.
         </p>
       </header>
       {(upcoming !== null || later !== null) && <Announced prices={prices} kind={kind} />}
       <PriceForm kind={kind} prices={prices} values={values} failure={failure} />
       <section class="market-part">
-        <h2>What it has cost</h2>
-        {history.length === 0 ? <p class="dim">No price was ever set: it is free.</p> : <History history={history} />}
+        <h2>Price history</h2>
+        {history.length === 0 ? <p class="dim">Always free.</p> : <History history={history} />}
       </section>
     </div>
   )
@@ -87,14 +87,14 @@ function Announced({ prices: { current, upcoming, upcoming_terms: later }, kind 
     <Notice kind="warning">
       {upcoming !== null && (
         <p>
-          From <Moment at={upcoming.effective_at} /> it costs{' '}
-          <ShownPrice minor={upcoming.amount_minor} currency={upcoming.currency} kind={upcoming.kind} />. Until then
-          everybody buys at the price of today. Another price takes the place of this one.
+          From <Timestamp at={upcoming.effective_at} /> the price is{' '}
+          <ShownPrice minor={upcoming.amount_minor} currency={upcoming.currency} kind={upcoming.kind} />. Until then the
+          current price applies. Setting another price replaces this change.
         </p>
       )}
       {later !== null && (
         <p>
-          From <Moment at={later.effective_at} />{' '}
+          From <Timestamp at={later.effective_at} />{' '}
           {kind === 'scenario'
             ? `the royalty is ${later.royalty_basis_points / 100}%.`
             : `1,000 hosted calls cost ${formatAmount(later.calls_price_minor, current.currency)}.`}
@@ -104,7 +104,7 @@ function Announced({ prices: { current, upcoming, upcoming_terms: later }, kind 
   )
 }
 
-const kindWords = { free: 'Free', one_time: 'A licence', per_run: 'Each run' }
+const kindWords = { free: 'Free', one_time: 'License', per_run: 'Training run' }
 
 function History({ history }: { history: Price[] }) {
   return (
@@ -112,8 +112,8 @@ function History({ history }: { history: Price[] }) {
       caption="Prices, newest first"
       rows={history}
       columns={[
-        { title: 'From', heading: true, cell: ({ effective_at: at }) => <Moment at={at} /> },
-        { title: 'For', cell: ({ kind }) => kindWords[kind] },
+        { title: 'From', heading: true, cell: ({ effective_at: at }) => <Timestamp at={at} /> },
+        { title: 'Pricing', cell: ({ kind }) => kindWords[kind] },
         { title: 'Price', numeric: true, cell: (price) => formatAmount(price.amount_minor, price.currency) },
       ]}
     />
@@ -130,8 +130,8 @@ type PriceFormProps = {
 
 const kinds = {
   free: 'Free',
-  one_time: 'A licence for all versions of a major',
-  per_run: 'Each training run; its files are never handed out',
+  one_time: 'One-time license for all versions of a major',
+  per_run: 'Per training run; source stays private',
 } as const
 
 function PriceForm({ kind, prices, values, failure }: PriceFormProps) {
@@ -147,7 +147,7 @@ function PriceForm({ kind, prices, values, failure }: PriceFormProps) {
       label="Price"
     >
       <Field
-        label="Sold as"
+        label="Pricing"
         name="kind"
         value={said('kind', wanted.kind)}
         failure={failure}
@@ -158,11 +158,11 @@ function PriceForm({ kind, prices, values, failure }: PriceFormProps) {
         required
       />
       <Field
-        label={`Price, in ${currency}`}
+        label={`Price (${currency})`}
         name="amount_minor"
         value={said('amount_minor', wanted.amount_minor === 0 ? '' : typedAmount(wanted.amount_minor, currency))}
         failure={failure}
-        help="Empty where it is free. A cut holds at once; a raise is announced first, unless nobody relies on the package yet."
+        help="Leave empty if free. Price cuts apply immediately. Increases take effect after the notice period, or immediately if the package has no users yet."
         maxlength={24}
       />
       <KindFields {...{ kind, prices, said, failure }} />
@@ -171,12 +171,12 @@ function PriceForm({ kind, prices, values, failure }: PriceFormProps) {
         name="terms"
         value={said('terms', prices.terms)}
         failure={failure}
-        help="What a buyer may do with it, in words. The licence of package.json holds beside them."
+        help="Additional terms for buyers, besides the license in package.json."
         maxlength={10_000}
         rows={6}
       />
       <p>
-        <Button look="primary">Set the price</Button>
+        <Button look="primary">Save price</Button>
       </p>
     </Form>
   )
@@ -187,36 +187,36 @@ type KindFieldsProps = Pick<PriceFormProps, 'kind' | 'prices' | 'failure'> & {
   said: (field: string, otherwise: string) => string
 }
 
-/** What only scenarios have, and what only agents. */
+/** Fields for scenarios only, and for agents only. */
 function KindFields({ kind, prices, said, failure }: KindFieldsProps) {
   const { currency } = prices.current
   if (kind === 'scenario')
     return (
       <Field
-        label="Royalty, in %"
+        label="Royalty (%)"
         name="royalty_basis_points"
         value={said('royalty_basis_points', String(royaltyOf(prices) / 100))}
         failure={failure}
-        help="Your part of every sale of others’ agents that were trained on it."
+        help="Your share of sales of agents that others trained on this scenario."
         maxlength={8}
       />
     )
   return (
     <>
       <Field
-        label={`1,000 hosted calls, in ${currency}`}
+        label={`Price per 1,000 hosted calls (${currency})`}
         name="calls_price_minor"
         value={said('calls_price_minor', typedAmount(callsPriceOf(prices), currency))}
         failure={failure}
-        help="Beside the licence; 0 where calls cost nothing more."
+        help="Billed in addition to the license. 0 if calls are included."
         maxlength={24}
       />
       <Field
-        label="Calls to try"
+        label="Trial calls"
         name="trial_calls"
         value={said('trial_calls', String(prices.trial_calls))}
         failure={failure}
-        help="Hosted calls that each account may make before it buys."
+        help="Free hosted calls per account before buying."
         maxlength={7}
       />
     </>
@@ -235,7 +235,8 @@ function callsPriceOf({ calls_price_minor: calls, upcoming_terms: later }: Price
 /** What the form asks for. Throws `request_invalid`, naming the field that cannot be read. */
 function priceRequest(form: FormValues, { kind: packageKind }: PriceFormKind, currency: string): SetPriceRequest {
   const kind = form.get('kind')
-  if (kind !== 'free' && kind !== 'one_time' && kind !== 'per_run') throw invalidField('kind', 'choose one')
+  if (kind !== 'free' && kind !== 'one_time' && kind !== 'per_run')
+    throw invalidField('kind', 'choose one of the options')
   const amount = form.get('amount_minor').trim()
   return {
     kind,
@@ -254,12 +255,12 @@ type PriceFormKind = Pick<PriceFormProps, 'kind'>
 
 function royaltyIn(form: FormValues): number {
   const match = /^(\d{1,3})(?:\.(\d{1,2}))?$/.exec(form.get('royalty_basis_points').trim() || '0')
-  if (match === null) throw invalidField('royalty_basis_points', 'a percentage is like 10 or 2.5')
+  if (match === null) throw invalidField('royalty_basis_points', 'enter a percentage such as 10 or 2.5')
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'))
 }
 
 function trialIn(form: FormValues): number {
   const text = form.get('trial_calls').trim() || '0'
-  if (!/^\d{1,7}$/.test(text)) throw invalidField('trial_calls', 'it is a whole number')
+  if (!/^\d{1,7}$/.test(text)) throw invalidField('trial_calls', 'enter a whole number')
   return Number(text)
 }

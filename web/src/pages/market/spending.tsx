@@ -33,8 +33,9 @@ export const spendingRoutes = [
 /** Nothing at all may be spent, too: an amount of 0 is one, and an empty field is not. */
 function capRequest({ form, host }: Visit) {
   const period = form.get('period')
-  if (period !== 'day' && period !== 'month' && period !== 'total') throw invalidField('period', 'choose one')
-  if (form.get('amount_minor').trim() === '') throw invalidField('amount_minor', 'say how much')
+  if (period !== 'day' && period !== 'month' && period !== 'total')
+    throw invalidField('period', 'choose one of the options')
+  if (form.get('amount_minor').trim() === '') throw invalidField('amount_minor', 'enter an amount')
   const token = form.get('token_id')
   return {
     period,
@@ -51,7 +52,7 @@ async function spendingPage(visit: Visit, account: string, failure: FormFailure 
   const page = (
     <SpendingPage caps={caps} tokens={tokens?.data.tokens ?? []} account={account} values={form} failure={failure} />
   )
-  return visit.page(page, { title: 'Spend limits', hidden: true, status: failure?.status })
+  return visit.page(page, { title: 'Spending limits', hidden: true, status: failure?.status })
 }
 
 async function capsOf({ api }: Visit, account: string): Promise<{ caps: SpendCap[] }> {
@@ -68,45 +69,45 @@ type SpendingPageProps = {
   failure?: FormFailure | null
 }
 
-const periods = { day: 'a day', month: 'a month', total: 'in all' }
+const periods = { day: 'per day', month: 'per month', total: 'in total' }
 
 /** What an account, and each of its tokens, may spend. */
 function SpendingPage({ caps, tokens, account, values, failure = null }: SpendingPageProps) {
   const { host } = usePage()
   return (
     <MarketFrame
-      title="Spend limits"
+      title="Spending limits"
       path="/settings/spending"
       account={account}
       needs="member"
-      lead="What is bought and called beyond them is refused. Days and months are those of UTC; refunds are not counted back."
+      lead="Purchases and calls beyond a limit are refused. Days and months are in UTC; refunds don't lower the amount spent."
     >
       {caps.length === 0 ? (
-        <EmptyState title="No limits" command="agentgym spend-cap set 50 --period month">
-          Only the balance limits what is spent.
+        <EmptyState title="No spending limits" command="agentgym spend-cap set 50 --period month">
+          Spending is limited only by the balance.
         </EmptyState>
       ) : (
         <Caps caps={caps} account={account} currency={host.currency} />
       )}
       <section class="market-part">
-        <h2>Set a limit</h2>
+        <h2>Set limit</h2>
         <Form action="/settings/spending" failure={failure} fields={['token_id', 'period', 'amount_minor']}>
           <input type="hidden" name="account" value={account} />
           {tokens.length > 0 && (
             <Field
-              label="Of"
+              label="Applies to"
               name="token_id"
               value={values.get('token_id')}
               failure={failure}
               options={[
-                { value: '', label: 'The whole account' },
+                { value: '', label: 'Entire account' },
                 ...tokens.map(({ id, name }) => ({ value: id, label: `Token ${name}` })),
               ]}
               required
             />
           )}
           <Field
-            label={`At most, in ${host.currency}`}
+            label={`Limit (${host.currency})`}
             name="amount_minor"
             value={values.get('amount_minor')}
             failure={failure}
@@ -114,20 +115,20 @@ function SpendingPage({ caps, tokens, account, values, failure = null }: Spendin
             required
           />
           <Field
-            label="Within"
+            label="Period"
             name="period"
             value={values.get('period') || 'month'}
             failure={failure}
             options={[
-              { value: 'day', label: 'A day' },
-              { value: 'month', label: 'A month' },
+              { value: 'day', label: 'Day' },
+              { value: 'month', label: 'Month' },
               { value: 'total', label: 'All time' },
             ]}
-            help="Another limit of the same kind gives way to it."
+            help="Replaces an existing limit for the same period."
             required
           />
           <p>
-            <Button look="primary">Set the limit</Button>
+            <Button look="primary">Set limit</Button>
           </p>
         </Form>
       </section>
@@ -142,9 +143,9 @@ function Caps({ caps, account, currency }: { caps: SpendCap[]; account: string; 
       rows={caps}
       columns={[
         {
-          title: 'Of',
+          title: 'Applies to',
           heading: true,
-          cell: ({ token }) => (token === null ? 'The whole account' : `Token ${token.name}`),
+          cell: ({ token }) => (token === null ? 'Entire account' : `Token ${token.name}`),
         },
         {
           title: 'Limit',
@@ -161,7 +162,7 @@ function Caps({ caps, account, currency }: { caps: SpendCap[]; account: string; 
             <Form
               action={`/settings/spending/${id}/remove`}
               look="inline"
-              label={`Remove the limit ${periods[period]} of ${token === null ? 'the account' : token.name}`}
+              label={`Remove the limit ${periods[period]} for ${token === null ? 'the account' : token.name}`}
             >
               <input type="hidden" name="account" value={account} />
               <Button size="small">Remove</Button>

@@ -83,12 +83,12 @@ type ModerationPageProps = {
   done?: string | null
 }
 
-/** Reports and appeals to be decided, and packages to be taken down or put back. */
+/** Reports and appeals to decide, and a form to take down or restore a package. */
 export function ModerationPage(props: ModerationPageProps) {
   const { state, reports, next, failure = null, values, done = null } = props
   return (
     <OperatorFrame>
-      {done !== null && <Notice kind="success">Done, and written to the audit log.</Notice>}
+      {done !== null && <Notice kind="success">Done. Recorded in the audit log.</Notice>}
       <section aria-labelledby="reports">
         <div class="section-head">
           <h2 id="reports">Reports and appeals</h2>
@@ -101,8 +101,8 @@ export function ModerationPage(props: ModerationPageProps) {
           ))}
         </nav>
         {reports.length === 0 ? (
-          <EmptyState title={state === 'open' ? 'Nothing waits for a decision' : `No report was ${state}`}>
-            <p>Whoever finds a package or a review that should not be here reports it from its page.</p>
+          <EmptyState title={state === 'open' ? 'No open reports' : `No ${state} reports`}>
+            <p>Reports of packages and reviews appear here.</p>
           </EmptyState>
         ) : (
           <div class="reports">
@@ -116,7 +116,7 @@ export function ModerationPage(props: ModerationPageProps) {
         )}
       </section>
       <section aria-labelledby="take-down">
-        <h2 id="take-down">Take a package down, or put it back</h2>
+        <h2 id="take-down">Take down or restore a package</h2>
         <PackageForm values={values} failure={failure?.of === 'package' ? failure : null} />
       </section>
     </OperatorFrame>
@@ -135,8 +135,8 @@ function ReportItem({ report, failure }: { report: Report; failure: (FormFailure
       </div>
       <p class="report-facts">
         <span>
-          {report.review !== null ? 'a review of it, reported' : report.reason === 'appeal' ? 'appealed' : 'reported'}{' '}
-          by <a href={`/@${report.by}`}>{report.by}</a>
+          {report.review !== null ? 'review reported' : report.reason === 'appeal' ? 'appealed' : 'reported'} by{' '}
+          <a href={`/@${report.by}`}>{report.by}</a>
         </span>
         <Time at={report.created_at} />
       </p>
@@ -145,7 +145,7 @@ function ReportItem({ report, failure }: { report: Report; failure: (FormFailure
         <Form action={`/operator/reports/${report.id}/decision`} failure={failure} fields={['reason']}>
           <div class={failure?.fields.reason === undefined ? 'field' : 'field field-wrong'}>
             <label>
-              Reason, which its owner and the reporter are told
+              Reason (sent to the owner and the reporter)
               <textarea name="reason" rows={2} required maxlength={2_000}>
                 {failure?.reason}
               </textarea>
@@ -154,7 +154,7 @@ function ReportItem({ report, failure }: { report: Report; failure: (FormFailure
           </div>
           <div class="settings-row">
             <Button look="danger" name="decision" value="upheld">
-              {report.reason === 'appeal' ? 'Put it back' : report.review !== null ? 'Hide the review' : 'Take it down'}
+              {report.reason === 'appeal' ? 'Restore' : report.review !== null ? 'Hide review' : 'Take down'}
             </Button>
             <Button name="decision" value="dismissed">
               Dismiss
@@ -185,26 +185,26 @@ function PackageForm({ values, failure }: { values?: ModerationValues; failure: 
         rows={3}
         maxlength={2_000}
         value={values?.reason}
-        help="Its owner is told, and it stands on its page."
+        help="Sent to the owner and shown on the package page."
         failure={failure}
       />
       <fieldset class="scope-boxes">
-        <legend>When it is taken down</legend>
+        <legend>Take-down options</legend>
         <label>
           <input type="checkbox" name="refund" value="yes" checked={values?.refund ?? false} />
-          <span>Give every buyer of the last 30 days their money back</span>
+          <span>Refund buyers of the last 30 days</span>
         </label>
         <label>
           <input type="checkbox" name="for_all" value="yes" checked={values?.for_all ?? false} />
-          <span>It is malicious: those who bought it get it no more either, and their money back</span>
+          <span>Malicious: block downloads for buyers too, and refund them</span>
         </label>
       </fieldset>
       <div class="settings-row">
         <Button look="danger" name="act" value="take-down">
-          Take it down
+          Take down
         </Button>
         <Button name="act" value="restore">
-          Put it back
+          Restore
         </Button>
       </div>
     </Form>

@@ -4,7 +4,7 @@ import type { Html, Visit } from '../../app/visit.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button, Tabs } from '../../components/controls.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
-import { Figure, Figures } from '../../components/metrics.tsx'
+import { Metric, Metrics } from '../../components/metrics.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
 import { usePage } from '../../layout/page-context.ts'
@@ -44,11 +44,11 @@ const tabs = [
   { href: '/operator/audit', title: 'Audit log' },
 ]
 
-/** What stands around every page of those who run this installation. */
+/** Frame of the operator's pages. */
 export function OperatorFrame({ children }: { children?: Html }) {
   const { path } = usePage()
   return (
-    <div class="desk">
+    <div class="workspace">
       <h1>Operator</h1>
       <Tabs tabs={tabs} current={path} label="Operator" />
       <div class="settings-page">{children}</div>
@@ -57,12 +57,12 @@ export function OperatorFrame({ children }: { children?: Html }) {
 }
 
 const kinds: { kind: keyof ServerStatus['queue']; title: string; text: string }[] = [
-  { kind: 'check', title: 'Checks', text: 'of what was published' },
-  { kind: 'evaluate', title: 'Evaluations', text: 'of agents, for their seal' },
+  { kind: 'check', title: 'Checks', text: 'of published versions' },
+  { kind: 'evaluate', title: 'Evaluations', text: 'of agents, for verification' },
   { kind: 'train', title: 'Training', text: 'runs' },
 ]
 
-/** What waits, and what is being done. */
+/** Queued and running jobs. */
 export function QueuePage({ status }: { status: ServerStatus }) {
   const there = status.workers.filter(({ state }) => state !== 'silent')
   const slots = there.reduce((sum, worker) => sum + worker.slots, 0)
@@ -72,19 +72,19 @@ export function QueuePage({ status }: { status: ServerStatus }) {
     <OperatorFrame>
       {waiting > 0 && there.length === 0 && (
         <Notice kind="warning">
-          {waiting} {waiting === 1 ? 'job waits' : 'jobs wait'} and no worker is there. <code>agentgym worker</code>{' '}
-          starts one, with a token of the scope <code>worker</code>.
+          {waiting} {waiting === 1 ? 'job is' : 'jobs are'} waiting and no worker is connected. Start one with{' '}
+          <code>agentgym worker</code> and a token with the scope <code>worker</code>.
         </Notice>
       )}
-      <Figures>
-        <Figure label="Waiting">{waiting}</Figure>
-        <Figure label="Slots in use" note={`of ${slots}`}>
+      <Metrics>
+        <Metric label="Queued">{waiting}</Metric>
+        <Metric label="Slots in use" note={`of ${slots}`}>
           {used}
-        </Figure>
-        <Figure label="Workers" note={`${status.workers.length - there.length} silent`}>
+        </Metric>
+        <Metric label="Workers" note={`${status.workers.length - there.length} offline`}>
           {there.length}
-        </Figure>
-      </Figures>
+        </Metric>
+      </Metrics>
       <Table
         caption="Jobs by kind"
         rows={kinds}
@@ -98,7 +98,7 @@ export function QueuePage({ status }: { status: ServerStatus }) {
               </>
             ),
           },
-          { title: 'Waiting', numeric: true, cell: ({ kind }) => status.queue[kind].queued },
+          { title: 'Queued', numeric: true, cell: ({ kind }) => status.queue[kind].queued },
           { title: 'Running', numeric: true, cell: ({ kind }) => status.queue[kind].running },
         ]}
       />
@@ -109,13 +109,13 @@ export function QueuePage({ status }: { status: ServerStatus }) {
 type Worker = ServerStatus['workers'][number]
 const tones = { idle: 'good', busy: 'warning', silent: 'bad' } as const
 
-/** Machines that take jobs. */
+/** Workers and their load. */
 export function WorkersPage({ status }: { status: ServerStatus }) {
   return (
     <OperatorFrame>
       {status.workers.length === 0 ? (
-        <EmptyState title="Workers stand here once they have asked for a job" command="agentgym worker">
-          <p>On any machine, with a token of the scope worker in AGENTGYM_TOKEN.</p>
+        <EmptyState title="No workers yet" command="agentgym worker">
+          <p>Run a worker on any machine, with a token with the scope worker in AGENTGYM_TOKEN.</p>
         </EmptyState>
       ) : (
         <Table
@@ -123,19 +123,22 @@ export function WorkersPage({ status }: { status: ServerStatus }) {
           rows={status.workers}
           columns={[
             { title: 'Worker', heading: true, cell: ({ name }) => <span class="mono">{name}</span> },
-            { title: 'State', cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
+            {
+              title: 'State',
+              cell: ({ state }) => <Badge tone={tones[state]}>{state === 'silent' ? 'offline' : state}</Badge>,
+            },
             { title: 'Jobs', numeric: true, cell: ({ running, slots }) => `${running} / ${slots}` },
             { title: 'Machine', cell: machineOf, wide: true },
             { title: 'CPU', numeric: true, cell: ({ usage }) => percent(usage.cpu) },
             { title: 'Memory', numeric: true, cell: ({ usage }) => percent(usage.memory), wide: true },
             { title: 'GPU', numeric: true, cell: ({ usage }) => percent(usage.gpu), wide: true },
             {
-              title: 'An hour',
+              title: 'Per hour',
               numeric: true,
               cell: ({ price_minor_per_hour }) => formatAmount(price_minor_per_hour, status.currency),
               wide: true,
             },
-            { title: 'Heard of', cell: ({ seen_at }) => <Time at={seen_at} /> },
+            { title: 'Last seen', cell: ({ seen_at }) => <Time at={seen_at} /> },
           ]}
         />
       )}
@@ -155,19 +158,19 @@ function percent(share: number | null): string {
 type AuditFilter = { actor?: string; action?: string; subject?: string }
 type Entry = AuditList['entries'][number]
 
-/** Who did what. */
+/** The audit log. */
 export function AuditPage({ list, filter }: { list: AuditList; filter: AuditFilter }) {
   return (
     <OperatorFrame>
-      <form method="get" action="/operator/audit" class="desk-filter" aria-label="Filter the audit log">
-        <FilterField name="actor" label="Who" value={filter.actor} />
+      <form method="get" action="/operator/audit" class="workspace-filter" aria-label="Filter the audit log">
+        <FilterField name="actor" label="Actor" value={filter.actor} />
         <FilterField name="action" label="Action" value={filter.action} />
         <FilterField name="subject" label="Subject" value={filter.subject} />
         <Button>Filter</Button>
       </form>
       {list.entries.length === 0 ? (
-        <EmptyState title="No entry is like that">
-          <a href="/operator/audit">Show all of them</a>
+        <EmptyState title="No matching entries">
+          <a href="/operator/audit">Clear filters</a>
         </EmptyState>
       ) : (
         <Table caption="Audit log" rows={list.entries} columns={columns} />
@@ -183,7 +186,7 @@ export function AuditPage({ list, filter }: { list: AuditList; filter: AuditFilt
 
 function FilterField({ name, label, value }: { name: string; label: string; value?: string }) {
   return (
-    <label class="desk-filter-text">
+    <label class="workspace-filter-text">
       <span class="visually-hidden">{label}</span>
       <input type="text" name={name} value={value} placeholder={label} spellcheck={false} />
     </label>
@@ -192,17 +195,17 @@ function FilterField({ name, label, value }: { name: string; label: string; valu
 
 const columns = [
   {
-    title: 'When, UTC',
+    title: 'Time (UTC)',
     cell: ({ at }: Entry) => (
       <time class="mono nowrap" datetime={at}>
         {at.slice(0, 19).replace('T', ' ')}
       </time>
     ),
   },
-  { title: 'Who', cell: ({ actor, token_id }: Entry) => whoOf(actor, token_id) },
+  { title: 'Actor', cell: ({ actor, token_id }: Entry) => whoOf(actor, token_id) },
   { title: 'Action', heading: true, cell: ({ action }: Entry) => <code>{action}</code> },
   { title: 'Subject', cell: ({ subject }: Entry) => <code class="audit-subject">{subject}</code> },
-  { title: 'From', cell: ({ ip }: Entry) => <code>{ip ?? '–'}</code>, wide: true },
+  { title: 'IP address', cell: ({ ip }: Entry) => <code>{ip ?? '–'}</code>, wide: true },
   {
     title: 'Data',
     cell: ({ data }: Entry) =>
@@ -215,7 +218,7 @@ function whoOf(actor: string | null, tokenId: string | null) {
   return (
     <>
       {actor ?? '–'}
-      {tokenId !== null && <span class="dim"> by token</span>}
+      {tokenId !== null && <span class="dim"> via token</span>}
     </>
   )
 }

@@ -8,13 +8,13 @@ import { formatValue } from '@agentgym/contract/charts'
 import { Seal } from '../../components/badge.tsx'
 import { Command } from '../../components/controls.tsx'
 import { Notice } from '../../components/messages.tsx'
-import { Figure, Figures } from '../../components/metrics.tsx'
+import { Metric, Metrics } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
-import { Fact } from './package-frame.tsx'
+import { Detail } from './package-frame.tsx'
 
-/** What came out when the server ran an agent again, by whom, when and on which seeds; or why it has not. */
+/** Result of re-running an agent on held-out seeds, with its signed statement; or why there is none. */
 export function EvaluationSection({ details }: { details: VersionDetails }) {
   const { verification, agent } = details
   const statement = statementOf(verification?.signed?.statement)
@@ -30,7 +30,7 @@ export function EvaluationSection({ details }: { details: VersionDetails }) {
       ) : (
         <Verified statement={statement} signature={signature} />
       )}
-      <p class="package-label">Run it again on your machine</p>
+      <p class="package-label">Verify on your machine</p>
       <Command text={`agentgym agent verify ${details.name}@${details.version}`} />
     </section>
   )
@@ -40,50 +40,50 @@ function Verified({ statement, signature }: { statement: VerificationStatement; 
   const { held_out: heldOut, claim, scenario } = statement
   return (
     <>
-      <Figures>
-        <Return evaluation={heldOut} label="Mean return, held out" />
-        <Figure label="Mean length" note="steps an episode">
-          {shownFigure(heldOut.length_mean)}
-        </Figure>
-        <Figure label="Success" note={heldOut.success.ok === null ? 'no criteria' : 'by the scenario’s criteria'}>
+      <Metrics>
+        <Return evaluation={heldOut} label="Mean return (held-out)" />
+        <Metric label="Mean length" note="steps per episode">
+          {formatOptional(heldOut.length_mean)}
+        </Metric>
+        <Metric label="Success" note={heldOut.success.ok === null ? 'no criteria' : 'by the scenario’s criteria'}>
           {heldOut.success.ok === null ? '–' : heldOut.success.ok ? 'yes' : 'no'}
-        </Figure>
-      </Figures>
+        </Metric>
+      </Metrics>
       <Criteria evaluation={heldOut} />
       <details class="package-signed">
-        <summary class="package-more">Who ran what, when, on which seeds</summary>
+        <summary class="package-more">Verification details</summary>
         <dl class="package-facts">
-          <Fact label="Run by">{statement.server}</Fact>
-          <Fact label="When">
+          <Detail label="Verified by">{statement.server}</Detail>
+          <Detail label="Verified">
             <Time at={statement.verified_at} />
-          </Fact>
-          <Fact label="Scenario">
+          </Detail>
+          <Detail label="Scenario">
             <a href={`${packageAddress(scenario.name)}/v/${scenario.version}`}>
               <code>
                 {scenario.name}@{scenario.version}
               </code>
             </a>
-          </Fact>
-          <Fact label="Held out">
+          </Detail>
+          <Detail label="Held out">
             {heldOut.episodes} episodes, seed <code>{heldOut.seed}</code>
-          </Fact>
-          <Fact label="Claim">
-            {claim.episodes} episodes, seed <code>{claim.seed}</code>, the same to the bit
-          </Fact>
-          <Fact label="Trajectories">
+          </Detail>
+          <Detail label="Claim">
+            {claim.episodes} episodes, seed <code>{claim.seed}</code>, reproduced bit for bit
+          </Detail>
+          <Detail label="Trajectories">
             <code>{heldOut.trajectory_hash}</code>
-          </Fact>
-          <Fact label="Model">
+          </Detail>
+          <Detail label="Model">
             <code>{statement.agent.model_hash}</code>
-          </Fact>
-          <Fact label="Signature">
+          </Detail>
+          <Detail label="Signature">
             <code>{signature}</code>
-          </Fact>
-          <Fact label="Key">
+          </Detail>
+          <Detail label="Key">
             <a href="/v1/keys">
               <code>{statement.key_id}</code>
             </a>
-          </Fact>
+          </Detail>
         </dl>
       </details>
     </>
@@ -95,22 +95,22 @@ function Unverified({ details: { verification }, claim }: { details: VersionDeta
   return (
     <>
       {verification === null || verification.state === 'unavailable' ? (
-        <Notice kind="info">Not verified: nobody but its publisher vouches for it.{why}</Notice>
+        <Notice kind="info">Not verified. Results are the publisher’s own.{why}</Notice>
       ) : verification.state === 'pending' ? (
-        <Notice kind="info">Not verified yet: a worker is at it.</Notice>
+        <Notice kind="info">Verification in progress.</Notice>
       ) : (
         <Notice kind="failure">
           {verification.state === 'mismatch'
-            ? 'Run again, it did not do what its publisher claims.'
-            : 'It could not be run to its end.'}
+            ? 'Verification failed: the results did not match the publisher’s claim.'
+            : 'Verification failed: the agent could not be run.'}
           {why}
         </Notice>
       )}
       {claim !== null && (
         <>
-          <Figures>
-            <Return evaluation={claim} label="Mean return, claimed" />
-          </Figures>
+          <Metrics>
+            <Return evaluation={claim} label="Mean return (claimed)" />
+          </Metrics>
           <Criteria evaluation={claim} />
         </>
       )}
@@ -126,29 +126,29 @@ function Return({
   label: string
 }) {
   return (
-    <Figure
+    <Metric
       label={label}
-      note={`${return_std === null ? '' : `± ${shownFigure(return_std)} over `}${episodes} episodes`}
+      note={`${return_std === null ? '' : `± ${formatOptional(return_std)} over `}${episodes} episodes`}
     >
-      {shownFigure(return_mean)}
-    </Figure>
+      {formatOptional(return_mean)}
+    </Metric>
   )
 }
 
 type Criterion = Evaluation['success']['criteria'][number]
 const columns: Column<Criterion>[] = [
   { title: 'Metric', heading: true, cell: ({ metric }) => <code>{metric}</code> },
-  { title: 'At least', numeric: true, cell: ({ target }) => shownFigure(target) },
-  { title: 'Reached', numeric: true, cell: ({ value }) => shownFigure(value) },
+  { title: 'Target', numeric: true, cell: ({ target }) => formatOptional(target) },
+  { title: 'Result', numeric: true, cell: ({ value }) => formatOptional(value) },
   { title: 'Met', cell: ({ ok }) => (ok ? 'yes' : 'no') },
 ]
 
 function Criteria({ evaluation: { success } }: { evaluation: Evaluation }) {
   if (success.criteria.length === 0) return null
-  return <Table rows={success.criteria} columns={columns} caption="Success criteria and what was reached" />
+  return <Table rows={success.criteria} columns={columns} caption="Success criteria and results" />
 }
 
-/** As it was signed; null for what is none. */
+/** The signed statement; null where it is not one. */
 function statementOf(text: string | undefined): VerificationStatement | null {
   if (text === undefined) return null
   try {
@@ -159,6 +159,6 @@ function statementOf(text: string | undefined): VerificationStatement | null {
 }
 
 /** A dash where nothing was measured. */
-function shownFigure(value: number | null): string {
+function formatOptional(value: number | null): string {
   return value === null ? '–' : formatValue(value)
 }

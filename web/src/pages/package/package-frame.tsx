@@ -7,10 +7,10 @@ import { Icon } from '../../components/icon.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Count, Price, Rating, Time } from '../../components/values.tsx'
+import { formatBytes } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
 import type { PackageView } from './read-package.ts'
-import { shownBytes } from './shown-bytes.ts'
 
 type PackageFrameProps = {
   view: PackageView
@@ -21,7 +21,7 @@ type PackageFrameProps = {
   children?: Child
 }
 
-/** What stands around every page of a package: its name, its parts, and on the right what one does with it. */
+/** Frame of every page of a package: header, tabs, and the column on the right. */
 export function PackageFrame({ view, tab, version, children }: PackageFrameProps) {
   const { page } = view
   const address = packageAddress(page.name)
@@ -52,12 +52,12 @@ export function PackageFrame({ view, tab, version, children }: PackageFrameProps
             {page.summary}
           </p>
         )}
-        <Standing view={view} />
+        <Notices view={view} />
       </header>
       <PackageAside view={view} version={version} />
       <div class="package-main">
         <Tabs
-          label="Parts of this package"
+          label="Package"
           current={`${address}${tab ?? '/none'}`}
           tabs={[
             { href: address, title: page.kind === 'agent' ? 'Agent' : 'Scenario' },
@@ -74,25 +74,25 @@ export function PackageFrame({ view, tab, version, children }: PackageFrameProps
   )
 }
 
-/** What speaks against using it. */
-function Standing({ view: { page } }: { view: PackageView }) {
+/** Takedown and deprecation notices. */
+function Notices({ view: { page } }: { view: PackageView }) {
   const { taken_down: takenDown, latest } = page
   return (
     <>
       {takenDown !== null && (
         <Notice kind="failure">
-          The operators of this server took it down on {takenDown.at.slice(0, 10)}
+          Taken down by the operators of this server on {takenDown.at.slice(0, 10)}
           {takenDown.reason === null ? '.' : `: ${takenDown.reason}`}
         </Notice>
       )}
       {latest !== null && latest.deprecated !== null && (
-        <Notice kind="warning">Its latest version is deprecated: {latest.deprecated}</Notice>
+        <Notice kind="warning">The latest version is deprecated: {latest.deprecated}</Notice>
       )}
     </>
   )
 }
 
-/** Price, commands, facts and quality: what stays in sight while one reads. `version` where it is not the latest. */
+/** Price, commands, details and quality, beside the page. `version` is set where it is not the latest. */
 function PackageAside({ view, version }: { view: PackageView; version?: string }) {
   const { page } = view
   return (
@@ -125,12 +125,12 @@ function Purchase({ view: { page, offer, member } }: { view: PackageView }) {
         <Price minor={price.amount_minor} currency={price.currency} kind={price.kind} />
         {entitled && price.kind !== 'free' && (
           <span class="package-entitled">
-            <Icon name="check" size={14} /> {member ? 'Your own' : 'You have it'}
+            <Icon name="check" size={14} /> {member ? 'Yours' : 'Owned'}
           </span>
         )}
       </p>
-      {price.kind === 'one_time' && <p class="dim">Covers every version {offer.covers}</p>}
-      {price.kind === 'per_run' && <p class="dim">Runs on this server only; paid for each training run</p>}
+      {price.kind === 'one_time' && <p class="dim">For all {offer.covers} versions</p>}
+      {price.kind === 'per_run' && <p class="dim">Runs on this server only, paid per training run</p>}
       {upcoming !== null && (
         <p class="dim">
           From {upcoming.effective_at.slice(0, 10)}{' '}
@@ -151,12 +151,12 @@ function Purchase({ view: { page, offer, member } }: { view: PackageView }) {
       </p>
       {sells && (
         <p>
-          <a href={`${packageAddress(page.name)}/price`}>Set the price</a>
+          <a href={`${packageAddress(page.name)}/price`}>Set price</a>
         </p>
       )}
       {offer.trial_calls > 0 && !entitled && (
         <p class="dim">
-          {offer.trial_calls.toLocaleString('en')} {offer.trial_calls === 1 ? 'call' : 'calls'} on trial
+          {offer.trial_calls.toLocaleString('en')} {offer.trial_calls === 1 ? 'trial call' : 'trial calls'}
         </p>
       )}
     </section>
@@ -169,13 +169,13 @@ function Commands({ view: { page, offer }, target }: { view: PackageView; target
     page.kind === 'agent'
       ? [
           ['Install', `agentgym install ${target}`],
-          ['Play it again', `agentgym eval ${page.name}`],
+          ['Evaluate locally', `agentgym eval ${page.name}`],
         ]
       : hosted
         ? [['Train on this server', `agentgym train ${target} --remote`]]
         : [
             ['Install', `agentgym install ${target}`],
-            ['Train on this machine', `agentgym train ${target}`],
+            ['Train locally', `agentgym train ${target}`],
           ]
   return (
     <section class="package-commands" aria-label="Commands">
@@ -195,35 +195,35 @@ function Facts({ page }: { page: PackagePage }) {
     <dl class="package-facts">
       {latest !== null && (
         <>
-          <Fact label="Version">
+          <Detail label="Version">
             <a class="mono" href={`${packageAddress(page.name)}/v/${encodeURIComponent(latest.version)}`}>
               {latest.version}
             </a>
-          </Fact>
-          <Fact label="Published">
+          </Detail>
+          <Detail label="Published">
             <Time at={latest.published_at} />
-          </Fact>
-          <Fact label="Licence">{latest.license ?? 'none named'}</Fact>
+          </Detail>
+          <Detail label="License">{latest.license ?? 'Not specified'}</Detail>
         </>
       )}
-      <Fact label="Publisher">
-        <a href={`/packages?q=${encodeURIComponent(owner.username)}`}>{owner.display_name ?? owner.username}</a>
-      </Fact>
-      <Fact label="Downloads">
+      <Detail label="Publisher">
+        <a href={`/@${owner.username}`}>{owner.display_name ?? owner.username}</a>
+      </Detail>
+      <Detail label="Downloads">
         <Count value={page.downloads} />
-      </Fact>
+      </Detail>
       {latest !== null && (
         <>
-          <Fact label="Size">{shownBytes(latest.size)}</Fact>
+          <Detail label="Size">{formatBytes(latest.size)}</Detail>
           {latest.repository !== null && (
-            <Fact label="Repository">
+            <Detail label="Repository">
               <Outside href={latest.repository} />
-            </Fact>
+            </Detail>
           )}
           {latest.homepage !== null && (
-            <Fact label="Home page">
+            <Detail label="Homepage">
               <Outside href={latest.homepage} />
-            </Fact>
+            </Detail>
           )}
         </>
       )}
@@ -231,7 +231,7 @@ function Facts({ page }: { page: PackagePage }) {
   )
 }
 
-/** What the registry has held to be http(s). */
+/** A link that the registry has checked to be http(s). */
 function Outside({ href }: { href: string }) {
   return (
     <a href={href} rel="nofollow noopener noreferrer">
@@ -272,7 +272,7 @@ function QualityParts({ quality: { score, parts } }: { quality: PackagePage['qua
 }
 
 /** A line of a list of facts: what it is, and beside it how much or which. */
-export function Fact({ label, children }: { label: string; children?: Child }) {
+export function Detail({ label, children }: { label: string; children?: Child }) {
   return (
     <div>
       <dt>{label}</dt>
@@ -281,19 +281,19 @@ export function Fact({ label, children }: { label: string; children?: Child }) {
   )
 }
 
-/** Before anything is published, or where it may not be shown. */
+/** A package without a published version, or one that was taken down. */
 export function NothingPublished({ name, takenDown, member }: { name: string; takenDown: boolean; member: boolean }) {
   if (takenDown)
-    return <EmptyState title="It was taken down">Neither its README nor its versions are shown.</EmptyState>
+    return <EmptyState title="This package was taken down">Its README and versions are not available.</EmptyState>
   return (
-    <EmptyState title="No version is published yet" command={member ? 'agentgym scenario publish .' : undefined}>
-      What {name} is stands here once a version has passed its checks.
-      {member && ' Its versions say how far they are.'}
+    <EmptyState title="No published versions yet" command={member ? 'agentgym scenario publish .' : undefined}>
+      {name} appears here once a version has passed its checks.
+      {member && ' See Versions for their progress.'}
     </EmptyState>
   )
 }
 
-/** Taken down, for somebody who has no part in it. */
+/** Taken down, and the visitor is not a member. */
 export function isHidden({ page }: PackageView): boolean {
   return page.latest === null && page.taken_down !== null
 }

@@ -1,7 +1,7 @@
 import { raw } from 'hono/html'
 
 /** What a page shows of a README: with what else stands there it stays below 100 kB. */
-const shownBytes = 60_000
+const formatBytes = 60_000
 /** Of each version in their list. */
 const changesBytes = 2_500
 
@@ -18,13 +18,13 @@ type ProseProps = {
 
 /** A README, as HTML that the registry has sanitised, below a heading of that level. */
 export function Prose({ html, title, below = 1, all }: ProseProps) {
-  const beginning = all === undefined ? null : cutHtml(html, shownBytes)
+  const beginning = all === undefined ? null : cutHtml(html, formatBytes)
   return (
     <section class="prose" aria-label="README">
       {raw(fitHeadings(beginning ?? html, title, below))}
       {beginning !== null && (
         <p class="prose-all">
-          <a href={all}>Read all of it</a>
+          <a href={all}>Read more</a>
         </p>
       )}
     </section>
@@ -47,7 +47,7 @@ export function Changes({ html, below, all }: ChangesProps) {
       {raw(fitSection(beginning ?? html, below))}
       {beginning !== null && (
         <p>
-          <a href={all}>All changes of this version</a>
+          <a href={all}>Full release notes</a>
         </p>
       )}
     </div>

@@ -33,12 +33,12 @@ export const reportRoutes = [
 ]
 
 const reasons: Record<(typeof reportReasonSchema.options)[number], string> = {
-  malicious: 'It does harm',
-  infringing: 'It is somebody else’s work',
-  misleading: 'It is not what it says',
-  abusive: 'It is abusive',
-  spam: 'It is spam',
-  other: 'Something else',
+  malicious: 'Malicious',
+  infringing: 'Copyright or trademark infringement',
+  misleading: 'Misleading',
+  abusive: 'Abusive',
+  spam: 'Spam',
+  other: 'Other',
 }
 
 type ReportPageProps = {
@@ -51,7 +51,7 @@ type ReportPageProps = {
   sent?: boolean
 }
 
-/** Tells the operators what is wrong with a package, or with a review of it. */
+/** Reports a package, or a review of it, to the operators. */
 export function ReportPage({ name, review, reason, text, failure = null, sent = false }: ReportPageProps) {
   const address = packageAddress(name)
   const what = review === '' ? name : `a review of ${name}`
@@ -60,18 +60,18 @@ export function ReportPage({ name, review, reason, text, failure = null, sent = 
       <h1>Report {what}</h1>
       {sent ? (
         <>
-          <Notice kind="success">The operators of this server have your report, and decide on it.</Notice>
+          <Notice kind="success">Report sent. The operators of this server will review it.</Notice>
           <p>
             <a href={address}>Back to {name}</a>
           </p>
         </>
       ) : (
         <>
-          <p class="lead">The operators of this server read it. Its publisher does not learn who wrote it.</p>
+          <p class="lead">Reports go to the operators of this server. The publisher won't see your name.</p>
           <Form action={`${address}/report`} failure={failure} fields={['reason', 'text']}>
             <input type="hidden" name="review" value={review} />
             <Field
-              label="What is wrong"
+              label="Reason"
               name="reason"
               options={Object.entries(reasons).map(([value, label]) => ({ value, label }))}
               value={reason}
@@ -79,16 +79,16 @@ export function ReportPage({ name, review, reason, text, failure = null, sent = 
               required
             />
             <Field
-              label="How the operators can see it"
+              label="Description"
               name="text"
               rows={6}
               maxlength={5000}
               value={text}
               failure={failure}
-              help="Name the version, the file, the words."
+              help="Name the version, file or text concerned."
               required
             />
-            <Button look="primary">Send the report</Button>
+            <Button look="primary">Send report</Button>
           </Form>
         </>
       )}

@@ -101,7 +101,7 @@ type ReviewsTabProps = {
   refused?: RefusedReview | null
 }
 
-/** What those who have used it say, and one's own word. */
+/** Reviews, and the visitor's own. */
 function ReviewsTab({ name, version, reviews, first, member, refused = null }: ReviewsTabProps) {
   const { account } = usePage()
   const address = `${packageAddress(name)}/reviews`
@@ -112,15 +112,15 @@ function ReviewsTab({ name, version, reviews, first, member, refused = null }: R
       <Stars rating={reviews.rating} />
       {account === null ? (
         <p class="dim">
-          <a href={`/login?next=${encodeURIComponent(address)}`}>Log in</a> to review it. Who has bought it may, and
-          where it is free, who has used it.
+          <a href={`/login?next=${encodeURIComponent(address)}`}>Log in</a> to write a review. Buyers can review; free
+          packages can be reviewed by their users.
         </p>
       ) : (
         !member && version !== null && <OwnReview name={name} version={version} mine={mine} refused={refused} />
       )}
       {reviews.reviews.length === 0 ? (
-        <EmptyState title={first ? 'Nobody has reviewed it yet' : 'No more reviews'}>
-          Reviews stand here once somebody who has bought or used it has written one.
+        <EmptyState title={first ? 'No reviews yet' : 'No more reviews'}>
+          Reviews by buyers and users appear here.
         </EmptyState>
       ) : (
         <ol class="reviews">
@@ -147,18 +147,18 @@ function ReviewsTab({ name, version, reviews, first, member, refused = null }: R
   )
 }
 
-/** How the votes are spread. */
+/** Distribution of the ratings. */
 function Stars({ rating: { score, votes, by_stars: byStars } }: { rating: ReviewPage['rating'] }) {
   if (votes === 0) return null
   const most = Math.max(1, ...byStars)
   return (
     <div class="stars">
-      <p class="figure-value">
+      <p class="metric-value">
         {score === null ? '–' : score.toFixed(1)}
-        <span class="figure-note">
+        <span class="metric-note">
           {' '}
-          of 5, {votes === 1 ? 'one vote' : `${votes.toLocaleString('en')} votes`}; drawn to the mean of all packages
-          while few
+          of 5, {votes === 1 ? '1 vote' : `${votes.toLocaleString('en')} votes`}; weighted toward the site average while
+          there are few
         </span>
       </p>
       <ul>
@@ -194,7 +194,7 @@ function OwnReview({ name, version, mine, refused }: OwnReviewProps) {
   const failure = typed?.failure ?? null
   return (
     <details class="own-review" open={typed !== null}>
-      <summary class="package-more">{mine === undefined ? `Review version ${version}` : 'Change your review'}</summary>
+      <summary class="package-more">{mine === undefined ? `Review version ${version}` : 'Edit your review'}</summary>
       <Form action={`${packageAddress(name)}/reviews`} failure={failure} fields={['stars', 'text']} label="Your review">
         <input type="hidden" name="version" value={version} />
         <Field
@@ -206,7 +206,7 @@ function OwnReview({ name, version, mine, refused }: OwnReviewProps) {
           required
         />
         <Field
-          label="What others should know"
+          label="Review"
           name="text"
           rows={5}
           maxlength={5000}
@@ -214,7 +214,7 @@ function OwnReview({ name, version, mine, refused }: OwnReviewProps) {
           failure={failure}
           required
         />
-        <Button look="primary">{mine === undefined ? 'Publish the review' : 'Publish it anew'}</Button>
+        <Button look="primary">{mine === undefined ? 'Publish review' : 'Update review'}</Button>
       </Form>
     </details>
   )
@@ -229,7 +229,7 @@ type ReviewItemProps = {
   refused: RefusedReview | null
 }
 
-/** What somebody wrote, and what the seller answered. */
+/** A review with the seller's reply. */
 function ReviewItem({ review, name, own, seller, refused }: ReviewItemProps) {
   const address = `${packageAddress(name)}/reviews/${review.id}`
   return (
@@ -256,7 +256,7 @@ function ReviewItem({ review, name, own, seller, refused }: ReviewItemProps) {
           <p class="review-head">
             <strong>{review.reply.by}</strong>
             <span class="dim">
-              answered <Time at={review.reply.at} />
+              replied <Time at={review.reply.at} />
             </span>
           </p>
           <p class="review-text" dir="auto">
@@ -266,8 +266,8 @@ function ReviewItem({ review, name, own, seller, refused }: ReviewItemProps) {
       )}
       <div class="review-actions">
         {own && (
-          <Form action={`${address}/withdraw`} look="inline" label="Withdraw your review">
-            <Button size="small">Withdraw</Button>
+          <Form action={`${address}/withdraw`} look="inline" label="Delete your review">
+            <Button size="small">Delete</Button>
           </Form>
         )}
         {seller && <Reply review={review} address={address} refused={refused} />}
@@ -286,19 +286,19 @@ function Reply({ review, address, refused }: { review: Review; address: string; 
   const shown = failure?.fields.text === undefined ? failure : renamed
   return (
     <details open={refused !== null}>
-      <summary class="package-more">{review.reply === null ? 'Answer' : 'Change the answer'}</summary>
-      <Form action={`${address}/reply`} failure={shown} fields={[name, 'text']} label={`Answer ${review.author}`}>
+      <summary class="package-more">{review.reply === null ? 'Reply' : 'Edit reply'}</summary>
+      <Form action={`${address}/reply`} failure={shown} fields={[name, 'text']} label={`Reply to ${review.author}`}>
         <Field
-          label="Your answer"
+          label="Your reply"
           name={name}
           rows={4}
           maxlength={5000}
           value={refused?.text ?? review.reply?.text}
           failure={shown}
           required={review.reply === null}
-          help={review.reply === null ? undefined : 'Left empty, the answer is taken back.'}
+          help={review.reply === null ? undefined : 'Leave empty to delete the reply.'}
         />
-        <Button size="small">Publish the answer</Button>
+        <Button size="small">Publish reply</Button>
       </Form>
     </details>
   )

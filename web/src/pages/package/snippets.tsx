@@ -7,26 +7,24 @@ import { exampleObservation, type Observation } from './trial-fields.ts'
 
 type SnippetsProps = { name: string; version: string; agent: AgentCard }
 
-/** How to call an agent that runs here, and how to run it in one's own program. */
+/** How to call the hosted agent, and how to run it locally. */
 export function Snippets({ name, version, agent }: SnippetsProps) {
   const { host } = usePage()
   const { observation } = agent.spaces
   return (
     <>
       <section class="package-section" aria-labelledby="call">
-        <h2 id="call">Call it</h2>
+        <h2 id="call">Call the hosted agent</h2>
         <p class="dim">
-          Workers of this server run the agent: <a href={tryAddress(name)}>try it here</a>, or call it from a program
-          with a <a href="/settings/tokens">token</a> in <code>AGENTGYM_TOKEN</code> that may call agents. Any client of
-          OpenAI's chat completions does.
+          <a href={tryAddress(name)}>Try it here</a>, or call it from code with a <a href="/settings/tokens">token</a>{' '}
+          with the scope <code>agents:call</code> in <code>AGENTGYM_TOKEN</code>. Works with any OpenAI-compatible
+          client.
         </p>
         <Listed snippets={hostedSnippets({ name, version, server: host.publicUrl, observation })} />
       </section>
       <section class="package-section" aria-labelledby="use">
-        <h2 id="use">Run it yourself</h2>
-        <p class="dim">
-          The agent is a package with an ONNX model in it: it runs where you install it, and asks no server.
-        </p>
+        <h2 id="use">Run locally</h2>
+        <p class="dim">The package contains an ONNX model. Runs locally. No server needed.</p>
         <Listed snippets={agentSnippets(name, agent, host.publicUrl)} />
       </section>
     </>
@@ -52,7 +50,7 @@ type Reading = {
   start: number | null
 }
 
-/** How to run an agent from one's own program, each to be pasted as it stands. */
+/** Code that runs an agent locally, ready to paste. */
 export function agentSnippets(name: string, { policy }: AgentCard, server: string): Snippet[] {
   const [scope] = name.split('/')
   const [output] = policyOutputs(policy).keys()
@@ -158,7 +156,7 @@ type Hosted = { name: string; version: string; server: string; observation: read
 /** Longer lists are written as so many nothings: what is pasted stays readable. */
 const longestList = 32
 
-/** How to call an agent that this server runs, by OpenAI's clients, each to be pasted as it stands. */
+/** Code that calls the hosted agent with OpenAI clients, ready to paste. */
 export function hostedSnippets({ name, version, server, observation: leaves }: Hosted): Snippet[] {
   const model = JSON.stringify(`${name}@${version}`)
   const address = JSON.stringify(`${server}/v1`)

@@ -8,10 +8,10 @@ import { EmptyState } from '../../components/messages.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Count, Time } from '../../components/values.tsx'
+import { formatBytes } from '../../format.ts'
 import { isHidden, nothing, tabPage } from './package-frame.tsx'
 import { Changes } from './prose.tsx'
 import { dependenciesOf, packagePath, readPackage, readVersion } from './read-package.ts'
-import { shownBytes } from './shown-bytes.ts'
 
 export const packageTabRoutes = [
   route('get', '/packages/:scope/:name/agents', { access: 'public' }, async (visit) => {
@@ -97,7 +97,7 @@ const agentColumns: Column<Entry>[] = [
   { title: 'Verified', wide: true, cell: ({ verified_at }) => <Time at={verified_at} /> },
 ]
 
-/** Verified agents of a scenario's version, the best first. */
+/** Leaderboard of a scenario's version. */
 export function AgentsTab({ board, name, first }: { board: Leaderboard; name: string; first: boolean }) {
   const { scenario, entries, next } = board
   const address = `${packageAddress(name)}/agents`
@@ -105,15 +105,15 @@ export function AgentsTab({ board, name, first }: { board: Leaderboard; name: st
     <section class="package-section" aria-labelledby="leaderboard">
       <h2 id="leaderboard">Verified agents</h2>
       <p class="dim">
-        On version <span class="mono">{scenario.version}</span>, by mean return over held-out episodes that nobody could
-        know when the agent was published. Return is ± one standard deviation; trained in environment steps.
+        On version <span class="mono">{scenario.version}</span>, ranked by mean return over held-out episodes, ± one
+        standard deviation. Training is in environment steps.
       </p>
       {entries.length === 0 ? (
         <EmptyState
-          title={first ? 'No agent is verified on this version yet' : 'No more agents'}
+          title={first ? 'No verified agents yet' : 'No more agents'}
           command={first ? `agentgym train ${name} --out my-agent && agentgym agent publish my-agent` : undefined}
         >
-          An agent stands here once its publisher’s claims came out again on this server.
+          Agents appear here once this server has reproduced their published results.
         </EmptyState>
       ) : (
         <Table
@@ -136,7 +136,7 @@ export function AgentsTab({ board, name, first }: { board: Leaderboard; name: st
 
 type Version = VersionList['versions'][number]
 
-/** As many as a page below 100 kB has room for, with what they say has changed. */
+/** As many, with release notes, as fit on a page of 100 kB. */
 const versionsOnPage = 20
 
 type VersionsPart = {
@@ -155,11 +155,10 @@ export function versionsAfter(list: VersionList, before: string | null): Version
   return { list: { ...list, versions }, before: list.versions[at - 1]?.version, next }
 }
 
-/** The newest first: when each came, what its publisher says of it and has changed, what its checks found. */
+/** Versions, newest first, with release notes and check results. */
 export function VersionsTab({ part: { list, next }, changes }: { part: VersionsPart; changes: ChangeList['changes'] }) {
   const { name, tags, versions } = list
-  if (versions.length === 0)
-    return <EmptyState title="No version to show">Versions stand here once they are published.</EmptyState>
+  if (versions.length === 0) return <EmptyState title="No versions yet">Published versions appear here.</EmptyState>
   const told = new Map(changes.map(({ version, html }) => [version, html]))
   const tagsOf = (version: string) => Object.entries(tags).filter(([, tagged]) => tagged === version)
   return (
@@ -173,7 +172,7 @@ export function VersionsTab({ part: { list, next }, changes }: { part: VersionsP
       {next !== null && (
         <p class="older">
           <a href={`${packageAddress(name)}/versions?before=${encodeURIComponent(next)}`} rel="next">
-            Older ones
+            Older versions
           </a>
         </p>
       )}
@@ -211,12 +210,12 @@ function VersionEntry({ name, version, tags, html }: VersionEntryProps) {
           <Count value={version.downloads} /> downloads
         </span>
         <span>
-          {shownBytes(version.size)} in {version.file_count} files
+          {formatBytes(version.size)} in {version.file_count} files
         </span>
       </p>
       {version.deprecated !== null && <p class="package-finding">{version.deprecated}</p>}
       {html === undefined ? (
-        <p class="version-untold">Its changelog does not say what has changed.</p>
+        <p class="version-untold">No release notes</p>
       ) : (
         <Changes html={html} below={3} all={`${address}#changes`} />
       )}
@@ -241,24 +240,24 @@ type Dependency = { name: string; range: string; what: string }
 const dependencyColumns: Column<Dependency>[] = [
   { title: 'Package', heading: true, cell: ({ name }) => <PackageName name={name} /> },
   { title: 'Range', cell: ({ range }) => <code>{range}</code> },
-  { title: 'For', cell: ({ what }) => what },
+  { title: 'Relation', cell: ({ what }) => what },
 ]
 
-/** What a version needs, and what needs it. */
+/** Dependencies and dependents of a version. */
 export function DependenciesTab({ details, dependents }: { details: VersionDetails; dependents: Dependents }) {
   const { name, agent } = details
   const rows: Dependency[] = [
-    ...(agent === null ? [] : [{ name: agent.scenario.name, range: agent.scenario.version, what: 'trained on it' }]),
-    ...dependenciesOf(details).map(([dependency, range]) => ({ name: dependency, range, what: 'installed with it' })),
+    ...(agent === null ? [] : [{ name: agent.scenario.name, range: agent.scenario.version, what: 'trained on' }]),
+    ...dependenciesOf(details).map(([dependency, range]) => ({ name: dependency, range, what: 'dependency' })),
   ]
   return (
     <>
       <section class="package-section" aria-labelledby="needs">
-        <h2 id="needs">What it needs</h2>
+        <h2 id="needs">Dependencies</h2>
         {rows.length === 0 ? (
-          <p class="dim">Nothing: all that version {details.version} runs is in it.</p>
+          <p class="dim">None. Version {details.version} is self-contained.</p>
         ) : (
-          <Table rows={rows} columns={dependencyColumns} caption={`What ${name} needs`} />
+          <Table rows={rows} columns={dependencyColumns} caption={`Dependencies of ${name}`} />
         )}
       </section>
       <Needed dependents={dependents} />
@@ -268,18 +267,22 @@ export function DependenciesTab({ details, dependents }: { details: VersionDetai
 
 function Needed({ dependents: { name, agents, packages } }: { dependents: Dependents }) {
   const rows: Dependency[] = [
-    ...agents.map((one) => ({ name: one.name, range: one.scenario_version, what: `trained: ${one.version}` })),
-    ...packages.map((one) => ({ name: one.name, range: one.range, what: `installs it: ${one.version}` })),
+    ...agents.map((one) => ({
+      name: one.name,
+      range: one.scenario_version,
+      what: `agent ${one.version} trained on it`,
+    })),
+    ...packages.map((one) => ({ name: one.name, range: one.range, what: `dependency of ${one.version}` })),
   ]
   return (
     <section class="package-section" aria-labelledby="needed">
-      <h2 id="needed">What needs it</h2>
+      <h2 id="needed">Dependents</h2>
       {rows.length === 0 ? (
-        <EmptyState title="Nothing needs it yet">
-          Agents that were trained on it and verified stand here, and packages that name it as a dependency.
+        <EmptyState title="No dependents yet">
+          Verified agents trained on this package, and packages that depend on it, appear here.
         </EmptyState>
       ) : (
-        <Table rows={rows} columns={dependencyColumns} caption={`What needs ${name}`} />
+        <Table rows={rows} columns={dependencyColumns} caption={`Dependents of ${name}`} />
       )}
     </section>
   )

@@ -77,7 +77,7 @@ describe('fields of a trial', () => {
     const leaves = spaceLeaves(box([0, 1], [0, 1]))
     const fields = trialFields(leaves, null)
     expect(() => askedOf(leaves, fields, { 'observation-0-1': text })).toThrow(
-      expect.objectContaining({ data: { fields: [{ field: 'observation-0-1', message: 'a number belongs here' }] } }),
+      expect.objectContaining({ data: { fields: [{ field: 'observation-0-1', message: 'enter a number' }] } }),
     )
   })
 

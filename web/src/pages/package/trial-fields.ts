@@ -33,7 +33,7 @@ export function trialFields(leaves: readonly SpaceLeaf[], episode: SampleEpisode
     return [
       {
         name: jsonField,
-        label: 'Observation, as JSON',
+        label: 'Observation (JSON)',
         value: JSON.stringify(exampleObservation(leaves, episode)),
         kind: 'json',
       },
@@ -83,14 +83,14 @@ export function jsonIn(form: FormValues, field: string): Observation {
   try {
     return JSON.parse(form.get(field))
   } catch (error) {
-    throw invalidField(field, `this is no JSON: ${error instanceof Error ? error.message : ''}`)
+    throw invalidField(field, `invalid JSON: ${error instanceof Error ? error.message : ''}`)
   }
 }
 
 function numberIn(form: FormValues, field: string): number {
   const text = form.get(field).trim()
   const number = Number(text)
-  if (text === '' || !Number.isFinite(number)) throw invalidField(field, 'a number belongs here')
+  if (text === '' || !Number.isFinite(number)) throw invalidField(field, 'enter a number')
   return number
 }
 

@@ -6,11 +6,12 @@ import type { Visit } from '../../app/visit.ts'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { Notice } from '../../components/messages.tsx'
-import { Figure, Figures } from '../../components/metrics.tsx'
+import { Metric, Metrics } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Table } from '../../components/table.tsx'
+import { formatLatency } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
-import { OnceKey, onceHeader } from '../market/once-key.tsx'
+import { IdempotencyKey, idempotencyHeader } from '../market/idempotency-key.tsx'
 import { NothingPublished, PackageFrame, tryAddress } from './package-frame.tsx'
 import { type PackageView, packagePath, readPackage, readVersion, type VersionView } from './read-package.ts'
 import { jsonIn, type TrialField, trialFields, trialObservation } from './trial-fields.ts'
@@ -81,13 +82,13 @@ async function callAgent(visit: Visit, { details, episode }: VersionView): Promi
   const mask = form.get('action_mask').trim() === '' ? undefined : jsonIn(form, 'action_mask')
   const observation = trialObservation(leaves, trialFields(leaves, episode), form)
   const body = { version: details.version, observation, action_mask: mask }
-  const ask = async (header?: ReturnType<typeof onceHeader>) => {
+  const ask = async (header?: ReturnType<typeof idempotencyHeader>) => {
     const params = { path: packagePath(visit), header }
     const { data } = await api.POST('/v1/packages/{scope}/{name}/calls', { params, body })
     return data
   }
   try {
-    return await ask(onceHeader(visit))
+    return await ask(idempotencyHeader(visit))
   } catch (error) {
     if (error instanceof AgentGymError && error.code === 'idempotency_key_reused') return ask()
     throw error
@@ -104,7 +105,7 @@ type TrialPageProps = {
   answered?: Answered | null
 }
 
-/** Calls an agent from the page: an observation in, the action out. Only those who are logged in call. */
+/** Calls a hosted agent: observation in, action out. Requires an account. */
 function TrialPage({ view, shown, fields, values = null, failure = null, answered = null }: TrialPageProps) {
   const { account } = usePage()
   const { page, offer } = view
@@ -113,8 +114,8 @@ function TrialPage({ view, shown, fields, values = null, failure = null, answere
     <section class="package-section trial" aria-labelledby="try">
       <h2 id="try">Try it</h2>
       <p class="dim">
-        {page.name}@{shown.details.version} gets an observation of its scenario and says what it would do. A worker of
-        this server runs the model.
+        {page.name}@{shown.details.version} takes an observation of its scenario and returns an action. The model runs
+        on a worker of this server.
       </p>
       {answered !== null && shown.details.agent !== null && (
         <TrialAnswer answered={answered} leaves={shown.details.agent.spaces.action} />
@@ -133,15 +134,15 @@ function TrialPage({ view, shown, fields, values = null, failure = null, answere
           fields={[...fields.map(({ name }) => name), 'action_mask']}
           label="Observation"
         >
-          <OnceKey />
-          <p class="dim">{costWords(standing, offer)}</p>
+          <IdempotencyKey />
+          <p class="dim">{describeCost(standing, offer)}</p>
           <div class={fields.length > 2 ? 'trial-fields' : 'trial-fields trial-wide'}>
             {fields.map((field) => (
               <ObservationField field={field} values={values} failure={failure} />
             ))}
           </div>
           <Mask values={values} failure={failure} />
-          <Button look="primary">Ask the agent</Button>
+          <Button look="primary">Call agent</Button>
         </Form>
       )}
     </section>
@@ -150,7 +151,7 @@ function TrialPage({ view, shown, fields, values = null, failure = null, answere
 
 type Standing = 'own' | 'entitled' | 'trial' | 'refused'
 
-/** Only what to say: the API decides. */
+/** Only for the wording: the API decides. */
 function standingOf({ offer, member }: PackageView): Standing {
   if (member) return 'own'
   if (offer === null) return 'refused'
@@ -158,13 +159,13 @@ function standingOf({ offer, member }: PackageView): Standing {
   return offer.trial_calls > 0 ? 'trial' : 'refused'
 }
 
-function costWords(standing: Standing, offer: Offer | null): string {
-  if (standing === 'own' || offer === null) return 'It is yours: calls cost you nothing.'
+function describeCost(standing: Standing, offer: Offer | null): string {
+  if (standing === 'own' || offer === null) return 'This is your agent: calls are free.'
   const { trial_calls: trial, calls_price_minor: price, price: licence } = offer
-  const perThousand = price === 0 ? 'Calls cost nothing.' : `1,000 calls cost ${formatAmount(price, licence.currency)}.`
-  const free = `${trial.toLocaleString('en')} ${trial === 1 ? 'call is' : 'calls are'} free to each account`
-  if (standing === 'trial') return `${free} before it buys. A call that fails takes none of them.`
-  return price > 0 && trial > 0 ? `${free}. After that ${perThousand}` : perThousand
+  const perThousand = price === 0 ? 'Calls are free.' : `Calls cost ${formatAmount(price, licence.currency)} per 1,000.`
+  const free = `${trial.toLocaleString('en')} free trial ${trial === 1 ? 'call' : 'calls'} per account`
+  if (standing === 'trial') return `${free}. Failed calls don’t count.`
+  return price > 0 && trial > 0 ? `${free}. ${perThousand}` : perThousand
 }
 
 type ObservationFieldProps = { field: TrialField; values: FormValues | null; failure: FormFailure | null }
@@ -176,38 +177,38 @@ function ObservationField({ field, values, failure }: ObservationFieldProps) {
   if (kind === 'choice') return <Field {...shared} options={options ?? []} />
   if (kind === 'text') return <Field {...shared} required={false} rows={4} />
   if (kind === 'json')
-    return <Field {...shared} rows={8} help="As the scenario's observe gives it; boxes may be flat." />
+    return <Field {...shared} rows={8} help="The scenario's observation as JSON; boxes may be flat." />
   // A number with any digits behind the point; browsers hold `step` against whole ones.
-  return <Field {...shared} type="number" step="any" help={boundsWords(low, high)} />
+  return <Field {...shared} type="number" step="any" help={describeBounds(low, high)} />
 }
 
-function boundsWords(low: number | null, high: number | null): string | undefined {
+function describeBounds(low: number | null, high: number | null): string | undefined {
   if (low === null && high === null) return undefined
-  if (low === null) return `at most ${high}`
-  return high === null ? `at least ${low}` : `${low} to ${high}`
+  if (low === null) return `at most ${formatValue(high ?? 0)}`
+  return high === null ? `at least ${formatValue(low)}` : `${formatValue(low)} to ${formatValue(high)}`
 }
 
 function Mask({ values, failure }: Omit<ObservationFieldProps, 'field'>) {
   const value = values?.get('action_mask') ?? ''
   return (
     <details class="more" open={value !== '' || failure?.fields.action_mask !== undefined}>
-      <summary>Leave actions out</summary>
+      <summary>Mask actions</summary>
       <Field
-        label="Action mask, as JSON"
+        label="Action mask (JSON)"
         name="action_mask"
         value={value}
         rows={2}
-        help="true for each choice that is legal, false for the others: [true, false]. Left empty, all are."
+        help="A list with true for each legal action, such as [true, false]. Leave empty to allow all."
         failure={failure}
       />
     </details>
   )
 }
 
-/** What it would be, and the way in. */
+/** For visitors without an account: what a call takes, and how to log in. */
 function ForStrangers({ view: { page, offer }, fields }: Pick<TrialPageProps, 'view' | 'fields'>) {
   const address = tryAddress(page.name)
-  const cost = costWords(offer?.entitled ? 'entitled' : 'trial', offer)
+  const cost = describeCost(offer?.entitled ? 'entitled' : 'trial', offer)
   return (
     <>
       <p>
@@ -218,31 +219,31 @@ function ForStrangers({ view: { page, offer }, fields }: Pick<TrialPageProps, 'v
       </p>
       <p class="dim">{cost}</p>
       <Table
-        caption="What it is asked"
+        caption="Observation fields"
         rows={fields}
         columns={[
           { title: 'Field', heading: true, cell: ({ label }) => label },
-          { title: 'For example', cell: ({ value, options }) => exampleWords(value, options) },
-          { title: 'Values', wide: true, cell: ({ low = null, high = null }) => boundsWords(low, high) ?? '' },
+          { title: 'Example', cell: ({ value, options }) => describeExample(value, options) },
+          { title: 'Values', wide: true, cell: ({ low = null, high = null }) => describeBounds(low, high) ?? '' },
         ]}
       />
     </>
   )
 }
 
-function exampleWords(value: string, options: TrialField['options']): string {
+function describeExample(value: string, options: TrialField['options']): string {
   const label = options?.find((option) => option.value === value)?.label ?? value
   return label.length > 200 ? `${label.slice(0, 200)}…` : label
 }
 
-/** Its seller gives no calls before a purchase. */
+/** The seller offers no trial calls. */
 function NoTrial({ view: { page, offer } }: { view: PackageView }) {
   return (
     <>
       <Notice kind="info">
         {offer === null
-          ? 'It cannot be had now, so it is not called.'
-          : 'Its seller gives no calls on trial. Whoever has bought it calls it here; what it does on held-out episodes, its evaluation shows.'}
+          ? 'This agent is not available.'
+          : 'The seller offers no trial calls. Buy the agent to call it here, or see its evaluation.'}
       </Notice>
       <p class="package-actions">
         {offer !== null && (
@@ -250,7 +251,7 @@ function NoTrial({ view: { page, offer } }: { view: PackageView }) {
             Buy for {formatAmount(offer.price.amount_minor, offer.price.currency)}
           </Button>
         )}
-        <Button href={packageAddress(page.name)}>See its evaluation</Button>
+        <Button href={packageAddress(page.name)}>View evaluation</Button>
       </p>
     </>
   )
@@ -262,41 +263,41 @@ const mostBars = 12
 type Action = HostedCall['action']
 type Answered = {
   call: HostedCall
-  /** Milliseconds from the form to the answer. */
+  /** Total time in milliseconds. */
   took: number
 }
 
 const bearers = {
-  own: 'Your own: it costs nothing',
-  free: 'Free to call',
-  bought: 'Yours by purchase',
-  trial: 'On trial: it costs nothing',
+  own: 'Free (your agent)',
+  free: 'Free',
+  bought: 'License',
+  trial: 'Free trial call',
 }
 
-/** What the agent does upon the observation, how sure it is, and who bears the call. */
+/** The agent's action, its probabilities, and how the call was billed. */
 function TrialAnswer({ answered: { call, took }, leaves }: { answered: Answered; leaves: SpaceLeaf[] }) {
   const { action, label, probabilities } = call
   return (
     <section class="trial-answer" aria-labelledby="answer">
-      <h2 id="answer">Answer</h2>
+      <h2 id="answer">Action</h2>
       <p class="trial-action" dir="auto">
         {label ?? shownAction(action)}
       </p>
       {label !== null && typeof action === 'object' && <Parts action={action} />}
       {label === null && isListed(action) && <Parts action={action} />}
       {probabilities !== null && <Bars probabilities={probabilities} chosen={call} leaf={leaves[0]} />}
-      <Figures>
-        <Figure label="Call">{bearers[call.because]}</Figure>
+      <Metrics>
+        <Metric label="Billing">{bearers[call.because]}</Metric>
         {call.trial_calls_left !== null && (
-          <Figure label="Left on trial">
+          <Metric label="Trial calls left">
             {call.trial_calls_left.toLocaleString('en')} {call.trial_calls_left === 1 ? 'call' : 'calls'}
-          </Figure>
+          </Metric>
         )}
-        <Figure label="Model" note={`${Math.max(1, Math.round(took)).toLocaleString('en')} ms with the way there`}>
+        <Metric label="Model" note={`${formatLatency(took)} total`}>
           {formatValue(call.model_ms)} ms
-        </Figure>
-        <Figure label="Version">{call.version}</Figure>
-      </Figures>
+        </Metric>
+        <Metric label="Version">{call.version}</Metric>
+      </Metrics>
     </section>
   )
 }
@@ -336,16 +337,14 @@ function Bars({ probabilities, chosen, leaf }: BarsProps) {
   return (
     <table class="trial-bars">
       <caption>
-        {many
-          ? `Probabilities of the ${mostBars} likeliest of ${choices.length} choices`
-          : 'Probability of each choice'}
+        {many ? `Probabilities of the ${mostBars} most likely of ${choices.length} actions` : 'Action probabilities'}
       </caption>
       <tbody>
         {choices.slice(0, mostBars).map(({ number, probability, name }) => (
           <tr class={number === chosen.action ? 'trial-chosen' : undefined}>
             <th scope="row" dir="auto">
               {name}
-              {number === chosen.action && <span class="visually-hidden"> (taken)</span>}
+              {number === chosen.action && <span class="visually-hidden"> (chosen)</span>}
             </th>
             <td>
               <svg viewBox="0 0 100 8" width="100%" height="8" preserveAspectRatio="none" aria-hidden="true">

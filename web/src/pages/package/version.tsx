@@ -5,15 +5,16 @@ import type { Html } from '../../app/visit.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Command } from '../../components/controls.tsx'
 import { Notice } from '../../components/messages.tsx'
-import { Figure, Figures } from '../../components/metrics.tsx'
+import { Metric, Metrics } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
+import { formatBytes } from '../../format.ts'
 import { learningCurve } from '../../pictures/learning-curve.ts'
 import { Picture } from '../../pictures/picture.tsx'
 import { Replay } from '../../pictures/replay.tsx'
 import { EvaluationSection } from './evaluation.tsx'
-import { Fact, nothing, PackageFrame, tabPage } from './package-frame.tsx'
+import { Detail, nothing, PackageFrame, tabPage } from './package-frame.tsx'
 import { Changes, Prose } from './prose.tsx'
 import {
   type PackageView,
@@ -23,7 +24,6 @@ import {
   successOf,
   type VersionView,
 } from './read-package.ts'
-import { shownBytes } from './shown-bytes.ts'
 import { Snippets } from './snippets.tsx'
 
 export const packageRoutes = [
@@ -70,16 +70,16 @@ function latestOf({ page }: PackageView, shown: VersionView): Html {
   )
 }
 
-/** What the first tab shows of `latest`, of one version by its number; with what was published, byte by byte. */
+/** One version by its number: what the first tab shows of the latest, with release notes and the published files. */
 function VersionPage({ view: { page }, shown }: { view: PackageView; shown: VersionView }) {
   const { details } = shown
   const title = page.title ?? page.name
   return (
     <>
-      <VersionStanding details={details} latest={page.latest_version} />
+      <VersionNotices details={details} latest={page.latest_version} />
       {details.changes !== null && (
         <section class="package-section" aria-labelledby="changes">
-          <h2 id="changes">What changed</h2>
+          <h2 id="changes">Release notes</h2>
           <Changes html={details.changes.html} below={2} />
         </section>
       )}
@@ -93,22 +93,23 @@ function VersionPage({ view: { page }, shown }: { view: PackageView; shown: Vers
   )
 }
 
-/** Whether one should use this version at all. */
-function VersionStanding({ details, latest }: { details: VersionDetails; latest: string | null }) {
+/** Notices about the version's state. */
+function VersionNotices({ details, latest }: { details: VersionDetails; latest: string | null }) {
   const { name, version, state, yanked, deprecated } = details
   return (
     <>
       {state === 'checking' && (
-        <Notice kind="warning">Version {version} is being checked. Only members of its account see it.</Notice>
+        <Notice kind="warning">Version {version} is being checked and visible to members only.</Notice>
       )}
       {state === 'rejected' && (
         <Notice kind="failure">
-          Version {version} was rejected: its checks say why. Mend it and publish the next one; this number is taken.
+          Version {version} was rejected. See its checks for the reason, then publish a new version; this number can't
+          be reused.
         </Notice>
       )}
       {yanked && (
         <Notice kind="failure">
-          Version {version} is yanked: its publisher advises against it. Whoever has it in a lockfile still gets it.
+          Version {version} was yanked by its publisher. Lockfiles that name it still install it.
         </Notice>
       )}
       {deprecated !== null && (
@@ -118,7 +119,7 @@ function VersionStanding({ details, latest }: { details: VersionDetails; latest:
       )}
       {latest !== null && latest !== version && state === 'published' && (
         <Notice kind="info">
-          This is version {version}. <a href={packageAddress(name)}>The latest is {latest}.</a>
+          You are viewing version {version}. <a href={packageAddress(name)}>The latest is {latest}.</a>
         </Notice>
       )}
     </>
@@ -129,40 +130,40 @@ function Published({ details }: { details: VersionDetails }) {
   const { published_at, integrity, bundle_hash, size, unpacked_size, file_count, tags } = details
   return (
     <section class="package-section" aria-labelledby="published">
-      <h2 id="published">What was published</h2>
+      <h2 id="published">Published files</h2>
       <dl class="package-facts">
         {published_at !== null && (
-          <Fact label="Published">
+          <Detail label="Published">
             <Time at={published_at} />
-          </Fact>
+          </Detail>
         )}
-        {tags.length > 0 && <Fact label="Tags">{tags.join(', ')}</Fact>}
-        <Fact label="Size">
-          {shownBytes(size)}, {shownBytes(unpacked_size)} in {file_count} files
-        </Fact>
-        <Fact label="Integrity">
+        {tags.length > 0 && <Detail label="Tags">{tags.join(', ')}</Detail>}
+        <Detail label="Size">
+          {formatBytes(size)}, {formatBytes(unpacked_size)} in {file_count} files
+        </Detail>
+        <Detail label="Integrity">
           <code>{integrity}</code>
-        </Fact>
+        </Detail>
         {bundle_hash !== null && (
-          <Fact label="Bundle, SHA-256">
+          <Detail label="Bundle (SHA-256)">
             <code>{bundle_hash}</code>
-          </Fact>
+          </Detail>
         )}
       </dl>
-      <p class="package-label">Install exactly this</p>
+      <p class="package-label">Install this version</p>
       <Command text={`agentgym install ${details.name}@${details.version}`} />
     </section>
   )
 }
 
-/** A version of a scenario: an episode of it, its README, and what was measured of it. */
+/** A version of a scenario: sample episode, README, success criteria, spaces and checks. */
 function ScenarioVersion({ shown, title }: { shown: VersionView; title: string }) {
   const { details, readmeHtml, episode } = shown
   return (
     <>
       {episode !== null && (
         <section class="package-section" aria-labelledby="episode">
-          <h2 id="episode">A sample episode</h2>
+          <h2 id="episode">Sample episode</h2>
           <Replay episode={episode} name={details.name} version={details.version} />
         </section>
       )}
@@ -170,7 +171,7 @@ function ScenarioVersion({ shown, title }: { shown: VersionView; title: string }
       <Success criteria={successOf(details)} />
       {episode !== null && (
         <section class="package-section" aria-labelledby="spaces">
-          <h2 id="spaces">Observation and action</h2>
+          <h2 id="spaces">Observation and action spaces</h2>
           <SpacesTable rows={spacesOfEpisode(episode)} caption="Observation and action space" />
         </section>
       )}
@@ -190,12 +191,12 @@ function Success({ criteria }: { criteria: SuccessCriteria }) {
     <section class="package-section" aria-labelledby="success">
       <h2 id="success">Success</h2>
       {rows.length === 0 ? (
-        <p class="dim">This version does not say what counts as success.</p>
+        <p class="dim">No success criteria defined.</p>
       ) : (
         <>
-          <p class="dim">Means over held-out episodes, all of them at once.</p>
+          <p class="dim">All targets must be met on held-out episodes.</p>
           <div class="package-narrow">
-            <Table rows={rows} columns={criterionColumns} caption="What counts as success" />
+            <Table rows={rows} columns={criterionColumns} caption="Success criteria" />
           </div>
         </>
       )}
@@ -203,7 +204,7 @@ function Success({ criteria }: { criteria: SuccessCriteria }) {
   )
 }
 
-/** A version of an agent: what it came to, how it learned, how to use it, its model card. */
+/** A version of an agent: evaluation, learning curve, usage and model card. */
 function AgentVersion({ shown, title }: { shown: VersionView; title: string }) {
   const { details, readmeHtml, episode } = shown
   const { agent, learning_curve: curve } = details
@@ -213,7 +214,7 @@ function AgentVersion({ shown, title }: { shown: VersionView; title: string }) {
       <EvaluationSection details={details} />
       {curve !== null && curve.length > 1 && (
         <section class="package-section" aria-labelledby="curve">
-          <h2 id="curve">How it learned</h2>
+          <h2 id="curve">Learning curve</h2>
           <figure class="package-curve">
             <Picture
               picture={learningCurve(curve, {
@@ -222,14 +223,14 @@ function AgentVersion({ shown, title }: { shown: VersionView; title: string }) {
               })}
             />
             <figcaption class="dim">
-              Mean return of the last 100 episodes, as a run of this server recorded it.
+              Mean return over the last 100 episodes, recorded during training on this server.
             </figcaption>
           </figure>
         </section>
       )}
       {episode !== null && (
         <section class="package-section" aria-labelledby="episode">
-          <h2 id="episode">An episode of its evaluation</h2>
+          <h2 id="episode">Evaluation episode</h2>
           <Replay episode={episode} name={details.name} version={details.version} />
         </section>
       )}
@@ -242,7 +243,7 @@ function AgentVersion({ shown, title }: { shown: VersionView; title: string }) {
       )}
       {agent !== null && (
         <section class="package-section" aria-labelledby="spaces">
-          <h2 id="spaces">Observation and action</h2>
+          <h2 id="spaces">Observation and action spaces</h2>
           <SpacesTable rows={spacesOfPolicy(agent.policy)} caption="Observation and action of the model" />
         </section>
       )}
@@ -260,15 +261,15 @@ function Training({ agent: { scenario, algorithm, steps, policy } }: { agent: Ag
           {scenario.name}@{scenario.version}
         </a>
       </p>
-      <Figures>
-        <Figure label="Algorithm">{algorithm.toUpperCase()}</Figure>
-        <Figure label="Trained" note="environment steps">
+      <Metrics>
+        <Metric label="Algorithm">{algorithm.toUpperCase()}</Metric>
+        <Metric label="Trained" note="environment steps">
           {steps.toLocaleString('en')}
-        </Figure>
-        <Figure label="Network" note={`${policy.activation}, actor and critic alike`}>
+        </Metric>
+        <Metric label="Network" note={`${policy.activation}, actor and critic`}>
           {policy.hidden.length === 0 ? 'linear' : policy.hidden.join(' × ')}
-        </Figure>
-      </Figures>
+        </Metric>
+      </Metrics>
     </section>
   )
 }
@@ -278,7 +279,7 @@ function readmeAddress({ name, version }: { name: string; version: string }): st
   return `${packageAddress(name)}/v/${encodeURIComponent(version)}/readme`
 }
 
-/** A version's README, however long, and nothing else of it. */
+/** A version's whole README. */
 function ReadmePage({ shown: { details, readmeHtml }, title }: { shown: VersionView; title: string }) {
   const { name, version } = details
   return (
@@ -286,30 +287,33 @@ function ReadmePage({ shown: { details, readmeHtml }, title }: { shown: VersionV
       <p>
         <a href={`${packageAddress(name)}/v/${encodeURIComponent(version)}`}>Back to version {version}</a>
       </p>
-      {readmeHtml.trim() === '' ? <p class="dim">It has no README.</p> : <Prose html={readmeHtml} title={title} />}
+      {readmeHtml.trim() === '' ? <p class="dim">No README.</p> : <Prose html={readmeHtml} title={title} />}
     </>
   )
 }
 
-/** One part of what is seen or done. */
+/** A component of a space. */
 type SpaceRow = { side: 'Observation' | 'Action'; name: string; kind: string; shape: string; values: string }
 
 const spaceColumns: Column<SpaceRow>[] = [
   { title: 'Space', heading: true, cell: ({ side }) => side },
-  { title: 'Part', cell: ({ name }) => (name === '' ? <span class="dim">all of it</span> : <code>{name}</code>) },
-  { title: 'Kind', cell: ({ kind }) => kind },
+  {
+    title: 'Component',
+    cell: ({ name }) => (name === '' ? <span class="dim">whole space</span> : <code>{name}</code>),
+  },
+  { title: 'Type', cell: ({ kind }) => kind },
   { title: 'Shape', numeric: true, cell: ({ shape }) => shape },
   { title: 'Values', wide: true, cell: ({ values }) => values },
 ]
 
-/** What is observed and done, part by part. */
+/** Observation and action spaces, component by component. */
 function SpacesTable({ rows, caption }: { rows: SpaceRow[]; caption: string }) {
   return <Table rows={rows} columns={spaceColumns} caption={caption} />
 }
 
-const kinds = { box: 'numbers', discrete: 'one choice', multiDiscrete: 'choices', text: 'text' }
+const kinds = { box: 'box', discrete: 'discrete', multiDiscrete: 'multi-discrete', text: 'text' }
 
-/** As the sample episode of a scenario has written them down. */
+/** From a scenario's sample episode. */
 function spacesOfEpisode({ observation, action }: SampleEpisode): SpaceRow[] {
   return [
     ...observation.map((leaf) => ({
@@ -323,7 +327,7 @@ function spacesOfEpisode({ observation, action }: SampleEpisode): SpaceRow[] {
   ]
 }
 
-/** As an agent's policy reads and writes them. */
+/** From an agent's policy. */
 function spacesOfPolicy({ observation, action }: PolicySpec): SpaceRow[] {
   return [
     ...observation.map((leaf) => ({
@@ -338,7 +342,7 @@ function spacesOfPolicy({ observation, action }: PolicySpec): SpaceRow[] {
 }
 
 function choices(counts: number[]): string {
-  if (counts.length === 0) return 'real numbers'
+  if (counts.length === 0) return 'continuous'
   return counts.length > 6
     ? `${counts.length} of ${Math.min(...counts)} to ${Math.max(...counts)}`
     : `of ${counts.join(', ')}`
@@ -349,17 +353,17 @@ type Check = VersionDetails['checks'][number]
 const checkColumns: Column<Check>[] = [
   { title: 'Check', heading: true, cell: ({ id }) => <code>{id}</code> },
   { title: 'Result', cell: ({ ok }) => <Badge tone={ok ? 'good' : 'bad'}>{ok ? 'passed' : 'failed'}</Badge> },
-  { title: 'What was found', cell: ({ message }) => <span class="package-finding">{message}</span> },
+  { title: 'Details', cell: ({ message }) => <span class="package-finding">{message}</span> },
 ]
 
-/** What the server found when it ran the version in its sandbox: speed, determinism, baselines and the rest. */
+/** Results of running the version in the sandbox: speed, determinism, baselines and more. */
 function Checks({ checks }: { checks: Check[] }) {
   if (checks.length === 0) return null
   const baselines = checks.filter(({ id }) => id === 'baselines' || id === 'speed')
   const failed = checks.filter(({ ok }) => !ok)
   return (
     <section class="package-section" aria-labelledby="checks">
-      <h2 id="checks">Checked by this server</h2>
+      <h2 id="checks">Automated checks</h2>
       {baselines.map(({ id, message }) => (
         <p class="package-baseline">
           <span class="package-label">{id === 'speed' ? 'Speed' : 'Baselines'}</span> {message}

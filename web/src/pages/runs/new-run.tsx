@@ -7,7 +7,7 @@ import { Field, Form } from '../../components/form.tsx'
 import { Notice } from '../../components/messages.tsx'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
-import { OnceKey, onceAgain, onceHeader } from '../market/once-key.tsx'
+import { IdempotencyKey, idempotencyHeader, repeatedKey } from '../market/idempotency-key.tsx'
 import { findRun } from './read-run.ts'
 
 export const newRunRoutes = [
@@ -22,7 +22,7 @@ export const newRunRoutes = [
     let id = ''
     const failure = await attempt(async () => {
       const body = requestOf(visit, values)
-      const { data } = await visit.api.POST('/v1/runs', { params: { header: onceHeader(visit) }, body })
+      const { data } = await visit.api.POST('/v1/runs', { params: { header: idempotencyHeader(visit) }, body })
       id = data.id
     })
     return failure === null ? visit.redirect(`/runs/${id}`) : showForm(visit, values, failure)
@@ -44,14 +44,14 @@ async function showForm(visit: Visit, values: NewRunValues, failure: FormFailure
       accounts={visit.account === null ? [] : accountsOf(visit.account, 'member')}
       machines={status.data}
       failure={failure}
-      once={onceAgain(visit, failure)}
-      priceWords={
+      idempotencyKey={repeatedKey(visit, failure)}
+      priceNote={
         price === null
           ? null
-          : `The scenario is paid for by the run: this one costs ${formatAmount(price, visit.host.currency)}, taken once training begins.`
+          : `This scenario costs ${formatAmount(price, visit.host.currency)} per run, charged when training starts.`
       }
     />,
-    { title: 'Start a run', status: failure?.status, hidden: true },
+    { title: 'New training run', status: failure?.status, hidden: true },
   )
 }
 
@@ -129,33 +129,33 @@ const newRunFields = [
 type NewRunPageProps = {
   values: NewRunValues
   accounts: string[]
-  machines: Parameters<typeof shownMachines>[0] | null
+  machines: Parameters<typeof describeMachines>[0] | null
   failure?: FormFailure | null
   /** Of the scenario, where a run of it is paid for. */
-  priceWords: string | null
-  once?: string
+  priceNote: string | null
+  idempotencyKey?: string
 }
 
-/** Starts a run: what to train on, and for how long; the rest has the scenario's own values. */
-function NewRunPage({ values, accounts, machines, failure = null, priceWords, once }: NewRunPageProps) {
+/** Starts a run; empty fields take the scenario's values. */
+function NewRunPage({ values, accounts, machines, failure = null, priceNote, idempotencyKey }: NewRunPageProps) {
   const { host } = usePage()
   return (
-    <div class="desk desk-narrow">
-      <h1>Start a run</h1>
+    <div class="workspace workspace-narrow">
+      <h1>New training run</h1>
       <p class="lead">
         {machines === null || machines.workers.length === 0
-          ? 'No worker is connected now. The run waits until one is.'
-          : shownMachines(machines, host.currency)}
+          ? 'No worker is connected. The run will wait for one.'
+          : describeMachines(machines, host.currency)}
       </p>
       <Form action="/runs/new" failure={failure} fields={[...newRunFields]}>
-        <OnceKey once={once} />
+        <IdempotencyKey idempotencyKey={idempotencyKey} />
         <input type="hidden" name="expected_price" value={values.expected_price} />
         <Field
           label="Scenario"
           name="scenario"
           required
           value={values.scenario}
-          help="@scope/name, with @version or a range if it is not to be the latest."
+          help="@scope/name, optionally with @version or a range."
           failure={failure}
         />
         <Field
@@ -164,26 +164,26 @@ function NewRunPage({ values, accounts, machines, failure = null, priceWords, on
           type="number"
           min="1"
           value={values.steps}
-          help="Environment steps in all. Left empty, the scenario's own."
+          help="Total environment steps. Default: the scenario's own."
           failure={failure}
         />
         <Field
-          label={`Budget in ${host.currency}`}
+          label={`Budget (${host.currency})`}
           name="budget_minor"
           value={values.budget_minor}
-          help="At the limit the run stops with a checkpoint and can go on. Left empty, there is no limit."
+          help="At the limit, the run stops with a checkpoint and can be resumed. Default: no limit."
           failure={failure}
         />
         <Field
-          label="Publish the agent as"
+          label="Publish agent as"
           name="publish"
           value={values.publish}
-          help="@scope/name, once the run has completed. Left empty, it stays with the run."
+          help="@scope/name. Publishes the agent when the run completes. Default: not published."
           failure={failure}
         />
         <MoreSettings values={values} accounts={accounts} failure={failure} />
-        {priceWords !== null && <Notice kind="info">{priceWords}</Notice>}
-        <Button look="primary">Start the run</Button>
+        {priceNote !== null && <Notice kind="info">{priceNote}</Notice>}
+        <Button look="primary">Start run</Button>
       </Form>
     </div>
   )
@@ -194,7 +194,7 @@ function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'valu
   const open = changed.some((field) => values[field] !== '' || failure?.fields[field] !== undefined)
   return (
     <details class="more" open={open}>
-      <summary>Algorithm, seed, settings, note</summary>
+      <summary>More options</summary>
       <div class="more-fields">
         {accounts.length > 1 && (
           <Field
@@ -211,31 +211,23 @@ function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'valu
           name="algorithm"
           value={values.algorithm}
           options={[
-            { value: '', label: 'The scenario’s own' },
+            { value: '', label: 'Scenario default' },
             { value: 'ppo', label: 'PPO' },
             { value: 'grpo', label: 'GRPO' },
           ]}
           failure={failure}
         />
-        <Field
-          label="Seed"
-          name="seed"
-          type="number"
-          min="0"
-          value={values.seed}
-          help="1 unless told."
-          failure={failure}
-        />
+        <Field label="Seed" name="seed" type="number" min="0" value={values.seed} help="Default: 1" failure={failure} />
         <Field
           label="Settings"
           name="settings"
           rows={4}
           value={values.settings}
-          help="One a line, as agentgym train --set takes them: learning_rate=0.001"
+          help="One per line, as for agentgym train --set, such as learning_rate=0.001."
           failure={failure}
         />
         <Field
-          label="The published agent is"
+          label="Agent visibility"
           name="visibility"
           value={values.visibility}
           options={[
@@ -249,7 +241,7 @@ function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'valu
           name="note"
           maxlength={200}
           value={values.note}
-          help="The run's name in lists."
+          help="Shown as the run's name."
           failure={failure}
         />
       </div>
@@ -258,18 +250,18 @@ function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'valu
 }
 
 /** What a run that is started now meets: `1 of 2 workers is idle, 3 runs wait; an hour costs €12.00.` */
-export function shownMachines({ workers, queue }: ServerStatus, currency: string): string {
+export function describeMachines({ workers, queue }: ServerStatus, currency: string): string {
   const there = workers.filter(({ state }) => state !== 'silent')
   const idle = there.filter(({ state }) => state === 'idle').length
   const prices = there.map(({ price_minor_per_hour }) => price_minor_per_hour)
-  const waiting = queue.train.queued === 0 ? 'no run waits' : `${queue.train.queued} wait`
+  const waiting = queue.train.queued === 0 ? 'no runs queued' : `${queue.train.queued} queued`
   const machines = `${idle} of ${there.length} ${there.length === 1 ? 'worker' : 'workers'} idle, ${waiting}.`
-  if (prices.length === 0) return 'No worker is connected now. The run waits until one is.'
+  if (prices.length === 0) return 'No worker is connected. The run will wait for one.'
   const [low, high] = [Math.min(...prices), Math.max(...prices)]
-  if (high === 0) return `${machines} Training is free of charge here.`
+  if (high === 0) return `${machines} Training is free on this server.`
   const cost =
     low === high ? formatAmount(low, currency) : `${formatAmount(low, currency)} to ${formatAmount(high, currency)}`
-  return `${machines} An hour of training costs ${cost}.`
+  return `${machines} Training costs ${cost} per hour.`
 }
 
 type Settings = NonNullable<StartRunRequest['settings']>

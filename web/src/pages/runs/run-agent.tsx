@@ -4,13 +4,13 @@ import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { Notice } from '../../components/messages.tsx'
-import { Figure, Figures } from '../../components/metrics.tsx'
+import { Metric, Metrics } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
+import { formatBytes } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
-import { shownBytes } from '../package/shown-bytes.ts'
 import type { Checkpoint, RefusedForm } from './read-run.ts'
 
 type RunOutcomeProps = {
@@ -20,7 +20,7 @@ type RunOutcomeProps = {
   refused: RefusedForm | null
 }
 
-/** What a run leaves: the agent with its evaluation, checkpoints, figures to take away. */
+/** Results of a run: agent, evaluation, checkpoints and downloads. */
 export function RunOutcome({ run, checkpoints, asked, refused }: RunOutcomeProps) {
   return (
     <div class="run-outcome">
@@ -30,17 +30,17 @@ export function RunOutcome({ run, checkpoints, asked, refused }: RunOutcomeProps
         {checkpoints.length === 0 ? (
           <p class="dim">
             {run.ended_at === null
-              ? 'None yet. A run goes on from its last one when a worker is lost.'
-              : 'None is kept.'}
+              ? 'No checkpoints yet. If its worker is lost, a run resumes from the last one.'
+              : 'No checkpoints kept.'}
           </p>
         ) : (
           <Table
-            caption="Checkpoints that are kept"
+            caption="Checkpoints"
             rows={checkpoints}
             columns={[
               { title: 'Iteration', heading: true, cell: ({ iteration }) => iteration },
               { title: 'Steps', numeric: true, cell: ({ steps }) => steps.toLocaleString('en') },
-              { title: 'Size', numeric: true, cell: ({ size }) => shownBytes(size) },
+              { title: 'Size', numeric: true, cell: ({ size }) => formatBytes(size) },
               { title: 'Saved', cell: ({ created_at }) => <Time at={created_at} />, wide: true },
               {
                 title: 'File',
@@ -57,8 +57,8 @@ export function RunOutcome({ run, checkpoints, asked, refused }: RunOutcomeProps
           />
         )}
         <p class="run-files">
-          Figures: <a href={`/v1/runs/${run.id}/metrics.csv`}>CSV</a>,{' '}
-          <a href={`/v1/runs/${run.id}/metrics.tfevents`}>TensorBoard</a>,{' '}
+          Download: <a href={`/v1/runs/${run.id}/metrics.csv`}>metrics (CSV)</a>,{' '}
+          <a href={`/v1/runs/${run.id}/metrics.tfevents`}>metrics (TensorBoard)</a>,{' '}
           <a href={`/v1/runs/${run.id}/trajectories`}>trajectories</a>
         </p>
       </section>
@@ -72,29 +72,27 @@ function RunEvaluation({ run, asked, refused }: Omit<RunOutcomeProps, 'checkpoin
   return (
     <section aria-labelledby="agent">
       <h2 id="agent">Agent</h2>
-      <Figures>
-        <Figure label="Evaluated" note={`over ${evaluation.episodes} held-out episodes`}>
+      <Metrics>
+        <Metric label="Mean return" note={`${evaluation.episodes} held-out episodes`}>
           {evaluation.return_mean === null ? '–' : formatValue(evaluation.return_mean)}
-        </Figure>
+        </Metric>
         {evaluation.success.criteria.map(({ metric, target, value, ok }) => (
-          <Figure label={metric} note={`target ${formatValue(target)}`}>
+          <Metric label={metric} note={`target ${formatValue(target)}`}>
             {value === null ? '–' : formatValue(value)}{' '}
             <Badge tone={ok ? 'good' : 'bad'}>{ok ? 'met' : 'missed'}</Badge>
-          </Figure>
+          </Metric>
         ))}
-      </Figures>
+      </Metrics>
       {agent !== null && (
         <div class="run-agent">
           {agent.package === null ? (
-            <p class="dim">
-              Not published: only those who see this run have it. Publishing plays it again and signs the result.
-            </p>
+            <p class="dim">Not published. Publishing re-runs the agent on held-out seeds and signs the result.</p>
           ) : (
             <Button look="primary" href={packageAddress(agent.package.name)}>
               {agent.package.name}@{agent.package.version}
             </Button>
           )}
-          <Button href={`/v1/runs/${run.id}/agent`}>Download, {shownBytes(agent.size)}</Button>
+          <Button href={`/v1/runs/${run.id}/agent`}>Download ({formatBytes(agent.size)})</Button>
         </div>
       )}
       {agent !== null && <PublishForm run={run} refused={refused} />}
@@ -114,7 +112,7 @@ export const publishFieldOf = {
   package_visibility_fixed: 'visibility',
 } as const
 
-/** Publishes the agent of a run that has ended; nothing for those who may not. */
+/** Publishes the agent of a completed run; nothing for visitors who may not. */
 function PublishForm({ run, refused }: { run: Run; refused: RefusedForm | null }) {
   const { account, host } = usePage()
   if (account === null || !accountsOf(account, 'member').includes(run.owner)) return null
@@ -124,7 +122,7 @@ function PublishForm({ run, refused }: { run: Run; refused: RefusedForm | null }
   const again = run.agent?.package !== null
   return (
     <details class="more" open={!again || ours !== null}>
-      <summary>{again ? 'Publish it under another name or version' : 'Publish it'}</summary>
+      <summary>{again ? 'Publish under another name or version' : 'Publish agent'}</summary>
       <Form
         action={`/runs/${run.id}/publish`}
         failure={failure}
@@ -136,7 +134,7 @@ function PublishForm({ run, refused }: { run: Run; refused: RefusedForm | null }
           name="name"
           required
           value={typed('name', `@${run.owner}/${agentName(run)}`)}
-          help="@scope/name. The scope is yours or an organisation's."
+          help="@scope/name, where the scope is your username or an organization."
           failure={failure}
           maxlength={214}
         />
@@ -144,39 +142,39 @@ function PublishForm({ run, refused }: { run: Run; refused: RefusedForm | null }
           label="Version"
           name="version"
           value={typed('version')}
-          help="Left empty, the next one that is free."
+          help="Leave empty for the next free version."
           failure={failure}
           maxlength={64}
         />
         <Field
-          label="Who sees it"
+          label="Visibility"
           name="visibility"
           required
           value={typed('visibility')}
           options={[
-            { value: '', label: 'As the package is; a new one everybody' },
-            { value: 'public', label: 'Everybody' },
-            { value: 'private', label: 'Members of the account' },
+            { value: '', label: 'Default: public for a new package' },
+            { value: 'public', label: 'Public' },
+            { value: 'private', label: 'Private: members only' },
           ]}
           failure={failure}
         />
         {accountsOf(account, 'admin').length > 0 && (
           <Field
-            label={`Price, in ${host.currency}`}
+            label={`Price (${host.currency})`}
             name="amount_minor"
             value={typed('amount_minor')}
-            help="For a licence. Left empty, a new package is free, and one that has a price keeps it."
+            help="License price. Leave empty to keep the current price; a new package is free."
             failure={failure}
             maxlength={24}
           />
         )}
-        <Button look="primary">Publish the agent</Button>
+        <Button look="primary">Publish agent</Button>
       </Form>
     </details>
   )
 }
 
-/** As training calls an agent: `cart-pole-ppo`. */
+/** The default name of an agent: `cart-pole-ppo`. */
 function agentName({ scenario, algorithm }: Run): string {
   return `${scenario.name.split('/').at(-1)}-${algorithm}`
 }
@@ -188,7 +186,7 @@ type RunEvaluationsProps = {
   refused: RefusedForm | null
 }
 
-/** Has a worker play a run's agent on other episodes, and tells what came of it. */
+/** Evaluates a run's agent on other episodes, and shows the result. */
 function RunEvaluations({ run, asked, refused }: RunEvaluationsProps) {
   const { account } = usePage()
   const may = account !== null && accountsOf(account, 'member').includes(run.owner)
@@ -200,7 +198,7 @@ function RunEvaluations({ run, asked, refused }: RunEvaluationsProps) {
       {asked !== null && <Asked run={run} asked={asked} />}
       {may && (
         <details class="more" open={ours !== null}>
-          <summary>Evaluate it on other episodes</summary>
+          <summary>Evaluate on other episodes</summary>
           <Form
             action={`/runs/${run.id}/evaluate`}
             failure={failure}
@@ -225,7 +223,7 @@ function RunEvaluations({ run, asked, refused }: RunEvaluationsProps) {
               min="0"
               max="4294967295"
               value={ours === null ? '0' : ours.values.get('seed')}
-              help="The same seed gives the same episodes again."
+              help="The same seed gives the same episodes."
               failure={failure}
             />
             <Button look="primary">Evaluate</Button>
@@ -247,23 +245,23 @@ function Asked({ run, asked: { id, state, episodes, seed, evaluation, error } }:
   if (evaluation === null)
     return (
       <Notice kind="info">
-        {state === 'running' ? 'A worker plays' : 'A worker will play'} {what}.{' '}
-        <a href={`/runs/${run.id}?evaluation=${id}#agent`}>Look again</a>
+        {state === 'running' ? 'Evaluating' : 'Evaluation queued:'} {what}.{' '}
+        <a href={`/runs/${run.id}?evaluation=${id}#agent`}>Check again</a>
       </Notice>
     )
   return (
-    <section aria-label="The evaluation that was asked for">
-      <Figures>
-        <Figure label="Mean return" note={`over ${what}`}>
+    <section aria-label="Requested evaluation">
+      <Metrics>
+        <Metric label="Mean return" note={`over ${what}`}>
           {shown(evaluation.return_mean)}
           {evaluation.return_std !== null && <span class="dim"> ± {formatValue(evaluation.return_std)}</span>}
-        </Figure>
+        </Metric>
         {evaluation.success.criteria.map(({ metric, target, value, ok }) => (
-          <Figure label={metric} note={`target ${formatValue(target)}`}>
+          <Metric label={metric} note={`target ${formatValue(target)}`}>
             {shown(value)} <Badge tone={ok ? 'good' : 'bad'}>{ok ? 'met' : 'missed'}</Badge>
-          </Figure>
+          </Metric>
         ))}
-      </Figures>
+      </Metrics>
     </section>
   )
 }

@@ -1,8 +1,8 @@
 import type { RunEvent, ServerStatus } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { durationWords } from './duration-words.ts'
-import { shownMachines } from './new-run.tsx'
-import { eventWords } from './run-log.tsx'
+import { formatDuration } from '../../format.ts'
+import { describeMachines } from './new-run.tsx'
+import { describeEvent } from './run-log.tsx'
 
 describe('a duration', () => {
   it.each([
@@ -13,17 +13,17 @@ describe('a duration', () => {
     [3_600, '1 h'],
     [7_500, '2 h 5 min'],
     [360_000, '4 days'],
-  ])('of %d seconds is %s', (seconds, words) => expect(durationWords(seconds)).toBe(words))
+  ])('of %d seconds is %s', (seconds, words) => expect(formatDuration(seconds)).toBe(words))
 })
 
 describe('a line of the log', () => {
-  const line = (event: object) => eventWords({ seq: 1, at: '2026-01-01T00:00:00Z', ...event } as RunEvent, 'EUR')
+  const line = (event: object) => describeEvent({ seq: 1, at: '2026-01-01T00:00:00Z', ...event } as RunEvent, 'EUR')
   const running = { worker: 'gpu-1', attempt: 1, price_minor_per_hour: 0, from_iteration: 0 }
 
   it('says what happened, and what it cost', () => {
-    expect(line({ type: 'running', data: running })).toBe('gpu-1 trains it from the start, free of charge.')
+    expect(line({ type: 'running', data: running })).toBe('Training on gpu-1 from the start, free.')
     const again = { ...running, price_minor_per_hour: 250, from_iteration: 40 }
-    expect(line({ type: 'running', data: again })).toBe('gpu-1 trains it on from iteration 40, €2.50 an hour.')
+    expect(line({ type: 'running', data: again })).toBe('Training on gpu-1 from iteration 40, €2.50 per hour.')
     expect(line({ type: 'queued', data: { reason: 'lease_expired', message: null } })).toContain(
       'not heard of any more',
     )
@@ -33,7 +33,7 @@ describe('a line of the log', () => {
   })
 
   it.each([
-    [{ return_mean: null, episodes: 0, success: { ok: null } }, 'no episode ended over 0 episodes.'],
+    [{ return_mean: null, episodes: 0, success: { ok: null } }, 'no completed episode over 0 episodes.'],
     [{ return_mean: 475, episodes: 100, success: { ok: true } }, 'mean return 475 over 100 episodes, success.'],
     [{ return_mean: 12.5, episodes: 100, success: { ok: false } }, '12.5 over 100 episodes, targets missed.'],
   ])('tells of an evaluation %o', (evaluation, words) => {
@@ -46,14 +46,14 @@ describe('the machines', () => {
   const status = (workers: object[], queued = 0) => ({ workers, queue: { train: { queued } } }) as ServerStatus
 
   it('are told with their queue and price', () => {
-    expect(shownMachines(status([]), 'EUR')).toContain('No worker is connected')
-    expect(shownMachines(status([{ ...worker, state: 'silent' }]), 'EUR')).toContain('No worker is connected')
-    expect(shownMachines(status([worker]), 'EUR')).toBe(
-      '1 of 1 worker idle, no run waits. Training is free of charge here.',
+    expect(describeMachines(status([]), 'EUR')).toContain('No worker is connected')
+    expect(describeMachines(status([{ ...worker, state: 'silent' }]), 'EUR')).toContain('No worker is connected')
+    expect(describeMachines(status([worker]), 'EUR')).toBe(
+      '1 of 1 worker idle, no runs queued. Training is free on this server.',
     )
     const dear = { state: 'busy', price_minor_per_hour: 300 }
-    expect(shownMachines(status([worker, dear], 2), 'EUR')).toBe(
-      '1 of 2 workers idle, 2 wait. An hour of training costs €0.00 to €3.00.',
+    expect(describeMachines(status([worker, dear], 2), 'EUR')).toBe(
+      '1 of 2 workers idle, 2 queued. Training costs €0.00 to €3.00 per hour.',
     )
   })
 })

@@ -8,11 +8,11 @@ import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { LineChart } from '../../components/line-chart.tsx'
 import { Notice } from '../../components/messages.tsx'
-import { Figure, Figures, ShareBar } from '../../components/metrics.tsx'
+import { Metric, Metrics, ProgressBar } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Time } from '../../components/values.tsx'
+import { formatDuration } from '../../format.ts'
 import { useIsland } from '../../layout/page-context.ts'
-import { durationWords } from './duration-words.ts'
 import { isRunId, type ReadRun, type RefusedForm, readRun, seriesOf } from './read-run.ts'
 import { publishFieldOf, RunOutcome } from './run-agent.tsx'
 import { RunLog } from './run-log.tsx'
@@ -44,7 +44,7 @@ function afterAct(visit: Visit, failure: FormFailure | null): Response | Promise
   return showRun(visit, { form: 'act', failure, values: visit.form })
 }
 
-/** What one does with the agent of a run that has ended. */
+/** Actions on the agent of a completed run. */
 export const runAgentRoutes = [
   route('post', `${runPath}/publish`, { access: 'account' }, async (visit) => {
     const failure = await publish(visit)
@@ -94,13 +94,13 @@ async function publish({ api, form, host, params: { id } }: Visit): Promise<Form
   return {
     ...failure,
     fields: 'name' in failure.fields ? { amount_minor: failure.fields.name } : failure.fields,
-    message: `${published} is published; its price is not set. ${failure.message ?? ''}`.trim(),
+    message: `${published} was published, but its price could not be set. ${failure.message ?? ''}`.trim(),
   }
 }
 
 /** The page of a run, with the form on it that was refused. Throws `run_not_found`. */
 async function showRun(visit: Visit, refused: RefusedForm | null = null): Promise<Response> {
-  if (!isRunId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'There is no such run.' })
+  if (!isRunId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'Run not found.' })
   const [read, asked] = await Promise.all([readRun(visit, visit.params.id), readAsked(visit)])
   const refreshing =
     visit.query.get('refresh') === '10' && (read.run.state === 'queued' || read.run.state === 'running')
@@ -109,12 +109,12 @@ async function showRun(visit: Visit, refused: RefusedForm | null = null): Promis
     status: refused?.failure.status,
     hidden: true,
   })
-  // For browsers without scripts: those with them go on by the run's events.
+  // For browsers without JavaScript.
   if (refreshing) response.headers.set('refresh', '10')
   return response
 }
 
-/** The evaluation that the address names, where it is one of this run. */
+/** The evaluation named in the address, if it belongs to this run. */
 async function readAsked({ api, params, query }: Visit): Promise<EvaluationJob | null> {
   const id = query.get('evaluation') ?? ''
   if (!isRunId(id)) return null
@@ -135,7 +135,7 @@ type RunPageProps = {
   refreshing?: boolean
 }
 
-/** One run of training. With scripts it goes on by itself; without, a link has the browser reload it. */
+/** A training run, updated live. Without JavaScript, a link reloads the page every 10 seconds. */
 function RunPage({ read, asked = null, refused = null, refreshing = false }: RunPageProps) {
   useIsland('run-live')
   const { run, points, target } = read
@@ -164,11 +164,11 @@ function RunPage({ read, asked = null, refused = null, refreshing = false }: Run
         size="large"
         level={2}
         live="return_mean"
-        target={target === null ? undefined : { value: target, name: 'success at' }}
+        target={target === null ? undefined : { value: target, name: 'Success target' }}
         series={[{ name: 'Mean return', points: seriesOf(points, ({ return_mean }) => return_mean) }]}
       />
       <div class="run-summary" data-part="summary">
-        <RunFigures run={run} />
+        <RunMetrics run={run} />
         <RunBars run={run} />
       </div>
       <div data-part="actions">
@@ -192,8 +192,8 @@ function RunHead({ run }: { run: Run }) {
     <>
       <p class="run-state">
         <RunState state={run.state} />
-        {run.cancel_requested && run.state === 'running' && <span class="dim">stopping, with a checkpoint</span>}
-        {run.state === 'queued' && <span class="dim">{aheadWords(run.ahead)}</span>}
+        {run.cancel_requested && run.state === 'running' && <span class="dim">canceling: saving a checkpoint</span>}
+        {run.state === 'queued' && <span class="dim">{queuePosition(run.ahead)}</span>}
         {run.worker !== null && run.state === 'running' && <span class="dim">on {run.worker}</span>}
       </p>
       <h1>{run.note ?? `Training on ${run.scenario.name}`}</h1>
@@ -223,16 +223,16 @@ function RunHead({ run }: { run: Run }) {
   )
 }
 
-function aheadWords(ahead: number | null): string {
-  if (ahead === null || ahead === 0) return 'next in the queue'
-  return ahead === 1 ? '1 run is ahead' : `${ahead} runs are ahead`
+function queuePosition(ahead: number | null): string {
+  if (ahead === null || ahead === 0) return 'next in queue'
+  return ahead === 1 ? '1 run ahead' : `${ahead} runs ahead`
 }
 
 type Curve = { live: string; title: string; value: (point: ProgressEvent) => number | null }
 
-/** In this order; one that the algorithm has not is left out once the run has figures. */
+/** In this order; metrics that the algorithm doesn't report are left out once the run has data. */
 const curves: Curve[] = [
-  { live: 'steps_per_second', title: 'Throughput, steps a second', value: (point) => point.steps_per_second },
+  { live: 'steps_per_second', title: 'Throughput (steps/s)', value: (point) => point.steps_per_second },
   { live: 'length_mean', title: 'Mean episode length', value: (point) => point.length_mean },
   { live: 'policy_loss', title: 'Policy loss', value: ({ learner }) => learner.policy_loss },
   { live: 'value_loss', title: 'Value loss', value: ({ learner }) => learner.value_loss },
@@ -242,7 +242,7 @@ const curves: Curve[] = [
 
 function SmallCharts({ points }: { points: ProgressEvent[] }) {
   return (
-    <section class="run-charts" aria-label="How it learns">
+    <section class="run-charts" aria-label="Training metrics">
       {curves
         .filter(({ value }) => points.length === 0 || points.some((point) => value(point) !== null))
         .map(({ live, title, value }) => (
@@ -277,7 +277,7 @@ function RunSettings({ run }: { run: Run }) {
 
 type RunActionsProps = { run: Run; failure: FormFailure | null; typedBudget?: string }
 
-/** What can be done about a run now. */
+/** Actions that fit the run's state. */
 function RunActions({ run, failure, typedBudget }: RunActionsProps) {
   const goesOn = run.state === 'queued' || run.state === 'running'
   const again = new URLSearchParams({ scenario: `${run.scenario.name}@${run.scenario.version}`, like: run.id })
@@ -286,62 +286,65 @@ function RunActions({ run, failure, typedBudget }: RunActionsProps) {
       {run.state === 'budget_exceeded' && (
         <Form action={`/runs/${run.id}/resume`} look="inline" failure={failure} fields={['budget_minor']}>
           <Field
-            label={`New budget for the whole run, in ${run.cost.currency}`}
+            label={`New total budget (${run.cost.currency})`}
             name="budget_minor"
             required
             value={typedBudget}
             failure={failure}
           />
-          <Button look="primary">Go on</Button>
+          <Button look="primary">Resume run</Button>
         </Form>
       )}
       {goesOn && !run.cancel_requested && (
         <Form action={`/runs/${run.id}/cancel`} look="inline" failure={failure}>
-          <Button look="danger">Cancel the run</Button>
+          <Button look="danger">Cancel run</Button>
         </Form>
       )}
-      {!goesOn && <Button href={`/runs/new?${again}`}>Train again</Button>}
+      {!goesOn && <Button href={`/runs/new?${again}`}>Run again</Button>}
       <Button href={`/runs/compare?ids=${run.id}`}>Compare</Button>
     </div>
   )
 }
 
-/** Where the server warns that a budget comes to its end. */
+/** The server warns at this share of the budget. */
 const budgetMark = 0.75
 
-/** What a run has come to: return, steps, pace, time, cost. */
-function RunFigures({ run }: { run: Run }) {
+/** Return, steps, throughput, time and episodes. */
+function RunMetrics({ run }: { run: Run }) {
   const { progress, state } = run
   return (
-    <Figures>
-      <Figure label="Mean return" note="of the last 100 episodes">
-        <span data-figure="return_mean">{shownOr(progress?.return_mean)}</span>
-      </Figure>
-      <Figure label="Steps" note={progress === null ? 'none yet' : `of ${progress.steps_total.toLocaleString('en')}`}>
-        <span data-figure="steps">{(progress?.steps ?? 0).toLocaleString('en')}</span>
-      </Figure>
-      <Figure label="Throughput" note="steps a second">
-        <span data-figure="steps_per_second">{shownOr(progress?.steps_per_second)}</span>
-      </Figure>
-      <Figure label={state === 'running' ? 'Time left' : 'Trained'} note={timeNote(run)}>
-        <span data-figure={state === 'running' ? 'time_left' : undefined}>{timeOf(run)}</span>
-      </Figure>
-      <Figure label="Episodes">
-        <span data-figure="episodes_total">{(progress?.episodes_total ?? 0).toLocaleString('en')}</span>
-      </Figure>
-    </Figures>
+    <Metrics>
+      <Metric label="Mean return" note="last 100 episodes">
+        <span data-metric="return_mean">{formatOptional(progress?.return_mean)}</span>
+      </Metric>
+      <Metric
+        label="Steps"
+        note={progress === null ? 'not started' : `of ${progress.steps_total.toLocaleString('en')}`}
+      >
+        <span data-metric="steps">{(progress?.steps ?? 0).toLocaleString('en')}</span>
+      </Metric>
+      <Metric label="Throughput" note="steps/s">
+        <span data-metric="steps_per_second">{formatOptional(progress?.steps_per_second)}</span>
+      </Metric>
+      <Metric label={state === 'running' ? 'Time left' : 'Training time'} note={timeNote(run)}>
+        <span data-metric={state === 'running' ? 'time_left' : undefined}>{timeOf(run)}</span>
+      </Metric>
+      <Metric label="Episodes">
+        <span data-metric="episodes_total">{(progress?.episodes_total ?? 0).toLocaleString('en')}</span>
+      </Metric>
+    </Metrics>
   )
 }
 
-function shownOr(value: number | null | undefined): string {
+function formatOptional(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : formatValue(value)
 }
 
 function timeOf({ state, progress }: Run): string {
   if (progress === null) return '–'
-  if (state !== 'running') return durationWords(progress.seconds)
+  if (state !== 'running') return formatDuration(progress.seconds)
   const left = progress.steps_total - progress.steps
-  return progress.steps_per_second > 0 ? durationWords(left / progress.steps_per_second) : '–'
+  return progress.steps_per_second > 0 ? formatDuration(left / progress.steps_per_second) : '–'
 }
 
 function timeNote({ state, progress }: Run): string | undefined {
@@ -349,7 +352,7 @@ function timeNote({ state, progress }: Run): string | undefined {
   return progress === null ? 'starting' : 'at this pace'
 }
 
-/** How far along, and how much of the budget is spent. */
+/** Progress and budget. */
 function RunBars({ run: { progress, cost, state } }: { run: Run }) {
   const done = progress === null ? 0 : progress.steps / progress.steps_total
   const amount = (minor: number) => formatAmount(minor, cost.currency)
@@ -362,7 +365,8 @@ function RunBars({ run: { progress, cost, state } }: { run: Run }) {
           <span>Training</span>
           <span class="mono">{Math.floor(done * 100)}%</span>
         </p>
-        <ShareBar share={done} label={`${Math.floor(done * 100)}% of the steps are done`} />
+        <ProgressBar share={done} label={`${Math.floor(done * 100)}% of steps completed`} />
+        {state === 'completed' && done < 1 && <p class="run-bar-note">Stopped early: all targets were met.</p>}
       </div>
       <div>
         <p class="run-bar-head">
@@ -373,14 +377,14 @@ function RunBars({ run: { progress, cost, state } }: { run: Run }) {
           </span>
         </p>
         {budget_minor === null ? (
-          <p class="run-bar-note">No limit was set.</p>
+          <p class="run-bar-note">No limit</p>
         ) : (
           <>
-            <ShareBar
+            <ProgressBar
               share={spent}
               mark={budgetMark}
               tone={spent >= budgetMark ? 'warning' : 'plain'}
-              label={`${amount(spent_minor)} of ${amount(budget_minor)} are spent`}
+              label={`${amount(spent_minor)} of ${amount(budget_minor)} spent`}
             />
             <p class="run-bar-note">{budgetNote(spent, state)}</p>
           </>
@@ -391,7 +395,7 @@ function RunBars({ run: { progress, cost, state } }: { run: Run }) {
 }
 
 function budgetNote(spent: number, state: Run['state']): string {
-  if (state === 'budget_exceeded') return 'Used up. Raise it to go on from the last checkpoint.'
-  if (spent >= budgetMark) return 'More than three quarters are spent; at the limit the run stops, with a checkpoint.'
-  return 'You are warned at three quarters; at the limit the run stops, with a checkpoint.'
+  if (state === 'budget_exceeded') return 'Budget used up. Raise it to resume from the last checkpoint.'
+  if (spent >= budgetMark) return 'Over 75% spent. At the limit, the run stops with a checkpoint.'
+  return 'Warning at 75%. At the limit, the run stops with a checkpoint.'
 }

@@ -7,12 +7,12 @@ import { LineChart } from '../../components/line-chart.tsx'
 import { EmptyState } from '../../components/messages.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
+import { formatDuration } from '../../format.ts'
 import { useIsland } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
-import { durationWords } from './duration-words.ts'
 import { findRun, isRunId, readPoints, seriesOf } from './read-run.ts'
 
-/** Runs side by side; more cannot be told apart. */
+/** Runs side by side; more lines can't be told apart. */
 const mostCompared = 5
 const account = { access: 'account' } as const
 
@@ -70,45 +70,42 @@ type RunsPageProps = {
 }
 
 const states: { value: Run['state'] | ''; label: string }[] = [
-  { value: '', label: 'Every state' },
+  { value: '', label: 'All states' },
   { value: 'queued', label: 'Queued' },
   { value: 'running', label: 'Running' },
   { value: 'completed', label: 'Completed' },
   { value: 'failed', label: 'Failed' },
-  { value: 'cancelled', label: 'Cancelled' },
+  { value: 'cancelled', label: 'Canceled' },
   { value: 'budget_exceeded', label: 'Out of budget' },
 ]
 
-/** Runs of one's accounts, newest first; those that are ticked can be put beside each other. */
+/** Runs of the visitor's accounts, newest first, with a form to compare them. */
 export function RunsPage({ runs, filter, accounts, next }: RunsPageProps) {
   const filtered = Object.values(filter).some((value) => value !== undefined)
   return (
-    <div class="desk">
-      <div class="desk-head">
+    <div class="workspace">
+      <div class="workspace-head">
         <h1>Runs</h1>
         <Button look="primary" href="/runs/new">
-          Start a run
+          New run
         </Button>
       </div>
       <Filters filter={filter} accounts={accounts} />
       {runs.length === 0 ? (
         filtered ? (
-          <EmptyState title="No run is like that">
-            <a href="/runs">Show all of them</a>
+          <EmptyState title="No matching runs">
+            <a href="/runs">Clear filters</a>
           </EmptyState>
         ) : (
-          <EmptyState
-            title="Runs of training on this server’s machines stand here"
-            command="agentgym train @scope/scenario --remote"
-          >
-            <p>Each with its live curve, what it costs, its checkpoints and its agent.</p>
+          <EmptyState title="No training runs yet" command="agentgym train @scope/scenario --remote">
+            <p>Training runs on this server appear here, with live curve, cost, checkpoints and agent.</p>
           </EmptyState>
         )
       ) : (
         <form method="get" action="/runs/compare" class="run-list">
           <RunTable runs={runs} tickable />
           <div class="run-list-foot">
-            {runs.length > 1 && <Button>Compare what is ticked</Button>}
+            {runs.length > 1 && <Button>Compare selected</Button>}
             {next !== null && <a href={olderAddress(filter, next)}>Older runs</a>}
           </div>
         </form>
@@ -117,7 +114,7 @@ export function RunsPage({ runs, filter, accounts, next }: RunsPageProps) {
   )
 }
 
-/** What is not asked for does not stand in the address. */
+/** Empty filters are left out of the address. */
 function olderAddress(filter: RunFilter, cursor: string): string {
   const asked = Object.entries(filter).filter(([, value]) => value !== undefined)
   return `/runs?${new URLSearchParams([...asked, ['cursor', cursor]])}`
@@ -125,7 +122,7 @@ function olderAddress(filter: RunFilter, cursor: string): string {
 
 function Filters({ filter, accounts }: Pick<RunsPageProps, 'filter' | 'accounts'>) {
   return (
-    <form method="get" action="/runs" class="desk-filter" aria-label="Filter runs">
+    <form method="get" action="/runs" class="workspace-filter" aria-label="Filter runs">
       <label>
         <span class="visually-hidden">State</span>
         <select name="state">
@@ -140,7 +137,7 @@ function Filters({ filter, accounts }: Pick<RunsPageProps, 'filter' | 'accounts'
         <label>
           <span class="visually-hidden">Account</span>
           <select name="account">
-            <option value="">Every account</option>
+            <option value="">All accounts</option>
             {accounts.map((account) => (
               <option value={account} selected={account === filter.account}>
                 {account}
@@ -149,7 +146,7 @@ function Filters({ filter, accounts }: Pick<RunsPageProps, 'filter' | 'accounts'
           </select>
         </label>
       )}
-      <label class="desk-filter-text">
+      <label class="workspace-filter-text">
         <span class="visually-hidden">Scenario</span>
         <input type="text" name="scenario" value={filter.scenario} placeholder="@scope/scenario" spellcheck={false} />
       </label>
@@ -161,7 +158,7 @@ function Filters({ filter, accounts }: Pick<RunsPageProps, 'filter' | 'accounts'
 /** Runs to compare at a glance; `tickable` inside of a form that takes their `ids`. */
 export function RunTable({ runs, tickable = false }: { runs: Run[]; tickable?: boolean }) {
   const tick: Column<Run> = {
-    title: 'Compare',
+    title: 'Select',
     cell: ({ id, note, scenario }) => (
       <input class="run-tick" type="checkbox" name="ids" value={id} aria-label={`Compare ${note ?? scenario.name}`} />
     ),
@@ -205,20 +202,20 @@ function returnOf({ evaluation, progress }: Run): string {
 
 type ComparedRun = { run: Run; points: ProgressEvent[] }
 
-/** Runs side by side: their curves over one axis, and where they differ. */
+/** Curves of several runs over one axis, and a table of where they differ. */
 export function ComparePage({ compared, others }: { compared: ComparedRun[]; others: Run[] }) {
   const names = compared.map(({ run }) => runName(run))
   const goOn = compared.some(({ run }) => run.state === 'queued' || run.state === 'running')
   if (goOn) useIsland('compare-live')
   return (
-    <div class="desk" data-compare-live={goOn ? 'yes' : undefined}>
-      <div class="desk-head">
+    <div class="workspace" data-compare-live={goOn ? 'yes' : undefined}>
+      <div class="workspace-head">
         <h1>Compare runs</h1>
-        <Button href="/runs">All runs</Button>
+        <Button href="/runs">View all runs</Button>
       </div>
       {compared.length === 0 ? (
-        <EmptyState title="Curves of runs stand here over each other">
-          <p>Tick runs in your list, or add them below.</p>
+        <EmptyState title="No runs selected">
+          <p>Select runs in your list, or add one below.</p>
         </EmptyState>
       ) : (
         <>
@@ -234,7 +231,7 @@ export function ComparePage({ compared, others }: { compared: ComparedRun[]; oth
               }))}
             />
           </div>
-          <div data-part="figures">
+          <div data-part="metrics">
             <Table caption="Runs side by side" rows={rowsOf(compared)} columns={columnsOf(compared)} />
           </div>
         </>
@@ -253,7 +250,7 @@ type Row = { name: string; cells: (string | ReturnType<typeof RunState>)[]; diff
 function columnsOf(compared: ComparedRun[]): Column<Row>[] {
   return [
     {
-      title: 'Figure',
+      title: 'Metric',
       heading: true,
       cell: ({ name, differs }) => <span class={differs ? 'differs' : 'dim'}>{name}</span>,
     },
@@ -278,11 +275,11 @@ function rowsOf(compared: ComparedRun[]): Row[] {
     row('Scenario', ({ scenario }) => `${scenario.name}@${scenario.version}`),
     row('Algorithm', ({ algorithm }) => algorithm.toUpperCase()),
     row('Seed', ({ seed }) => String(seed)),
-    row('Evaluated return', ({ evaluation }) => shownOr(evaluation?.return_mean)),
-    row('Mean return', ({ progress }) => shownOr(progress?.return_mean)),
+    row('Evaluated return', ({ evaluation }) => formatOptional(evaluation?.return_mean)),
+    row('Mean return', ({ progress }) => formatOptional(progress?.return_mean)),
     row('Steps', ({ progress }) => (progress?.steps ?? 0).toLocaleString('en')),
-    row('Steps a second', ({ progress }) => shownOr(progress?.steps_per_second)),
-    row('Time', ({ progress }) => (progress === null ? '–' : durationWords(progress.seconds))),
+    row('Throughput (steps/s)', ({ progress }) => formatOptional(progress?.steps_per_second)),
+    row('Time', ({ progress }) => (progress === null ? '–' : formatDuration(progress.seconds))),
     row('Cost', ({ cost }) => formatAmount(cost.spent_minor, cost.currency)),
     // Of the settings, what is not the same.
     ...settings
@@ -291,13 +288,13 @@ function rowsOf(compared: ComparedRun[]): Row[] {
   ]
 }
 
-function shownOr(value: number | null | undefined): string {
+function formatOptional(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : formatValue(value)
 }
 
 function AddRuns({ compared, others }: { compared: ComparedRun[]; others: Run[] }) {
   return (
-    <form class="desk-filter" method="get" action="/runs/compare" aria-label="Add a run">
+    <form class="workspace-filter" method="get" action="/runs/compare" aria-label="Add a run">
       {compared.map(({ run }) => (
         <input type="hidden" name="ids" value={run.id} />
       ))}

@@ -60,8 +60,8 @@ function showAccount(visit: Visit, { failure = null, done = null }: Shown): Resp
 type AccountPageProps = { account: OwnAccount; failure?: FormFailure | null; done?: string | null }
 
 const told: Record<string, string> = {
-  password: 'The password is changed, and every other session has ended.',
-  mail: 'The mail is on its way.',
+  password: 'Password changed. All other sessions have ended.',
+  mail: 'Confirmation email sent.',
 }
 
 /** Who one is here: address and password. */
@@ -73,7 +73,7 @@ export function AccountPage({ account, failure = null, done = null }: AccountPag
       <section aria-labelledby="you">
         <h2 id="you">{account.username}</h2>
         <div class="settings-row">
-          <span>{account.email ?? 'No e-mail address'}</span>
+          <span>{account.email ?? 'No email address'}</span>
           {account.email !== null &&
             (account.email_verified ? (
               <Badge tone="good">confirmed</Badge>
@@ -84,12 +84,12 @@ export function AccountPage({ account, failure = null, done = null }: AccountPag
         </div>
         {account.email !== null && !account.email_verified && (
           <Form action="/settings/account/verification-mail" look="inline">
-            <Button>Send the mail that confirms it</Button>
+            <Button>Send confirmation email</Button>
           </Form>
         )}
       </section>
       <section aria-labelledby="password">
-        <h2 id="password">Change the password</h2>
+        <h2 id="password">Password</h2>
         <Form action="/settings/account/password" failure={failure} fields={['current_password', 'password']}>
           <Field
             label="Current password"
@@ -107,10 +107,10 @@ export function AccountPage({ account, failure = null, done = null }: AccountPag
             minlength={10}
             maxlength={200}
             autocomplete="new-password"
-            help="At least 10 characters. It ends every other session."
+            help="At least 10 characters. Ends all other sessions."
             failure={failure}
           />
-          <Button look="primary">Change the password</Button>
+          <Button look="primary">Change password</Button>
         </Form>
       </section>
     </SettingsFrame>
@@ -124,8 +124,8 @@ export function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
   return (
     <SettingsFrame>
       <section aria-labelledby="sessions">
-        <h2 id="sessions">Browsers that you are logged in with</h2>
-        <p class="lead">One that you do not know is best ended, and the password changed.</p>
+        <h2 id="sessions">Sessions</h2>
+        <p class="lead">If you don't recognize a session, end it and change your password.</p>
         <Table
           caption="Sessions"
           rows={sessions}
@@ -140,15 +140,15 @@ export function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
                 </span>
               ),
             },
-            { title: 'Logged in', cell: ({ created_at }) => <Time at={created_at} /> },
-            { title: 'Ends, if unused', cell: ({ expires_at }) => expires_at.slice(0, 10), wide: true },
+            { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+            { title: 'Expires', cell: ({ expires_at }) => expires_at.slice(0, 10), wide: true },
             {
               title: 'Action',
               cell: ({ id, current }) =>
                 !current && (
                   <Form action="/settings/sessions" look="inline" label={`Session ${id.slice(0, 8)}`}>
                     <Button size="small" look="danger" name="id" value={id}>
-                      End
+                      End session
                     </Button>
                   </Form>
                 ),
@@ -158,7 +158,7 @@ export function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
         {sessions.some(({ current }) => !current) && (
           <Form action="/settings/sessions" look="inline">
             <Button name="id" value="others">
-              End all others
+              End all other sessions
             </Button>
           </Form>
         )}

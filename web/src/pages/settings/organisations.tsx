@@ -53,7 +53,7 @@ type OrganisationsShown = { values?: { username: string; display_name: string };
 function showOrganisations(visit: Visit, { values, failure = null }: OrganisationsShown = {}): Response {
   return visit.page(
     <OrganisationsPage organisations={visit.account?.organisations ?? []} values={values} failure={failure} />,
-    { title: 'Organisations', status: failure?.status, hidden: true },
+    { title: 'Organizations', status: failure?.status, hidden: true },
   )
 }
 
@@ -87,18 +87,18 @@ export function OrganisationsPage({ organisations, values, failure = null }: Org
   return (
     <SettingsFrame>
       <section aria-labelledby="organisations">
-        <h2 id="organisations">Organisations</h2>
+        <h2 id="organisations">Organizations</h2>
         {organisations.length === 0 ? (
-          <EmptyState title="Organisations own packages, runs and money together">
-            <p>Each has a scope of its own, and members with roles.</p>
+          <EmptyState title="No organizations yet">
+            <p>Organizations share packages, runs and a balance. Each has its own scope and members with roles.</p>
           </EmptyState>
         ) : (
           <Table
-            caption="Organisations and your roles"
+            caption="Organizations and your roles"
             rows={organisations}
             columns={[
               {
-                title: 'Organisation',
+                title: 'Organization',
                 heading: true,
                 cell: ({ username }) => <a href={`/settings/organisations/${username}`}>{username}</a>,
               },
@@ -109,18 +109,24 @@ export function OrganisationsPage({ organisations, values, failure = null }: Org
         )}
       </section>
       <section aria-labelledby="new-organisation">
-        <h2 id="new-organisation">Make an organisation</h2>
+        <h2 id="new-organisation">Create organization</h2>
         <Form action="/settings/organisations" failure={failure} fields={['username', 'display_name']}>
           <Field
             label="Name"
             name="username"
             required
             value={values?.username}
-            help="Its scope: @name/package. It cannot be changed."
+            help="Used as the scope: @name/package. Can't be changed."
             failure={failure}
           />
-          <Field label="Shown as" name="display_name" maxlength={80} value={values?.display_name} failure={failure} />
-          <Button look="primary">Make the organisation</Button>
+          <Field
+            label="Display name"
+            name="display_name"
+            maxlength={80}
+            value={values?.display_name}
+            failure={failure}
+          />
+          <Button look="primary">Create organization</Button>
         </Form>
       </section>
     </SettingsFrame>
@@ -141,10 +147,10 @@ type OrganisationPageProps = {
 }
 
 const roles: { value: Role; label: string }[] = [
-  { value: 'viewer', label: 'viewer: sees what is private' },
-  { value: 'member', label: 'member: publishes, trains' },
-  { value: 'admin', label: 'admin: manages packages and members' },
-  { value: 'owner', label: 'owner: everything' },
+  { value: 'viewer', label: 'Viewer: can view private packages and runs' },
+  { value: 'member', label: 'Member: can publish and train' },
+  { value: 'admin', label: 'Admin: can manage packages and members' },
+  { value: 'owner', label: 'Owner: full access' },
 ]
 
 /** Members of an organisation and their roles. */
@@ -167,7 +173,7 @@ export function OrganisationPage({ organisation, values, failure = null }: Organ
       </section>
       {manages && (
         <section aria-labelledby="add">
-          <h2 id="add">Add a member, or change a role</h2>
+          <h2 id="add">Add or change a member</h2>
           <Form action={`/settings/organisations/${username}/members`} failure={failure} fields={['username', 'role']}>
             <Field label="Username" name="username" required value={values?.username} failure={failure} />
             <Field
@@ -176,7 +182,7 @@ export function OrganisationPage({ organisation, values, failure = null }: Organ
               required
               value={values?.role ?? 'member'}
               options={roles}
-              help="Only owners give and take the role of owner."
+              help="Only owners can grant or remove the owner role."
               failure={failure}
             />
             <Button look="primary">Save</Button>

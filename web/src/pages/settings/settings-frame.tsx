@@ -6,8 +6,8 @@ const tabs = [
   { href: '/settings/account', title: 'Account' },
   { href: '/settings/sessions', title: 'Sessions' },
   { href: '/settings/tokens', title: 'Tokens' },
-  { href: '/settings/organisations', title: 'Organisations' },
-  { href: '/settings/spending', title: 'Spend limits' },
+  { href: '/settings/organisations', title: 'Organizations' },
+  { href: '/settings/spending', title: 'Spending limits' },
 ]
 
 /** What stands around every page of settings. */
@@ -15,7 +15,7 @@ export function SettingsFrame({ children }: { children?: Html }) {
   const { path } = usePage()
   const current = tabs.find(({ href }) => path === href || path.startsWith(`${href}/`))
   return (
-    <div class="desk">
+    <div class="workspace">
       <h1>Settings</h1>
       <Tabs tabs={tabs} current={current?.href ?? ''} label="Settings" />
       <div class="settings-page">{children}</div>

@@ -27,10 +27,10 @@ export const tokenRoutes = [
     let made = { name: '', token: '' }
     const failure = await attempt(async () => {
       const cap = optionalFormAmount(form, 'amount_minor', visit.host.currency) ?? null
-      if (values.scopes.length === 0) throw invalidField('scopes', 'tick what it may do')
+      if (values.scopes.length === 0) throw invalidField('scopes', 'select at least one scope')
       made = await makeToken(visit, values, cap)
     })
-    // Not by a redirect: it stands in no address, and nowhere once this page is left.
+    // No redirect: the token must not appear in an address, and is gone once this page is left.
     return showTokens(visit, failure === null ? { made } : { values, failure })
   }),
 
@@ -43,7 +43,7 @@ export const tokenRoutes = [
   }),
 ]
 
-/** With its cap, or not at all: one that could not be capped is revoked before anybody has seen it. */
+/** With its spending limit, or not at all: a token whose limit could not be set is revoked. */
 async function makeToken({ api }: Visit, values: TokenValues, capMinor: number | null) {
   const scopes = values.scopes as TokenScope[]
   const body = { name: values.name, scopes, expires_in_days: Number(values.days) }
@@ -86,35 +86,35 @@ type TokensPageProps = {
   caps: SpendCap[]
   values?: TokenValues
   failure?: FormFailure | null
-  /** The only time that it is shown. */
+  /** Shown only once. */
   made?: { name: string; token: string } | null
 }
 
 const nothingTyped: TokenValues = { name: '', days: '90', scopes: [], cap: '', period: 'month' }
 
-/** Tokens for programs: what there is, and one more. */
+/** Access tokens, and the form that creates one. */
 function TokensPage({ tokens, caps, values = nothingTyped, failure = null, made = null }: TokensPageProps) {
   return (
     <SettingsFrame>
       {made !== null && (
         <section aria-labelledby="made">
-          <h2 id="made">The token {made.name}</h2>
-          <Notice kind="success">Copy it now: it is shown this once, and stored nowhere as it is.</Notice>
-          <Command text={made.token} label="Copy the token" />
+          <h2 id="made">Token {made.name}</h2>
+          <Notice kind="success">Copy the token now. It won't be shown again.</Notice>
+          <Command text={made.token} label="Copy token" />
         </section>
       )}
       <section aria-labelledby="tokens">
         <h2 id="tokens">Tokens</h2>
         {tokens.length === 0 ? (
-          <EmptyState title="Tokens let programs and workers act as you" command="agentgym login">
-            <p>The command line makes its own when you log in. For anything else, make one below.</p>
+          <EmptyState title="No tokens yet" command="agentgym login">
+            <p>Tokens let scripts, CI and workers act as you. The CLI creates its own at login.</p>
           </EmptyState>
         ) : (
           <TokenTable tokens={tokens} caps={caps} />
         )}
       </section>
       <section aria-labelledby="new-token">
-        <h2 id="new-token">Make a token</h2>
+        <h2 id="new-token">Create token</h2>
         <NewToken values={values} failure={failure} />
       </section>
     </SettingsFrame>
@@ -126,7 +126,7 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
   const capsOf = (id: string) => caps.filter(({ token }) => token?.id === id)
   return (
     <Table
-      caption="Tokens and what they may do"
+      caption="Tokens"
       rows={tokens}
       columns={[
         {
@@ -141,7 +141,7 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
           ),
         },
         {
-          title: 'May spend',
+          title: 'Spending limit',
           cell: ({ id }) =>
             capsOf(id)
               .map((cap) => `${formatAmount(cap.amount_minor, host.currency)} ${periodWords[cap.period]}`)
@@ -150,12 +150,12 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
         },
         {
           title: 'Last used',
-          cell: ({ last_used_at }) => (last_used_at === null ? 'never' : <Time at={last_used_at} />),
+          cell: ({ last_used_at }) => (last_used_at === null ? 'Never' : <Time at={last_used_at} />),
           wide: true,
         },
         {
-          title: 'Until',
-          cell: ({ expires_at }) => <span class="nowrap">{expires_at?.slice(0, 10) ?? 'for good'}</span>,
+          title: 'Expires',
+          cell: ({ expires_at }) => <span class="nowrap">{expires_at?.slice(0, 10) ?? 'Never'}</span>,
           wide: true,
         },
         {
@@ -173,7 +173,7 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
   )
 }
 
-const periodWords: Record<SpendCap['period'], string> = { day: 'a day', month: 'a month', total: 'in all' }
+const periodWords: Record<SpendCap['period'], string> = { day: 'per day', month: 'per month', total: 'in total' }
 
 function NewToken({ values, failure }: { values: TokenValues; failure: FormFailure | null }) {
   const { host, account } = usePage()
@@ -189,11 +189,11 @@ function NewToken({ values, failure }: { values: TokenValues; failure: FormFailu
         required
         maxlength={80}
         value={values.name}
-        help="Where it is used."
+        help="For example, where the token is used."
         failure={failure}
       />
       <fieldset class="scope-boxes">
-        <legend>What it may do</legend>
+        <legend>Scopes</legend>
         {Object.entries(tokenScopes)
           .filter(([scope]) => scope !== 'worker' || account?.operator)
           .map(([scope, meaning]) => (
@@ -208,7 +208,7 @@ function NewToken({ values, failure }: { values: TokenValues; failure: FormFailu
         {failure?.fields.scopes !== undefined && <p class="field-message">{failure.fields.scopes}</p>}
       </fieldset>
       <Field
-        label="Days that it lasts"
+        label="Expires after (days)"
         name="expires_in_days"
         type="number"
         min="1"
@@ -218,25 +218,25 @@ function NewToken({ values, failure }: { values: TokenValues; failure: FormFailu
         failure={failure}
       />
       <Field
-        label={`Most that it may spend, in ${host.currency}`}
+        label={`Spending limit (${host.currency})`}
         name="amount_minor"
         value={values.cap}
-        help="Left empty, as much as the account."
+        help="Default: the account's limits."
         failure={failure}
       />
       <Field
-        label="Within"
+        label="Limit period"
         name="period"
         required
         value={values.period}
         options={[
-          { value: 'day', label: 'a day' },
-          { value: 'month', label: 'a month' },
-          { value: 'total', label: 'its whole life' },
+          { value: 'day', label: 'Day' },
+          { value: 'month', label: 'Month' },
+          { value: 'total', label: 'Lifetime of the token' },
         ]}
         failure={failure}
       />
-      <Button look="primary">Make the token</Button>
+      <Button look="primary">Create token</Button>
     </Form>
   )
 }

@@ -39,8 +39,8 @@ describe('runs', () => {
     expect(list.text).toContain(`href="${address}"`)
     expect(list.text).not.toContain('<img src=x')
     expect((await owner.submit(address, `${address}/cancel`, {})).status).toBe(303)
-    expect((await owner.get(address)).text).toContain('cancelled')
-    expect((await owner.get('/runs?state=queued')).text).toContain('No run is like that')
+    expect((await owner.get(address)).text).toContain('canceled')
+    expect((await owner.get('/runs?state=queued')).text).toContain('No matching runs')
   })
 
   it('are nobody else’s to see, compare, cancel or pay for', async () => {
@@ -75,8 +75,8 @@ describe('runs', () => {
 
   it('sent twice are one run', async () => {
     const { text } = await owner.get('/runs/new')
-    const once = /name="once" value="([^"]+)"/.exec(text)?.[1] ?? ''
-    const sent = { scenario: '@acme/pole', once, form_token: await owner.formToken('/runs/new') }
+    const once = /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    const sent = { scenario: '@acme/pole', idempotency_key: once, form_token: await owner.formToken('/runs/new') }
     const [first, second] = [await owner.post('/runs/new', sent), await owner.post('/runs/new', sent)]
     expect(leadsTo(first)).toMatch(/^\/runs\/[0-9a-f-]{36}$/)
     expect(leadsTo(second)).toBe(leadsTo(first))
@@ -101,9 +101,9 @@ describe('runs', () => {
     await trainABit(site)
     const { text, headers } = await owner.get(address)
     expect(text).toContain('<path class="chart-line chart-line-1" d="M')
-    expect(text).toMatch(/data-figure="return_mean">30</)
-    expect(text).toMatch(/data-figure="steps">300</)
-    expect(text).toContain('trains it from the start')
+    expect(text).toMatch(/data-metric="return_mean">30</)
+    expect(text).toMatch(/data-metric="steps">300</)
+    expect(text).toContain('Training on')
     expect(text).toContain('Reload every 10 seconds')
     expect(headers.get('refresh')).toBeNull()
     const reloading = await owner.get(`${address}?refresh=10`)
@@ -127,7 +127,7 @@ describe('settings', () => {
     expect(made.headers.get('cache-control')).toBe('no-store')
     const { text } = await owner.get(page)
     expect(text).not.toContain(token)
-    expect(text).toContain('$20.00 a month')
+    expect(text).toContain('$20.00 per month')
     const id = /name="id" value="([0-9a-f-]{36})"[^>]*>Revoke/.exec(text)?.[1] ?? ''
     expect((await owner.submit(page, '/settings/tokens/revoke', { id })).status).toBe(303)
   })
@@ -135,7 +135,7 @@ describe('settings', () => {
   it('make no token that may do nothing, or whose cap is no amount', async () => {
     const page = '/settings/tokens'
     const without = await owner.submit(page, page, { name: 'idle', expires_in_days: '7' })
-    expect(without.text).toContain('Tick what it may do.')
+    expect(without.text).toContain('Select at least one scope.')
     const fields = { name: 'rich', expires_in_days: '7', scopes: 'market:buy', amount_minor: 'all' }
     expect((await owner.submit(page, page, fields)).text).toContain('All is not an amount of money')
     const tokens = (await (await owner.api('GET', '/v1/tokens')).json()) as { tokens: { name: string }[] }
@@ -147,11 +147,11 @@ describe('settings', () => {
     await site.browserOf('mover')
     const page = '/settings/sessions'
     const { text } = await here.get(page)
-    expect(text.match(/>End</g)).toHaveLength(2)
+    expect(text.match(/>End session</g)).toHaveLength(2)
     expect(text.match(/this browser/g)).toHaveLength(1)
     await here.submit(page, page, { id: 'others' })
     expect((await there.get(page)).headers.get('location')).toMatch(/^\/login/)
-    expect((await here.get(page)).text).not.toContain('>End<')
+    expect((await here.get(page)).text).not.toContain('>End session<')
   })
 
   it('change a password, and tell what was wrong with one', async () => {
@@ -170,7 +170,7 @@ describe('settings', () => {
       password: `new ${password}`,
     })
     expect(leadsTo(changed)).toBe('/settings/account?done=password')
-    expect((await browser.get('/settings/account?done=password')).text).toContain('The password is changed')
+    expect((await browser.get('/settings/account?done=password')).text).toContain('Password changed')
   })
 
   it('keep an organisation’s members, who see each other and no more than their role', async () => {
@@ -180,7 +180,7 @@ describe('settings', () => {
     expect((await owner.submit(`${page}/guild`, members, { username: 'other', role: 'member' })).status).toBe(303)
     const seen = await other.get(`${page}/guild`)
     expect(seen.text).toContain('>other<')
-    expect(seen.text).not.toContain('Add a member')
+    expect(seen.text).not.toContain('Add or change a member')
     const form_token = await other.formToken(page)
     const refused = await other.post(members, { form_token, username: 'other', role: 'owner' })
     expect(refused.status).toBe(422)
@@ -204,7 +204,7 @@ describe('publishers', () => {
     expect(leadsTo(await site.browser().get('/@ACME'))).toBe('/@acme')
     expect((await site.browser().get('/@nobody-at-all')).status).toBe(404)
     expect((await site.browser().get(`/@${encodeURIComponent(hostile)}`)).text).not.toContain('<img src=x')
-    expect((await site.browser().get('/@other')).text).toContain('has published nothing yet')
+    expect((await site.browser().get('/@other')).text).toContain('published anything yet')
   })
 })
 
