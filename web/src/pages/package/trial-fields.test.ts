@@ -67,7 +67,7 @@ describe('fields of a trial', () => {
     expect([field.kind, others]).toEqual(['json', []])
     expect(JSON.parse(field.value)).toEqual([0.5, ...Array.from({ length: 24 }, () => 0)])
     expect(askedOf(leaves, [field], { observation: '[[1]]' })).toEqual([[1]])
-    const fields = [{ field: 'observation', message: expect.stringContaining('this is no JSON') }]
+    const fields = [{ field: 'observation', message: expect.stringContaining('invalid JSON') }]
     expect(() => askedOf(leaves, [field], { observation: '[1,' })).toThrow(
       expect.objectContaining({ code: 'request_invalid', data: { fields } }),
     )

@@ -25,7 +25,7 @@ describe('a line of the log', () => {
     const again = { ...running, price_minor_per_hour: 250, from_iteration: 40 }
     expect(line({ type: 'running', data: again })).toBe('Training on gpu-1 from iteration 40, €2.50 per hour.')
     expect(line({ type: 'queued', data: { reason: 'lease_expired', message: null } })).toContain(
-      'not heard of any more',
+      'lost contact with the worker',
     )
     expect(line({ type: 'budget_exceeded', data: { spent_minor: 100, budget_minor: 100 } })).toContain('€1.00 of €1.00')
     expect(line({ type: 'failed', data: { error: { code: 'internal_error', message: 'Why.' } } })).toBe('Failed. Why.')
@@ -35,7 +35,7 @@ describe('a line of the log', () => {
   it.each([
     [{ return_mean: null, episodes: 0, success: { ok: null } }, 'no completed episode over 0 episodes.'],
     [{ return_mean: 475, episodes: 100, success: { ok: true } }, 'mean return 475 over 100 episodes, success.'],
-    [{ return_mean: 12.5, episodes: 100, success: { ok: false } }, '12.5 over 100 episodes, targets missed.'],
+    [{ return_mean: 12.5, episodes: 100, success: { ok: false } }, '12.5 over 100 episodes, targets not met.'],
   ])('tells of an evaluation %o', (evaluation, words) => {
     expect(line({ type: 'evaluation', data: { iteration: 1, steps: 1_000, evaluation } })).toContain(words)
   })
