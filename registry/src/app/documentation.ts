@@ -1,4 +1,4 @@
-import { errorCatalogue } from '@agentgym/contract'
+import { errorCatalogue, sampleEpisodeSchema } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { html } from 'hono/html'
 import type { Env } from '../core/http/env.ts'
@@ -75,6 +75,8 @@ export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, v
     bearerFormat: 'agt_…',
     description: 'A token of an account, with scopes.',
   })
+  // A component takes the form in which it is met first. A copy, because the contract's schemas know nothing of OpenAPI.
+  app.openAPIRegistry.register('SampleEpisode', sampleEpisodeSchema.clone())
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
