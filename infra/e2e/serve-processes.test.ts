@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, expect, it } from 'vitest'
 import { parseExposition } from '../../registry/src/app/testing/parse-exposition.ts'
-import { runCli } from '../../sdk/cli/test/run-cli.ts'
+import { runCliProcess } from '../../sdk/cli/test/run-cli.ts'
 import { repositoryRoot } from '../checks/repository-files.ts'
 
 type LogLine = { message: string; process?: number; signal?: string; path?: string }
@@ -209,8 +209,8 @@ it('what no process can start with is said once, as by a single process', async 
   const environment = { DATABASE_URL: 'postgresql://agentgym@127.0.0.1:9/agentgym', AGENTGYM_HOME: folder }
   const words = ['serve', '--port', '0', '--data', folder, '--json']
   const [alone, two] = await Promise.all([
-    runCli(words, { environment }),
-    runCli([...words, '--processes', '2'], { environment }),
+    runCliProcess(words, { environment }),
+    runCliProcess([...words, '--processes', '2'], { environment }),
   ])
   expect(alone.lines).toEqual([{ error: expect.objectContaining({ code: 'database_unavailable' }) }])
   expect({ status: two.status, lines: two.lines, stderr: two.stderr }).toEqual({
@@ -222,7 +222,7 @@ it('what no process can start with is said once, as by a single process', async 
 
 it('the embedded database is for one process', async () => {
   const environment = { DATABASE_URL: '', AGENTGYM_HOME: folder, AGENTGYM_PROCESSES: '2' }
-  const { status, lines } = await runCli(['serve', '--port', '0', '--data', folder, '--json'], { environment })
+  const { status, lines } = await runCliProcess(['serve', '--port', '0', '--data', folder, '--json'], { environment })
   expect(status).toBe(2)
   expect(lines).toEqual([
     { error: expect.objectContaining({ code: 'config_invalid', data: { field: 'AGENTGYM_PROCESSES' } }) },

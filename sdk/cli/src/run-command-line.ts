@@ -75,7 +75,7 @@ function usageError(error: CommanderError, words: readonly string[], program: Co
   const suggestion = /Did you mean (.*?)\?\)$/.exec(rest.join(' '))?.[1]
   const command = words.find((word) => !word.startsWith('-'))
   const known = program.commands.find((candidate) => candidate.name() === command)
-  const help = `agentgym ${known ? `${command} ` : ''}--help shows what there is.`
+  const help = `Run agentgym ${known ? `${command} ` : ''}--help for usage.`
   // The parser asks for help to be shown where a command is left out.
   const message = error.code === 'commander.help' ? missingCommand(known, words) : parserMessage
   return new AgentGymError({
@@ -88,6 +88,6 @@ function usageError(error: CommanderError, words: readonly string[], program: Co
 
 function missingCommand(group: Command | undefined, words: readonly string[]): string {
   const at = words.indexOf('help')
-  if (!group) return at >= 0 && at + 1 < words.length ? `unknown command '${words[at + 1]}'` : 'no command was given'
-  return `${group.name()} needs one of its commands: ${group.commands.map((command) => command.name()).join(', ')}`
+  if (!group) return at >= 0 && at + 1 < words.length ? `unknown command '${words[at + 1]}'` : 'no command given'
+  return `agentgym ${group.name()} needs a command: ${group.commands.map((command) => command.name()).join(', ')}`
 }

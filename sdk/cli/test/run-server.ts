@@ -22,7 +22,7 @@ export type RunServer = {
   run: Run
   /** What was asked, such as `POST /v1/runs`, with the body. */
   requests: { line: string; body: unknown; key: string | undefined }[]
-  /** Tells an event to whoever watches, and changes the run as `change` says. */
+  /** Sends an event to all watchers, and applies `change` to the run. */
   emit<Type extends RunEvent['type']>(
     type: Type,
     data: Extract<RunEvent, { type: Type }>['data'],
@@ -143,7 +143,7 @@ export async function startRunServer(options: RunServerOptions = {}): Promise<Ru
   }
 }
 
-/** A run as it was scripted, and whoever watches it. */
+/** The scripted run and its watchers. */
 class ScriptedRun {
   run: Run
   readonly #events: RunEvent[] = []

@@ -10,7 +10,7 @@ export type ServedRuns = {
   folder: string
   /** The server of this test; it ends with it. */
   serve(options?: RunServerOptions): Promise<RunServer>
-  /** The command, as somebody who is logged in there. */
+  /** Runs a command as a user who is logged in to the server. */
   agentgym(words: string[], options?: CliOptions): Promise<CliResult>
 }
 

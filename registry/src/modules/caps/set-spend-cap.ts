@@ -102,7 +102,7 @@ async function requireOwnToken(query: Queries, accountId: string, id: string): P
     throw new AgentGymError({
       code: 'token_not_found',
       message: `The account has no token ${id}.`,
-      hint: '`agentgym tokens` lists them; organisations have none of their own.',
+      hint: 'Your tokens are listed on the site, under Settings. Organizations have no tokens.',
       data: { id },
     })
 }

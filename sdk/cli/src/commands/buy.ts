@@ -32,7 +32,7 @@ type BuyFlags = { org?: string; max?: string; yes?: boolean; checkout?: boolean 
 export async function buy(name: string, flags: BuyFlags, context: CommandContext): Promise<void> {
   const target = requirePackageTarget(name)
   const connection = await findConnection(context)
-  if (connection.token === null) throw nobody(connection, target)
+  if (connection.token === null) throw notLoggedIn(connection, target)
   const offer = await readOffer(connection, target, flags.org)
   if (offer.entitled) return printHeld(offer, context)
   if (offer.price.kind === 'per_run') throw paidByRun(offer)
@@ -50,7 +50,7 @@ export async function buy(name: string, flags: BuyFlags, context: CommandContext
   if (order !== undefined) printBought(order, offer, context)
 }
 
-function nobody({ server }: Connection, { name }: PackageTarget): AgentGymError {
+function notLoggedIn({ server }: Connection, { name }: PackageTarget): AgentGymError {
   return new AgentGymError({
     code: 'unauthenticated',
     message: `log in to ${server} to buy ${name}`,

@@ -32,7 +32,7 @@ export async function evaluate(target: string, flags: EvalFlags, context: Comman
   const played = safeText(`${manifest.scenario.name}@${manifest.scenario.version}`, 240)
   const episodes =
     flags.episodes === undefined ? 'held-out episodes' : `${formatCount(flags.episodes)} held-out episodes`
-  context.print(`${terminal.symbols.next} Evaluate ${safeText(shown)} on ${terminal.paint.bold(played)}, ${episodes}`)
+  context.print(`${terminal.symbols.next} Evaluating ${safeText(shown)} on ${terminal.paint.bold(played)}, ${episodes}`)
 
   const evaluation = await playAgent(folder, manifest, flags, context)
   context.printJson(evaluation)

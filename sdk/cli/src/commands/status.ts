@@ -33,8 +33,8 @@ const kinds = [
 /** The server's queue and workers, and the user's runs. No line is wider than the terminal. */
 export function statusLines(server: string, status: ServerStatus, terminal: Terminal, nowMs: number): string[] {
   const { paint, symbols } = terminal
-  const heard = status.workers.filter(({ state }) => state !== 'silent').length
-  const title = `${safeText(server, 200)} ${symbols.dot} ${formatCount(heard)} worker${heard === 1 ? '' : 's'}`
+  const active = status.workers.filter(({ state }) => state !== 'silent').length
+  const title = `${safeText(server, 200)} ${symbols.dot} ${formatCount(active)} worker${active === 1 ? '' : 's'}`
   return [
     paint.bold(fitText(title, terminal.columns() - 1, symbols.ellipsis)),
     ...queueLines(status, terminal),

@@ -110,7 +110,7 @@ function rateText(state: RunState, terminal: Terminal): string {
   const left = secondsLeft(progress)
   return [
     `${formatCount(progress.steps_per_second)} steps/s`,
-    `${formatDuration(progress.seconds)} gone`,
+    `${formatDuration(progress.seconds)} elapsed`,
     ...(left ? [`${formatDuration(left)} left`] : []),
     ...(cost === undefined ? [] : [cost]),
     `${formatCount(progress.episodes_total)} episodes`,

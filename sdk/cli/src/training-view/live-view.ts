@@ -113,10 +113,10 @@ export function stageText({ progress, remote }: RunState, stopping: boolean): st
 function barLine(state: RunState, terminal: Terminal, width: number): string {
   const { steps = 0, steps_total: total = 1 } = state.progress ?? {}
   const fraction = steps / total
-  const percent = `${Math.floor(fraction * 100)}%`.padStart(4)
+  const percent = `${Math.floor(fraction * 100)}%`.padStart(5)
   const counts = `  ${formatCount(steps)} / ${formatCount(total)} steps`
   const room = width - percent.length - counts.length - 1
-  if (room < 8) return fitText(`${percent}${counts}`, width, terminal.symbols.ellipsis)
+  if (room < 8) return fitText(`${percent.trim()}${counts}`, width, terminal.symbols.ellipsis)
   return `${progressBar(fraction, Math.min(room, 40), terminal)}${percent}${counts}`
 }
 
@@ -124,7 +124,7 @@ function rateLine(state: RunState, terminal: Terminal, width: number): string {
   const { progress } = state
   if (!progress) return ''
   const left = secondsLeft(progress)
-  const parts = [`${formatCount(progress.steps_per_second)} steps/s`, `${formatDuration(progress.seconds)} gone`]
+  const parts = [`${formatCount(progress.steps_per_second)} steps/s`, `${formatDuration(progress.seconds)} elapsed`]
   if (left) parts.push(`${formatDuration(left)} left`)
   const cost = state.remote === null ? undefined : costText(state.remote.run)
   if (cost !== undefined) parts.push(cost)

@@ -91,14 +91,14 @@ describe('the dashboard at 80 × 24', () => {
       'explained variance',
     ])
       expect(screen).toContain(loss)
-    expect(screen).toContain('q leave')
+    expect(screen).toContain('q close')
     expect(screen).toMatch(/[\u2801-\u28ff]{5}/)
   })
 
   it('says what it waits for', () => {
     expect(draw(stateAfter(0))).toContain('Starting the sandbox')
     expect(draw(stateAfter(0.5), true)).toContain('Stopping; writing the checkpoint')
-    expect(draw(stateAfter(1))).toContain('Playing held-out episodes')
+    expect(draw(stateAfter(1))).toContain('Evaluating on held-out episodes')
   })
 })
 
@@ -118,7 +118,7 @@ describe('plain lines', () => {
 
   it('say first what will happen, last what to do next, and are few', () => {
     const written = lines(20)
-    expect(written[0]).toBe('→ Train on @agentgym/cart-pole@1.0.0 with ppo, 100,000 steps, seed 1')
+    expect(written[0]).toBe('→ Training on @agentgym/cart-pole@1.0.0 with ppo, 100,000 steps, seed 1')
     expect(written[1]).toContain('agents/cart-pole')
     expect(written.at(-1)).toBe('→ Evaluate it: agentgym eval agents/cart-pole')
     const progressLines = written.filter((line) => /^ *\d+%/.test(line))
@@ -167,9 +167,9 @@ describe('the result', () => {
     expect(lines[2]).toBe('  ✗ cost_reduction -, target 0.3, missed')
   })
 
-  it('claims no success where the scenario sets no target', () => {
+  it('claims no success where the scenario has no targets', () => {
     expect(resultLines(withSuccess(null, []), terminalOf(80), { out: 'agents/cart-pole' })[0]).toContain(
-      'the scenario sets no target',
+      'the scenario has no targets',
     )
   })
 })

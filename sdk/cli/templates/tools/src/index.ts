@@ -6,7 +6,7 @@ import { box, defineToolScenario, dict, discrete, text, tool } from '@agentgym/s
 
 const desks = ['billing', 'engineering'] as const
 
-/** What people write, by the desk that it is for; null is for nobody. */
+/** Messages and the team that handles each; null if none does. */
 const messages: { desk: (typeof desks)[number] | null; openings: string[] }[] = [
   {
     desk: 'billing',
