@@ -9,12 +9,8 @@ export {
   syntheticPackages,
   syntheticQueries,
 } from './modules/catalog/testing/synthetic-packages.ts'
-export { openAccounts } from './modules/ledger/accounts.store.ts'
-export { applyTransfers } from './modules/ledger/apply-transfers.ts'
-export { auditLedger } from './modules/ledger/audit-ledger.ts'
-export { foldHotAccounts } from './modules/ledger/fold-hot-accounts.ts'
-export { splitSale } from './modules/ledger/rules/split-sale.ts'
+export { applyTransfers, auditLedger, foldHotAccounts, openAccounts, splitSale } from './modules/ledger/index.ts'
 export { insertOwners } from './modules/ledger/testing/insert-owners.ts'
-export { auditMarket } from './modules/orders/audit-market.ts'
+export { auditMarket } from './modules/orders/index.ts'
 export { openBenchMarket } from './modules/orders/testing/bench-market.ts'
 export { keepReadmeHtml, markdownHtml } from './modules/packages/index.ts'

@@ -5,7 +5,7 @@ import { type AppServices, openAppServices } from '../../registry/src/app/app-se
 import type { Database } from '../../registry/src/core/database/database.ts'
 import { createProcessMetrics } from '../../registry/src/core/observability/process-metrics.ts'
 import type { Mail, ServerConfig } from '../../registry/src/core/services.ts'
-import { openDiskObjectStore } from '../../registry/src/core/storage/disk/disk-object-store.ts'
+import { openDiskObjectStore } from '../../registry/src/core/storage/disk-object-store.ts'
 import { ReadmeRenderer } from '../../registry/src/modules/packages/documents/readme-renderer.ts'
 import { runFolder } from './run-folder.ts'
 

@@ -2,32 +2,24 @@ import type { Hono } from 'hono'
 import type { Env } from '../core/http/env.ts'
 import { idempotencyTasks } from '../core/idempotency/idempotency.ts'
 import type { Module } from '../core/module.ts'
-import type { ScheduledTask } from '../core/scheduled-tasks/scheduled-tasks.ts'
-import { backgroundSettled } from '../core/scheduled-tasks/scheduled-tasks.ts'
+import { backgroundSettled, type ScheduledTask } from '../core/scheduled-tasks/scheduled-tasks.ts'
 import { accountRoutes } from '../modules/accounts/accounts.routes.ts'
 import { accountTasks } from '../modules/accounts/accounts.tasks.ts'
-import { capRoutes } from '../modules/caps/caps.routes.ts'
 import { catalogModule } from '../modules/catalog/index.ts'
-import { earningsRoutes } from '../modules/earnings/earnings.routes.ts'
 import { callDesk } from '../modules/hosting/call-desk.ts'
 import { chatRoutes } from '../modules/hosting/chat.routes.ts'
 import { hostedCallRoutes } from '../modules/hosting/hosted-calls.routes.ts'
 import { hostingUpkeep } from '../modules/hosting/hosting-upkeep.ts'
 import { jobRoutes } from '../modules/jobs/jobs.routes.ts'
 import { jobUpkeep } from '../modules/jobs/upkeep.ts'
-import { ledgerUpkeep } from '../modules/ledger/ledger-upkeep.ts'
-import { meteringRoutes } from '../modules/metering/metering.routes.ts'
-import { meteringUpkeep } from '../modules/metering/metering-upkeep.ts'
+import { ledgerModule } from '../modules/ledger/index.ts'
+import { meteringModule } from '../modules/metering/index.ts'
 import { moderationModule } from '../modules/moderation/index.ts'
 import { npmModule } from '../modules/npm/index.ts'
-import { orderRoutes } from '../modules/orders/orders.routes.ts'
-import { ordersUpkeep } from '../modules/orders/orders-upkeep.ts'
+import { ordersModule } from '../modules/orders/index.ts'
 import { checkJobs, packagesModule } from '../modules/packages/index.ts'
-import { judgeMoneyPlace } from '../modules/payments/judge-money-place.ts'
-import { paymentRoutes } from '../modules/payments/payments.routes.ts'
-import { paymentsUpkeep } from '../modules/payments/payments-upkeep.ts'
-import { priceUpkeep } from '../modules/prices/price-upkeep.ts'
-import { priceRoutes } from '../modules/prices/prices.routes.ts'
+import { paymentsModule, requireMoneyDatabase } from '../modules/payments/index.ts'
+import { pricesModule } from '../modules/prices/index.ts'
 import { reviewsModule } from '../modules/reviews/index.ts'
 import { rpcRoutes } from '../modules/runs/rpc.routes.ts'
 import { runDataRoutes } from '../modules/runs/run-data.routes.ts'
@@ -53,10 +45,15 @@ export type Rooms = {
 }
 
 export async function openRooms(services: AppServices): Promise<Rooms> {
-  await judgeMoneyPlace(services)
+  await requireMoneyDatabase(services)
   await ensureSigningKey(services)
   const jobs = [checkJobs(services), evaluateJobs(services), trainJobs(services)]
   const modules: Module[] = [
+    ledgerModule(services),
+    pricesModule(services),
+    ordersModule(services),
+    paymentsModule(services),
+    meteringModule(services),
     packagesModule(services),
     reviewsModule(services),
     moderationModule(services),
@@ -73,14 +70,8 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
       trainingJobRoutes(services),
       evaluateJobRoutes(services),
       verificationRoutes(services),
-      meteringRoutes(services),
       hostedCallRoutes(services),
       chatRoutes(services),
-      priceRoutes(services),
-      orderRoutes(services),
-      paymentRoutes(services),
-      earningsRoutes(services),
-      capRoutes(services),
       ...modules.flatMap(({ routes }) => routes),
     ],
     upkeep: [
@@ -88,13 +79,8 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
       ...jobUpkeep(services, jobs),
       ...trainingUpkeep(services),
       ...verificationUpkeep(services),
-      ...meteringUpkeep(services),
       ...hostingUpkeep(services),
       ...idempotencyTasks(services),
-      ...ledgerUpkeep(services),
-      ...ordersUpkeep(services),
-      ...paymentsUpkeep(services),
-      ...priceUpkeep(services),
       ...modules.flatMap(({ tasks = [] }) => tasks),
     ],
     drain: () => {

@@ -4,8 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { openSync, writeSync } from 'node:fs'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import { applyTransfers } from '../../src/modules/ledger/apply-transfers.ts'
-import { expireTransfers } from '../../src/modules/ledger/expire-transfers.ts'
-import { foldHotAccounts } from '../../src/modules/ledger/fold-hot-accounts.ts'
+import { expireTransfers, foldHotAccounts } from '../../src/modules/ledger/ledger.tasks.ts'
 import { purchase } from './ledger-purchase.ts'
 
 const [address, accounts] = process.argv.slice(2, 4).map((text) => JSON.parse(text))

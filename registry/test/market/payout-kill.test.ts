@@ -9,9 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Actor, Scope } from '../../src/core/access/authorise.ts'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import type { ServerConfig } from '../../src/core/services.ts'
-import { sendPayouts } from '../../src/modules/payments/payments-upkeep.ts'
-import { requestPayout } from '../../src/modules/payments/request-payout.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from '../../src/modules/payments/test/stripe-market.ts'
+import { sendPayouts } from '../../src/modules/payments/payments.tasks.ts'
+import { requestPayout } from '../../src/modules/payments/payouts.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from '../../src/modules/payments/testing/payments-server.ts'
 
 export type PayoutSender = {
   config: Pick<ServerConfig, 'training' | 'market' | 'publicUrl'>

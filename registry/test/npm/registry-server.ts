@@ -5,7 +5,7 @@ import { createApp } from '../../src/app/app.ts'
 import { openAppServices } from '../../src/app/app-services.ts'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import { createProcessMetrics } from '../../src/core/observability/process-metrics.ts'
-import { openDiskObjectStore } from '../../src/core/storage/disk/disk-object-store.ts'
+import { openDiskObjectStore } from '../../src/core/storage/disk-object-store.ts'
 import { npmRoutes } from '../../src/modules/npm/npm.routes.ts'
 
 export type RegistryServerOptions = {

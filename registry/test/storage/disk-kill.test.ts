@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { runFolder } from '@agentgym/testkit/run-folder'
 import { isLong } from '@agentgym/testkit/tier'
 import { expect, it } from 'vitest'
-import { openDiskObjectStore } from '../../src/core/storage/disk/disk-object-store.ts'
+import { openDiskObjectStore } from '../../src/core/storage/disk-object-store.ts'
 
 const writer = fileURLToPath(new URL('./object-writer.ts', import.meta.url))
 

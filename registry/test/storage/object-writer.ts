@@ -2,7 +2,7 @@
 // ACKNOWLEDGED once it is stored, until it is killed.
 import { randomBytes, randomInt } from 'node:crypto'
 import { fsyncSync, openSync, writeSync } from 'node:fs'
-import { openDiskObjectStore } from '../../src/core/storage/disk/disk-object-store.ts'
+import { openDiskObjectStore } from '../../src/core/storage/disk-object-store.ts'
 
 const [folder, acknowledged] = process.argv.slice(2)
 const store = await openDiskObjectStore(folder)

@@ -2,9 +2,8 @@ import { describeOnBothEngines } from '@agentgym/testkit/databases'
 import { createEmptyPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from './database.ts'
-import { migrate } from './migrate.ts'
 import { migrations } from './migrations/migrations.ts'
-import { openDatabase } from './open-database.ts'
+import { migrate, openDatabase } from './open-database.ts'
 
 describeOnBothEngines('migrate on $kind', ({ open }) => {
   let database: Database

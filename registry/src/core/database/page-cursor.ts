@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
+import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 
 /** Where a page ended: the sort key of its last package (times in milliseconds) and that package's id. */
@@ -66,4 +67,11 @@ function cursorInvalid(): AgentGymError {
     hint: 'Leave it out for the first page; q, filters and sort have to stay the same from page to page.',
     data: { field: 'cursor', in: 'query' },
   })
+}
+
+/** What comes after a page's end in a list by `created_at` and `id`, newest first; all of it where there is none. */
+export function afterPageEnd(table: string, after: PageEnd | null): RawBuilder<boolean> {
+  if (after === null) return sql<boolean>`true`
+  const [createdAt, id] = [sql.ref(`${table}.created_at`), sql.ref(`${table}.id`)]
+  return sql<boolean>`(${createdAt}, ${id}) < (${new Date(after.key)}::timestamptz, ${after.id}::uuid)`
 }

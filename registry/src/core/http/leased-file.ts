@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { webStream } from '../storage/web-stream.ts'
+import { webStream } from '../storage/object-store.ts'
 import type { Env } from './env.ts'
 
 /** Content of the answer of a route that `sendLeased` answers. */

@@ -33,6 +33,6 @@ function logging(path: string): Partial<RouteRules> {
 }
 
 function failures(path: string): Partial<RouteRules> {
-  const form = ['/device', '/verify-email', '/reset-password', '/test-checkout'].includes(path)
+  const form = ['/device', '/verify-email', '/reset-password'].includes(path)
   return form ? { csrf: 'form' } : {}
 }

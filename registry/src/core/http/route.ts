@@ -1,8 +1,7 @@
 import { AgentGymError, type ErrorCode, errorCatalogue, errorResponseSchema } from '@agentgym/contract'
-import { createRoute, OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, Handler, Hono, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import type { z } from 'zod'
 import type { Scope } from '../access/authorise.ts'
 import type { RateLimit } from '../access/rate-limit.ts'
 import type { ServerConfig } from '../services.ts'
@@ -89,6 +88,9 @@ export function createRoutes(): OpenAPIHono<Env> {
 
 /** The content of a body that is JSON, for a route's description. */
 export const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
+
+/** Content that is not JSON. */
+export const file = { schema: z.any().openapi({ type: 'string', format: 'binary' }) }
 
 /** `request_invalid`, naming the first field that is wrong and listing all of them. */
 export function requestInvalid(error: z.core.$ZodError, target: string): AgentGymError {

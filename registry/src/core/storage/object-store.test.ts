@@ -8,9 +8,9 @@ import { startS3 } from '@agentgym/testkit/s3'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openDiskObjectStore } from './disk/disk-object-store.ts'
+import { openDiskObjectStore } from './disk-object-store.ts'
 import type { ObjectStore } from './object-store.ts'
-import { openS3ObjectStore } from './s3/s3-object-store.ts'
+import { openS3ObjectStore } from './s3-object-store.ts'
 
 type Opened = {
   store: ObjectStore

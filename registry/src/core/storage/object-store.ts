@@ -1,4 +1,7 @@
-import type { Readable } from 'node:stream'
+import assert from 'node:assert'
+import { createHash } from 'node:crypto'
+import { type Readable, Transform } from 'node:stream'
+import { AgentGymError } from '@agentgym/contract'
 
 /**
  * Content-addressed objects: the key is `sha256/<hex>` of the bytes, so an object never changes and writing it twice is
@@ -15,4 +18,74 @@ export interface ObjectStore {
   delete(key: string): Promise<void>
   /** Every key, for the sweeper of orphans. */
   list(): AsyncIterable<{ key: string; writtenAt: Date }>
+}
+
+const pattern = /^sha256\/([0-9a-f]{64})$/
+
+export function keyOf(bytes: Uint8Array): string {
+  return `sha256/${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+/** The digest (hex) in a key. Anything else than a key is a bug: no path is ever made of what a client sends. */
+export function digestOf(key: string): string {
+  const digest = pattern.exec(key)?.[1]
+  assert(digest, `${JSON.stringify(key)} is no object key`)
+  return digest
+}
+
+export const isKey = (text: string): boolean => pattern.test(text)
+
+/** The bytes, if they are those that the key names. Throws `object_damaged`. */
+export function verifyObject(key: string, bytes: Uint8Array): Uint8Array {
+  if (keyOf(bytes) !== key) throw damaged(key)
+  return bytes
+}
+
+/**
+ * Passes an object through and fails with `object_damaged` before its last chunk when the bytes are not those that the key
+ * names: whoever reads a damaged object never sees it end well.
+ */
+export function verifyingStream(key: string): Transform {
+  const expected = digestOf(key)
+  const hash = createHash('sha256')
+  let held: Uint8Array | undefined
+  return new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      hash.update(chunk)
+      const next = held
+      held = chunk
+      done(null, next)
+    },
+    flush(done) {
+      if (hash.digest('hex') === expected) done(null, held)
+      else done(damaged(key))
+    },
+  })
+}
+
+function damaged(key: string): AgentGymError {
+  return new AgentGymError({
+    code: 'object_damaged',
+    message: `The stored object ${key} is not what was stored.`,
+    hint: 'Restore it from a backup: its name is the SHA-256 of what it has to be.',
+    data: { key },
+  })
+}
+
+/** As `Readable.toWeb`, which throws outside of every handler where the reader cancels while a chunk is on its way. */
+export function webStream(readable: Readable): ReadableStream<Uint8Array> {
+  const chunks = readable[Symbol.asyncIterator]()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: () => {
+        readable.destroy()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }

@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
-import { openDiskObjectStore } from './disk/disk-object-store.ts'
+import { openDiskObjectStore } from './disk-object-store.ts'
 import type { ObjectStore } from './object-store.ts'
-import { openS3ObjectStore, type S3Address } from './s3/s3-object-store.ts'
+import { openS3ObjectStore, type S3Address } from './s3-object-store.ts'
 
 /** A bucket, or a folder. */
 export type ObjectStoreAddress = S3Address | { folder: string }

@@ -10,7 +10,7 @@ import { type CompiledQuery, type InferResult, type Selectable, sql } from 'kyse
 import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PriceTable, SaleTermsTable } from '../../core/database/market-schema.ts'
-import { entryOf } from '../entitlements/prices.store.ts'
+import { entryOf } from '../entitlements/index.ts'
 import { latestVerification, type VerificationRow, verificationOf } from '../evaluations/describe-verification.ts'
 import {
   belongsTo,
@@ -20,9 +20,7 @@ import {
   readSampleEpisode,
   versionDetails,
 } from '../packages/index.ts'
-import { describeOffer, makeOffer } from '../prices/offer.ts'
-import { pricesAt } from '../prices/price-page.ts'
-import { termsAt } from '../prices/sale-terms.ts'
+import { describeOffer, makeOffer, pricesAt, termsAt } from '../prices/index.ts'
 import { describePage, type PageRow, packagePage, pageRow, selectPage } from './package-page.ts'
 
 /**

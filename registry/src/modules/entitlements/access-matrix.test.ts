@@ -2,7 +2,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { buy, listPackage } from '../orders/testing/marketplace.ts'
-import { type AccessWorld, callers, everybody, openAccessWorld, strangers } from './test/access-world.ts'
+import { type AccessWorld, callers, everybody, openAccessWorld, strangers } from './testing/market-server.ts'
 
 type Rows = [what: string, method: string, path: string, ...statuses: number[]][]
 

@@ -9,7 +9,7 @@ import { upload } from '../packages/testing/publishing.ts'
 import { finishRun } from '../runs/finish-run.ts'
 import { submitRun } from '../runs/submit-run.ts'
 import { trainJobs } from '../runs/train-jobs.ts'
-import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './test/market-server.ts'
+import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './testing/market-server.ts'
 
 /** What nobody is given, workers are, for the job that they have and as long as they have it. */
 describeOnEngines('files of a leased job on $kind', ({ open }) => {

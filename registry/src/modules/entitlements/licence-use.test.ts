@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorise.ts'
 import type { Database } from '../../core/database/database.ts'
-import { refundOrder } from '../orders/refund-order.ts'
+import { refundOrder } from '../orders/refunds.ts'
 import { buy, codeOf, createTrader, fund } from '../orders/testing/marketplace.ts'
 import { openTarball } from '../packages/packument.ts'
 import { submitRun } from '../runs/submit-run.ts'
-import { type Access, tarballAccess } from './require-tarball.ts'
-import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './test/market-server.ts'
+import { type Access, tarballAccess } from './entitlements.ts'
+import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './testing/market-server.ts'
 
 describe('who may have the files', () => {
   it('follows from membership, licence, price and moderation, in this order', () => {

@@ -1,7 +1,7 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { type AccessWorld, type Caller, callers, openAccessWorld } from './test/access-world.ts'
+import { type AccessWorld, type Caller, callers, openAccessWorld } from './testing/market-server.ts'
 
 describeOnEngines('who may see whose money, on $kind', ({ open }) => {
   let database: Database

@@ -7,7 +7,7 @@ import {
   priceAt,
   priceTakesEffectAt,
   upcomingPrices,
-} from './price-history.ts'
+} from './prices.store.ts'
 
 const free: PriceTerms = { kind: 'free', amountMinor: 0n }
 const once = (amountMinor: bigint): PriceTerms => ({ kind: 'one_time', amountMinor })

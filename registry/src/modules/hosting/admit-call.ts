@@ -5,12 +5,15 @@ import { type Actor, packageNotFound, requireActor } from '../../core/access/aut
 import type { Schema } from '../../core/database/schema.ts'
 import { requestHash } from '../../core/idempotency/idempotency.ts'
 import type { Services } from '../../core/services.ts'
-import { heldPrice } from '../entitlements/prices.store.ts'
-import { paymentRequired } from '../entitlements/refusals.ts'
-import { majorOf } from '../entitlements/require-tarball.ts'
-import { callTerms } from '../metering/call-terms.ts'
-import { type CallerStanding, callerStandings, callsPrice } from '../metering/caller-standing.ts'
-import { holdTrial, openTrialCalls } from '../metering/trials.store.ts'
+import { heldPrice, majorOf, paymentRequired } from '../entitlements/index.ts'
+import {
+  type CallerStanding,
+  callerStandings,
+  callsPrice,
+  callTerms,
+  holdTrial,
+  openTrialCalls,
+} from '../metering/index.ts'
 import { chooseVersion, type VersionRow } from '../packages/index.ts'
 import {
   type Called,

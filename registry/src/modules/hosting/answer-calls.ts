@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import { uuidArray } from '../../core/database/uuid-array.ts'
 import type { Services } from '../../core/services.ts'
-import { countServed } from '../metering/count-served.ts'
+import { countServed } from '../metering/index.ts'
 import { callDesk } from './call-desk.ts'
 import { failureOf } from './call-failures.ts'
 

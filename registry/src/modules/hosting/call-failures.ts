@@ -1,5 +1,5 @@
 import { AgentGymError, type ErrorReport, errorCatalogue, formatAmount } from '@agentgym/contract'
-import { howToBuy } from '../entitlements/refusals.ts'
+import { howToBuy } from '../entitlements/index.ts'
 
 /** The agent's version that a call is of. */
 export type Called = { name: string; version: string }

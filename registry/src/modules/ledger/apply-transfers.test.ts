@@ -2,13 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { availableMinor } from './account.ts'
-import { lockAccounts, openAccount, openAccounts, readAccounts, readOwnersAccounts } from './accounts.store.ts'
+import {
+  availableMinor,
+  lockAccounts,
+  openAccount,
+  openAccounts,
+  readAccounts,
+  readOwnersAccounts,
+} from './accounts.ts'
 import { applyTransfers } from './apply-transfers.ts'
 import { auditLedger } from './audit-ledger.ts'
-import { ledgerUpkeep } from './ledger-upkeep.ts'
+import { ledgerModule } from './ledger.tasks.ts'
+import { maxAmountMinor } from './rules/amounts.ts'
 import type { AccountCode } from './rules/chart-of-accounts.ts'
-import { maxAmountMinor } from './rules/money.ts'
 import type { Movement, Transfer } from './rules/transfer.ts'
 import { insertOwners } from './testing/insert-owners.ts'
 
@@ -133,7 +139,7 @@ describeOnEngines('upkeep of the ledger on $kind', ({ open }) => {
     const later = [hold(2n, new Date(Date.now() + 3_600_000)), hold(3n)]
     const topUp = { ...hold(1_000n), kind: 'posted' as const, debitAccountId: provider, creditAccountId: balance }
     await database.transaction((query) => applyTransfers(query, [topUp, ...holds, ...later]))
-    for (const { run } of ledgerUpkeep({ database })) await run()
+    for (const { run } of ledgerModule({ database }).tasks ?? []) await run()
     const accounts = await readOwnersAccounts(database.query, owner)
     expect(accounts.map(availableMinor)).toEqual([995n])
     const platform = await readOwnersAccounts(database.query, null)
@@ -149,7 +155,7 @@ describeOnEngines('upkeep of the ledger on $kind', ({ open }) => {
     expect(voids).toHaveLength(60)
     expect(new Set(voids.map((row) => row.reference))).toEqual(new Set([reference]))
     // What came in by the second task is folded by the next run.
-    for (const { run } of ledgerUpkeep({ database })) await run()
+    for (const { run } of ledgerModule({ database }).tasks ?? []) await run()
     expect(await database.query.selectFrom('ledger_hot_entries').selectAll().execute()).toEqual([])
     expect(await readOwnersAccounts(database.query, null)).toEqual(platform)
     expect(await auditLedger(database)).toEqual([])

@@ -4,7 +4,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { TransactionConflict } from '../../core/database/transactions.ts'
 import { isUuid, uuidArray } from '../../core/database/uuid-array.ts'
-import { type AccountRow, accountOf } from './account.ts'
+import { type AccountRow, accountOf } from './accounts.ts'
 import { decideTransfers, type LedgerAccount, type LedgerState } from './rules/decide-transfers.ts'
 import type { RecordedTransfer, Transfer, TransferResult } from './rules/transfer.ts'
 

@@ -1,10 +1,18 @@
-import type { Transaction } from 'kysely'
+import { AgentGymError, type callAllowanceRequestSchema, type callAllowanceSchema } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import type { z } from 'zod'
+import { packageNotFound } from '../../core/access/authorise.ts'
+import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { packageTakenDown } from '../entitlements/refusals.ts'
-import { lackOfFunds } from './call-funds.ts'
-import { type CallerStanding, callsPrice, isOnTrial } from './caller-standing.ts'
+import type { Services } from '../../core/services.ts'
+import { packageTakenDown } from '../entitlements/index.ts'
+import { availableMinor, readOwnersAccounts } from '../ledger/index.ts'
+import { spentMinor } from '../orders/index.ts'
+import { versionNotFound } from '../packages/index.ts'
+import { type CallerStanding, callerStandings, callsPrice, isOnTrial, type Unknown } from './caller-standing.ts'
+import { holdTrial, insertEvents, openTrialCalls, writeTrial } from './usage.store.ts'
 
-export type CallTerms = {
+type CallTerms = {
   /** What a call is allowed for, or what keeps it from being allowed. */
   because: 'own' | 'free' | 'bought' | 'trial' | 'trial_used_up' | 'not_bought' | 'balance' | 'cap'
   /** Null where it is not a call of the trial. */
@@ -37,4 +45,116 @@ export async function callTerms(
   if (!bought && !free) return terms('not_bought')
   const lack = await lackOfFunds(query, { accountId, tokenId, priceMinor: callsPrice(standing) }, currency)
   return terms(lack ?? (bought ? 'bought' : 'free'))
+}
+
+type Request = z.output<typeof callAllowanceRequestSchema>
+type Allowance = z.infer<typeof callAllowanceSchema>
+
+/**
+ * May that account call that agent now? With `call`, a call of the trial is counted as it is allowed, once for each id: calls
+ * at the same moment never come to more than the trial has. Throws `account_not_found`, `package_not_found`,
+ * `version_not_found`, `package_taken_down`, `idempotency_key_reused`; `request_invalid` for a scenario.
+ */
+export async function callAllowance(
+  { database, config }: Pick<Services, 'database' | 'config'>,
+  request: Request,
+): Promise<Allowance> {
+  return database.transaction(async (query) => {
+    const [standing] = await callerStandings(query, [request])
+    if ('unknown' in standing) throw notThere(request, standing.unknown)
+    const { because, trialCallsLeft } = await callTerms(query, standing, {
+      tokenId: null,
+      currency: config.training.currency,
+      tryTrial: () => tryTrial(query, standing, request.call),
+    })
+    if (because === 'balance' || because === 'cap')
+      return { allowed: false, because: 'balance_empty', trial_calls_left: null }
+    return { allowed: allowing.has(because), because, trial_calls_left: trialCallsLeft }
+  })
+}
+
+const allowing = new Set<CallTerms['because']>(['own', 'free', 'bought', 'trial'])
+
+async function tryTrial(
+  query: Transaction<Schema>,
+  standing: CallerStanding,
+  call: string | undefined,
+): Promise<number | null> {
+  const made = await holdTrial(query, standing)
+  const left = Math.max(0, standing.trialCalls - made - (await openTrialCalls(query, standing)))
+  if (call === undefined) return left > 0 ? left : null
+  const known = await query.selectFrom('usage_events').select('id').where('id', '=', call).executeTakeFirst()
+  if (known === undefined && left === 0) return null
+  const { accountId, packageId, versionId } = standing
+  const event = { id: call, calls: 1, trialCalls: 1, priceMinor: callsPrice(standing), at: new Date().toISOString() }
+  const isNew = (await insertEvents(query, [{ ...event, accountId, packageId, versionId }])).size > 0
+  if (!isNew) return left
+  await writeTrial(query, { accountId, packageId, calls: made + 1 })
+  return left - 1
+}
+
+function notThere({ package: name, version, account }: Request, unknown: Unknown): AgentGymError {
+  if (unknown === 'package') return packageNotFound(name)
+  if (unknown === 'version') return versionNotFound(name, version)
+  if (unknown === 'account')
+    return new AgentGymError({ code: 'account_not_found', message: `There is no account "${account}".` })
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: `The field "package" of the body is invalid: ${name} is a scenario, which is not called.`,
+    data: { field: 'package', in: 'json' },
+  })
+}
+
+type Asked = {
+  accountId: string
+  /** The token that asks, whose own caps hold too. */
+  tokenId: string | null
+  /** Of 1,000 calls. */
+  priceMinor: number
+}
+
+/**
+ * What keeps an account from paying for one more call beside those that are not posted yet and those that are under way: its
+ * balance, or a cap of it or of the token. Null where nothing does.
+ */
+async function lackOfFunds(
+  query: Queries,
+  { accountId, tokenId, priceMinor }: Asked,
+  currency: string,
+): Promise<'balance' | 'cap' | null> {
+  if (priceMinor === 0) return null
+  const accounts = await readOwnersAccounts(query, accountId)
+  const balance = accounts.find(({ code, currency: of }) => code === 'balance' && of === currency)
+  const under = await costOfOpenCalls(query, { accountId, tokenId })
+  // Prices are of 1,000 calls: all in thousandths of a minor unit.
+  const price = BigInt(priceMinor)
+  const available = balance === undefined ? 0n : availableMinor(balance)
+  if (under.unposted + under.open + price > available * 1_000n) return 'balance'
+  const caps = await query
+    .selectFrom('spend_caps')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where((where) => where.or([where('token_id', 'is', null), where('token_id', '=', tokenId)]))
+    .execute()
+  for (const cap of caps) {
+    const left = BigInt(cap.amount_minor) - BigInt(await spentMinor(query, cap, currency))
+    // What a token's calls cost counts at once, an account's once it is posted.
+    const beside = cap.token_id === null ? under.unposted + under.open : under.openOfToken
+    if (beside + price > left * 1_000n) return 'cap'
+  }
+  return null
+}
+
+type Costs = { unposted: bigint; open: bigint; openOfToken: bigint }
+
+async function costOfOpenCalls(query: Queries, { accountId, tokenId }: Omit<Asked, 'priceMinor'>): Promise<Costs> {
+  const { rows } = await sql<{ unposted: string; open: string; of_token: string }>`
+    select
+      (select coalesce(sum((calls - trial_calls)::numeric * price_minor), 0)::text
+        from usage_events where account_id = ${accountId} and batch_id is null) as unposted,
+      coalesce(sum(price_minor), 0)::text as open,
+      coalesce(sum(price_minor) filter (where token_id = ${tokenId}::uuid), 0)::text as of_token
+    from hosted_calls where account_id = ${accountId} and state in ('waiting', 'leased')`.execute(query)
+  const [{ unposted, open, of_token }] = rows
+  return { unposted: BigInt(unposted), open: BigInt(open), openOfToken: BigInt(of_token) }
 }

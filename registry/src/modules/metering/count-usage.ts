@@ -4,8 +4,7 @@ import type { z } from 'zod'
 import type { Database } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { type CallerStanding, callerStandings, callsPrice, isOnTrial } from './caller-standing.ts'
-import { holdTrial, writeTrial } from './trials.store.ts'
-import { insertEvents, reused, type UsageEvent, writeTrialCalls } from './usage-events.store.ts'
+import { holdTrial, insertEvents, reused, type UsageEvent, writeTrial, writeTrialCalls } from './usage.store.ts'
 
 type Told = z.output<typeof usageEventsRequestSchema>['events'][number]
 type Resolved = { event: UsageEvent; standing: CallerStanding }
@@ -111,4 +110,47 @@ function unknownEvents(wrong: ReadonlyMap<string, string>): AgentGymError {
     hint: 'The data name all that are wrong; nothing of this request was counted. Tell the others again without them.',
     data: { events: Object.fromEntries([...wrong].slice(0, 100)) },
   })
+}
+
+/** A call that was answered, on the terms on which it was admitted. */
+type ServedCall = {
+  /** Of the call and of its usage event. */
+  id: string
+  accountId: string
+  packageId: string
+  versionId: string
+  tokenId: string | null
+  trial: boolean
+  /** Of 1,000 calls. */
+  priceMinor: number
+}
+
+/**
+ * Counts calls in the transaction that answers them, each once, those of a trial as taken from it. Gives, for each of those,
+ * how many calls of the trial were made with it.
+ */
+export async function countServed(
+  query: Transaction<Schema>,
+  calls: readonly ServedCall[],
+): Promise<Map<string, number>> {
+  const at = new Date().toISOString()
+  const counted = await insertEvents(
+    query,
+    calls.map((call) => ({ ...call, calls: 1, trialCalls: call.trial ? 1 : 0, at })),
+  )
+  const trials = Map.groupBy(
+    calls.filter(({ trial }) => trial),
+    ({ accountId, packageId }) => `${accountId} ${packageId}`,
+  )
+  const made = new Map<string, number>()
+  // In one order, whoever counts: two transactions never wait for each other's trials.
+  for (const key of [...trials.keys()].sort()) {
+    const ofTrial = trials.get(key) ?? []
+    const [trial] = ofTrial
+    let sum = await holdTrial(query, trial)
+    const before = sum
+    for (const { id } of ofTrial) made.set(id, counted.has(id) ? ++sum : sum)
+    if (sum > before) await writeTrial(query, { ...trial, calls: sum })
+  }
+  return made
 }

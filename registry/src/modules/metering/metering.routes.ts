@@ -4,15 +4,15 @@ import {
   usageAcceptedSchema,
   usageEventsRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { requireOperator } from '../../core/access/authorise.ts'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
-import { callAllowance } from './call-allowance.ts'
+import { callAllowance } from './call-terms.ts'
 import { countUsage } from './count-usage.ts'
 
-const usageRoute = createRoute({
+const usageRoute = defineRoute({
+  access: { operator: 'worker' },
   method: 'post',
   path: '/v1/usage-events',
   summary: 'Tell hosted calls of agents',
@@ -25,7 +25,8 @@ const usageRoute = createRoute({
   },
 })
 
-const allowanceRoute = createRoute({
+const allowanceRoute = defineRoute({
+  access: { operator: 'worker' },
   method: 'post',
   path: '/v1/call-allowance',
   summary: 'Ask whether an account may call an agent',
@@ -48,11 +49,9 @@ const allowanceRoute = createRoute({
 export function meteringRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(usageRoute, async (c) => {
-    requireOperator(c.get('actor'), 'worker')
     return c.json(await countUsage(services.database, c.req.valid('json').events), 200)
   })
   routes.openapi(allowanceRoute, async (c) => {
-    requireOperator(c.get('actor'), 'worker')
     return c.json(await callAllowance(services, c.req.valid('json')), 200)
   })
   return routes

@@ -2,13 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import { describe } from '../../core/http/answer-error.ts'
+import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
-import { availableMinor } from '../ledger/account.ts'
-import { readOwnersAccounts } from '../ledger/accounts.store.ts'
-import { meteredAmount } from '../ledger/rules/metered-amount.ts'
-import { splitSale } from '../ledger/rules/split-sale.ts'
-import { repayDebt } from '../orders/debts.ts'
-import { lockSaleAccounts, makeSale, royaltyOf, type Sale } from '../orders/sale.ts'
+import { availableMinor, meteredAmount, readOwnersAccounts, splitSale } from '../ledger/index.ts'
+import { lockSaleAccounts, makeSale, repayDebt, royaltyOf, type Sale } from '../orders/index.ts'
 
 type Posting = Pick<Services, 'database' | 'config' | 'log'>
 type Due = { account_id: string; version_id: string }
@@ -159,4 +156,12 @@ async function insertBatch(
     .execute()
   await sql`update usage_events set batch_id = ${id}
     where id = any(${`{${batch.ids.join(',')}}`}::text::uuid[]) and batch_id is null`.execute(query)
+}
+
+/** Metered calls become money. */
+export function meteringTasks(services: Services): ScheduledTask[] {
+  const run = async () => {
+    await postUsage(services)
+  }
+  return [{ name: 'market.post-usage', everyMs: 10 * 60_000, run }]
 }

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import { describe } from '../../core/http/answer-error.ts'
 import type { Services } from '../../core/services.ts'
-import { refundOrdersOf } from '../orders/refund-orders-of.ts'
+import { refundOrdersOf } from '../orders/index.ts'
 
 type Owed = {
   packageId: string

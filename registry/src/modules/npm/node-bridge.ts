@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
-import { webStream } from '../../core/storage/web-stream.ts'
+import { webStream } from '../../core/storage/object-store.ts'
 
 export type BridgedRequest = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> }
 

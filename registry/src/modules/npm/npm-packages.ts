@@ -5,7 +5,7 @@ import { type Actor, packageNotFound } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import type { Services } from '../../core/services.ts'
 import { searchPackages } from '../catalog/index.ts'
-import { majorOf, tarballRefusal } from '../entitlements/require-tarball.ts'
+import { majorOf, tarballRefusal } from '../entitlements/index.ts'
 import {
   deprecateVersions,
   findablePackageName,

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
-import { availableMinor } from '../ledger/account.ts'
-import { lockAccounts, openAccounts, readOwnersAccounts } from '../ledger/accounts.store.ts'
-import { transferId } from '../ledger/rules/transfer.ts'
+import { availableMinor, lockAccounts, openAccounts, readOwnersAccounts, transferId } from '../ledger/index.ts'
 import type { OrderRow } from './order-state.ts'
 import { mustTransfer } from './sale.ts'
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
-import { foldHotAccounts } from '../ledger/fold-hot-accounts.ts'
+import { foldHotAccounts } from '../ledger/ledger.tasks.ts'
 import { auditMarket } from './audit-market.ts'
 import { openMarketWorld, packageCount, type Step, traderCount } from './testing/market-world.ts'
 

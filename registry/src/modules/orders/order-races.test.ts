@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorise.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
-import { useLicence } from '../entitlements/standing.ts'
+import { useLicence } from '../entitlements/entitlements.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
-import { refundOrder } from './refund-order.ts'
+import { refundOrder } from './refunds.ts'
 import {
   buy,
   codeOf,

@@ -4,8 +4,7 @@ import semver from 'semver'
 import type { z } from 'zod'
 import { type Actor, packageNotFound } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
-import { heldFirst, inEffect } from '../entitlements/prices.store.ts'
-import { packageTakenDown } from '../entitlements/refusals.ts'
+import { heldFirst, inEffect, packageTakenDown } from '../entitlements/index.ts'
 import { type Candidate, findablePackageName, selectVersion, versionNotFound } from '../packages/index.ts'
 
 type CurrentPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string }

@@ -8,19 +8,19 @@ import {
   orderSchema,
   refundRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
-import type { Services } from '../../core/services.ts'
-import { cancelOrder } from './end-unpaid-order.ts'
-import { listEntitlements, listOrders, showOrder } from './list-orders.ts'
-import { placeOrder } from './place-order.ts'
-import { refundOrder } from './refund-order.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
+import { type OrderServices, placeOrder } from './place-order.ts'
+import { listEntitlements, listOrders, showOrder } from './read-orders.ts'
+import { refundOrder } from './refunds.ts'
+import { cancelOrder } from './unpaid-orders.ts'
 
 const params = z.object({ id: z.uuid() })
 
-const placeRoute = createRoute({
+const placeRoute = defineRoute({
+  access: 'market:buy',
   method: 'post',
   path: '/v1/orders',
   operationId: 'placeOrder',
@@ -50,7 +50,8 @@ const placeRoute = createRoute({
   },
 })
 
-const listRoute = createRoute({
+const listRoute = defineRoute({
+  access: 'account',
   method: 'get',
   path: '/v1/orders',
   operationId: 'listOrders',
@@ -65,7 +66,8 @@ const listRoute = createRoute({
 
 const orderCodes = ['unauthenticated', 'forbidden', 'order_not_found'] as const
 
-const showRoute = createRoute({
+const showRoute = defineRoute({
+  access: 'account',
   method: 'get',
   path: '/v1/orders/{id}',
   operationId: 'getOrder',
@@ -75,7 +77,8 @@ const showRoute = createRoute({
   responses: { 200: { description: 'The order.', content: json(orderSchema) }, ...failures(...orderCodes) },
 })
 
-const cancelRoute = createRoute({
+const cancelRoute = defineRoute({
+  access: 'account',
   method: 'post',
   path: '/v1/orders/{id}/cancel',
   operationId: 'cancelOrder',
@@ -88,7 +91,8 @@ const cancelRoute = createRoute({
   },
 })
 
-const refundRoute = createRoute({
+const refundRoute = defineRoute({
+  access: 'account',
   method: 'post',
   path: '/v1/orders/{id}/refunds',
   operationId: 'refundOrder',
@@ -102,7 +106,8 @@ const refundRoute = createRoute({
   },
 })
 
-const entitlementsRoute = createRoute({
+const entitlementsRoute = defineRoute({
+  access: 'account',
   method: 'get',
   path: '/v1/entitlements',
   operationId: 'listEntitlements',
@@ -116,7 +121,7 @@ const entitlementsRoute = createRoute({
 })
 
 /** Orders, for buyers and sellers. */
-export function orderRoutes(services: Services): OpenAPIHono<Env> {
+export function orderRoutes(services: OrderServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(placeRoute, async (c) => {
     const { status, order } = await placeOrder(services, {

@@ -4,8 +4,17 @@ import type { TestServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorise.ts'
 import type { Database } from '../../core/database/database.ts'
-import { buy, codeOf, fund, holdings, type Listed, listPackage, setListPrice } from './testing/marketplace.ts'
-import { openShop, type Shop } from './testing/shop.ts'
+import {
+  buy,
+  codeOf,
+  fund,
+  holdings,
+  type Listed,
+  listPackage,
+  openShop,
+  type Shop,
+  setListPrice,
+} from './testing/marketplace.ts'
 
 const oneTime = (amountMinor: number) => ({ kind: 'one_time' as const, amountMinor })
 

@@ -8,14 +8,28 @@ import type { Schema } from '../../core/database/schema.ts'
 import { type Answer, withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
 import type { Services } from '../../core/services.ts'
 import { findParty } from '../accounts/organisations.ts'
-import { requireWithinCaps } from '../caps/require-within-caps.ts'
-import { createOrderPayment, openOrderPayment } from '../payments/order-payment.ts'
 import { repayDebtsOfSale } from './debts.ts'
-import { orderOf } from './describe-order.ts'
 import { grantEntitlement, insertOrder, newOrder } from './new-order.ts'
+import type { OrderRow } from './order-state.ts'
 import { findOrderSubject, type OrderSubject, requireExpectedPrice, requireOthers } from './order-subject.ts'
-import { findOrderView } from './orders.store.ts'
+import { findOrderView, orderOf } from './orders.store.ts'
 import { lockSaleAccounts, makeSale, saleOf } from './sale.ts'
+import { requireWithinCaps } from './spend-caps.ts'
+
+/** What orders use of payments, a module above them. */
+export type OrderPayments = {
+  /** Records that an order is to be paid at the provider, in the transaction that places it. */
+  create(query: Transaction<Schema>, order: PayableOrder): Promise<void>
+  /**
+   * Asks the provider where the order can be paid; it may be paid by the time this resolves. Call it after the transaction that
+   * places the order, and again on each repeated request: an order whose payment failed gets another one. Throws
+   * `payment_declined`, `payment_provider_unavailable`.
+   */
+  open(orderId: string): Promise<void>
+}
+
+export type PayableOrder = Pick<OrderRow, 'id' | 'buyer_id' | 'placed_by' | 'total_minor' | 'currency'>
+export type OrderServices = Services & { orderPayments: OrderPayments }
 
 export type OrderRequest = z.output<typeof createOrderRequestSchema>
 export type Placing = { actor: Actor | null; request: OrderRequest; idempotencyKey: string; ip: string | null }
@@ -33,7 +47,7 @@ const paymentMinutes = 60
  * `version_yanked`, `not_for_sale`, `self_purchase`, `price_changed`, `insufficient_funds`, `spend_cap_exceeded`,
  * `idempotency_key_reused`, `rate_limited`.
  */
-export async function placeOrder(services: Services, placing: Placing): Promise<Placed> {
+export async function placeOrder(services: OrderServices, placing: Placing): Promise<Placed> {
   const { database } = services
   const actor = requireActor(placing.actor, 'market:buy')
   const { request, idempotencyKey: key } = placing
@@ -44,13 +58,13 @@ export async function placeOrder(services: Services, placing: Placing): Promise<
       buy(services, query, { ...placing, actor }),
     ),
   )
-  if (answer.state === 'awaiting_payment') await openOrderPayment(services, answer.id)
+  if (answer.state === 'awaiting_payment') await services.orderPayments.open(answer.id)
   const order = answer.state === 'awaiting_payment' ? await readOrder(database.query, answer.id) : answer
   return { status: status === 200 ? 200 : 201, order }
 }
 
 async function buy(
-  services: Services,
+  services: OrderServices,
   query: Transaction<Schema>,
   { actor, request, ip }: Placing & { actor: Actor },
 ): Promise<Answer<Order>> {
@@ -83,18 +97,7 @@ async function buy(
   await insertOrder(query, order, { actor, buyer, subject, paid, minutes: paymentMinutes, ip })
   if (paid) await grantEntitlement(query, order)
   if (paid && !isFree) await repayDebtsOfSale(query, order)
-  if (!paid)
-    await createOrderPayment(
-      query,
-      { config },
-      {
-        orderId: order.id,
-        accountId: buyer.id,
-        createdBy: actor.accountId,
-        amountMinor: BigInt(amountMinor),
-        currency,
-      },
-    )
+  if (!paid) await services.orderPayments.create(query, order)
   return { status: 201, answer: await readOrder(query, order.id) }
 }
 

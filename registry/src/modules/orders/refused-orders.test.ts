@@ -12,8 +12,9 @@ import {
   holdings,
   type Listed,
   listPackage,
+  openShop,
+  type Shop,
 } from './testing/marketplace.ts'
-import { openShop, type Shop } from './testing/shop.ts'
 
 const oneTime = (amountMinor: number) => ({ kind: 'one_time' as const, amountMinor })
 

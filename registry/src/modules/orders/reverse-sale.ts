@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
+import { recordAudit } from '../../core/access/audit.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { availableMinor } from '../ledger/account.ts'
-import { lockAccounts, openAccounts } from '../ledger/accounts.store.ts'
-import { splitRefund } from '../ledger/rules/split-refund.ts'
-import { type Movement, transferId } from '../ledger/rules/transfer.ts'
+import { availableMinor, lockAccounts, type Movement, openAccounts, splitRefund, transferId } from '../ledger/index.ts'
 import { dropLostVotes } from '../reviews/index.ts'
 import { smaller } from './debts.ts'
-import { changeOrder, type OrderRow } from './order-state.ts'
+import { changeOrder, lockOrder, type OrderRow } from './order-state.ts'
 import { mustTransfer, partsOf } from './sale.ts'
 
-export type Reversal = {
+type Reversal = {
   kind: 'refund' | 'chargeback'
   amountMinor: bigint
   reason: string
@@ -97,4 +95,24 @@ async function reversingTransfers(
   }
   const all = transfers.filter(({ amountMinor }) => amountMinor > 0n)
   return all.map((transfer, index) => ({ ...transfer, linked: index < all.length - 1 }))
+}
+
+/**
+ * What paid for an order was taken back by the buyer's bank: what is left of the order comes back to the buyer's balance from
+ * those who had it, where the payment's reversal finds it, and the entitlement is revoked. Nothing happens to an order that
+ * has ended, so it may be called again.
+ */
+export async function reverseForChargeback(
+  query: Transaction<Schema>,
+  orderId: string,
+  { paymentId, reason }: { paymentId: string; reason: string },
+): Promise<void> {
+  const order = await lockOrder(query, orderId)
+  if (order?.state !== 'paid' || order.refunded_minor === order.total_minor) return
+  const amountMinor = BigInt(order.total_minor - order.refunded_minor)
+  await reverseSale(query, order, { kind: 'chargeback', amountMinor, reason, givenBy: null })
+  await recordAudit(query, {
+    ...{ actor: null, ip: null, action: 'order.charge-back', subject: `order:${orderId}` },
+    data: { payment: paymentId, reason },
+  })
 }

@@ -6,9 +6,8 @@ import type { Actor } from '../../core/access/authorise.ts'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
-import { cancelOrder, expireOrders } from './end-unpaid-order.ts'
-import { showOrder } from './list-orders.ts'
-import { refundOrder } from './refund-order.ts'
+import { showOrder } from './read-orders.ts'
+import { refundOrder } from './refunds.ts'
 import { holdAgain, holdForRun, settleRunOrder } from './run-order.ts'
 import {
   codeOf,
@@ -22,6 +21,7 @@ import {
   listPackage,
   setListPrice,
 } from './testing/marketplace.ts'
+import { cancelOrder, expireOrders } from './unpaid-orders.ts'
 
 describeOnEngines('orders of runs on $kind', ({ open }) => {
   let database: Database

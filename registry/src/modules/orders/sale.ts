@@ -3,11 +3,18 @@ import { AgentGymError, formatAmount } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { availableMinor } from '../ledger/account.ts'
-import { lockAccounts, openAccounts, readAccounts } from '../ledger/accounts.store.ts'
-import { applyTransfers } from '../ledger/apply-transfers.ts'
-import type { SaleParts } from '../ledger/rules/split-sale.ts'
-import { type Movement, type Transfer, type TransferResult, transferId } from '../ledger/rules/transfer.ts'
+import {
+  applyTransfers,
+  availableMinor,
+  lockAccounts,
+  type Movement,
+  openAccounts,
+  readAccounts,
+  type SaleParts,
+  type Transfer,
+  type TransferResult,
+  transferId,
+} from '../ledger/index.ts'
 import type { OrderRow } from './order-state.ts'
 
 /** Who pays whom how much for one order. */

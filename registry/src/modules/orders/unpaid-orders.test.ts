@@ -7,11 +7,11 @@ import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
 import { takeBack } from './debts.ts'
-import { cancelOrder, expireOrders } from './end-unpaid-order.ts'
-import { showOrder } from './list-orders.ts'
 import { payOrder } from './pay-order.ts'
-import { reverseForChargeback } from './reverse-for-chargeback.ts'
+import { showOrder } from './read-orders.ts'
+import { reverseForChargeback } from './reverse-sale.ts'
 import { buy, codeOf, createTrader, fund, holdings, type Listed, listPackage } from './testing/marketplace.ts'
+import { cancelOrder, expireOrders } from './unpaid-orders.ts'
 
 describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
   let database: Database

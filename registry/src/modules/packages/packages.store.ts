@@ -5,8 +5,7 @@ import { type Actor, authorise, packageNotFound } from '../../core/access/author
 import { roleIn } from '../../core/access/memberships.store.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { PackageTable, Schema, VersionTable } from '../../core/database/schema.ts'
-import { packageTakenDown } from '../entitlements/refusals.ts'
-import { holdsAnyLicence } from '../entitlements/standing.ts'
+import { holdsAnyLicence, packageTakenDown } from '../entitlements/index.ts'
 import { findablePackageName } from './package-name.ts'
 
 const packageColumns = [

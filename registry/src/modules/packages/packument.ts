@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Actor } from '../../core/access/authorise.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
 import type { Services } from '../../core/services.ts'
-import { requireTarball } from '../entitlements/require-tarball.ts'
+import { requireTarball } from '../entitlements/index.ts'
 import {
   findReadablePackage,
   findReadableVersion,

@@ -4,12 +4,12 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/scheduled-tasks.ts'
-import { openAccounts } from '../ledger/accounts.store.ts'
-import { expireOrders } from '../orders/end-unpaid-order.ts'
+import { openAccounts } from '../ledger/accounts.ts'
 import { mustTransfer } from '../orders/sale.ts'
 import type { Listed } from '../orders/testing/marketplace.ts'
-import { askPayments } from './payments-upkeep.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
+import { expireOrders } from '../orders/unpaid-orders.ts'
+import { askPayments } from './payments.tasks.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './testing/payments-server.ts'
 
 /** A tenth is the platform's. */
 const price = 2_000

@@ -1,3 +1,5 @@
+import type { Services } from '../../core/services.ts'
+
 /** What somebody is to pay. */
 export type PaymentRequest = {
   /** Ours. The same id never begins two payments. */
@@ -108,4 +110,15 @@ export type PaymentProvider = {
   sendPayout(request: PayoutRequest): Promise<PayoutNews | null>
   /** Reads and verifies what came over the network. Throws `webhook_signature_invalid`. */
   readEvent(body: Uint8Array, signature: string | undefined): Promise<ProviderEvent>
+}
+
+/** The services with what payments hold in a process. */
+export type PaymentServices = Services & {
+  /** The provider that this installation uses: Stripe where it is configured, otherwise `test`. */
+  paymentProvider(): Promise<PaymentProvider>
+}
+
+/** The name of the provider that this installation uses. */
+export function providerName({ config }: Pick<Services, 'config'>): PaymentProvider['name'] {
+  return config.market.stripe === null ? 'test' : 'stripe'
 }

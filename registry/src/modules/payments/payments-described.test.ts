@@ -5,7 +5,7 @@ import type { OpenApiDocument } from '../../app/documentation.ts'
 import { conformingCalls } from '../../app/testing/conforming-calls.ts'
 import type { Database } from '../../core/database/database.ts'
 import { createTrader } from '../orders/testing/marketplace.ts'
-import { type PaymentsServer, startPaymentsServer } from './test/payments-server.ts'
+import { type PaymentsServer, startPaymentsServer } from './testing/payments-server.ts'
 
 let database: Database
 let server: PaymentsServer

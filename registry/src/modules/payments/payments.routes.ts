@@ -5,22 +5,29 @@ import {
   paymentListRequestSchema,
   paymentListSchema,
   paymentSchema,
+  payoutDestinationSchema,
+  payoutListRequestSchema,
+  payoutListSchema,
+  payoutRequestSchema,
+  payoutSchema,
+  putPayoutDestinationRequestSchema,
   topUpRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
-import type { Services } from '../../core/services.ts'
-import { runParams } from '../runs/route-parts.ts'
-import { showBalance } from './balance.ts'
-import { listPaymentsOf, showPayment } from './list-payments.ts'
-import { providerName } from './open-provider.ts'
-import { payoutRoutes } from './payouts.routes.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
+import { type PaymentServices, providerName } from './payment-provider.ts'
+import { openPayoutDestination, showPayoutDestination } from './payout-destination.ts'
+import { requestPayout } from './payouts.ts'
+import { listPaymentsOf, listPayoutsOf, showBalance, showPayment } from './read-payments.ts'
 import { testCheckoutRoutes } from './test-checkout.routes.ts'
 import { topUp } from './top-up.ts'
 import { webhookRoutes } from './webhooks.routes.ts'
 
-const balanceRoute = createRoute({
+const paymentParams = z.object({ id: z.uuid().openapi({ example: '0b8e5f0c-4a3d-4b5e-9c39-6f1d0e2a7c11' }) })
+
+const balanceRoute = defineRoute({
+  access: 'account',
   method: 'get',
   path: '/v1/balance',
   operationId: 'getBalance',
@@ -33,7 +40,8 @@ const balanceRoute = createRoute({
   },
 })
 
-const topUpRoute = createRoute({
+const topUpRoute = defineRoute({
+  access: 'market:buy',
   method: 'post',
   path: '/v1/top-ups',
   operationId: 'topUp',
@@ -53,7 +61,8 @@ const topUpRoute = createRoute({
   },
 })
 
-const listRoute = createRoute({
+const listRoute = defineRoute({
+  access: 'account',
   method: 'get',
   path: '/v1/payments',
   operationId: 'listPayments',
@@ -66,12 +75,13 @@ const listRoute = createRoute({
   },
 })
 
-const paymentRoute = createRoute({
+const paymentRoute = defineRoute({
+  access: 'account',
   method: 'get',
   path: '/v1/payments/{id}',
   operationId: 'getPayment',
   summary: 'Show a payment',
-  request: { params: runParams },
+  request: { params: paymentParams },
   responses: {
     200: { description: 'The payment.', content: json(paymentSchema) },
     ...failures('unauthenticated', 'forbidden', 'payment_not_found'),
@@ -79,7 +89,7 @@ const paymentRoute = createRoute({
 })
 
 /** Money that comes in and goes out, and what there is to spend. */
-export function paymentRoutes(services: Services): OpenAPIHono<Env> {
+export function paymentRoutes(services: PaymentServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(balanceRoute, async (c) =>
     c.json(await showBalance(services, c.get('actor'), c.req.valid('query').account), 200),
@@ -98,5 +108,88 @@ export function paymentRoutes(services: Services): OpenAPIHono<Env> {
   routes.route('/', payoutRoutes(services))
   routes.route('/', webhookRoutes(services))
   if (providerName(services) === 'test') routes.route('/', testCheckoutRoutes(services))
+  return routes
+}
+
+const codes = ['unauthenticated', 'forbidden', 'account_not_found'] as const
+
+const destinationRoute = defineRoute({
+  access: 'market:sell',
+  method: 'get',
+  path: '/v1/payout-destination',
+  operationId: 'getPayoutDestination',
+  summary: 'Where earnings are paid out to',
+  description: 'For admins of the account. Takes the scope market:sell.',
+  request: { query: putPayoutDestinationRequestSchema },
+  responses: { 200: { description: 'It.', content: json(payoutDestinationSchema) }, ...failures(...codes) },
+})
+
+const putDestinationRoute = defineRoute({
+  access: 'market:sell',
+  method: 'put',
+  path: '/v1/payout-destination',
+  operationId: 'openPayoutDestination',
+  summary: 'Open where earnings are paid out to',
+  description:
+    'Makes the account at the payment provider where there is none, and gives the address of the provider’s form while that is not complete. For admins of the account. Takes the scope market:sell.',
+  request: {
+    body: { required: true, content: { 'application/json': { schema: putPayoutDestinationRequestSchema } } },
+  },
+  responses: {
+    200: { description: 'It.', content: json(payoutDestinationSchema) },
+    ...failures(...codes, 'payment_declined', 'payment_provider_unavailable', 'rate_limited'),
+  },
+})
+
+const listPayoutsRoute = defineRoute({
+  access: 'market:sell',
+  method: 'get',
+  path: '/v1/payouts',
+  operationId: 'listPayouts',
+  summary: 'Payouts of an account',
+  description: 'For admins of the account. Takes the scope market:sell.',
+  request: { query: payoutListRequestSchema },
+  responses: { 200: { description: 'Newest first.', content: json(payoutListSchema) }, ...failures(...codes) },
+})
+
+const requestPayoutRoute = defineRoute({
+  access: 'market:sell',
+  method: 'post',
+  path: '/v1/payouts',
+  operationId: 'requestPayout',
+  summary: 'Pay out earnings that have cleared',
+  description:
+    'The payout is `paid` once the provider says so; one that failed leaves the earnings as they were. For admins of the account. Takes the scope market:sell.',
+  request: {
+    headers: idempotencyHeadersSchema,
+    body: { required: true, content: { 'application/json': { schema: payoutRequestSchema } } },
+  },
+  responses: {
+    201: { description: 'The payout.', content: json(payoutSchema) },
+    ...failures(...codes, 'payout_not_ready', 'payout_below_cleared', 'idempotency_key_reused', 'rate_limited'),
+  },
+})
+
+/** Money that goes out to sellers and authors. */
+function payoutRoutes(services: PaymentServices): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(destinationRoute, async (c) =>
+    c.json(await showPayoutDestination(services, c.get('actor'), c.req.valid('query').account), 200),
+  )
+  routes.openapi(putDestinationRoute, async (c) => {
+    const { account } = c.req.valid('json')
+    return c.json(await openPayoutDestination(services, c.get('actor'), { account, ip: c.get('ip') }), 200)
+  })
+  routes.openapi(listPayoutsRoute, async (c) =>
+    c.json(await listPayoutsOf(services, c.get('actor'), c.req.valid('query')), 200),
+  )
+  routes.openapi(requestPayoutRoute, async (c) => {
+    const idempotencyKey = c.req.valid('header')['idempotency-key']
+    const request = c.req.valid('json')
+    return c.json(
+      await requestPayout(services, { actor: c.get('actor'), request, idempotencyKey, ip: c.get('ip') }),
+      201,
+    )
+  })
   return routes
 }

@@ -2,9 +2,8 @@ import type { Payment } from '@agentgym/contract'
 import type { Selectable, Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { PaymentTable } from '../../core/database/market-schema.ts'
-import type { PageEnd } from '../../core/database/page-cursor.ts'
+import { afterPageEnd as beforePageEnd, type PageEnd } from '../../core/database/page-cursor.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { beforePageEnd } from './before-page-end.ts'
 
 export type PaymentRow = Selectable<PaymentTable>
 /** With the name of whom it is for. */

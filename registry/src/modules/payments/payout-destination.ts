@@ -8,14 +8,14 @@ import type { Queries } from '../../core/database/database.ts'
 import type { PayoutDestinationTable } from '../../core/database/market-schema.ts'
 import type { Services } from '../../core/services.ts'
 import { findParty, type Party } from '../accounts/organisations.ts'
-import { paymentProvider, providerName } from './open-provider.ts'
+import { type PaymentServices, providerName } from './payment-provider.ts'
 
 export type DestinationRow = Selectable<PayoutDestinationTable>
 type Shown = z.infer<typeof payoutDestinationSchema>
 
 /** Where an account's earnings go. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
 export async function showPayoutDestination(
-  services: Services,
+  services: PaymentServices,
   actor: Actor | null,
   account: string | undefined,
 ): Promise<Shown> {
@@ -31,14 +31,14 @@ export async function showPayoutDestination(
  * elsewhere. Throws as `showPayoutDestination`, `rate_limited`, `payment_provider_unavailable`.
  */
 export async function openPayoutDestination(
-  services: Services,
+  services: PaymentServices,
   actor: Actor | null,
   { account, ip }: { account: string | undefined; ip: string },
 ): Promise<Shown> {
   const { database, config } = services
   const party = await findParty(database.query, actor, account, { permission: 'manage', scope: 'market:sell' })
   await limitRate(database, `payout-destination:${party.id}`, { limit: 20, windowSeconds: 3_600 })
-  const provider = await paymentProvider(services)
+  const provider = await services.paymentProvider()
   let row = await findDestination(database.query, services, party.id)
   if (row === undefined) {
     const { providerAccount } = await provider.createDestination({
@@ -67,7 +67,7 @@ export async function findDestination(
 }
 
 /** The provider says that a seller's account has changed: asks it how it is now. Nothing where it is nobody's. */
-export async function refreshDestinationOf(services: Services, providerAccount: string): Promise<void> {
+export async function refreshDestinationOf(services: PaymentServices, providerAccount: string): Promise<void> {
   const { database, config } = services
   const known = await database.query
     .selectFrom('payout_destinations')
@@ -76,7 +76,7 @@ export async function refreshDestinationOf(services: Services, providerAccount: 
     .where('provider_account', '=', providerAccount)
     .executeTakeFirst()
   if (known === undefined) return
-  const provider = await paymentProvider(services)
+  const provider = await services.paymentProvider()
   await keepState(database.query, await provider.readDestination(providerAccount, `${config.publicUrl}/earnings`))
 }
 
@@ -84,7 +84,7 @@ type Kept = { actor: Actor | null; party: Party; providerAccount: string; ip: st
 
 /** Of two who make one at once, one is kept; an account at a provider that was in use before goes. */
 async function keepDestination(
-  services: Services,
+  services: PaymentServices,
   { actor, party, providerAccount, ip }: Kept,
 ): Promise<DestinationRow> {
   const provider = providerName(services)

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createOrganisation } from '../orders/testing/marketplace.ts'
-import { sendPayouts } from './payments-upkeep.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
+import { sendPayouts } from './payments.tasks.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './testing/payments-server.ts'
 
 const create = 'POST /v1/transfers'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './testing/payments-server.ts'
 
 describeOnEngines('Stripe that does not answer as it should on $kind', ({ open }) => {
   let market: StripeMarket

@@ -3,29 +3,30 @@ import { Hono } from 'hono'
 import { html } from 'hono/html'
 import type { Env } from '../../core/http/env.ts'
 import type { Html } from '../../core/http/pages/page.ts'
-import type { Services } from '../../core/services.ts'
+import { declare } from '../../core/http/route.ts'
 import { framed } from '../accounts/device-page.routes.ts'
-import { paymentNotFound } from './begin-payment.ts'
-import type { PaymentNews } from './payment-provider.ts'
+import type { PaymentNews, PaymentServices } from './payment-provider.ts'
 import { findPayment, type PaymentView } from './payments.store.ts'
-import { takeEvent } from './take-event.ts'
+import { paymentNotFound } from './start-payment.ts'
 import { isTestCheckout } from './test-provider.ts'
+import { takeEvent } from './webhooks.routes.ts'
 
 const path = '/test-checkout'
+const rules = declare({ access: 'anyone', csrf: 'form' })
 
 /**
  * Stands in for a provider's checkout where payments are play: a page with what is to be paid, and buttons for what may
  * become of it. Its address is all the authority there is, as with a provider's own; the form carries it.
  */
-export function testCheckoutRoutes(services: Services): Hono<Env> {
+export function testCheckoutRoutes(services: PaymentServices): Hono<Env> {
   const routes = new Hono<Env>()
 
-  routes.get(path, async (c) => {
+  routes.get(path, rules, async (c) => {
     const { payment, proof } = await asked(services, c.req.query('payment'), c.req.query('proof'))
     return c.html(checkoutPage(payment, proof))
   })
 
-  routes.post(path, async (c) => {
+  routes.post(path, rules, async (c) => {
     const fields = await c.req.parseBody()
     const { payment, proof } = await asked(services, String(fields.payment), String(fields.proof))
     const news = newsOf(payment, String(fields.outcome))
@@ -44,7 +45,7 @@ export function testCheckoutRoutes(services: Services): Hono<Env> {
 }
 
 async function asked(
-  services: Services,
+  services: PaymentServices,
   id: string | undefined,
   proof = '',
 ): Promise<{ payment: PaymentView; proof: string }> {

@@ -5,8 +5,8 @@ import type { Actor } from '../../core/access/authorise.ts'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { createOrganisation, createTrader, holdings } from '../orders/testing/marketplace.ts'
-import { disputeTestPayments } from './payments-upkeep.ts'
-import { type PaymentsServer, startPaymentsServer } from './test/payments-server.ts'
+import { disputeTestPayments } from './payments.tasks.ts'
+import { type PaymentsServer, startPaymentsServer } from './testing/payments-server.ts'
 
 describeOnEngines('balances and top-ups on $kind', ({ open }) => {
   let database: Database

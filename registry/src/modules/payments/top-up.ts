@@ -6,13 +6,12 @@ import { type Actor, requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
-import type { Services } from '../../core/services.ts'
 import { findParty } from '../accounts/organisations.ts'
-import { openAccount } from '../ledger/accounts.store.ts'
-import { readBalance } from './balance.ts'
-import { beginPayment, paymentDeclined } from './begin-payment.ts'
-import { providerName } from './open-provider.ts'
+import { openAccount } from '../ledger/index.ts'
+import { type PaymentServices, providerName } from './payment-provider.ts'
 import { paymentOf } from './payments.store.ts'
+import { readBalance } from './read-payments.ts'
+import { beginPayment, paymentDeclined } from './start-payment.ts'
 
 type Request = z.output<typeof topUpRequestSchema>
 type ToppingUp = { actor: Actor | null; request: Request; idempotencyKey: string; ip: string }
@@ -27,7 +26,7 @@ const MOST_MINOR = 1e15
  * Throws `unauthenticated`, `forbidden`, `account_not_found`, `payment_declined`, `payment_provider_unavailable`,
  * `idempotency_key_reused`, `rate_limited`, `request_invalid`.
  */
-export async function topUp(services: Services, asking: ToppingUp): Promise<Payment> {
+export async function topUp(services: PaymentServices, asking: ToppingUp): Promise<Payment> {
   const { database } = services
   const actor = requireActor(asking.actor, 'market:buy')
   await limitRate(database, `top-up:${actor.accountId}`, { limit: 60, windowSeconds: 60 })
@@ -43,7 +42,7 @@ export async function topUp(services: Services, asking: ToppingUp): Promise<Paym
 }
 
 async function writeDown(
-  services: Services,
+  services: PaymentServices,
   query: Transaction<Schema>,
   { actor, request, ip }: ToppingUp & { actor: Actor },
 ): Promise<string> {

@@ -1,13 +1,17 @@
 import { webhookReceivedSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../../core/database/schema.ts'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
-import type { Services } from '../../core/services.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
+import type { PaymentServices, ProviderEvent } from './payment-provider.ts'
+import { lockPayment } from './payments.store.ts'
+import { refreshDestinationOf } from './payout-destination.ts'
+import { lockPayout, settlePayout } from './payouts.ts'
+import { type PayerNote, settlePayment, tellPayer } from './settle-payment.ts'
 
-import { paymentProvider } from './open-provider.ts'
-import { takeEvent } from './take-event.ts'
-
-const stripeRoute = createRoute({
+const stripeRoute = defineRoute({
+  access: 'anyone',
   method: 'post',
   path: '/v1/webhooks/stripe',
   operationId: 'takeStripeEvent',
@@ -24,10 +28,10 @@ const stripeRoute = createRoute({
 })
 
 /** What the payment provider tells by itself. Nobody is logged in here: the signature is the authority. */
-export function webhookRoutes(services: Services): OpenAPIHono<Env> {
+export function webhookRoutes(services: PaymentServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(stripeRoute, async (c) => {
-    const provider = await paymentProvider(services)
+    const provider = await services.paymentProvider()
     // The very bytes: the signature is over them, not over what JSON makes of them.
     const body = new Uint8Array(await c.req.arrayBuffer())
     const event = await provider.readEvent(body, c.req.header('stripe-signature'))
@@ -35,4 +39,55 @@ export function webhookRoutes(services: Services): OpenAPIHono<Env> {
     return c.json({ received: true as const }, 200)
   })
   return routes
+}
+
+type EventOutcome = 'taken' | 'repeated' | 'unknown' | 'not_ours'
+
+/**
+ * Takes an event of a provider, once: what it comes to and the note that it was taken are one transaction, so an event that
+ * is delivered again, at the same moment or after a crash, does nothing. Its signature has been verified.
+ */
+export async function takeEvent(
+  services: PaymentServices,
+  provider: string,
+  event: ProviderEvent,
+): Promise<EventOutcome> {
+  const { database, log } = services
+  const { outcome, note } = await database.transaction((query) => take(services, query, { provider, event }))
+  if (note !== null) tellPayer(services, note)
+  if (outcome === 'unknown') log.warn('an event of the payment provider names nothing of ours', { event_id: event.id })
+  // Read from the provider as it is now, so that it matters neither which event comes first nor how often.
+  if (outcome === 'taken' && event.about !== null && 'providerAccount' in event.about)
+    await refreshDestinationOf(services, event.about.providerAccount)
+  return outcome
+}
+
+type Taken = { outcome: EventOutcome; note: PayerNote | null }
+
+async function take(
+  services: PaymentServices,
+  query: Transaction<Schema>,
+  { provider, event }: { provider: string; event: ProviderEvent },
+): Promise<Taken> {
+  const { about } = event
+  // Locked before the note of the event is looked for: of two deliveries at once the second waits here, and finds it.
+  const payment = about !== null && 'paymentId' in about ? await lockPayment(query, about.paymentId) : undefined
+  const payout = about !== null && 'payoutId' in about ? await lockPayout(query, about.payoutId) : undefined
+  const outcome =
+    about === null ? 'not_ours' : payment || payout || 'providerAccount' in about ? ('taken' as const) : 'unknown'
+  const noted = await query
+    .insertInto('payment_events')
+    .values({
+      ...{ provider, event_id: event.id, type: event.type, payment_id: payment?.id ?? null, outcome },
+      data: JSON.stringify(event.data),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(sql`1`.as('noted'))
+    .executeTakeFirst()
+  if (noted === undefined) return { outcome: 'repeated', note: null }
+  if (payment !== undefined && about !== null && 'paymentId' in about)
+    return { outcome, note: await settlePayment(services, query, payment, about.news) }
+  if (payout !== undefined && about !== null && 'payoutId' in about)
+    await settlePayout(services, query, payout, about.news)
+  return { outcome, note: null }
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { askPayments } from './payments-upkeep.ts'
-import { openStripeMarket, type StripeMarket, type Trader } from './test/stripe-market.ts'
+import { askPayments } from './payments.tasks.ts'
+import { openStripeMarket, type StripeMarket, type Trader } from './testing/payments-server.ts'
 
 const minuteMs = 60_000
 

@@ -1,7 +1,7 @@
 import { offerRequestSchema, offerSchema, pricePageSchema, setPriceRequestSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { makeOffer } from './offer.ts'
 import { pricePage } from './price-page.ts'
@@ -13,7 +13,8 @@ const packageParams = z.object({
   name: z.string().openapi({ example: 'cart-pole' }),
 })
 
-const priceRoute = createRoute({
+const priceRoute = defineRoute({
+  access: 'anyone',
   method: 'get',
   path: `${base}/price`,
   operationId: 'getPrice',
@@ -25,7 +26,8 @@ const priceRoute = createRoute({
   },
 })
 
-const setPriceRoute = createRoute({
+const setPriceRoute = defineRoute({
+  access: 'anyone',
   method: 'put',
   path: `${base}/price`,
   operationId: 'setPrice',
@@ -39,7 +41,8 @@ const setPriceRoute = createRoute({
   },
 })
 
-const offerRoute = createRoute({
+const offerRoute = defineRoute({
+  access: 'anyone',
   method: 'get',
   path: `${base}/offer`,
   operationId: 'getOffer',

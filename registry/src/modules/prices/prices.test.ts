@@ -9,8 +9,8 @@ import type { Database } from '../../core/database/database.ts'
 import { heldPrice } from '../entitlements/prices.store.ts'
 import { buy, codeOf, createOrganisation, createTrader, fund, listPackage } from '../orders/testing/marketplace.ts'
 import { pricePage } from './price-page.ts'
+import { takeEffect } from './prices.tasks.ts'
 import { setPrice } from './set-price.ts'
-import { takeEffect } from './show-price.ts'
 
 const dayMs = 86_400_000
 

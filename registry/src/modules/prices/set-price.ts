@@ -6,12 +6,18 @@ import { authorise } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
-import { type PriceTerms, priceAt, priceTakesEffectAt, upcomingPrices } from '../entitlements/price-history.ts'
-import { priceEntries, type StoredPrice } from '../entitlements/prices.store.ts'
+import {
+  type PriceTerms,
+  priceAt,
+  priceEntries,
+  priceTakesEffectAt,
+  type StoredPrice,
+  upcomingPrices,
+} from '../entitlements/index.ts'
 import { type Change, findReadablePackage, lockPackage, type ReadablePackage } from '../packages/index.ts'
 import { databaseTime, pricePage } from './price-page.ts'
+import { showPrice } from './prices.tasks.ts'
 import { changedTerms, saleTerms, vetSale, writeTerms } from './sale-terms.ts'
-import { showPrice } from './show-price.ts'
 
 const dayMs = 86_400_000
 

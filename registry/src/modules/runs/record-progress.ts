@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import type { Services } from '../../core/services.ts'
-import { settleRunOrder } from '../orders/run-order.ts'
+import { settleRunOrder } from '../orders/index.ts'
 import { stopOf, takeMeter, writeRun } from './run-attempt.ts'
 import {
   insertEvents,

@@ -8,9 +8,6 @@ import { currentTraceparent } from '../../core/http/request-context.ts'
 /** Every route of a run takes its id. */
 export const runParams = z.object({ id: z.uuid().openapi({ example: '0b8e5f0c-4a3d-4b5e-9c39-6f1d0e2a7c11' }) })
 
-/** Bytes, or text that is no JSON. */
-export const file = { schema: z.any().openapi({ type: 'string', format: 'binary' }) }
-
 /** Of every route of one run. */
 export const runCodes = ['unauthenticated', 'forbidden', 'run_not_found'] as const satisfies ErrorCode[]
 

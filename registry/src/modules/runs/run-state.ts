@@ -5,7 +5,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import type { TrainingRunTable } from '../../core/database/training-schema.ts'
 import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
-import { settleRunOrder } from '../orders/run-order.ts'
+import { settleRunOrder } from '../orders/index.ts'
 import { isSpent, spentMinor } from './metering.ts'
 import { insertEvents, type NewRunEvent, numbered } from './run-events.store.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { maxAmountMinor } from './amounts.ts'
 import { decideTransfers, type LedgerAccount } from './decide-transfers.ts'
-import { maxAmountMinor } from './money.ts'
 import type { Movement, RecordedTransfer, Resolution, Transfer, TransferResult } from './transfer.ts'
 
 const now = new Date(1_000)

@@ -1,6 +1,6 @@
 import assert from 'node:assert'
+import { isAmount } from './amounts.ts'
 import type { AccountLimits } from './chart-of-accounts.ts'
-import { isAmount } from './money.ts'
 import type { Movement, RecordedTransfer, RefusalReason, Resolution, Transfer, TransferResult } from './transfer.ts'
 
 /** Sums of an account's transfers, in minor units. */

@@ -2,12 +2,13 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { createApp } from '../../../app/app.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { createProcessMetrics } from '../../../core/observability/process-metrics.ts'
-import type { ServerConfig, Services } from '../../../core/services.ts'
+import type { ServerConfig } from '../../../core/services.ts'
 import { createToken } from '../../accounts/tokens.store.ts'
-import { openAccounts } from '../../ledger/accounts.store.ts'
+import { openAccounts } from '../../ledger/accounts.ts'
 import { applyTransfers } from '../../ledger/apply-transfers.ts'
 import { insertOwners } from '../../ledger/testing/insert-owners.ts'
 import { orderRoutes } from '../orders.routes.ts'
+import type { OrderServices } from '../place-order.ts'
 import { createTrader, type Listed, listPackage } from './marketplace.ts'
 
 const currency = 'USD'
@@ -46,7 +47,7 @@ export async function openBenchMarket(
     }),
   )
   const log = { info: () => {}, warn: () => {}, error: () => {} }
-  const services = { database, config, log, metrics: createProcessMetrics() } as unknown as Services
+  const services = { database, config, log, metrics: createProcessMetrics() } as unknown as OrderServices
   const app = createApp(services, { rooms: [orderRoutes(services)] })
   return {
     buy: async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert'
-import { splitRefund } from '../../ledger/rules/split-refund.ts'
-import { type SaleParts, splitSale } from '../../ledger/rules/split-sale.ts'
+import { type SaleParts, splitRefund, splitSale } from '../../ledger/rules/amounts.ts'
 
 export type ModelTrader = { balance: number; earnings: number; debt: number }
 export type ModelPackage = { owner: number; author: number | null; royalty: number; price: number; perRun: boolean }

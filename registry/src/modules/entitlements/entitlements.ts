@@ -1,0 +1,218 @@
+import assert from 'node:assert'
+import { AgentGymError, formatAmount, type PriceKind } from '@agentgym/contract'
+import { sql } from 'kysely'
+import semver from 'semver'
+import type { Actor } from '../../core/access/authorise.ts'
+import type { Queries } from '../../core/database/database.ts'
+import { packagePagePath } from '../../core/http/package-path.ts'
+import { type HeldPrice, heldFirst, heldPriceOf, inEffect } from './prices.store.ts'
+
+/** A licence that somebody holds, themselves or through an organisation. */
+type Licence = { orderId: string; used: boolean }
+
+/** How somebody stands to a major version of a package at this moment. */
+type Standing = {
+  price: HeldPrice
+  takenDown: TakenDown | null
+  licence: Licence | null
+}
+
+/** `forAll`: those who have bought it, too. */
+type TakenDown = { at: Date; reason: string | null; forAll: boolean }
+
+type Row = {
+  id: string | null
+  kind: PriceKind | null
+  amount_minor: number | null
+  currency: string | null
+  taken_down_at: Date | null
+  taken_down_reason: string | null
+  taken_down_for_all: boolean
+  order_id: string | null
+  used_at: Date | null
+}
+
+/**
+ * Price, licence and whether it was taken down, in one round trip and so of one moment. A token needs the scope
+ * `packages:read` for what was bought, as for what is private: without it, it holds nothing.
+ */
+export async function standingOf(
+  query: Queries,
+  actor: Actor | null,
+  { packageId, major }: { packageId: string; major: number },
+): Promise<Standing> {
+  const { rows } = await sql<Row>`
+    select price.id, price.kind, price.amount_minor, price.currency,
+      packages.taken_down_at, packages.taken_down_reason, packages.taken_down_for_all, licence.order_id, licence.used_at
+    from packages
+    left join lateral (
+      select id, kind, amount_minor, currency from prices
+      where prices.package_id = packages.id and ${inEffect} order by ${heldFirst} limit 1
+    ) price on true
+    left join lateral (${licencesOf(actor, sql`entitlements.major = ${major}`)} limit 1) licence on true
+    where packages.id = ${packageId}`.execute(query)
+  const [row] = rows
+  const { taken_down_at: at, taken_down_reason: reason, taken_down_for_all: forAll } = row
+  return {
+    price: heldPriceOf(row),
+    takenDown: at === null ? null : { at, reason, forAll },
+    licence: row.order_id === null ? null : { orderId: row.order_id, used: row.used_at !== null },
+  }
+}
+
+/**
+ * Licences of a row of `packages` that the actor may use, their own first. What is paid by the run gives no licence; a
+ * licence that was bought holds whatever the package costs by now.
+ */
+function licencesOf(actor: Actor | null, which: ReturnType<typeof sql>) {
+  const holder = actor?.scopes.has('packages:read') ? actor.accountId : null
+  return sql`
+    select entitlements.order_id, entitlements.used_at
+    from entitlements join orders on orders.id = entitlements.order_id
+    where entitlements.package_id = packages.id and ${which} and entitlements.revoked_at is null
+      and orders.price_kind <> 'per_run'
+      and (entitlements.holder_id = ${holder}::uuid
+        or entitlements.holder_id in (select organisation_id from memberships where user_id = ${holder}::uuid))
+    order by entitlements.holder_id = ${holder}::uuid desc, entitlements.granted_at`
+}
+
+/** Whether the actor holds a licence of any major version. */
+export async function holdsAnyLicence(query: Queries, actor: Actor | null, packageId: string): Promise<boolean> {
+  const { rows } = await sql<{ holds: boolean }>`
+    select exists (${licencesOf(actor, sql`true`)}) as holds from packages where id = ${packageId}`.execute(query)
+  return rows[0]?.holds ?? false
+}
+
+/**
+ * Notes that a licence was used, which ends its buyer's right to give it back unasked. False where it was used before, or is
+ * no longer held: a refund at the same moment came first.
+ */
+export async function useLicence(query: Queries, orderId: string): Promise<boolean> {
+  const { rows } = await sql<{ order_id: string }>`
+    update entitlements set used_at = now()
+    where order_id = ${orderId} and revoked_at is null and used_at is null returning order_id`.execute(query)
+  return rows.length === 1
+}
+
+/** What somebody may have of a package that they may know of. */
+export type Access = 'granted' | 'taken_down' | 'payment_required' | 'hosted_only'
+
+/**
+ * May they have the files? Members of the account that owns it always; whoever holds a licence, whatever it costs by now,
+ * unless it was taken down for all; everybody what is free. What is paid by the run is handed out to nobody.
+ */
+export function tarballAccess(member: boolean, { price, takenDown, licence }: Standing): Access {
+  if (member) return 'granted'
+  if (takenDown !== null && (takenDown.forAll || licence === null)) return 'taken_down'
+  if (licence !== null || price.kind === 'free') return 'granted'
+  return price.kind === 'per_run' ? 'hosted_only' : 'payment_required'
+}
+
+type Asked = {
+  actor: Actor | null
+  found: { id: string; name: string; member: boolean }
+  version: string
+  publicUrl: string
+}
+
+/**
+ * The one question before a tarball goes out. `use`: it does, and whoever has a licence has used it from then on: noted before
+ * a byte has left, so that nobody has both the files and their money back unasked.
+ *
+ * Throws `payment_required`, `hosted_only`, `package_taken_down`.
+ */
+export async function requireTarball(query: Queries, asked: Asked, { use }: { use: boolean }): Promise<void> {
+  if (asked.found.member) return
+  const { licence } = await requireAccess(query, asked)
+  if (!use || licence === null || licence.used) return
+  // Unused and now not to be used: it was refunded meanwhile, or another download came first.
+  if (!(await useLicence(query, licence.orderId))) await requireAccess(query, asked)
+}
+
+async function requireAccess(query: Queries, asked: Asked): Promise<Standing> {
+  const { standing, refused } = await judge(query, asked)
+  if (refused !== null) throw refused
+  return standing
+}
+
+/** What `requireTarball` would throw; null where it would not. */
+export async function tarballRefusal(query: Queries, asked: Asked): Promise<AgentGymError | null> {
+  return asked.found.member ? null : (await judge(query, asked)).refused
+}
+
+async function judge(query: Queries, { actor, found, version, publicUrl }: Asked) {
+  const major = majorOf(version)
+  const standing = await standingOf(query, actor, { packageId: found.id, major })
+  const access = tarballAccess(false, standing)
+  const wanted = { name: found.name, version, major, publicUrl, actor }
+  return { standing, refused: access === 'granted' ? null : refusal(access, wanted, standing) }
+}
+
+export function refusal(
+  access: Exclude<Access, 'granted'>,
+  wanted: Wanted,
+  { price, takenDown }: Standing,
+): AgentGymError {
+  if (access === 'payment_required') return paymentRequired(wanted, price)
+  if (access === 'hosted_only') return hostedOnly(wanted)
+  assert(takenDown !== null)
+  return packageTakenDown(wanted.name, takenDown)
+}
+
+export function majorOf(version: string): number {
+  return semver.major(version, { loose: true })
+}
+
+type Wanted = { name: string; version: string; major: number; publicUrl: string; actor: Actor | null }
+
+/** A licence is to be bought first. Says how, and where: npm prints it. */
+export function paymentRequired({ name, version, major, publicUrl, actor }: Wanted, price: HeldPrice): AgentGymError {
+  const { id, kind, amountMinor, currency } = price
+  const { page, command, cost } = howToBuy({ name, major, publicUrl }, price)
+  return new AgentGymError({
+    code: 'payment_required',
+    message: `${name}@${version} has to be bought first.${cost}`,
+    hint: `Run \`${command}\`, or buy it at ${page}.${ifBought(actor)}`,
+    data: { name, version, price: { id, kind, amount_minor: amountMinor, currency }, command, page },
+  })
+}
+
+type Price = Pick<HeldPrice, 'amountMinor' | 'currency'>
+
+/** Where, by which command, and at what cost, as a sentence that may be empty. */
+export function howToBuy(
+  { name, major, publicUrl }: Pick<Wanted, 'name' | 'major' | 'publicUrl'>,
+  { amountMinor, currency }: Price,
+): { page: string; command: string; cost: string } {
+  return {
+    page: publicUrl + packagePagePath(name),
+    command: `agentgym buy ${name}@${major}`,
+    cost: currency === null ? '' : ` It costs ${formatAmount(amountMinor, currency)}, once, for all of ${major}.x.`,
+  }
+}
+
+/** The same whether or not they have bought it: what a token without the scope cannot find out, its holder may know. */
+function ifBought(actor: Actor | null): string {
+  if (actor === null) return ' If you have bought it, log in with `agentgym login`.'
+  if (!actor.scopes.has('packages:read'))
+    return ' This token lacks the scope packages:read, without which it does not count what you have bought.'
+  return ''
+}
+
+function hostedOnly({ name, version, publicUrl }: Wanted): AgentGymError {
+  return new AgentGymError({
+    code: 'hosted_only',
+    message: `${name}@${version} is trained on here and paid for by the run; nobody is given its files.`,
+    hint: `Run \`agentgym train ${name} --remote\`. Its page is ${publicUrl}${packagePagePath(name)}.`,
+    data: { name, version },
+  })
+}
+
+export function packageTakenDown(name: string, { at, reason }: Pick<TakenDown, 'at' | 'reason'>): AgentGymError {
+  return new AgentGymError({
+    code: 'package_taken_down',
+    message: `${name} was taken down on ${at.toISOString().slice(0, 10)}${reason === null ? '' : `: ${reason}`}`,
+    hint: 'Nothing new is installed, bought or trained of it. Its page says what became of it.',
+    data: { name, taken_down_at: at.toISOString(), reason },
+  })
+}

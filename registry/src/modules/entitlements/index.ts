@@ -1,0 +1,29 @@
+/** Prices in effect, licenses, and who may have the files of a package. */
+export {
+  holdsAnyLicence,
+  howToBuy,
+  majorOf,
+  packageTakenDown,
+  paymentRequired,
+  refusal,
+  requireTarball,
+  standingOf,
+  tarballAccess,
+  tarballRefusal,
+  useLicence,
+} from './entitlements.ts'
+export {
+  entryOf,
+  type HeldPrice,
+  heldFirst,
+  heldPrice,
+  inEffect,
+  type PriceTerms,
+  priceAt,
+  priceEntries,
+  priceOf,
+  priceTakesEffectAt,
+  type StoredPrice,
+  unsetPrice,
+  upcomingPrices,
+} from './prices.store.ts'

@@ -1,0 +1,107 @@
+import { AgentGymError } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../../core/database/schema.ts'
+
+/** What an event says: two of one id must say the same. When it was is told by whoever tells it first. */
+export type UsageEvent = {
+  id: string
+  accountId: string
+  packageId: string
+  versionId: string
+  calls: number
+  trialCalls: number
+  /** Of 1,000 calls. */
+  priceMinor: number
+  at: string
+  /** The token that called, where it was one. */
+  tokenId?: string | null
+}
+
+/**
+ * Writes events down that were not before, in the order of their ids, so that two who tell the same ones wait for each other
+ * and not both. Gives the ids of the new ones. Throws `idempotency_key_reused` for an id that was told with other contents.
+ */
+export async function insertEvents(query: Transaction<Schema>, events: readonly UsageEvent[]): Promise<Set<string>> {
+  const sorted = [...events].sort((first, second) => (first.id < second.id ? -1 : 1))
+  const rows = JSON.stringify(
+    sorted.map((event, ordinal) => ({
+      ...{ ordinal, id: event.id, account_id: event.accountId, package_id: event.packageId },
+      ...{ version_id: event.versionId, calls: event.calls, trial_calls: event.trialCalls },
+      ...{ price_minor: event.priceMinor, at: event.at, token_id: event.tokenId ?? null },
+    })),
+  )
+  const { rows: inserted } = await sql<{ id: string }>`
+    insert into usage_events (id, account_id, package_id, version_id, calls, trial_calls, price_minor, at, token_id)
+    select id, account_id, package_id, version_id, calls, trial_calls, price_minor, at, token_id
+    from jsonb_to_recordset(${rows}::text::jsonb) as told (ordinal integer, id uuid, account_id uuid, package_id uuid,
+      version_id uuid, calls integer, trial_calls integer, price_minor bigint, at timestamptz, token_id uuid)
+    order by ordinal on conflict do nothing returning id`.execute(query)
+  const { rows: other } = await sql<{ id: string }>`
+    select told.id from jsonb_to_recordset(${rows}::text::jsonb) as told (id uuid, account_id uuid, version_id uuid, calls integer)
+    join usage_events known on known.id = told.id
+    where (known.account_id, known.version_id, known.calls) is distinct from (told.account_id, told.version_id, told.calls)
+    order by told.id`.execute(query)
+  if (other.length > 0) throw reused(other.map(({ id }) => id))
+  return new Set(inserted.map(({ id }) => id))
+}
+
+export async function writeTrialCalls(query: Transaction<Schema>, given: ReadonlyMap<string, number>): Promise<void> {
+  if (given.size === 0) return
+  const rows = JSON.stringify([...given].map(([id, trial_calls]) => ({ id, trial_calls })))
+  await sql`update usage_events set trial_calls = given.trial_calls
+    from jsonb_to_recordset(${rows}::text::jsonb) as given (id uuid, trial_calls integer)
+    where usage_events.id = given.id`.execute(query)
+}
+
+export function reused(ids: string[]): AgentGymError {
+  return new AgentGymError({
+    code: 'idempotency_key_reused',
+    message: `The usage event ${ids[0]} came with another account, version or number of calls than the first time.`,
+    hint: 'An event keeps what it says; a new one has a new id. Nothing of this request was counted.',
+    data: { events: ids.slice(0, 100) },
+  })
+}
+
+/** Calls of a trial that were made so far. Held until the transaction ends: nobody counts on the same ones. */
+export async function holdTrial(
+  query: Transaction<Schema>,
+  { accountId, packageId }: { accountId: string; packageId: string },
+): Promise<number> {
+  const { calls } = await query
+    .insertInto('trials')
+    .values({ account_id: accountId, package_id: packageId, calls: 0 })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'package_id']).doUpdateSet(({ ref }) => ({ calls: ref('trials.calls') })),
+    )
+    .returning('calls')
+    .executeTakeFirstOrThrow()
+  return calls
+}
+
+export async function writeTrial(
+  query: Transaction<Schema>,
+  { accountId, packageId, calls }: { accountId: string; packageId: string; calls: number },
+): Promise<void> {
+  await query
+    .updateTable('trials')
+    .set({ calls })
+    .where('account_id', '=', accountId)
+    .where('package_id', '=', packageId)
+    .execute()
+}
+
+/** Calls of a trial that were admitted and have not ended: they count as made until they fail. Hold the trial before. */
+export async function openTrialCalls(
+  query: Transaction<Schema>,
+  { accountId, packageId }: { accountId: string; packageId: string },
+): Promise<number> {
+  const { open } = await query
+    .selectFrom('hosted_calls')
+    .select(({ fn }) => fn.countAll<number>().as('open'))
+    .where('account_id', '=', accountId)
+    .where('package_id', '=', packageId)
+    .where('because', '=', 'trial')
+    .where('state', 'in', ['waiting', 'leased'])
+    .executeTakeFirstOrThrow()
+  return Number(open)
+}

@@ -1,0 +1,11 @@
+/** Purchases, refunds, debts and spend caps. */
+export { auditMarket } from './audit-market.ts'
+export { repayDebt, takeBack } from './debts.ts'
+export { ordersModule } from './orders.module.ts'
+export { type Payment, payOrder } from './pay-order.ts'
+export type { OrderPayments, OrderServices, PayableOrder } from './place-order.ts'
+export { refundOrdersOf } from './refunds.ts'
+export { reverseForChargeback } from './reverse-sale.ts'
+export { holdAgain, requireRunnable, settleRunOrder } from './run-order.ts'
+export { lockSaleAccounts, makeSale, mustTransfer, royaltyOf, type Sale } from './sale.ts'
+export { spentMinor } from './spend-caps.ts'

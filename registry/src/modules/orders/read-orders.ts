@@ -1,0 +1,151 @@
+import type {
+  entitlementListRequestSchema,
+  entitlementListSchema,
+  Order,
+  orderListRequestSchema,
+} from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { z } from 'zod'
+import type { Actor } from '../../core/access/authorise.ts'
+import { requireActor } from '../../core/access/authorise.ts'
+import { roleIn } from '../../core/access/memberships.store.ts'
+import type { Queries } from '../../core/database/database.ts'
+import { endByCreation, type PageEnd, readPage } from '../../core/database/page-cursor.ts'
+import type { Role } from '../../core/database/schema.ts'
+import type { Services } from '../../core/services.ts'
+import { accountsWithRole, findParty, readingScope } from '../accounts/organisations.ts'
+import { findablePackageName } from '../packages/index.ts'
+import { orderNotFound } from './order-state.ts'
+import { covers, findOrderView, listOrderViews, orderOf } from './orders.store.ts'
+
+type Base = Pick<Services, 'database' | 'config'>
+
+/** Throws `order_not_found`, the same for others' orders. */
+export async function showOrder({ database }: Base, actor: Actor | null, id: string): Promise<Order> {
+  await requireStanding(database.query, actor, id)
+  const view = await findOrderView(database.query, id)
+  if (view === undefined) throw orderNotFound(id)
+  return orderOf(view)
+}
+
+/**
+ * One page of what somebody's accounts bought, or sold: all in which their role allows it, or the one that is named. Throws
+ * `account_not_found`, `forbidden`.
+ */
+export async function listOrders(
+  { database: { query }, config }: Base,
+  actor: Actor | null,
+  { cursor, limit, ...filter }: z.output<typeof orderListRequestSchema>,
+): Promise<{ orders: Order[]; next_cursor: string | null }> {
+  const scope = readingScope(actor)
+  const known = requireActor(actor, scope)
+  const buys = filter.role === 'purchases'
+  const accounts =
+    filter.account === undefined
+      ? await accountsWithRole(query, known, buys ? 'member' : 'admin')
+      : [(await findParty(query, known, filter.account, { permission: buys ? 'publish' : 'manage', scope })).id]
+  const name = filter.package === undefined ? undefined : findablePackageName(filter.package)
+  if (name === null) return { orders: [], next_cursor: null }
+  const asked = askedOf('orders', known, filter)
+  const { role, state } = filter
+  const { rows, next_cursor } = await readPage(
+    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    (range) => listOrderViews(query, { role, accounts, state, package: name, ...range }),
+  )
+  return { orders: rows.map((view) => orderOf(view)), next_cursor }
+}
+
+/** What somebody, or an organisation that they belong to, may use because it was bought. */
+export async function listEntitlements(
+  { database: { query }, config }: Base,
+  actor: Actor | null,
+  { cursor, limit, account }: z.output<typeof entitlementListRequestSchema>,
+): Promise<z.infer<typeof entitlementListSchema>> {
+  const scope = readingScope(actor)
+  const known = requireActor(actor, scope)
+  const holders =
+    account === undefined
+      ? await accountsWithRole(query, known, 'viewer')
+      : [(await findParty(query, known, account, { permission: 'read', scope })).id]
+  const { rows, next_cursor } = await readPage(
+    {
+      ...{ secret: config.secret, asked: askedOf('entitlements', known, { account }), cursor, limit },
+      endOf: (row: { order_id: string; granted_at: Date }) => ({ id: row.order_id, key: row.granted_at.getTime() }),
+    },
+    (range) => heldBy(query, holders, range),
+  )
+  return {
+    entitlements: rows.map((row) => ({
+      ...{ package: row.name, kind: row.kind, covers: covers(row.major), holder: row.username, order: row.order_id },
+      granted_at: row.granted_at.toISOString(),
+    })),
+    next_cursor,
+  }
+}
+
+function heldBy(query: Queries, holders: string[], { after, limit }: { after: PageEnd | null; limit: number }) {
+  return query
+    .selectFrom('entitlements')
+    .innerJoin('packages', 'packages.id', 'entitlements.package_id')
+    .innerJoin('accounts', 'accounts.id', 'entitlements.holder_id')
+    .select(['entitlements.order_id', 'entitlements.major', 'entitlements.granted_at'])
+    .select(['packages.name', 'packages.kind', 'accounts.username'])
+    .where('entitlements.holder_id', 'in', holders)
+    .where('entitlements.revoked_at', 'is', null)
+    .$if(after !== null, (select) =>
+      select.where(
+        sql<boolean>`(entitlements.granted_at, entitlements.order_id) < (${new Date(after?.key ?? 0)}, ${after?.id})`,
+      ),
+    )
+    .orderBy('entitlements.granted_at', 'desc')
+    .orderBy('entitlements.order_id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** A cursor is good for one list of one account with one filter. */
+function askedOf(list: string, { accountId }: Actor, filter: Record<string, unknown>): string {
+  return JSON.stringify([list, accountId, Object.entries(filter).sort()])
+}
+
+type Parties = { buyer_id: string; seller_id: string }
+
+/** What somebody is to an order. */
+export type Standing = { actor: Actor; buys: boolean; sells: boolean; operates: boolean }
+
+/**
+ * What whoever asks may do with an order: members of the buyer buy, admins of the seller sell, operators of the installation
+ * may look at any. Throws `order_not_found` for all others, as for an order that is not there. Give it the transaction of the
+ * write that it permits.
+ */
+export async function requireStanding(query: Queries, asking: Actor | null, id: string): Promise<Standing> {
+  const actor = requireActor(asking, readingScope(asking))
+  const order = await query
+    .selectFrom('orders')
+    .select(['buyer_id', 'seller_id'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (order === undefined) throw orderNotFound(id)
+  const standing = { actor, ...(await sidesOf(query, actor, order)), operates: actor.operator }
+  if (!standing.buys && !standing.sells && !standing.operates) throw orderNotFound(id)
+  return standing
+}
+
+async function sidesOf(query: Queries, actor: Actor, order: Parties): Promise<{ buys: boolean; sells: boolean }> {
+  const has = async (account: string, roles: Role[]) => {
+    if (account === actor.accountId) return true
+    const role = await roleIn(query, account, actor.accountId)
+    return role !== null && roles.includes(role)
+  }
+  return {
+    buys: await has(order.buyer_id, ['member', 'admin', 'owner']),
+    sells: await has(order.seller_id, ['admin', 'owner']),
+  }
+}
+
+/** For what only those may do who buy. Throws `order_not_found`, `forbidden` where the token may not. */
+export async function requireBuyersOrder(query: Queries, asking: Actor | null, id: string): Promise<Actor> {
+  const { actor, buys } = await requireStanding(query, asking, id)
+  if (!buys) throw orderNotFound(id)
+  return requireActor(actor, 'market:buy')
+}

@@ -1,0 +1,184 @@
+import { AgentGymError, formatAmount, type Order, type refundRequestSchema } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import type { z } from 'zod'
+import { recordAudit } from '../../core/access/audit.ts'
+import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
+import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
+import type { Services } from '../../core/services.ts'
+import { lockOrder, type OrderRow, orderNotFound, orderStateConflict } from './order-state.ts'
+import { findOrderView, orderOf, refundableByBuyer } from './orders.store.ts'
+import { requireStanding, type Standing } from './read-orders.ts'
+import { reverseSale } from './reverse-sale.ts'
+
+type Refunding = {
+  actor: Actor | null
+  id: string
+  request: z.output<typeof refundRequestSchema>
+  idempotencyKey: string
+  ip: string | null
+}
+
+/**
+ * Gives an order's price back, or a part of it, onto the buyer's balance. Sellers and operators may at any time; the buyer all
+ * of it within 14 days, while it is not used. Once a key.
+ *
+ * Throws `order_not_found` (the same for others' orders), `order_state_conflict`, `refund_exceeds`, `refund_refused`,
+ * `idempotency_key_reused`, `forbidden`.
+ */
+export async function refundOrder({ database }: Pick<Services, 'database'>, refunding: Refunding): Promise<Order> {
+  const { id, request, idempotencyKey: key } = refunding
+  const { answer } = await database.transaction(async (query) => {
+    const standing = await requireStanding(query, refunding.actor, id)
+    const keyed = { actorId: standing.actor.accountId, key, action: 'order.refund', request: { ...request, order: id } }
+    return withIdempotencyKey(query, keyed, async () => ({
+      status: 200,
+      answer: await give(query, standing, refunding),
+    }))
+  })
+  return answer
+}
+
+async function give(query: Transaction<Schema>, standing: Standing, { id, request, ip }: Refunding): Promise<Order> {
+  const order = await lockOrder(query, id)
+  if (order === undefined) throw orderNotFound(id)
+  const left = order.total_minor - order.refunded_minor
+  const amount = request.amount_minor ?? left
+  const by = await requireRefundable(query, standing, order, { amount, left })
+  if (order.state !== 'paid') throw orderStateConflict(order, 'refunded')
+  if (left === 0) throw refused(order, 'It cost nothing.')
+  if (amount > left) throw exceeds(order, { amount, left })
+  const { actor } = standing
+  const { reason } = request
+  await reverseSale(query, order, {
+    ...{ kind: 'refund', amountMinor: BigInt(amount), reason, givenBy: actor.accountId },
+  })
+  await recordAudit(query, {
+    ...{ actor, ip, action: 'order.refund', subject: `order:${id}` },
+    data: { amount_minor: amount, currency: order.currency, reason, by },
+  })
+  const view = await findOrderView(query, id)
+  if (view === undefined) throw orderNotFound(id)
+  return orderOf(view)
+}
+
+/** As whom somebody gives it. Throws `forbidden`, `refund_refused`. */
+async function requireRefundable(
+  query: Transaction<Schema>,
+  { actor, buys, sells, operates }: Standing,
+  order: OrderRow,
+  { amount, left }: { amount: number; left: number },
+): Promise<'seller' | 'operator' | 'buyer'> {
+  // An operator who bought it is a buyer like any other.
+  if (sells || (operates && !buys)) {
+    requireActor(actor, 'market:sell')
+    return sells ? 'seller' : 'operator'
+  }
+  requireActor(actor, 'market:buy')
+  if (order.state !== 'paid') throw orderStateConflict(order, 'refunded')
+  // Held: a download at the same moment comes before this, and then it is used, or after it, and is refused.
+  const entitlement = await query
+    .selectFrom('entitlements')
+    .select('used_at')
+    .where('order_id', '=', order.id)
+    .forUpdate()
+    .executeTakeFirst()
+  const refundable = refundableByBuyer({ ...order, used_at: entitlement?.used_at ?? null })
+  if (!refundable.by_buyer) throw refused(order, refundable.why)
+  if (amount < left) throw refused(order, 'Only sellers give a part of it back; you get all of it or nothing.')
+  return 'buyer'
+}
+
+function refused({ id }: OrderRow, why: string): AgentGymError {
+  return new AgentGymError({
+    code: 'refund_refused',
+    message: `The order is not refunded. ${why}`,
+    hint: 'Ask the seller, or report the package if it is not what it claims to be.',
+    data: { id },
+  })
+}
+
+function exceeds(
+  { id, currency, total_minor: total }: OrderRow,
+  { amount, left }: { amount: number; left: number },
+): AgentGymError {
+  return new AgentGymError({
+    code: 'refund_exceeds',
+    message: `${formatAmount(amount, currency)} is more than what is left of the order: ${formatAmount(left, currency)} of ${formatAmount(total, currency)}.`,
+    hint: 'Leave the amount out to give back all that is left.',
+    data: { id, left_minor: left },
+  })
+}
+
+type Refunds = {
+  /** The version that was bought, or all of a package's. */
+  of: { versionId: string } | { packageId: string }
+  /** For the buyers to read. */
+  reason: string
+  /** Orders that were paid before are left alone. */
+  since?: Date
+}
+
+/**
+ * Gives everybody their money back who bought that version or package and has not had all of it back, without being asked:
+ * its claims turned out false, or it was taken down. One transaction an order: cut off, it is called again and goes on.
+ * Resolves to how many were refunded.
+ */
+export async function refundOrdersOf(
+  services: Pick<Services, 'database' | 'mail' | 'log' | 'config'>,
+  { of, reason, since }: Refunds,
+): Promise<number> {
+  const { database } = services
+  const which = 'versionId' in of ? sql`version_id = ${of.versionId}` : sql`package_id = ${of.packageId}`
+  const { rows } = await sql<{ id: string }>`
+    select id from orders where ${which} and state = 'paid' and refunded_minor < total_minor
+      and (${since ?? null}::timestamptz is null or paid_at >= ${since ?? null}::timestamptz)
+    order by paid_at, id`.execute(database.query)
+  let refunded = 0
+  for (const { id } of rows) {
+    const given = await database.transaction(async (query) => {
+      const order = await lockOrder(query, id)
+      if (order?.state !== 'paid') return undefined
+      const amountMinor = order.total_minor - order.refunded_minor
+      await reverseSale(query, order, { kind: 'refund', amountMinor: BigInt(amountMinor), reason, givenBy: null })
+      await recordAudit(query, {
+        ...{ actor: null, ip: null, action: 'order.refund', subject: `order:${id}` },
+        data: { amount_minor: amountMinor, currency: order.currency, reason, by: 'agentgym' },
+      })
+      return { amountMinor, currency: order.currency }
+    })
+    if (given === undefined) continue
+    refunded++
+    inBackground(services.log, 'telling a buyer of a refund', () => tellBuyer(services, id, { ...given, reason }))
+  }
+  return refunded
+}
+
+/** Mails whoever placed an order that its price is back on the balance, and why. */
+async function tellBuyer(
+  { database, mail, config }: Pick<Services, 'database' | 'mail' | 'config'>,
+  orderId: string,
+  { amountMinor, currency, reason }: { amountMinor: number; currency: string; reason: string },
+): Promise<void> {
+  const row = await database.query
+    .selectFrom('orders')
+    .innerJoin('packages', 'packages.id', 'orders.package_id')
+    .innerJoin('accounts', 'accounts.id', 'orders.placed_by')
+    .select(['packages.name', 'accounts.email', 'accounts.username'])
+    .where('orders.id', '=', orderId)
+    .executeTakeFirst()
+  if (row?.email == null) return
+  const amount = formatAmount(amountMinor, currency)
+  await mail.send({
+    to: row.email,
+    subject: `${amount} for ${row.name} is back on the balance`,
+    text: [
+      `Hello ${row.username},`,
+      `${amount} that was paid for ${row.name} is back on the balance it was paid from or for. The reason:`,
+      reason,
+      `What was bought can no longer be installed. The order: ${orderId}`,
+      config.publicUrl,
+    ].join('\n\n'),
+  })
+}

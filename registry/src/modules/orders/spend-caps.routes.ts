@@ -1,0 +1,71 @@
+import {
+  putSpendCapRequestSchema,
+  spendCapListRequestSchema,
+  spendCapListSchema,
+  spendCapSchema,
+} from '@agentgym/contract'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import type { Env } from '../../core/http/env.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
+import type { Services } from '../../core/services.ts'
+import { removeSpendCap, setSpendCap, spendCapsOf } from './spend-caps.ts'
+
+const listRoute = defineRoute({
+  access: 'market:buy',
+  method: 'get',
+  path: '/v1/spend-caps',
+  operationId: 'listSpendCaps',
+  summary: 'Spend caps of an account and its tokens',
+  description: 'With what is spent of each. Needs the scope `market:buy`.',
+  request: { query: spendCapListRequestSchema },
+  responses: {
+    200: { description: 'All of them.', content: json(spendCapListSchema) },
+    ...failures('unauthenticated', 'forbidden', 'account_not_found'),
+  },
+})
+
+const putRoute = defineRoute({
+  access: 'account:manage',
+  method: 'put',
+  path: '/v1/spend-caps',
+  operationId: 'setSpendCap',
+  summary: 'Limit what an account or a token may spend',
+  description:
+    'A day and a month are those of UTC. Refunds are not counted back. Needs the scope `account:manage`, for an organisation the role of admin, and a token that has no cap itself.',
+  request: { body: { required: true, content: json(putSpendCapRequestSchema) } },
+  responses: {
+    200: { description: 'The cap.', content: json(spendCapSchema) },
+    ...failures('unauthenticated', 'forbidden', 'account_not_found', 'token_not_found'),
+  },
+})
+
+const removeRoute = defineRoute({
+  access: 'account:manage',
+  method: 'delete',
+  path: '/v1/spend-caps/{id}',
+  operationId: 'removeSpendCap',
+  summary: 'Remove a spend cap',
+  request: { params: z.object({ id: z.uuid() }) },
+  responses: {
+    204: { description: 'It limits nothing any more.' },
+    ...failures('unauthenticated', 'forbidden', 'spend_cap_not_found'),
+  },
+})
+
+export function spendCapRoutes(services: Services): OpenAPIHono<Env> {
+  const routes = createRoutes()
+  routes.openapi(listRoute, async (c) => {
+    const { account } = c.req.valid('query')
+    return c.json(await spendCapsOf(services, { actor: c.get('actor'), account }), 200)
+  })
+  routes.openapi(putRoute, async (c) => {
+    const asked = { actor: c.get('actor'), ip: c.get('ip'), request: c.req.valid('json') }
+    return c.json(await setSpendCap(services, asked), 200)
+  })
+  routes.openapi(removeRoute, async (c) => {
+    await removeSpendCap(services, { actor: c.get('actor'), ip: c.get('ip'), id: c.req.valid('param').id })
+    return c.body(null, 204)
+  })
+  return routes
+}

@@ -1,0 +1,210 @@
+import { AgentGymError, formatAmount, type putSpendCapRequestSchema, type SpendCap } from '@agentgym/contract'
+import { type Selectable, sql, type Transaction } from 'kysely'
+import type { z } from 'zod'
+import { recordAudit } from '../../core/access/audit.ts'
+import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { roleIn } from '../../core/access/memberships.store.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { SpendCapTable } from '../../core/database/market-schema.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import type { Services } from '../../core/services.ts'
+import { findParty } from '../accounts/organisations.ts'
+import { requireUncapped } from '../accounts/tokens.store.ts'
+
+type Base = Pick<Services, 'database' | 'config'>
+type Asking = { actor: Actor | null; ip: string | null }
+
+/**
+ * Sets what an account, or one of one's own tokens, may spend within a period; another cap for the same period gives way.
+ * Throws `account_not_found`, `forbidden`, `token_not_found`.
+ */
+export async function setSpendCap(
+  { database, config }: Base,
+  { actor, ip, request }: Asking & { request: z.output<typeof putSpendCapRequestSchema> },
+): Promise<SpendCap> {
+  const { token_id: tokenId = null, period, amount_minor: amountMinor, account } = request
+  return database.transaction(async (query) => {
+    const known = requireActor(actor, 'account:manage')
+    await requireUncapped(query, known)
+    const party = await findParty(query, known, account, { permission: 'manage', scope: 'account:manage' })
+    if (tokenId !== null) await requireOwnToken(query, party.id, tokenId)
+    const { id } = await query
+      .insertInto('spend_caps')
+      .values({ account_id: party.id, token_id: tokenId, period, amount_minor: amountMinor, set_by: known.accountId })
+      .onConflict((conflict) =>
+        conflict.constraint('spend_caps_key').doUpdateSet({ amount_minor: amountMinor, set_by: known.accountId }),
+      )
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await recordAudit(query, {
+      ...{ actor: known, ip, action: 'spend-cap.set', subject: `account:${party.username}` },
+      data: { token: tokenId, period, amount_minor: amountMinor },
+    })
+    const [cap] = await listCaps(query, { accountId: party.id, id })
+    return describe(query, cap, config.training.currency)
+  })
+}
+
+/** Caps of an account and of its tokens, with what is spent of each. Throws `account_not_found`, `forbidden`. */
+export async function spendCapsOf(
+  { database: { query }, config }: Base,
+  { actor, account }: { actor: Actor | null; account: string | undefined },
+): Promise<{ caps: SpendCap[] }> {
+  const party = await findParty(query, actor, account, { permission: 'publish', scope: 'market:buy' })
+  const caps = await listCaps(query, { accountId: party.id })
+  return { caps: await Promise.all(caps.map((cap) => describe(query, cap, config.training.currency))) }
+}
+
+/** Throws `spend_cap_not_found`, the same for others' caps; `forbidden`. */
+export async function removeSpendCap(
+  { database }: Pick<Services, 'database'>,
+  { actor, ip, id }: Asking & { id: string },
+): Promise<void> {
+  await database.transaction(async (query) => {
+    const known = requireActor(actor, 'account:manage')
+    await requireUncapped(query, known)
+    const cap = await query.selectFrom('spend_caps').selectAll().where('id', '=', id).executeTakeFirst()
+    if (cap === undefined || !(await manages(query, known, cap.account_id))) throw notFound(id)
+    await query.deleteFrom('spend_caps').where('id', '=', id).execute()
+    await recordAudit(query, {
+      ...{ actor: known, ip, action: 'spend-cap.remove', subject: `account:${cap.account_id}` },
+      data: { token: cap.token_id, period: cap.period, amount_minor: cap.amount_minor },
+    })
+  })
+}
+
+async function describe(query: Queries, cap: CapView, currency: string): Promise<SpendCap> {
+  return {
+    id: cap.id,
+    account: cap.account,
+    token: cap.token_id === null ? null : { id: cap.token_id, name: cap.token_name ?? '' },
+    period: cap.period,
+    amount_minor: cap.amount_minor,
+    spent_minor: await spentMinor(query, cap, currency),
+  }
+}
+
+async function manages(query: Transaction<Schema>, { accountId }: Actor, account: string): Promise<boolean> {
+  if (account === accountId) return true
+  const role = await roleIn(query, account, accountId, { hold: true })
+  return role === 'owner' || role === 'admin'
+}
+
+async function requireOwnToken(query: Queries, accountId: string, id: string): Promise<void> {
+  const token = await query
+    .selectFrom('tokens')
+    .select('id')
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (token === undefined)
+    throw new AgentGymError({
+      code: 'token_not_found',
+      message: `The account has no token ${id}.`,
+      hint: 'Your tokens are listed on the site, under Settings. Organizations have no tokens.',
+      data: { id },
+    })
+}
+
+function notFound(id: string): AgentGymError {
+  return new AgentGymError({
+    code: 'spend_cap_not_found',
+    message: `There is no spend cap ${id}, or it is not yours to change.`,
+    data: { id },
+  })
+}
+
+type Spending = { accountId: string; tokenId: string | null; amountMinor: number; currency: string }
+
+/**
+ * Whether an account, and the token that asks for it, may spend so much more. Hold the account's balance before, and until
+ * what is spent is written down: the caps are held as well, so two orders at once never both find room under one.
+ * Throws `spend_cap_exceeded`.
+ */
+export async function requireWithinCaps(
+  query: Transaction<Schema>,
+  { accountId, tokenId, amountMinor, currency }: Spending,
+): Promise<void> {
+  const caps = await query
+    .selectFrom('spend_caps')
+    .selectAll()
+    .where((where) =>
+      where.or([
+        where.and([where('account_id', '=', accountId), where('token_id', 'is', null)]),
+        ...(tokenId === null ? [] : [where('token_id', '=', tokenId)]),
+      ]),
+    )
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  for (const cap of caps) {
+    const spent = await spentMinor(query, cap, currency)
+    if (spent + amountMinor > cap.amount_minor) throw exceeded(cap, { spent, amountMinor, currency })
+  }
+}
+
+const periods = { day: 'a day', month: 'a month', total: 'in all' }
+
+function exceeded(
+  { id, token_id: tokenId, period, amount_minor: cap }: Cap,
+  { spent, amountMinor, currency }: { spent: number; amountMinor: number; currency: string },
+): AgentGymError {
+  const left = Math.max(0, cap - spent)
+  const whose = tokenId === null ? 'account' : 'token'
+  return new AgentGymError({
+    code: 'spend_cap_exceeded',
+    message: `The ${whose} may spend ${formatAmount(cap, currency)} ${periods[period]}; ${formatAmount(left, currency)} is left, and this costs ${formatAmount(amountMinor, currency)}.`,
+    hint:
+      period === 'total'
+        ? 'Whoever set the cap can raise it: `agentgym spend-cap`.'
+        : `The cap counts from midnight UTC${period === 'month' ? ' of the first of the month' : ''}. Whoever set it can raise it: \`agentgym spend-cap\`.`,
+    data: { cap: id, of: whose, period, cap_minor: cap, left_minor: left, needed_minor: amountMinor, currency },
+  })
+}
+
+type Cap = Selectable<SpendCapTable>
+
+/**
+ * What counts towards a cap, in its period: orders that were not cancelled and have not expired, whatever was refunded of them
+ * since, and metered calls: of an account those that are posted, of a token those that it made. Days and months are those of UTC.
+ */
+export async function spentMinor(
+  query: Queries,
+  { account_id: accountId, token_id: tokenId, period }: Pick<Cap, 'account_id' | 'token_id' | 'period'>,
+  currency: string,
+): Promise<number> {
+  const since =
+    period === 'total'
+      ? sql`'-infinity'::timestamptz`
+      : sql`date_trunc(${period}, now() at time zone 'UTC') at time zone 'UTC'`
+  const whose = tokenId === null ? sql`buyer_id = ${accountId}` : sql`token_id = ${tokenId}`
+  const calls =
+    tokenId === null
+      ? sql`(select coalesce(sum(amount_minor), 0) from usage_batches
+          where account_id = ${accountId} and currency = ${currency} and created_at >= ${since})`
+      : sql`(select coalesce(ceil(sum((calls - trial_calls)::numeric * price_minor) / 1000), 0) from usage_events
+          where token_id = ${tokenId} and created_at >= ${since})`
+  const { rows } = await sql<{ spent: number }>`
+    select (${calls} + (select coalesce(sum(total_minor), 0) from orders
+      where ${whose} and currency = ${currency} and created_at >= ${since} and state not in ('cancelled', 'expired')
+        and (state <> 'awaiting_payment' or expires_at is null or expires_at > now())))::bigint as spent`.execute(query)
+  return rows[0].spent
+}
+
+type CapView = Cap & { account: string; token_name: string | null }
+
+/** Of an account and of its tokens; one alone by its id. */
+async function listCaps(query: Queries, { accountId, id }: { accountId: string; id?: string }): Promise<CapView[]> {
+  return query
+    .selectFrom('spend_caps')
+    .innerJoin('accounts', 'accounts.id', 'spend_caps.account_id')
+    .leftJoin('tokens', 'tokens.id', 'spend_caps.token_id')
+    .selectAll('spend_caps')
+    .select(['accounts.username as account', 'tokens.name as token_name'])
+    .where('spend_caps.account_id', '=', accountId)
+    .$if(id !== undefined, (select) => select.where('spend_caps.id', '=', id ?? ''))
+    .orderBy('spend_caps.created_at')
+    .orderBy('spend_caps.id')
+    .execute()
+}

@@ -1,0 +1,198 @@
+import {
+  currencyDigits,
+  type EarningsDays,
+  type EarningsEntry,
+  type earningsDaysRequestSchema,
+  type earningsEntriesRequestSchema,
+  type earningsEntriesSchema,
+} from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { z } from 'zod'
+import type { Actor } from '../../core/access/authorise.ts'
+import type { Queries } from '../../core/database/database.ts'
+import { type PageEnd, readPage } from '../../core/database/page-cursor.ts'
+import type { Services } from '../../core/services.ts'
+import { findSeller } from './earnings.ts'
+
+type Row = Omit<EarningsEntry, 'at'> & { at: Date }
+
+/** One page of what came in and went out, newest first. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
+export async function listEarnings(
+  { database, config }: Pick<Services, 'database' | 'config'>,
+  actor: Actor | null,
+  { account, cursor, limit }: z.output<typeof earningsEntriesRequestSchema>,
+): Promise<z.infer<typeof earningsEntriesSchema>> {
+  const { id } = await findSeller(database.query, actor, account)
+  const asked = JSON.stringify(['earnings', id])
+  const { rows, next_cursor } = await readPage({ secret: config.secret, asked, cursor, limit, endOf }, (range) =>
+    entriesOf(database.query, { id, ...range }),
+  )
+  return {
+    entries: rows.map(entryOf),
+    next_cursor,
+  }
+}
+
+const entryOf = (row: Row): EarningsEntry => ({ ...row, at: row.at.toISOString() })
+const endOf = ({ at, id }: Pick<Row, 'at' | 'id'>): PageEnd => ({ key: at.getTime(), id })
+
+const PAGE = 1_000
+
+/** All of them, page by page. */
+export async function* allEarnings(query: Queries, id: string): AsyncGenerator<EarningsEntry> {
+  let after: PageEnd | null = null
+  for (;;) {
+    const rows: Row[] = await entriesOf(query, { id, after, limit: PAGE })
+    for (const row of rows) yield entryOf(row)
+    const last = rows.at(-1)
+    if (rows.length < PAGE || last === undefined) return
+    after = endOf(last)
+  }
+}
+
+/** An id for the other side of something that has one already: a uuid (version 8) of its digest. */
+const other = (side: string, id: string) =>
+  sql`overlay(overlay(md5(${side} || ${sql.ref(id)}::text) placing '8' from 13) placing '8' from 17)::uuid`
+/** Sale and royalty of the same thing may not be of the same account, so its id will do for both. */
+const columns = sql`id, at, kind, package_id, "order", gross_minor, fee_minor, royalty_minor, net_minor, currency`
+
+/**
+ * From what happened: sales, royalties, what was given back, batches of calls, payouts, and what debts did beside. The sum
+ * of all net amounts is what the account has and can still be paid, less what it owes.
+ */
+async function entriesOf(
+  query: Queries,
+  { id, after, limit }: { id: string; after: PageEnd | null; limit: number },
+): Promise<Row[]> {
+  const before = after === null ? sql`true` : sql`(at, id) < (${new Date(after.key)}::timestamptz, ${after.id}::uuid)`
+  const { rows } = await sql<Row>`
+    select entry.id, entry.at, entry.kind, packages.name as package, entry."order", entry.gross_minor::bigint,
+      entry.fee_minor::bigint, entry.royalty_minor::bigint, entry.net_minor::bigint, entry.currency
+    from (
+      select ${columns} from ${everyEntry(id)} where ${before} order by at desc, id desc limit ${limit}
+    ) entry left join packages on packages.id = entry.package_id
+    order by entry.at desc, entry.id desc`.execute(query)
+  return rows
+}
+
+/** Entries of an account, as a table to select from. */
+const everyEntry = (id: string) => sql`(${sales(id)} union all ${givenBack(id)} union all ${calls(id)}
+  union all ${payouts(id)} union all ${debts(id)}) as entries (${columns})`
+
+const sales = (id: string) => sql`
+  select id, paid_at, 'sale', package_id, id, total_minor, -fee_minor, -royalty_minor,
+    total_minor - fee_minor - royalty_minor, currency
+  from orders where seller_id = ${id} and paid_at is not null and total_minor > 0
+  union all
+  select id, paid_at, 'royalty', package_id, id, 0, 0, royalty_minor, royalty_minor, currency
+  from orders where royalty_to = ${id} and paid_at is not null`
+
+const givenBack = (id: string) => sql`
+  select refunds.id, refunds.created_at, refunds.kind, package_id, order_id, -amount_minor, refunds.fee_minor,
+    refunds.royalty_minor, refunds.fee_minor + refunds.royalty_minor - amount_minor, currency
+  from refunds join orders on orders.id = order_id where seller_id = ${id}
+  union all
+  select refunds.id, refunds.created_at, refunds.kind, package_id, order_id, 0, 0, -refunds.royalty_minor,
+    -refunds.royalty_minor, currency
+  from refunds join orders on orders.id = order_id where royalty_to = ${id} and refunds.royalty_minor > 0`
+
+const calls = (id: string) => sql`
+  select id, created_at, 'calls', package_id, null, amount_minor, -fee_minor, -royalty_minor,
+    amount_minor - fee_minor - royalty_minor, currency
+  from usage_batches where seller_id = ${id} and amount_minor > 0
+  union all
+  select id, created_at, 'royalty', package_id, null, 0, 0, royalty_minor, royalty_minor, currency
+  from usage_batches where royalty_to = ${id} and royalty_minor > 0`
+
+const payouts = (id: string) => sql`
+  select id, created_at, 'payout', null, null, 0, 0, 0, -amount_minor, currency
+  from payouts where account_id = ${id}
+  union all
+  select ${other('returned', 'id')}, ended_at, 'payout_returned', null, null, 0, 0, 0,
+    case state when 'failed' then amount_minor else returned_minor end, currency
+  from payouts where account_id = ${id} and (state = 'failed' or returned_minor > 0)`
+
+/** Of a balance: what it repaid, and what a payment taken back left owing. From earnings to debt nothing changes in all. */
+const debts = (id: string) => sql`
+  select transfer.id, transfer.created_at, 'debt_repaid', null::uuid, null::uuid, 0, 0, 0, transfer.amount, transfer.currency
+  from ledger_transfers transfer
+  join ledger_accounts debt on debt.id = transfer.credit_account_id and debt.owner_id = ${id} and debt.code = 'debt'
+  join ledger_accounts source on source.id = transfer.debit_account_id and source.code <> 'earnings'
+  union all
+  select transfer.id, transfer.created_at, 'chargeback', null, null, 0, 0, 0, -transfer.amount, transfer.currency
+  from ledger_transfers transfer
+  join ledger_accounts source on source.id = transfer.debit_account_id and source.owner_id = ${id}
+    and source.code in ('earnings', 'debt')
+  where transfer.code = 'take_back'`
+
+type Day = EarningsDays['days'][number]
+
+/**
+ * What an account earned on each of the last days, by the entries. For admins of the account. Throws `unauthenticated`,
+ * `forbidden`, `account_not_found`.
+ */
+export async function earningsByDay(
+  { database: { query }, config }: Pick<Services, 'database' | 'config'>,
+  actor: Actor | null,
+  { account, days }: z.output<typeof earningsDaysRequestSchema>,
+): Promise<EarningsDays> {
+  const { id, username } = await findSeller(query, actor, account)
+  const { currency } = config.training
+  const today = sql`date_trunc('day', now() at time zone 'UTC')`
+  const first = sql`${today} - ${days - 1} * interval '1 day'`
+  const { rows } = await sql<Day>`
+    select to_char(day, 'YYYY-MM-DD') as day, coalesce(orders, 0)::bigint as orders,
+      coalesce(sales_minor, 0)::bigint as sales_minor, coalesce(net_minor, 0)::bigint as net_minor
+    from generate_series(${first}, ${today}, interval '1 day') as day
+    left join (
+      select date_trunc('day', at at time zone 'UTC') as day, count(*) filter (where kind = 'sale') as orders,
+        sum(gross_minor) filter (where kind in ('sale', 'calls')) as sales_minor,
+        sum(net_minor) filter (where kind in ('sale', 'royalty', 'calls', 'refund', 'chargeback')) as net_minor
+      from ${everyEntry(id)}
+      where at >= (${first}) at time zone 'UTC' and currency = ${currency}
+      group by 1
+    ) earned using (day)
+    order by day`.execute(query)
+  return { account: username, currency, days: rows }
+}
+
+const csvColumns = ['at', 'kind', 'package', 'order', 'gross', 'fee', 'royalty', 'net', 'currency'] as const
+
+/**
+ * Earnings as CSV (RFC 4180: commas, CRLF, a header), one line an entry, amounts in the currency's units. No cell begins
+ * with what a spreadsheet takes for a formula: a package's name, which begins with @, has an apostrophe before it.
+ */
+export async function* earningsCsv(entries: AsyncIterable<EarningsEntry>): AsyncGenerator<string> {
+  yield line([...csvColumns])
+  for await (const entry of entries) {
+    const amount = (minor: number) => decimal(minor, currencyDigits(entry.currency))
+    yield line([
+      entry.at,
+      entry.kind,
+      text(entry.package ?? ''),
+      entry.order ?? '',
+      amount(entry.gross_minor),
+      amount(entry.fee_minor),
+      amount(entry.royalty_minor),
+      amount(entry.net_minor),
+      text(entry.currency),
+    ])
+  }
+}
+
+function line(cells: string[]): string {
+  return `${cells.join(',')}\r\n`
+}
+
+/** Digit by digit: `-0.05`. */
+function decimal(minor: number, digits: number): string {
+  const units = String(Math.abs(minor)).padStart(digits + 1, '0')
+  const cut = units.length - digits
+  return `${minor < 0 ? '-' : ''}${units.slice(0, cut)}${digits === 0 ? '' : `.${units.slice(cut)}`}`
+}
+
+/** Quoted unless it is a plain word; what looks like a formula is made text. */
+function text(value: string): string {
+  const safe = /^[=+\-@\t\r\n|%]/.test(value) ? `'${value}` : value
+  return /^[\w.]*$/.test(safe) ? safe : `"${safe.replaceAll('"', '""')}"`
+}

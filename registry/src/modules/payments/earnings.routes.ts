@@ -1,0 +1,86 @@
+import {
+  earningsDaysRequestSchema,
+  earningsDaysSchema,
+  earningsEntriesRequestSchema,
+  earningsEntriesSchema,
+  earningsRequestSchema,
+  earningsSchema,
+} from '@agentgym/contract'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Env } from '../../core/http/env.ts'
+import { exportStream } from '../../core/http/export-stream.ts'
+import { createRoutes, defineRoute, failures, file, json } from '../../core/http/route.ts'
+import type { Services } from '../../core/services.ts'
+import { findSeller, showEarnings } from './earnings.ts'
+import { allEarnings, earningsByDay, earningsCsv, listEarnings } from './earnings-entries.ts'
+
+const codes = ['unauthenticated', 'forbidden', 'account_not_found'] as const
+
+const earningsRoute = defineRoute({
+  access: 'market:sell',
+  method: 'get',
+  path: '/v1/earnings',
+  operationId: 'getEarnings',
+  summary: 'What an account has earned',
+  description:
+    'Sales, fees, royalties, refunds and payouts in all, and what can be paid out now. For admins of the account. Takes the scope market:sell.',
+  request: { query: earningsRequestSchema },
+  responses: { 200: { description: 'The earnings.', content: json(earningsSchema) }, ...failures(...codes) },
+})
+
+const entriesRoute = defineRoute({
+  access: 'market:sell',
+  method: 'get',
+  path: '/v1/earnings/entries',
+  operationId: 'listEarnings',
+  summary: 'What came in and went out',
+  description: 'Each sale, royalty, refund, chargeback, batch of calls and payout. Takes the scope market:sell.',
+  request: { query: earningsEntriesRequestSchema },
+  responses: { 200: { description: 'Newest first.', content: json(earningsEntriesSchema) }, ...failures(...codes) },
+})
+
+const daysRoute = defineRoute({
+  access: 'market:sell',
+  method: 'get',
+  path: '/v1/earnings/days',
+  operationId: 'getEarningsByDay',
+  summary: 'What an account earned day by day',
+  description: 'Days of UTC, oldest first, also those without a sale. Takes the scope market:sell.',
+  request: { query: earningsDaysRequestSchema },
+  responses: { 200: { description: 'The days.', content: json(earningsDaysSchema) }, ...failures(...codes) },
+})
+
+const csvRoute = defineRoute({
+  access: 'market:sell',
+  method: 'get',
+  path: '/v1/earnings.csv',
+  operationId: 'getEarningsAsCsv',
+  summary: 'What came in and went out, as CSV',
+  description: 'All entries, newest first, amounts in the currency’s units. Takes the scope market:sell.',
+  request: { query: earningsRequestSchema },
+  responses: { 200: { description: 'One line an entry.', content: { 'text/csv': file } }, ...failures(...codes) },
+})
+
+/** What sellers and authors see of their money. */
+export function earningsRoutes(services: Services): OpenAPIHono<Env> {
+  const { query } = services.database
+  const routes = createRoutes()
+  routes.openapi(earningsRoute, async (c) =>
+    c.json(await showEarnings(services, c.get('actor'), c.req.valid('query').account), 200),
+  )
+  routes.openapi(entriesRoute, async (c) =>
+    c.json(await listEarnings(services, c.get('actor'), c.req.valid('query')), 200),
+  )
+  routes.openapi(daysRoute, async (c) =>
+    c.json(await earningsByDay(services, c.get('actor'), c.req.valid('query')), 200),
+  )
+  routes.openapi(csvRoute, async (c) => {
+    const { id, username } = await findSeller(query, c.get('actor'), c.req.valid('query').account)
+    return c.body(exportStream(earningsCsv(allEarnings(query, id))), 200, {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': `attachment; filename="earnings-${username}.csv"`,
+      'cache-control': 'private, no-store',
+    })
+  })
+  return routes
+}

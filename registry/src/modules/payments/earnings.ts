@@ -1,0 +1,105 @@
+import type { Earnings } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Actor } from '../../core/access/authorise.ts'
+import type { Queries } from '../../core/database/database.ts'
+import type { Services } from '../../core/services.ts'
+import { findParty, type Party } from '../accounts/organisations.ts'
+import { type Account, availableMinor, readOwnersAccounts } from '../ledger/index.ts'
+
+/**
+ * What an account has earned, in all. Fees and royalties are what is left of them after refunds, so that
+ * `sales + royalties earned − fees − royalties paid − refunds − paid out` is what is there, less what is owed.
+ *
+ * For admins of the account. Throws `unauthenticated`, `forbidden`, `account_not_found`.
+ */
+export async function showEarnings(
+  { database, config }: Pick<Services, 'database' | 'config'>,
+  actor: Actor | null,
+  account: string | undefined,
+): Promise<Earnings> {
+  const party = await findSeller(database.query, actor, account)
+  const { currency } = config.training
+  const { query } = database
+  const accounts = (await readOwnersAccounts(query, party.id)).filter((one) => one.currency === currency)
+  const earnings = accounts.find(({ code }) => code === 'earnings')
+  const debt = accounts.find(({ code }) => code === 'debt')
+  const { payoutHoldDays } = config.market
+  const owed = debt === undefined ? 0n : debt.debitsPosted - debt.creditsPosted
+  const cleared = earnings === undefined ? 0n : await clearedMinor(query, earnings, payoutHoldDays)
+  const held = earnings === undefined ? 0n : await heldMinor(query, earnings.id, payoutHoldDays)
+  const available = earnings === undefined ? 0n : availableMinor(earnings)
+  return {
+    account: party.username,
+    currency,
+    ...(await sumsOf(query, party.id, currency)),
+    balance_minor: earnings === undefined ? 0 : Number(earnings.creditsPosted - earnings.debitsPosted),
+    // What is owed goes first.
+    cleared_minor: Number(cleared > owed ? cleared - owed : 0n),
+    held_minor: Number(held < available ? held : available),
+    debt_minor: Number(owed),
+  }
+}
+
+/** Whoever may know what an account earns: its admins. */
+export function findSeller(query: Queries, actor: Actor | null, account: string | undefined): Promise<Party> {
+  return findParty(query, actor, account, { permission: 'manage', scope: 'market:sell' })
+}
+
+type Sums = Pick<
+  Earnings,
+  'sales_minor' | 'fees_minor' | 'royalties_earned_minor' | 'royalties_paid_minor' | 'refunds_minor' | 'paid_out_minor'
+>
+
+/** From the orders, refunds, batches of calls and payouts themselves: the ledger knows nothing of them but the amounts. */
+async function sumsOf(query: Queries, id: string, currency: string): Promise<Sums> {
+  const sum = (amount: ReturnType<typeof sql>, from: ReturnType<typeof sql>) =>
+    sql`(select coalesce(sum(${amount}), 0)::bigint from ${from})`
+  const sold = sql`orders where seller_id = ${id} and currency = ${currency} and paid_at is not null`
+  const authored = sql`orders where royalty_to = ${id} and currency = ${currency} and paid_at is not null`
+  const refunded = sql`refunds join orders on orders.id = refunds.order_id
+    where seller_id = ${id} and currency = ${currency}`
+  const authorRefunded = sql`refunds join orders on orders.id = refunds.order_id
+    where royalty_to = ${id} and currency = ${currency}`
+  const called = sql`usage_batches where seller_id = ${id} and currency = ${currency}`
+  const authorCalled = sql`usage_batches where royalty_to = ${id} and currency = ${currency}`
+  const paidOut = sql`payouts where account_id = ${id} and currency = ${currency} and state = 'paid'`
+  const { rows } = await sql<Sums>`select
+    ${sum(sql`total_minor`, sold)} + ${sum(sql`amount_minor`, called)} as sales_minor,
+    ${sum(sql`fee_minor`, sold)} + ${sum(sql`fee_minor`, called)} - ${sum(sql`refunds.fee_minor`, refunded)} as fees_minor,
+    ${sum(sql`royalty_minor`, authored)} + ${sum(sql`royalty_minor`, authorCalled)}
+      - ${sum(sql`refunds.royalty_minor`, authorRefunded)} as royalties_earned_minor,
+    ${sum(sql`royalty_minor`, sold)} + ${sum(sql`royalty_minor`, called)}
+      - ${sum(sql`refunds.royalty_minor`, refunded)} as royalties_paid_minor,
+    ${sum(sql`refunds.amount_minor`, refunded)} as refunds_minor,
+    ${sum(sql`amount_minor - returned_minor`, paidOut)} as paid_out_minor`.execute(query)
+  return rows[0]
+}
+
+/**
+ * What of an account's earnings may be paid out now: what it holds, less what came in within the hold and was not given back
+ * since. Money that came back of a payout has been held before. Asked with the account locked, the answer holds.
+ */
+export async function clearedMinor(query: Queries, earnings: Account, holdDays: number): Promise<bigint> {
+  const available = availableMinor(earnings)
+  if (available <= 0n) return 0n
+  const held = await heldMinor(query, earnings.id, holdDays)
+  return available > held ? available - held : 0n
+}
+
+/** An order's part counts by what is left of it: a refund within the hold frees nothing that was earned before. */
+async function heldMinor(query: Queries, earningsId: string, holdDays: number): Promise<bigint> {
+  const since = sql<Date>`now() - ${holdDays} * interval '1 day'`
+  const { rows } = await sql<{ held: string }>`
+    with recent as materialized (
+      select reference, sum(amount) as amount from ledger_transfers
+      where credit_account_id = ${earningsId} and kind in ('posted', 'post') and code <> 'payout_returned'
+        and created_at > ${since} group by reference
+    ), gone as (
+      select reference, sum(amount) as amount from ledger_transfers
+      where debit_account_id = ${earningsId} and kind = 'posted' and created_at > ${since}
+        and reference in (select reference from recent) group by reference
+    )
+    select coalesce(sum(greatest(recent.amount - coalesce(gone.amount, 0), 0)), 0)::text as held
+    from recent left join gone using (reference)`.execute(query)
+  return BigInt(rows[0].held)
+}

@@ -1,0 +1,89 @@
+import type {
+  Balance,
+  Payment,
+  paymentListRequestSchema,
+  paymentListSchema,
+  payoutListSchema,
+} from '@agentgym/contract'
+import type { z } from 'zod'
+import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import type { Queries } from '../../core/database/database.ts'
+import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
+import type { Services } from '../../core/services.ts'
+import { accountsWithRole, findParty, type Party, readingScope } from '../accounts/organisations.ts'
+import { availableMinor, readOwnersAccounts } from '../ledger/index.ts'
+import { findPayment, listPayments, paymentOf } from './payments.store.ts'
+import { listPayouts, payoutOf } from './payouts.ts'
+import { paymentNotFound } from './start-payment.ts'
+
+type Reading = Pick<Services, 'database' | 'config'>
+type Asked = z.output<typeof paymentListRequestSchema>
+
+/** A payment, for members of the account that it is for. Throws `payment_not_found`, the same whatever the reason. */
+export async function showPayment({ database }: Reading, actor: Actor | null, id: string): Promise<Payment> {
+  const known = requireActor(actor, readingScope(actor))
+  const payment = await findPayment(database.query, id)
+  if (payment === undefined) throw paymentNotFound(id)
+  const accounts = await accountsWithRole(database.query, known, 'viewer')
+  if (!accounts.includes(payment.account_id)) throw paymentNotFound(id)
+  return paymentOf(payment)
+}
+
+/** One page of the payments for an account, newest first. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
+export async function listPaymentsOf(
+  { database: { query }, config }: Reading,
+  actor: Actor | null,
+  { account, cursor, limit }: Asked,
+): Promise<z.infer<typeof paymentListSchema>> {
+  const { id } = await findParty(query, actor, account, { permission: 'read', scope: readingScope(actor) })
+  const asked = JSON.stringify(['payments', id])
+  const page = await readPage({ secret: config.secret, asked, cursor, limit, endOf: endByCreation }, (range) =>
+    listPayments(query, { owners: [id], ...range }),
+  )
+  return { payments: page.rows.map(paymentOf), next_cursor: page.next_cursor }
+}
+
+/** One page of an account's payouts, newest first, for those who may ask for one. Throws likewise. */
+export async function listPayoutsOf(
+  { database: { query }, config }: Reading,
+  actor: Actor | null,
+  { account, cursor, limit }: Asked,
+): Promise<z.infer<typeof payoutListSchema>> {
+  const { id } = await findParty(query, actor, account, { permission: 'manage', scope: 'market:sell' })
+  const asked = JSON.stringify(['payouts', id])
+  const page = await readPage({ secret: config.secret, asked, cursor, limit, endOf: endByCreation }, (range) =>
+    listPayouts(query, { owners: [id], ...range }),
+  )
+  return { payouts: page.rows.map(payoutOf), next_cursor: page.next_cursor }
+}
+
+/** What an account can spend. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
+export async function showBalance(
+  { database, config }: Pick<Services, 'database' | 'config'>,
+  actor: Actor | null,
+  account: string | undefined,
+): Promise<Balance> {
+  const scope = readingScope(actor)
+  const party = await findParty(database.query, actor, account, { permission: 'read', scope })
+  return readBalance(database.query, party, config.training.currency)
+}
+
+export async function readBalance(query: Queries, { id, username }: Party, currency: string): Promise<Balance> {
+  const accounts = await readOwnersAccounts(query, id)
+  const balance = accounts.find((account) => account.code === 'balance' && account.currency === currency)
+  const { awaited } = await query
+    .selectFrom('payments')
+    .select(({ fn }) => fn.sum<string | null>('amount_minor').as('awaited'))
+    .where('account_id', '=', id)
+    .where('currency', '=', currency)
+    .where('purpose', '=', 'top_up')
+    .where('state', '=', 'pending')
+    .executeTakeFirstOrThrow()
+  return {
+    account: username,
+    currency,
+    available_minor: balance === undefined ? 0 : Number(availableMinor(balance)),
+    held_minor: balance === undefined ? 0 : Number(balance.debitsPending),
+    awaited_minor: Number(awaited ?? 0),
+  }
+}
