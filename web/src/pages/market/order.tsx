@@ -240,7 +240,7 @@ export function OrderState({ order: { state, refunded_minor } }: { order: Order 
 type RefundPageProps = { order: Order; values: FormValues; failure?: FormFailure | null }
 
 /** Buyers return the whole order; sellers and operators refund any part. */
-export function RefundPage({ order, values, failure = null }: RefundPageProps) {
+function RefundPage({ order, values, failure = null }: RefundPageProps) {
   const { account } = usePage()
   const left = formatAmount(order.total_minor - order.refunded_minor, order.currency)
   const buys = account !== null && accountsOf(account, 'member').includes(order.buyer)

@@ -69,7 +69,7 @@ async function showModeration(visit: Visit, { values, failure = null }: Shown): 
   )
 }
 
-export const reportStates = ['open', 'upheld', 'dismissed'] as const
+const reportStates = ['open', 'upheld', 'dismissed'] as const
 
 export type ModerationValues = { package: string; reason: string; for_all: boolean; refund: boolean }
 
@@ -84,7 +84,7 @@ type ModerationPageProps = {
 }
 
 /** Reports and appeals to decide, and a form to take down or restore a package. */
-export function ModerationPage(props: ModerationPageProps) {
+function ModerationPage(props: ModerationPageProps) {
   const { state, reports, next, failure = null, values, done = null } = props
   return (
     <OperatorFrame>

@@ -63,7 +63,7 @@ const kinds: { kind: keyof ServerStatus['queue']; title: string; text: string }[
 ]
 
 /** Queued and running jobs. */
-export function QueuePage({ status }: { status: ServerStatus }) {
+function QueuePage({ status }: { status: ServerStatus }) {
   const there = status.workers.filter(({ state }) => state !== 'silent')
   const slots = there.reduce((sum, worker) => sum + worker.slots, 0)
   const used = there.reduce((sum, worker) => sum + worker.running, 0)
@@ -110,7 +110,7 @@ type Worker = ServerStatus['workers'][number]
 const tones = { idle: 'good', busy: 'warning', silent: 'bad' } as const
 
 /** Workers and their load. */
-export function WorkersPage({ status }: { status: ServerStatus }) {
+function WorkersPage({ status }: { status: ServerStatus }) {
   return (
     <OperatorFrame>
       {status.workers.length === 0 ? (
@@ -159,7 +159,7 @@ type AuditFilter = { actor?: string; action?: string; subject?: string }
 type Entry = AuditList['entries'][number]
 
 /** The audit log. */
-export function AuditPage({ list, filter }: { list: AuditList; filter: AuditFilter }) {
+function AuditPage({ list, filter }: { list: AuditList; filter: AuditFilter }) {
   return (
     <OperatorFrame>
       <form method="get" action="/operator/audit" class="workspace-filter" aria-label="Filter the audit log">

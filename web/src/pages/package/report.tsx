@@ -52,7 +52,7 @@ type ReportPageProps = {
 }
 
 /** Reports a package, or a review of it, to the operators. */
-export function ReportPage({ name, review, reason, text, failure = null, sent = false }: ReportPageProps) {
+function ReportPage({ name, review, reason, text, failure = null, sent = false }: ReportPageProps) {
   const address = packageAddress(name)
   const what = review === '' ? name : `a review of ${name}`
   return (

@@ -98,7 +98,7 @@ const agentColumns: Column<Entry>[] = [
 ]
 
 /** Leaderboard of a scenario's version. */
-export function AgentsTab({ board, name, first }: { board: Leaderboard; name: string; first: boolean }) {
+function AgentsTab({ board, name, first }: { board: Leaderboard; name: string; first: boolean }) {
   const { scenario, entries, next } = board
   const address = `${packageAddress(name)}/agents`
   return (
@@ -148,7 +148,7 @@ type VersionsPart = {
 }
 
 /** The versions that a page shows, after the one that its address names; all of them begin anew where there is no such version. */
-export function versionsAfter(list: VersionList, before: string | null): VersionsPart {
+function versionsAfter(list: VersionList, before: string | null): VersionsPart {
   const at = list.versions.findIndex(({ version }) => version === before) + 1
   const versions = list.versions.slice(at, at + versionsOnPage)
   const next = list.versions.length > at + versionsOnPage ? (versions.at(-1)?.version ?? null) : null
@@ -156,7 +156,7 @@ export function versionsAfter(list: VersionList, before: string | null): Version
 }
 
 /** Versions, newest first, with release notes and check results. */
-export function VersionsTab({ part: { list, next }, changes }: { part: VersionsPart; changes: ChangeList['changes'] }) {
+function VersionsTab({ part: { list, next }, changes }: { part: VersionsPart; changes: ChangeList['changes'] }) {
   const { name, tags, versions } = list
   if (versions.length === 0) return <EmptyState title="No versions yet">Published versions appear here.</EmptyState>
   const told = new Map(changes.map(({ version, html }) => [version, html]))
@@ -244,7 +244,7 @@ const dependencyColumns: Column<Dependency>[] = [
 ]
 
 /** Dependencies and dependents of a version. */
-export function DependenciesTab({ details, dependents }: { details: VersionDetails; dependents: Dependents }) {
+function DependenciesTab({ details, dependents }: { details: VersionDetails; dependents: Dependents }) {
   const { name, agent } = details
   const rows: Dependency[] = [
     ...(agent === null ? [] : [{ name: agent.scenario.name, range: agent.scenario.version, what: 'trained on' }]),

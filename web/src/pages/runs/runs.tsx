@@ -80,7 +80,7 @@ const states: { value: Run['state'] | ''; label: string }[] = [
 ]
 
 /** Runs of the visitor's accounts, newest first, with a form to compare them. */
-export function RunsPage({ runs, filter, accounts, next }: RunsPageProps) {
+function RunsPage({ runs, filter, accounts, next }: RunsPageProps) {
   const filtered = Object.values(filter).some((value) => value !== undefined)
   return (
     <div class="workspace">
@@ -203,7 +203,7 @@ function returnOf({ evaluation, progress }: Run): string {
 type ComparedRun = { run: Run; points: ProgressEvent[] }
 
 /** Curves of several runs over one axis, and a table of where they differ. */
-export function ComparePage({ compared, others }: { compared: ComparedRun[]; others: Run[] }) {
+function ComparePage({ compared, others }: { compared: ComparedRun[]; others: Run[] }) {
   const names = compared.map(({ run }) => runName(run))
   const goOn = compared.some(({ run }) => run.state === 'queued' || run.state === 'running')
   if (goOn) useIsland('compare-live')

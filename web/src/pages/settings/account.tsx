@@ -65,7 +65,7 @@ const told: Record<string, string> = {
 }
 
 /** Who one is here: address and password. */
-export function AccountPage({ account, failure = null, done = null }: AccountPageProps) {
+function AccountPage({ account, failure = null, done = null }: AccountPageProps) {
   const message = done === null ? undefined : told[done]
   return (
     <SettingsFrame>
@@ -120,7 +120,7 @@ export function AccountPage({ account, failure = null, done = null }: AccountPag
 type ListedSession = { id: string; current: boolean; created_at: string; expires_at: string }
 
 /** Browsers that one is logged in with. */
-export function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
+function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
   return (
     <SettingsFrame>
       <section aria-labelledby="sessions">

@@ -83,7 +83,7 @@ type OrganisationsPageProps = {
 }
 
 /** Organisations that one belongs to, and a new one. */
-export function OrganisationsPage({ organisations, values, failure = null }: OrganisationsPageProps) {
+function OrganisationsPage({ organisations, values, failure = null }: OrganisationsPageProps) {
   return (
     <SettingsFrame>
       <section aria-labelledby="organisations">
@@ -154,7 +154,7 @@ const roles: { value: Role; label: string }[] = [
 ]
 
 /** Members of an organisation and their roles. */
-export function OrganisationPage({ organisation, values, failure = null }: OrganisationPageProps) {
+function OrganisationPage({ organisation, values, failure = null }: OrganisationPageProps) {
   const { account } = usePage()
   const { username, display_name, members = [] } = organisation
   const own = members.find((member) => member.username === account?.username)?.role
