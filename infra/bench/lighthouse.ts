@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findChromium } from '../../web/test/find-chromium.ts'
+import { findChromium } from '@agentgym/testkit/browser'
 
 /** Fetched when it is asked for: a hundred packages that nothing but this needs are not worth a place in every clone. */
 const lighthouse = 'lighthouse@13.5.0'

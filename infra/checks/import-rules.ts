@@ -92,7 +92,7 @@ export function importRules(root: string): IForbiddenRuleType[] {
     {
       name: 'cli-is-the-top',
       comment: 'The command sees everything, so nothing may see the command.',
-      from: { pathNot: ['^sdk/cli/', '^infra/', '^node_modules/'] },
+      from: { pathNot: ['^sdk/cli/', '^infra/', '^testkit/', '^node_modules/'] },
       to: { path: '^sdk/cli/' },
     },
     {

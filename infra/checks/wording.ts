@@ -1,9 +1,9 @@
 import { parseSync } from 'vite'
 
 /** A phrase that reads translated, and what products say instead. */
-export type Phrase = { pattern: RegExp; instead: string }
+type Phrase = { pattern: RegExp; instead: string }
 
-export const phrases: Phrase[] = [
+const phrases: Phrase[] = [
   { pattern: /\b(whoever|whosoever)\b/i, instead: 'the user, the caller, the publisher' },
   { pattern: /\bnobody\b/i, instead: 'no one, or the passive: "not visible to others"' },
   { pattern: /\bsomebody\b/i, instead: 'someone, another user' },

@@ -5,11 +5,12 @@ import { createInterface } from 'node:readline'
 import { type Client, leaseJob, publishPackage, sendHeartbeat, sendResult, versionPath } from '@agentgym/client'
 import type { LeasedCheck } from '@agentgym/contract'
 import { runWorker, type WorkerEvent } from '@agentgym/runtime'
+import { type PackedScenario, packScenario } from '@agentgym/testkit/packages'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { startServer, type TestServer } from '@agentgym/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../registry/src/core/database/database.ts'
 import { openDatabase } from '../../registry/src/core/database/open-database.ts'
-import { type PackedScenario, packScenario, startServer, type TestServer } from './registry-server.ts'
 
 let server: TestServer
 let replica: TestServer
@@ -130,7 +131,7 @@ describe('a worker', () => {
   it('killed at work loses nothing: another does the job', async () => {
     const packed = await packScenario('cart-pole', { name: '@acme/survivor' })
     await publishPackage(author.client, packed)
-    const script = path.join(import.meta.dirname, 'worker-process.ts')
+    const script = path.join(import.meta.dirname, '../../testkit/src/worker.process.ts')
     const child = spawn(process.execPath, [script, server.url, operator.token], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -9,9 +9,9 @@ import { verificationStatementSchema } from '@agentgym/contract'
 import { openDatabase } from '@agentgym/registry/testing'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { restorePostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { startServer, type TestServer } from '@agentgym/testkit/server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditLedger } from '../../registry/src/modules/ledger/audit-ledger.ts'
-import { startServer, type TestServer } from './registry-server.ts'
 
 /** What version 0.1.0 left behind: testdata/databases/README.md says how it was made. */
 const folder = join(import.meta.dirname, '../../testdata/databases/0.1.0')

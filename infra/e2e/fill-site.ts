@@ -1,5 +1,5 @@
+import type { TestBrowser, TestSite } from '@agentgym/testkit/site'
 import { sampleEpisode } from '../../testdata/episodes/sample-episode.ts'
-import type { TestBrowser, TestSite } from '../../web/test/open-test-site.ts'
 import { openPublisher } from '../../web/test/publish-sampled.ts'
 import { publishVerified } from '../../web/test/publish-verified.ts'
 import { trainABit } from '../../web/test/train-a-bit.ts'

@@ -9,8 +9,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, packagePath, publishPackage, versionPath } from '@agentgym/client'
 import type { HostedCall, Run } from '@agentgym/contract'
 import type { WorkerEvent } from '@agentgym/runtime'
+import { packScenario } from '@agentgym/testkit/packages'
+import { startServer, type TestServer } from '@agentgym/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packScenario, startServer, type TestServer } from './registry-server.ts'
 
 const settings = { environments: 8, rollout_steps: 32, evaluation_episodes: 4, evaluate_every: 0 }
 const scopes = ['packages:manage', 'training:start', 'training:view', 'agents:call']
@@ -19,7 +20,7 @@ type Worker = { events: WorkerEvent[]; process: ChildProcess }
 
 /** A worker in a process of its own, with a token and nothing else. */
 function startWorker(server: string, token: string): Worker {
-  const entry = path.join(import.meta.dirname, 'worker-process.ts')
+  const entry = path.join(import.meta.dirname, '../../testkit/src/worker.process.ts')
   const stdio = ['ignore', 'pipe', 'inherit'] as const
   const child = spawn(process.execPath, ['--no-node-snapshot', entry, server, token], { stdio: [...stdio] })
   const events: WorkerEvent[] = []

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '@agentgym/contract'
+import { type Fleet, startFleet } from '@agentgym/testkit/fleet'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor, Scope } from '../../registry/src/core/access/authorise.ts'
@@ -17,7 +18,6 @@ import {
   type Listed,
   listPackage,
 } from '../../registry/src/modules/orders/testing/marketplace.ts'
-import { type Fleet, startFleet } from './fleet.ts'
 
 const long = process.env.AGENTGYM_TEST_LONG === '1'
 const kills = long ? 100 : 2

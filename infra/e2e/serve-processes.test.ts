@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { runCliProcess } from '@agentgym/testkit/command-line'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, expect, it } from 'vitest'
 import { parseExposition } from '../../registry/src/app/testing/parse-exposition.ts'
-import { runCliProcess } from '../../sdk/cli/test/run-cli.ts'
 import { repositoryRoot } from '../checks/repository-files.ts'
 
 type LogLine = { message: string; process?: number; signal?: string; path?: string }

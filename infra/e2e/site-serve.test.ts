@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { startServerProcess as startServer, type ServerProcess as TestServer } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startServer, type TestServer } from '../../sdk/cli/test/start-server.ts'
 import { repositoryRoot } from '../checks/repository-files.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'agentgym-site-'))

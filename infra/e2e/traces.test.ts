@@ -3,9 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { publishPackage, versionPath } from '@agentgym/client'
 import type { Run } from '@agentgym/contract'
 import { runWorker } from '@agentgym/runtime'
+import { packScenario } from '@agentgym/testkit/packages'
+import { startServer, type TestServer } from '@agentgym/testkit/server'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type OtlpCollector, startCollector } from '../../registry/src/app/testing/otlp-collector.ts'
-import { packScenario, startServer, type TestServer } from './registry-server.ts'
 
 let collector: OtlpCollector
 let server: TestServer

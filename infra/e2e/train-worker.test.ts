@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, publishPackage, versionPath } from '@agentgym/client'
 import type { Run, StartRunRequest } from '@agentgym/contract'
 import { runWorker, type WorkerEvent } from '@agentgym/runtime'
+import { packScenario } from '@agentgym/testkit/packages'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { startServer, type TestServer } from '@agentgym/testkit/server'
 import { fullTier, isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../registry/src/core/database/database.ts'
 import { openDatabase } from '../../registry/src/core/database/open-database.ts'
 import { auditRun } from './audit-run.ts'
-import { packScenario, startServer, type TestServer } from './registry-server.ts'
 
 const shortRuns = isLong ? 200 : 6
 const settings = { environments: 8, rollout_steps: 32, evaluation_episodes: 4, evaluate_every: 0 }

@@ -2,13 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, publishPackage } from '@agentgym/client'
 import type { Run, StartRunRequest } from '@agentgym/contract'
+import { type Fleet, startFleet } from '@agentgym/testkit/fleet'
+import { packScenario } from '@agentgym/testkit/packages'
+import { signUpAt } from '@agentgym/testkit/people'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../registry/src/core/database/database.ts'
 import { openDatabase } from '../../registry/src/core/database/open-database.ts'
 import { auditRun, type RunAudit } from './audit-run.ts'
-import { type Fleet, startFleet } from './fleet.ts'
-import { packScenario, signUpAt } from './registry-server.ts'
 
 const long = process.env.AGENTGYM_TEST_LONG === '1'
 /** Kills of each victim, spread over runs of at most `killsARun`. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { startServer, type TestServer } from '@agentgym/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startServer, type TestServer } from '../e2e/registry-server.ts'
 
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8')
 

@@ -29,7 +29,7 @@ postgresql_installed() {
   command -v initdb >/dev/null 2>&1
 }
 
-# The same places as web/test/find-chromium.ts.
+# The same places as testkit/src/browser.ts.
 chromium_installed() { [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-browser ] || [ -x /usr/bin/google-chrome ]; }
 
 debian_package_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }

@@ -1,7 +1,7 @@
+import { openTestSite, type TestBrowser, type TestPage, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Access, route } from '../src/app/route.ts'
 import { siteRoutes } from '../src/app/site-routes.ts'
-import { openTestSite, type TestBrowser, type TestPage, type TestSite } from './open-test-site.ts'
 import { samplePath } from './sample-path.ts'
 
 const actors = ['anonymous', 'other', 'member', 'owner', 'operator'] as const

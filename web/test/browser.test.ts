@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { listed } from '@agentgym/registry/testing'
+import { findChromium } from '@agentgym/testkit/browser'
+import { openTestSite, password, type TestSite } from '@agentgym/testkit/site'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSiteAssets } from '../src/app/site-assets.ts'
-import { findChromium } from './find-chromium.ts'
-import { openTestSite, password, type TestSite } from './open-test-site.ts'
 
 const hostile = '<img src=x onerror=document.title=1>'
 const packages = [

@@ -1,5 +1,5 @@
+import { openTestSite, type TestBrowser, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestSite, type TestBrowser, type TestSite } from './open-test-site.ts'
 import { openPublisher, type PublishSampled } from './publish-sampled.ts'
 
 let site: TestSite

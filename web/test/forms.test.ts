@@ -1,6 +1,6 @@
+import { openTestSite, password, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { siteRoutes } from '../src/app/site-routes.ts'
-import { openTestSite, password, type TestSite } from './open-test-site.ts'
 import { samplePath } from './sample-path.ts'
 
 let site: TestSite

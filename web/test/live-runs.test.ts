@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { sendOutcome } from '@agentgym/client'
+import { axeFindings, type Browser, openChromium, openVisitor, type Page } from '@agentgym/testkit/browser'
+import { openTestSite, type TestBrowser, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSiteAssets } from '../src/app/site-assets.ts'
-import { axeFindings, type Browser, openChromium, openVisitor, type Page } from './open-chromium.ts'
-import { openTestSite, type TestBrowser, type TestSite } from './open-test-site.ts'
 import { openPublisher } from './publish-sampled.ts'
 import { trainABit } from './train-a-bit.ts'
 

@@ -1,11 +1,11 @@
 import type { Offer, Order } from '@agentgym/contract'
+import { openTestSite, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { route } from '../src/app/route.ts'
 import { siteRoutes } from '../src/app/site-routes.ts'
 import { CheckoutPage } from '../src/pages/market/checkout.tsx'
 import { EarningsPage, type EarningsView } from '../src/pages/market/earnings.tsx'
 import { OrderPage } from '../src/pages/market/order.tsx'
-import { openTestSite, type TestSite } from './open-test-site.ts'
 
 // What a server with play money does not get into: payments and accounts that wait for a provider, agents that were verified.
 const id = '0c6a4c1e-7a53-4c35-9c1e-1234567890ab'

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { axeFindings, type Browser, openChromium, openVisitor } from '@agentgym/testkit/browser'
+import { openTestSite, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { png } from '../../testdata/pictures/raw-pictures.ts'
 import { readSiteAssets } from '../src/app/site-assets.ts'
-import { axeFindings, type Browser, openChromium, openVisitor } from './open-chromium.ts'
-import { openTestSite, type TestSite } from './open-test-site.ts'
 import { openFilePublisher } from './publish-files.ts'
 
 const pictured = `# Maze

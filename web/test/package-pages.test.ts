@@ -1,8 +1,8 @@
 import { listed } from '@agentgym/registry/testing'
+import { openTestSite, type TestBrowser, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleEpisode } from '../../testdata/episodes/sample-episode.ts'
 import { hostileReadme } from './hostile-readme.ts'
-import { openTestSite, type TestBrowser, type TestSite } from './open-test-site.ts'
 import { openPublisher, type PublishSampled } from './publish-sampled.ts'
 import { publishVerified } from './publish-verified.ts'
 

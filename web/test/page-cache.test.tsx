@@ -1,8 +1,8 @@
+import { openTestSite, type TestBrowser, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { route } from '../src/app/route.ts'
 import { siteRoutes } from '../src/app/site-routes.ts'
 import { Form } from '../src/components/form.tsx'
-import { openTestSite, type TestBrowser, type TestSite } from './open-test-site.ts'
 
 let drawn = 0
 const text = () => <p>drawn {++drawn}</p>

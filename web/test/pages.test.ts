@@ -1,7 +1,7 @@
 import { listed } from '@agentgym/registry/testing'
+import { openTestSite, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { siteRoutes } from '../src/app/site-routes.ts'
-import { openTestSite, type TestSite } from './open-test-site.ts'
 
 const hostile = `</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>`
 const rtl = 'سيناريو عربة'

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { openTestSite, type TestBrowser, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openTestSite, type TestBrowser, type TestSite } from './open-test-site.ts'
 import { openPublisher } from './publish-sampled.ts'
 
 /** As much of Stripe as these pages meet: checkouts, accounts, and the addresses of its pages. */

@@ -1,8 +1,8 @@
 import { type createClient, sendResult } from '@agentgym/client'
 import { leasedJobSchema } from '@agentgym/contract'
+import type { TestSite } from '@agentgym/testkit/site'
 import { goodEntries } from '../../testdata/tarballs/good-package.ts'
 import { archive, gzip } from '../../testdata/tarballs/tar-writer.ts'
-import type { TestSite } from './open-test-site.ts'
 import { clientOf } from './publish-sampled.ts'
 
 type PublishFiles = (base: string, version: string, files: Record<string, string | Buffer>) => Promise<void>

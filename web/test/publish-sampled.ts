@@ -1,7 +1,7 @@
 import { createClient, sendResult } from '@agentgym/client'
 import { leasedJobSchema, type SampleEpisode } from '@agentgym/contract'
+import type { TestBrowser, TestSite } from '@agentgym/testkit/site'
 import { goodTarball } from '../../testdata/tarballs/good-package.ts'
-import type { TestBrowser, TestSite } from './open-test-site.ts'
 
 /** Publishes `@acme/BASE` 1.0.0, as a worker's check finds it with that sample episode; rejected where it does not load. */
 export type PublishSampled = (

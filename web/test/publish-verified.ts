@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { leaseJob, sendEvaluation } from '@agentgym/client'
+import type { TestBrowser, TestSite } from '@agentgym/testkit/site'
 import { agentTarball, goodAgent } from '../../testdata/tarballs/good-agent.ts'
 import { goodEntries } from '../../testdata/tarballs/good-package.ts'
-import type { TestBrowser, TestSite } from './open-test-site.ts'
 import { clientOf } from './publish-sampled.ts'
 
 const bundle = goodEntries().find(({ path }) => path === 'package/dist/scenario.js')?.body ?? ''

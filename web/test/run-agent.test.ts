@@ -1,7 +1,7 @@
 import { leaseJob, sendEvaluation } from '@agentgym/client'
+import { openTestSite, type TestBrowser, type TestPage, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { goodAgent } from '../../testdata/tarballs/good-agent.ts'
-import { openTestSite, type TestBrowser, type TestPage, type TestSite } from './open-test-site.ts'
 import { clientOf, openPublisher } from './publish-sampled.ts'
 import { trainToTheEnd } from './train-a-bit.ts'
 

@@ -1,7 +1,7 @@
 import { leaseJob, sendOutcome, sendProgress, uploadAgent } from '@agentgym/client'
 import type { LeasedTraining } from '@agentgym/contract'
+import type { TestSite } from '@agentgym/testkit/site'
 import { agentTarball, goodAgent } from '../../testdata/tarballs/good-agent.ts'
-import type { TestSite } from './open-test-site.ts'
 import { clientOf } from './publish-sampled.ts'
 
 type Training = {

@@ -1,7 +1,7 @@
 import { answerCalls, leaseCalls } from '@agentgym/client'
 import type { CallAnswer, LeasedCalls } from '@agentgym/contract'
+import { openTestSite, type TestBrowser, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestSite, type TestBrowser, type TestSite } from './open-test-site.ts'
 import { clientOf, openPublisher } from './publish-sampled.ts'
 import { publishVerified } from './publish-verified.ts'
 

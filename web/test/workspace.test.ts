@@ -1,5 +1,5 @@
+import { openTestSite, password, type TestBrowser, type TestPage, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestSite, password, type TestBrowser, type TestPage, type TestSite } from './open-test-site.ts'
 import { openPublisher } from './publish-sampled.ts'
 import { trainABit } from './train-a-bit.ts'
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { trainingEventSchema } from '@agentgym/contract'
+import { runCli } from '@agentgym/testkit/command-line'
 import { afterAll, describe, expect, it } from 'vitest'
-import { runCli } from '../test/run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'agentgym-cli-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -9,8 +9,8 @@ import {
   type TrainingEvent,
   trainingEventSchema,
 } from '@agentgym/contract'
+import { runCli, runCliProcess } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCli, runCliProcess } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'agentgym-journey-'))
 const options = { cwd: folder, environment: { AGENTGYM_HOME: join(folder, 'home') } }

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { runCli } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliScopes } from '../src/account/log-in.ts'
 import { openRegistry, type Person, password, type Registry } from './registry-people.ts'
-import { runCli } from './run-cli.ts'
 
 let registry: Registry
 let ann: Person

@@ -1,10 +1,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import {
+  type CliResult,
+  runCli,
+  startServerProcess as startServer,
+  type ServerProcess as TestServer,
+} from '@agentgym/testkit/command-line'
 import { dataFolder } from '@agentgym/testkit/registry'
 import type { Connection } from '../src/account/connection.ts'
-import { type CliResult, runCli } from './run-cli.ts'
-import { startServer, type TestServer } from './start-server.ts'
 
 /** A real registry with its worker, and people who use it through the real command. */
 export type Registry = {

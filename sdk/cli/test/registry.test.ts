@@ -3,12 +3,11 @@ import { join } from 'node:path'
 import { createClient, publishPackage } from '@agentgym/client'
 import { evaluationSchema, packageListSchema, resultEventSchema } from '@agentgym/contract'
 import { writeBuild } from '@agentgym/runtime'
+import { type CliResult, runCli, startServerProcess as startServer } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packScenario } from '../src/packages/pack-scenario.ts'
 import { startChangingProxy } from './changing-proxy.ts'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
-import { type CliResult, runCli } from './run-cli.ts'
-import { startServer } from './start-server.ts'
 
 let registry: Registry
 let author: Person

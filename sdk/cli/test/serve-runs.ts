@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type CliOptions, type CliResult, runCli } from '@agentgym/testkit/command-line'
 import { afterAll, afterEach } from 'vitest'
-import { type CliOptions, type CliResult, runCli } from './run-cli.ts'
 import { type RunServer, type RunServerOptions, startRunServer } from './run-server.ts'
 
 export type ServedRuns = {

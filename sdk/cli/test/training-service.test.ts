@@ -10,10 +10,10 @@ import {
   runSchema,
   serverStatusSchema,
 } from '@agentgym/contract'
+import { runCli } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startChangingProxy } from './changing-proxy.ts'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
-import { runCli } from './run-cli.ts'
 
 let registry: Registry
 let ann: Person

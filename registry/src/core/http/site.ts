@@ -47,6 +47,8 @@ type CallApp = (request: Request, bindings: Env['Bindings']) => Response | Promi
  */
 export function sitePaths(app: Pick<Hono<Env>, 'routes'>): (path: string) => boolean {
   const own = new Set(app.routes.filter(({ path }) => !/^\/?\*?$/.test(path)).map(({ path }) => firstSegment(path)))
+  // The catalog has a plain page of a package for servers without a site.
+  own.delete('packages')
   return (path) => !own.has(firstSegment(path))
 }
 

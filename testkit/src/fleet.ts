@@ -59,7 +59,7 @@ export async function startFleet({ databaseUrl }: { databaseUrl?: string } = {})
   let workerToken: string | undefined
   const startWorker = (token: string) => {
     workerToken = token
-    const entry = path.join(import.meta.dirname, 'worker-process.ts')
+    const entry = path.join(import.meta.dirname, 'worker.process.ts')
     worker = spawn(process.execPath, ['--no-node-snapshot', entry, url, token], { stdio: ['ignore', 'pipe', 'pipe'] })
     record('worker', worker)
   }

@@ -1,9 +1,12 @@
+import { mkdtemp } from 'node:fs/promises'
+import { join } from 'node:path'
 import { serve } from '@agentgym/registry'
 import { type listed, loadPackages, openDatabase } from '@agentgym/registry/testing'
-import { dataFolder } from '@agentgym/testkit/registry'
-import { createSite } from '../src/app/create-site.ts'
-import type { SiteRoute } from '../src/app/route.ts'
-import { type SiteAssets, unbuiltAssets } from '../src/app/site-assets.ts'
+import { createSite } from '../../web/src/app/create-site.ts'
+import type { SiteRoute } from '../../web/src/app/route.ts'
+import { type SiteAssets, unbuiltAssets } from '../../web/src/app/site-assets.ts'
+import { createPostgresqlDatabase } from './postgresql.ts'
+import { runFolder } from './run-folder.ts'
 
 type ListedPackage = ReturnType<typeof listed>
 
@@ -27,12 +30,13 @@ export type TestSite = {
 
 export const password = 'correct horse battery staple'
 
-/** The site before a registry of its own, as `agentgym serve` has them, with these packages in it. */
+/** The site on a registry of its own, as `agentgym serve` has them, on PostgreSQL, with these packages in it. */
 export async function openTestSite(options: TestSiteOptions = {}): Promise<TestSite> {
   const { packages = [], environment = {}, assets = unbuiltAssets(), routes } = options
-  const data = await dataFolder()
+  const data = await mkdtemp(join(runFolder(), 'site-'))
+  const url = await createPostgresqlDatabase()
   if (packages.length > 0) {
-    const database = await openDatabase({ folder: `${data}/database` })
+    const database = await openDatabase({ url })
     await loadPackages(database, packages)
     await database.close()
   }
@@ -40,7 +44,7 @@ export async function openTestSite(options: TestSiteOptions = {}): Promise<TestS
   const server = await serve({
     port: 0,
     data,
-    environment: { AGENTGYM_LOG_LEVEL: 'error', AGENTGYM_OPERATOR: 'operator', ...environment },
+    environment: { AGENTGYM_LOG_LEVEL: 'error', AGENTGYM_OPERATOR: 'operator', DATABASE_URL: url, ...environment },
     site: (host) => {
       site = createSite(host, { assets, routes })
       return site

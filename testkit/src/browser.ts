@@ -1,6 +1,6 @@
+import { existsSync } from 'node:fs'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { findChromium } from './find-chromium.ts'
 
 export type { Browser, BrowserContext, Page }
 
@@ -37,4 +37,13 @@ export async function axeFindings(page: Page): Promise<string[]> {
     'axe.run(document, { resultTypes: ["violations"] })',
   )
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+}
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** The machine's Chromium: Debian's package, which the set-up of the tests installs, or AGENTGYM_TEST_CHROMIUM. */
+export function findChromium(): string {
+  const found = [process.env.AGENTGYM_TEST_CHROMIUM ?? '', ...places].find((path) => path !== '' && existsSync(path))
+  if (found === undefined) throw new Error('no Chromium: install the package chromium, or set AGENTGYM_TEST_CHROMIUM')
+  return found
 }

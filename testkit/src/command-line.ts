@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { fileURLToPath } from 'node:url'
-import { runCommandLine } from '../src/run-command-line.ts'
+import { runCommandLine } from '../../sdk/cli/src/run-command-line.ts'
 
-const command = fileURLToPath(new URL('../../../agentgym', import.meta.url))
+const command = fileURLToPath(new URL('../../agentgym', import.meta.url))
 
 export type CliResult = { status: number | null; stdout: string; stderr: string; lines: unknown[] }
 
@@ -94,5 +94,48 @@ function parseLine(line: string): unknown {
     return JSON.parse(line)
   } catch {
     throw new Error(`not a line of JSON: ${line}`)
+  }
+}
+
+const agentgym = fileURLToPath(new URL('../../agentgym', import.meta.url))
+
+export type ServerProcess = {
+  url: string
+  /** Everything that it and its worker have written, both streams. */
+  output(): string
+  /** Ends it as Ctrl-C does; resolves to its exit status. */
+  stop(): Promise<number | null>
+}
+
+/** Starts `agentgym serve` on a free port, as a user would. */
+export async function startServerProcess(data: string, home: string, words: string[] = []): Promise<ServerProcess> {
+  const { DATABASE_URL, AGENTGYM_SERVER, AGENTGYM_TOKEN, ...inherited } = process.env
+  const child = spawn(agentgym, ['serve', '--port', '0', '--data', data, '--json', ...words], {
+    env: { ...inherited, AGENTGYM_HOME: home, AGENTGYM_LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let stdout = ''
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once('error', reject)
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      stdout += text
+      const line = /^\{"event":"serving".*$/m.exec(stdout)?.[0]
+      if (line) resolve(JSON.parse(line).url)
+    })
+    child.once('exit', (status) => reject(new Error(`serve ended with status ${status}:\n${output}`)))
+  })
+  return {
+    url,
+    output: () => output,
+    stop: () => {
+      child.kill('SIGINT')
+      return ended
+    },
   }
 }
