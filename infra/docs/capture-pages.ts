@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type BrowserContext, openChromium } from '../../web/test/open-chromium.ts'
+import { type BrowserContext, openChromium } from '@agentgym/testkit/browser'
 
 type Shot = { name: string; path: string; as?: string; height?: number }
 
