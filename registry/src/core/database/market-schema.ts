@@ -37,7 +37,7 @@ export type SaleTermsTable = {
   updated_at: WithDefault<Date>
 }
 
-/** A purchase. Its state changes in `market/orders/order-state.ts` and nowhere else. */
+/** A purchase. Its state changes in `modules/orders/order-state.ts` and nowhere else. */
 export type OrderTable = {
   id: Id
   state: OrderState
