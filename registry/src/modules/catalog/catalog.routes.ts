@@ -11,14 +11,14 @@ import {
   searchRequestSchema,
   versionReadmeSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { accepts } from 'hono/accepts'
 import { html, raw } from 'hono/html'
 import type { Actor } from '../../core/access/authorise.ts'
 import { decodeCursor, encodeCursor } from '../../core/database/page-cursor.ts'
 import type { Env } from '../../core/http/env.ts'
 import { type Html, page } from '../../core/http/pages/page.ts'
-import { createRoutes, failures } from '../../core/http/route.ts'
+import { createRoutes, declare, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import {
   findReadablePackage,
@@ -40,9 +40,10 @@ const packageParams = z.object({
 
 const versionParams = packageParams.extend({ version: z.string().openapi({ example: '1.0.0' }) })
 
-const searchRoute = createRoute({
+const searchRoute = defineRoute({
   method: 'get',
   path: '/v1/packages',
+  access: 'anyone',
   operationId: 'searchPackages',
   summary: 'Search and browse packages',
   description:
@@ -54,9 +55,10 @@ const searchRoute = createRoute({
   },
 })
 
-const pageRoute = createRoute({
+const pageRoute = defineRoute({
   method: 'get',
   path: '/v1/packages/{scope}/{name}',
+  access: 'anyone',
   operationId: 'getPackage',
   summary: 'A package: everything its page shows',
   request: { params: packageParams },
@@ -66,9 +68,10 @@ const pageRoute = createRoute({
   },
 })
 
-const viewRoute = createRoute({
+const viewRoute = defineRoute({
   method: 'get',
   path: '/v1/packages/{scope}/{name}/view',
+  access: 'anyone',
   operationId: 'getPackageView',
   summary: 'A package with its offer and its latest version, in one answer',
   description:
@@ -80,9 +83,10 @@ const viewRoute = createRoute({
   },
 })
 
-const readmeRoute = createRoute({
+const readmeRoute = defineRoute({
   method: 'get',
   path: '/v1/packages/{scope}/{name}/versions/{version}/readme',
+  access: 'anyone',
   operationId: 'getReadme',
   summary: "A version's own README",
   description:
@@ -97,9 +101,10 @@ const readmeRoute = createRoute({
   },
 })
 
-const sampleEpisodeRoute = createRoute({
+const sampleEpisodeRoute = defineRoute({
   method: 'get',
   path: '/v1/packages/{scope}/{name}/versions/{version}/sample-episode',
+  access: 'anyone',
   operationId: 'getSampleEpisode',
   summary: 'A short episode of a version, for pictures',
   description:
@@ -114,9 +119,10 @@ const sampleEpisodeRoute = createRoute({
   },
 })
 
-const publisherRoute = createRoute({
+const publisherRoute = defineRoute({
   method: 'get',
   path: '/v1/accounts/{username}',
+  access: 'anyone',
   operationId: 'getPublisher',
   summary: 'A user or an organisation, with its packages',
   description: 'The private ones are for members.',
@@ -127,9 +133,10 @@ const publisherRoute = createRoute({
   },
 })
 
-const dependentsRoute = createRoute({
+const dependentsRoute = defineRoute({
   method: 'get',
   path: '/v1/packages/{scope}/{name}/dependents',
+  access: 'anyone',
   operationId: 'getDependents',
   summary: 'What needs a package: agents trained on it, packages that depend on it',
   request: { params: packageParams },
@@ -156,8 +163,8 @@ export function catalogRoutes(services: PackageServices): OpenAPIHono<Env> {
     const { scope, name } = c.req.valid('param')
     return c.json(await packageView(services, c.get('actor'), `${scope}/${name}`), 200)
   })
-  // For people, until the marketplace's site stands here. The README in it has passed the sanitiser.
-  routes.get('/packages/:scope/:name', async (c) => {
+  // For servers without the site. The README in it has passed the sanitizer.
+  routes.get('/packages/:scope/:name', declare({ access: 'anyone' }), async (c) => {
     const { scope, name } = c.req.param()
     const shown = await packagePage(services, c.get('actor'), `${scope}/${name}`)
     return c.html(packageDocument(shown, services.config.publicUrl))

@@ -9,12 +9,12 @@ import {
   restoreRequestSchema,
   takeDownRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { type Actor, requireOperator } from '../../core/access/authorise.ts'
 import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { listReports, reportOf } from './reports.store.ts'
 import { createReport, decideReport } from './reports.ts'
@@ -26,12 +26,14 @@ const params = z.object({
   name: z.string().openapi({ example: 'cart-pole' }),
 })
 const base = '/v1/packages/{scope}/{name}'
-const moderated = { 200: { description: 'What holds now.', content: json(moderationSchema) } }
+const moderated = { description: 'The current state.', content: json(moderationSchema) }
 const refusals = ['unauthenticated', 'forbidden', 'package_not_found'] as const
 
-const createReportRoute = createRoute({
+const createReportRoute = defineRoute({
   method: 'post',
   path: '/v1/reports',
+  access: 'packages:read',
+  rateLimit: { name: 'report', per: 'account', limit: 30, windowSeconds: 86_400 },
   summary: 'Report a package or a review to the operators',
   request: body(createReportRequestSchema),
   responses: {
@@ -41,9 +43,10 @@ const createReportRoute = createRoute({
   },
 })
 
-const reportsRoute = createRoute({
+const reportsRoute = defineRoute({
   method: 'get',
   path: '/v1/reports',
+  access: { operator: 'packages:manage' },
   summary: 'Reports and appeals, for operators',
   description: 'Oldest first.',
   request: { query: reportListRequestSchema },
@@ -53,9 +56,10 @@ const reportsRoute = createRoute({
   },
 })
 
-const decideRoute = createRoute({
+const decideRoute = defineRoute({
   method: 'post',
   path: '/v1/reports/{id}/decision',
+  access: { operator: 'packages:manage' },
   summary: 'Decide a report, as an operator',
   description:
     'Upheld, the review is hidden or the package taken down: for everybody, with refunds, where it is malicious. Of an appeal, the package is put back.',
@@ -66,38 +70,43 @@ const decideRoute = createRoute({
   },
 })
 
-const takeDownRoute = createRoute({
+const takeDownRoute = defineRoute({
   method: 'post',
   path: `${base}/take-down`,
+  access: { operator: 'packages:manage' },
   summary: 'Take a package down, as an operator',
   description: 'Nobody finds, buys or installs it any more; those who bought it keep it, unless `for_all`.',
   request: { params, ...body(takeDownRequestSchema) },
-  responses: { ...moderated, ...failures(...refusals) },
+  responses: { 200: moderated, ...failures(...refusals) },
 })
 
-const restoreRoute = createRoute({
+const restoreRoute = defineRoute({
   method: 'post',
   path: `${base}/restore`,
+  access: { operator: 'packages:manage' },
   summary: 'Put a package back, as an operator',
   request: { params, ...body(restoreRequestSchema) },
-  responses: { ...moderated, ...failures(...refusals) },
+  responses: { 200: moderated, ...failures(...refusals) },
 })
 
-const appealRoute = createRoute({
+const appealRoute = defineRoute({
   method: 'post',
   path: `${base}/appeals`,
+  access: 'packages:manage',
+  rateLimit: { name: 'appeal', per: 'account', limit: 10, windowSeconds: 86_400 },
   summary: 'Ask that your package be put back',
   request: { params, ...body(appealRequestSchema) },
-  responses: { ...moderated, ...failures(...refusals, 'moderation_state_conflict', 'rate_limited') },
+  responses: { 200: moderated, ...failures(...refusals, 'moderation_state_conflict', 'rate_limited') },
 })
 
-const moderationRoute = createRoute({
+const moderationRoute = defineRoute({
   method: 'get',
   path: `${base}/moderation`,
+  access: 'packages:read',
   summary: 'What operators have done to a package',
   description: 'For its members, and for operators.',
   request: { params },
-  responses: { ...moderated, ...failures(...refusals) },
+  responses: { 200: moderated, ...failures(...refusals) },
 })
 
 export function moderationRoutes(services: Services): OpenAPIHono<Env> {

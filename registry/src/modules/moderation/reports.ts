@@ -4,7 +4,6 @@ import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, requireActor, requireOperator } from '../../core/access/authorise.ts'
-import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
@@ -34,7 +33,7 @@ type Reporting = { actor: Actor | null; ip: string; request: z.output<typeof cre
 
 /**
  * Tells the operators of a package or of a review of it. Told again while it is undecided, it is the same report. Throws
- * `package_not_found`, `review_not_found`, `rate_limited`.
+ * `package_not_found`, `review_not_found`.
  */
 export async function createReport(
   services: Services,
@@ -42,7 +41,6 @@ export async function createReport(
 ): Promise<{ report: Report; isNew: boolean }> {
   const { database, config } = services
   const known = requireActor(actor, 'packages:read')
-  await limitRate(database, `report:${known.accountId}`, { limit: 30, windowSeconds: 86_400 })
   const made = await database.transaction(async (query) => {
     const found = await findReadablePackage(query, known, request.package)
     await lockPackage(database, query, found.name)

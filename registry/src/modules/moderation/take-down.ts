@@ -3,7 +3,6 @@ import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, authorise, requireActor, requireOperator } from '../../core/access/authorise.ts'
-import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
@@ -138,7 +137,6 @@ export async function appeal(
   { text }: z.output<typeof appealRequestSchema>,
 ): Promise<Moderation> {
   const known = requireActor(actor, scope)
-  await limitRate(services.database, `appeal:${known.accountId}`, { limit: 10, windowSeconds: 86_400 })
   const { found, moderation } = await change(services, known, name, async (query, found) => {
     const hidden = found.visibility === 'private' ? found.name : undefined
     await authorise(query, known, 'manage', found.owner_id, { scope, hidden })

@@ -1,17 +1,19 @@
 import { jobResultRequestSchema, jobResultSchema, leaseQuerySchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { finishCheck, openLeasedTarball } from './check-jobs.ts'
 
 const jobParams = z.object({ id: z.uuid() })
 
-const resultRoute = createRoute({
+const resultRoute = defineRoute({
   method: 'post',
   path: '/v1/jobs/{id}/result',
+  access: { operator: 'worker' },
+  subject: 'job',
   summary: 'Give the result of a check',
   request: { params: jobParams, body: { required: true, content: json(jobResultRequestSchema) } },
   responses: {
@@ -20,9 +22,11 @@ const resultRoute = createRoute({
   },
 })
 
-const tarballRoute = createRoute({
+const tarballRoute = defineRoute({
   method: 'get',
   path: '/v1/jobs/{id}/tarball',
+  access: 'anyone',
+  subject: 'job',
   summary: 'The tarball that a check is about',
   description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
   request: { params: jobParams, query: leaseQuerySchema },

@@ -11,11 +11,11 @@ import {
   versionDetailsSchema,
   versionListSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Env } from '../../core/http/env.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json, uploadTimeoutMs } from '../../core/http/route.ts'
 import { type Change, deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
 import { describeTags, describeVersion, describeVersions } from './describe-versions.ts'
 import type { PackageServices } from './package-services.ts'
@@ -38,9 +38,12 @@ const vettingCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
 )
 const changeCodes = ['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down'] as const
 
-const publishRoute = createRoute({
+const publishRoute = defineRoute({
   method: 'put',
   path: `${base}/versions/{version}`,
+  access: 'packages:publish',
+  bodyLimit: ({ limits }) => limits.tarballBytes,
+  timeoutMs: uploadTimeoutMs,
   summary: 'Publish a version',
   description:
     'The body is the tarball, as `npm pack` makes it. The version is `checking` then; `GET` it to see what becomes of it. Repeating an upload with the same bytes gives the same answer.',
@@ -71,9 +74,10 @@ const publishRoute = createRoute({
   },
 })
 
-const versionsRoute = createRoute({
+const versionsRoute = defineRoute({
   method: 'get',
   path: `${base}/versions`,
+  access: 'anyone',
   summary: 'Versions and tags of a package',
   request: { params: packageParams },
   responses: {
@@ -82,9 +86,10 @@ const versionsRoute = createRoute({
   },
 })
 
-const versionRoute = createRoute({
+const versionRoute = defineRoute({
   method: 'get',
   path: `${base}/versions/{version}`,
+  access: 'anyone',
   summary: 'One version: state, checks, manifest, README',
   request: { params: versionParams },
   responses: {
@@ -93,9 +98,10 @@ const versionRoute = createRoute({
   },
 })
 
-const resolveRoute = createRoute({
+const resolveRoute = defineRoute({
   method: 'get',
   path: `${base}/resolve`,
+  access: 'anyone',
   summary: 'The version that a range, a tag or an exact version means',
   description: 'Chooses as npm does. A range never gives a yanked version.',
   request: { params: packageParams, query: resolveRequestSchema },
@@ -105,9 +111,10 @@ const resolveRoute = createRoute({
   },
 })
 
-const tagsRoute = createRoute({
+const tagsRoute = defineRoute({
   method: 'get',
   path: `${base}/tags`,
+  access: 'anyone',
   summary: 'Tags of a package',
   request: { params: packageParams },
   responses: {
@@ -116,9 +123,10 @@ const tagsRoute = createRoute({
   },
 })
 
-const setTagRoute = createRoute({
+const setTagRoute = defineRoute({
   method: 'put',
   path: `${base}/tags/{tag}`,
+  access: 'packages:publish',
   summary: 'Point a tag at a version',
   description: 'Asked for by name, `latest` goes anywhere: back, and to a prerelease.',
   request: { params: tagParams, body: { required: true, content: json(tagRequestSchema) } },
@@ -128,34 +136,38 @@ const setTagRoute = createRoute({
   },
 })
 
-const deleteTagRoute = createRoute({
+const deleteTagRoute = defineRoute({
   method: 'delete',
   path: `${base}/tags/{tag}`,
+  access: 'packages:publish',
   summary: 'Remove a tag',
   request: { params: tagParams },
   responses: { ...done, ...failures(...changeCodes, 'tag_not_found', 'tag_protected') },
 })
 
-const deprecateRoute = createRoute({
+const deprecateRoute = defineRoute({
   method: 'put',
   path: `${base}/versions/{version}/deprecation`,
+  access: 'packages:publish',
   summary: 'Deprecate a version, or take that back',
   request: { params: versionParams, body: { required: true, content: json(deprecationRequestSchema) } },
   responses: { ...done, ...failures(...changeCodes, 'version_not_found') },
 })
 
-const yankRoute = createRoute({
+const yankRoute = defineRoute({
   method: 'put',
   path: `${base}/versions/{version}/yank`,
+  access: 'packages:manage',
   summary: 'Yank a version',
   description: 'Hides it from ranges and tags; who names it exactly still gets it.',
   request: { params: versionParams },
   responses: { ...done, ...failures(...changeCodes, 'version_not_found', 'version_not_published') },
 })
 
-const unyankRoute = createRoute({
+const unyankRoute = defineRoute({
   method: 'delete',
   path: `${base}/versions/{version}/yank`,
+  access: 'packages:manage',
   summary: 'Take a yank back',
   request: { params: versionParams },
   responses: { ...done, ...failures(...changeCodes, 'version_not_found', 'version_not_published') },

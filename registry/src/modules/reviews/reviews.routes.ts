@@ -5,11 +5,11 @@ import {
   reviewListSchema,
   reviewSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Actor } from '../../core/access/authorise.ts'
 import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { findReadablePackage, type PackageServices } from '../packages/index.ts'
 import { readRating } from './ratings.ts'
@@ -23,9 +23,10 @@ const packageParams = z.object({
 const reviewParams = z.object({ id: z.uuid() })
 const path = '/v1/packages/{scope}/{name}/reviews'
 
-const listRoute = createRoute({
+const listRoute = defineRoute({
   method: 'get',
   path,
+  access: 'anyone',
   summary: 'Reviews and rating of a package',
   description:
     'Newest first. The rating counts one vote a person: the newest of those who still have what they bought.',
@@ -36,9 +37,11 @@ const listRoute = createRoute({
   },
 })
 
-const putRoute = createRoute({
+const putRoute = defineRoute({
   method: 'put',
   path,
+  access: 'market:buy',
+  rateLimit: { name: 'review', per: 'account', limit: 50, windowSeconds: 86_400 },
   summary: 'Review a version, or change your review of it',
   description:
     'For those who bought it, alone or through an organisation; where it is free, who downloaded it or trained on it.',
@@ -56,9 +59,10 @@ const putRoute = createRoute({
   },
 })
 
-const deleteRoute = createRoute({
+const deleteRoute = defineRoute({
   method: 'delete',
   path: '/v1/reviews/{id}',
+  access: 'market:buy',
   summary: 'Withdraw your review',
   request: { params: reviewParams },
   responses: {
@@ -67,9 +71,10 @@ const deleteRoute = createRoute({
   },
 })
 
-const replyRoute = createRoute({
+const replyRoute = defineRoute({
   method: 'put',
   path: '/v1/reviews/{id}/reply',
+  access: 'market:sell',
   summary: 'Answer a review as the seller',
   request: { params: reviewParams, body: { required: true, content: json(replyRequestSchema) } },
   responses: {
@@ -78,9 +83,10 @@ const replyRoute = createRoute({
   },
 })
 
-const deleteReplyRoute = createRoute({
+const deleteReplyRoute = defineRoute({
   method: 'delete',
   path: '/v1/reviews/{id}/reply',
+  access: 'market:sell',
   summary: 'Take the answer to a review back',
   request: { params: reviewParams },
   responses: {

@@ -3,7 +3,6 @@ import { AgentGymError, type Review } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, authorise, requireActor } from '../../core/access/authorise.ts'
-import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { findReadablePackage, findReadableVersion, type PackageServices } from '../packages/index.ts'
@@ -24,7 +23,6 @@ export async function putReview(
 ): Promise<Review> {
   const { database } = services
   const known = requireActor(actor, 'market:buy')
-  await limitRate(database, `review:${known.accountId}`, { limit: 50, windowSeconds: 86_400 })
   // What they have just downloaded counts.
   await services.downloads.flush()
   return database.transaction(async (query) => {

@@ -1,7 +1,7 @@
 import { changeListSchema, changesRequestSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Env } from '../../../core/http/env.ts'
-import { createRoutes, failures, json } from '../../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../../core/http/route.ts'
 import type { Services } from '../../../core/services.ts'
 import { listChanges, readReadmePicture } from './version-documents.store.ts'
 
@@ -12,9 +12,10 @@ const packageParams = z.object({
 
 const binary = { schema: z.any().openapi({ type: 'string', format: 'binary' }) }
 
-const pictureRoute = createRoute({
+const pictureRoute = defineRoute({
   method: 'get',
   path: '/v1/packages/{scope}/{name}/versions/{version}/readme/pictures/{hash}',
+  access: 'anyone',
   operationId: 'getReadmePicture',
   summary: 'A picture that the README of a version shows',
   description:
@@ -38,9 +39,10 @@ const pictureRoute = createRoute({
   },
 })
 
-const changesRoute = createRoute({
+const changesRoute = defineRoute({
   method: 'get',
   path: '/v1/packages/{scope}/{name}/changes',
+  access: 'anyone',
   operationId: 'getChanges',
   summary: 'What the versions of a package say has changed in them',
   description: "Of each the section of its own tarball's CHANGELOG.md below the heading that names the version.",
