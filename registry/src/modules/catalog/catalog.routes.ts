@@ -47,7 +47,7 @@ const searchRoute = defineRoute({
   operationId: 'searchPackages',
   summary: 'Search and browse packages',
   description:
-    'Public packages, and the private ones of your accounts. Facets count what each value would give, with the other filters as they are.',
+    'Public packages, and the private ones of your accounts. Facets count the results of each value with the other filters unchanged.',
   request: { query: searchRequestSchema },
   responses: {
     200: { description: 'One page.', content: { 'application/json': { schema: packageListSchema } } },
@@ -60,7 +60,7 @@ const pageRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}',
   access: 'anyone',
   operationId: 'getPackage',
-  summary: 'A package: everything its page shows',
+  summary: 'Get a package, with everything its page shows',
   request: { params: packageParams },
   responses: {
     200: { description: 'The package.', content: { 'application/json': { schema: packagePageSchema } } },
@@ -73,9 +73,9 @@ const viewRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}/view',
   access: 'anyone',
   operationId: 'getPackageView',
-  summary: 'A package with its offer and its latest version, in one answer',
+  summary: 'Get a package with its offer and latest version in one response',
   description:
-    'What `GET /v1/packages/{scope}/{name}`, its offer, the version that it names as latest and its sample episode say.',
+    "Combines `GET /v1/packages/{scope}/{name}`, its offer, its latest version and that version's sample episode.",
   request: { params: packageParams },
   responses: {
     200: { description: 'The package.', content: { 'application/json': { schema: packageViewSchema } } },
@@ -106,9 +106,9 @@ const sampleEpisodeRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}/versions/{version}/sample-episode',
   access: 'anyone',
   operationId: 'getSampleEpisode',
-  summary: 'A short episode of a version, for pictures',
+  summary: 'A short sample episode of a version, for pictures',
   description:
-    "Of a scenario one of random actions, of an agent its first of evaluation. What is in it comes out of the scenario's code.",
+    "For a scenario, an episode of random actions; for an agent, its first evaluation episode. Its content comes from the scenario's code: treat it as untrusted.",
   request: { params: versionParams },
   responses: {
     200: {
@@ -124,8 +124,8 @@ const publisherRoute = defineRoute({
   path: '/v1/accounts/{username}',
   access: 'anyone',
   operationId: 'getPublisher',
-  summary: 'A user or an organisation, with its packages',
-  description: 'The private ones are for members.',
+  summary: 'A user or organization, with its packages',
+  description: 'Private packages are visible to members only.',
   request: { params: z.object({ username: z.string().openapi({ example: 'acme' }) }) },
   responses: {
     200: { description: 'The account.', content: { 'application/json': { schema: publisherSchema } } },
@@ -138,11 +138,11 @@ const dependentsRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}/dependents',
   access: 'anyone',
   operationId: 'getDependents',
-  summary: 'What needs a package: agents trained on it, packages that depend on it',
+  summary: 'Dependents of a package: agents trained on it, packages that depend on it',
   request: { params: packageParams },
   responses: {
     200: {
-      description: 'As far as you may know of them.',
+      description: 'Those visible to you.',
       content: { 'application/json': { schema: dependentsSchema } },
     },
     ...failures('package_not_found', 'package_taken_down'),
@@ -225,10 +225,10 @@ function readmePage(title: string, html: string): string {
 function packageDocument(shown: PackagePage, publicUrl: string): Html {
   const { name, latest, readme, quality } = shown
   const facts: [string, string][] = [
-    ['Version', latest === null ? 'none is published yet' : latest.version],
+    ['Version', latest === null ? 'none published yet' : latest.version],
     ['Kind', shown.kind],
     ['Publisher', shown.owner.username],
-    ['Licence', latest?.license ?? 'not stated'],
+    ['License', latest?.license ?? 'not stated'],
     ['Quality', `${quality.score} of 100`],
     ['Downloads', String(shown.downloads)],
     ['Integrity', latest?.integrity ?? 'none'],

@@ -27,7 +27,7 @@ export async function packagePage(services: PackageServices, actor: Actor | null
   return describePage(services, found, isHidden ? { ...page, latest: null, tags: {}, recent: [] } : page)
 }
 
-/** The page of a package, from the rows of it that whoever asks may see. */
+/** The page of a package, from the rows that the actor may see. */
 export async function describePage(
   { config, readmes }: Pick<PackageServices, 'config' | 'readmes'>,
   found: Pick<PackageRow, 'taken_down_at' | 'taken_down_reason'>,
@@ -100,7 +100,7 @@ type LatestRow = Pick<Selectable<VersionTable>, (typeof latestColumns)[number]> 
   created_at: Date
   downloads: number
   publisher: string
-  /** Null where an earlier edition of the sanitiser made it. */
+  /** Null if it was made by an earlier rendering. */
   readme_html: string | null
   published_at: Date
 }
@@ -201,7 +201,7 @@ function pick<Row extends object, Column extends keyof Row>(row: Row, columns: r
   return Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<Row, Column>
 }
 
-/** More nobody reads. */
+/** A page shows no more. */
 const most = 100
 
 /**

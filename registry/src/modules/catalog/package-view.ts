@@ -115,7 +115,7 @@ const expected = new Set<string>([
   'sample_episode_not_found',
 ])
 
-/** Null for what is not there, or not for whoever asks. */
+/** Null for what does not exist or is not visible to the actor. */
 async function absent<Value extends Offer | SampleEpisode>(reading: Promise<Value>): Promise<Value | null> {
   try {
     return await reading

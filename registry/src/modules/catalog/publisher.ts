@@ -17,7 +17,7 @@ export async function describePublisher(
   if (account === undefined || account.disabled_at !== null)
     throw new AgentGymError({
       code: 'account_not_found',
-      message: `There is no account ${JSON.stringify(username.slice(0, 100))}.`,
+      message: `No account named ${JSON.stringify(username.slice(0, 100))}.`,
       data: { username: username.slice(0, 100) },
     })
   const rows = await query

@@ -169,8 +169,8 @@ export type PackageSearch = Omit<SearchRequest, 'q' | 'cursor'> & { words: Searc
 /**
  * The one row of `words`, which `matches` and `relevance` look into: the words as English has them (without such as "the",
  * which no text needs to hold) and as they are, and what to look up. That is looked up once where English leaves it as it
- * is: beginnings of common words stand in long lists of the index. Made once a search, whoever plans it: a plan for any
- * words would make it anew for every row.
+ * is: beginnings of common words stand in long lists of the index. Materialized: a generic
+ * plan would compute it again for every row.
  */
 function searchedFor({ tsquery }: SearchQuery): RawBuilder<unknown> {
   return sql`words as materialized (
@@ -178,7 +178,7 @@ function searchedFor({ tsquery }: SearchQuery): RawBuilder<unknown> {
     from (select to_tsquery('english', ${tsquery}) as english, to_tsquery('simple', ${tsquery}) as simple) made)`
 }
 
-/** Packages that hold the searched words. */
+/** Packages that contain the searched words. */
 const matches = sql<SqlBool>`packages.search @@ (select matched from words)`
 
 /** Rows of `packages`, or what else has its columns, that pass the search's filters. */

@@ -37,7 +37,7 @@ const createReportRoute = defineRoute({
   summary: 'Report a package or a review to the operators',
   request: body(createReportRequestSchema),
   responses: {
-    200: { description: 'You have reported it before, and it is not decided.', content: json(reportSchema) },
+    200: { description: 'Your earlier report, which is still open.', content: json(reportSchema) },
     201: { description: 'The report.', content: json(reportSchema) },
     ...failures(...refusals, 'review_not_found', 'rate_limited'),
   },
@@ -47,7 +47,7 @@ const reportsRoute = defineRoute({
   method: 'get',
   path: '/v1/reports',
   access: { operator: 'packages:manage' },
-  summary: 'Reports and appeals, for operators',
+  summary: 'List reports and appeals (operators)',
   description: 'Oldest first.',
   request: { query: reportListRequestSchema },
   responses: {
@@ -60,9 +60,9 @@ const decideRoute = defineRoute({
   method: 'post',
   path: '/v1/reports/{id}/decision',
   access: { operator: 'packages:manage' },
-  summary: 'Decide a report, as an operator',
+  summary: 'Decide a report (operators)',
   description:
-    'Upheld, the review is hidden or the package taken down: for everybody, with refunds, where it is malicious. Of an appeal, the package is put back.',
+    'Upholding hides the review or takes the package down; if it is malicious, for everyone and with refunds. Upholding an appeal restores the package.',
   request: { params: z.object({ id: z.uuid() }), ...body(decideReportRequestSchema) },
   responses: {
     200: { description: 'The report.', content: json(reportSchema) },
@@ -74,8 +74,8 @@ const takeDownRoute = defineRoute({
   method: 'post',
   path: `${base}/take-down`,
   access: { operator: 'packages:manage' },
-  summary: 'Take a package down, as an operator',
-  description: 'Nobody finds, buys or installs it any more; those who bought it keep it, unless `for_all`.',
+  summary: 'Take a package down (operators)',
+  description: 'It can no longer be found, bought or installed. Buyers keep it, unless `for_all` is set.',
   request: { params, ...body(takeDownRequestSchema) },
   responses: { 200: moderated, ...failures(...refusals) },
 })
@@ -84,7 +84,7 @@ const restoreRoute = defineRoute({
   method: 'post',
   path: `${base}/restore`,
   access: { operator: 'packages:manage' },
-  summary: 'Put a package back, as an operator',
+  summary: 'Restore a package (operators)',
   request: { params, ...body(restoreRequestSchema) },
   responses: { 200: moderated, ...failures(...refusals) },
 })
@@ -94,7 +94,7 @@ const appealRoute = defineRoute({
   path: `${base}/appeals`,
   access: 'packages:manage',
   rateLimit: { name: 'appeal', per: 'account', limit: 10, windowSeconds: 86_400 },
-  summary: 'Ask that your package be put back',
+  summary: 'Appeal against a take-down',
   request: { params, ...body(appealRequestSchema) },
   responses: { 200: moderated, ...failures(...refusals, 'moderation_state_conflict', 'rate_limited') },
 })
@@ -103,8 +103,8 @@ const moderationRoute = defineRoute({
   method: 'get',
   path: `${base}/moderation`,
   access: 'packages:read',
-  summary: 'What operators have done to a package',
-  description: 'For its members, and for operators.',
+  summary: 'Moderation history of a package',
+  description: 'For members of its account, and for operators.',
   request: { params },
   responses: { 200: moderated, ...failures(...refusals) },
 })

@@ -15,7 +15,7 @@ type Owed = {
 
 /**
  * Notes that buyers are to get their money back, in the transaction of what they get it back for. Giving it takes as many
- * transactions as there are orders: whoever is cut off amid them leaves the note, and upkeep goes on.
+ * transactions as there are orders: a process that dies leaves the note, and the scheduled task continues.
  */
 export async function oweRefunds(query: Transaction<Schema>, owed: Owed): Promise<void> {
   await query

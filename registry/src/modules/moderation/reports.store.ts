@@ -22,7 +22,7 @@ export function findReport(query: Queries, id: string): Promise<ReportRow | unde
   return reports(query).where('reports.id', '=', id).executeTakeFirst()
 }
 
-/** The one that somebody has made of that and that is not decided. */
+/** The user's open report about it. */
 export function findOpenReport(
   query: Queries,
   { packageId, reviewId, by }: { packageId: string; reviewId: string | null; by: string },
@@ -36,7 +36,7 @@ export function findOpenReport(
     .executeTakeFirst()
 }
 
-/** Oldest first: whoever waits longest comes first. */
+/** Oldest first. */
 export function listReports(
   query: Queries,
   { state, after, limit }: { state: ReportState; after: PageEnd | null; limit: number },
@@ -73,7 +73,7 @@ export function reportOf(row: ReportRow): Report {
 }
 
 export function reportNotFound(id: string): AgentGymError {
-  return new AgentGymError({ code: 'report_not_found', message: `There is no report ${id}.`, data: { id } })
+  return new AgentGymError({ code: 'report_not_found', message: `Report ${id} does not exist.`, data: { id } })
 }
 
 export function moderationConflict(message: string, hint: string): AgentGymError {

@@ -83,12 +83,12 @@ export async function createReport(
 
 type Decision = z.output<typeof decideReportRequestSchema>
 type Deciding = { actor: Actor; ip: string; reason: string }
-/** What is told once it is done. */
+/** Sends mail, after the commit. */
 type Tell = () => void
 
 /**
  * Decides a report. Upheld, its review is hidden or its package taken down (for all, where it is malicious); of an appeal, the
- * package is put back; and whoever else reported the same is answered with it. Throws `report_not_found`,
+ * package is put back; and closes other open reports of the same. Throws `report_not_found`,
  * `moderation_state_conflict` where it was decided otherwise before.
  */
 export async function decideReport(
@@ -108,8 +108,8 @@ export async function decideReport(
     if (row.state === decision) return { report: reportOf(row), tell: undefined }
     if (row.state !== 'open')
       throw moderationConflict(
-        `The report was ${row.state} by ${row.decider}.`,
-        'A decision stands; appeals are reports of their own.',
+        `${row.decider} has already ${row.state} this report.`,
+        'Decisions are final; an appeal is a new report.',
       )
     await close(query, row, { decision, by: known.accountId, reason })
     await recordAudit(query, {
@@ -192,7 +192,7 @@ async function decideAppeal(
   return () =>
     mailAccount(services, owner_id, {
       subject: `${subject} stays down`,
-      paragraphs: [`an operator has looked at your appeal for ${subject}. It stays down. The reason:`, reason],
+      paragraphs: [`an operator has reviewed your appeal for ${subject}. It stays down. The reason:`, reason],
     })
 }
 

@@ -19,7 +19,7 @@ export type Moderated = Pick<PackageRow, 'id' | 'name' | 'owner_id'>
 type Deciding = { actor: Actor; reason: string; ip: string }
 
 /**
- * Takes a package down: nobody finds, buys or installs it any more. Those who bought it keep it, unless `forAll`; then, and
+ * Takes a package down: it can no longer be found, bought or installed. Buyers keep it, unless `forAll`; then, and
  * with `refund`, the buyers of the last 30 days get their money back. False where it was down before: then only what is more
  * is done. With the package locked.
  */
@@ -118,15 +118,15 @@ export function tellTakenDown(services: Services, { name, owner_id }: Moderated,
     paragraphs: [
       `an operator has taken ${name} down. The reason:`,
       reason,
-      `If you think that this is wrong, appeal against it: POST ${services.config.publicUrl}/v1/packages/${name}/appeals`,
+      `If you think this is wrong, appeal: POST ${services.config.publicUrl}/v1/packages/${name}/appeals`,
     ],
   })
 }
 
 export function tellRestored(services: Services, { name, owner_id }: Moderated, reason: string): void {
   mailAccount(services, owner_id, {
-    subject: `${name} is back`,
-    paragraphs: [`an operator has put ${name} back. The reason:`, reason],
+    subject: `${name} was restored`,
+    paragraphs: [`an operator has restored ${name}. The reason:`, reason],
   })
 }
 
@@ -142,7 +142,10 @@ export async function appeal(
     await authorise(query, known, 'manage', found.owner_id, { scope, hidden })
     const { taken_down } = await moderationOf(query, found)
     if (taken_down === null)
-      throw moderationConflict(`${found.name} is not taken down.`, 'There is nothing to appeal against.')
+      throw moderationConflict(
+        `${found.name} is not taken down.`,
+        'Only packages that were taken down can be appealed.',
+      )
     const inserted = await query
       .insertInto('reports')
       .values({ package_id: found.id, reason: 'appeal', text, reported_by: known.accountId })
@@ -150,14 +153,14 @@ export async function appeal(
       .returning('id')
       .executeTakeFirst()
     if (inserted === undefined)
-      throw moderationConflict(`Your appeal for ${found.name} is not decided yet.`, 'Its decision comes by mail.')
+      throw moderationConflict(`Your appeal for ${found.name} is still open.`, 'You will get the decision by mail.')
     const subject = found.name
     await recordAudit(query, { actor: known, ip, action: 'package.appeal', subject, data: { reason: text } })
     return true
   })
   mailOperators(services, {
-    subject: `An appeal for ${found.name}`,
-    paragraphs: [`${known.username} asks that ${found.name} be put back:`, text],
+    subject: `Appeal: ${found.name}`,
+    paragraphs: [`${known.username} asks to restore ${found.name}:`, text],
   })
   return moderation
 }

@@ -5,7 +5,7 @@ import { webStream } from '../../core/storage/object-store.ts'
 
 export type BridgedRequest = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> }
 
-/** An answer under way. */
+/** A response in progress. */
 export type BridgedResponse = {
   response: ServerResponse
   /** Resolves when status and headers are out. */
@@ -59,7 +59,7 @@ function bridgeResponse(request: IncomingMessage): BridgedResponse {
   const { promise: head, resolve, reject } = Promise.withResolvers<{ status: number; headers: Headers }>()
   body.on('drain', () => response.emit('drain'))
   body.on('close', () => response.emit('close'))
-  // Whoever reads body or head hears of a failure; where nobody does, nobody needs to.
+  // A failure reaches the readers of body and head; without a reader it does not matter.
   body.on('error', () => {})
   head.catch(() => {})
   const writeHead = (status: number, ...rest: unknown[]) => {

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import type { Env, FailureFormat } from '../../core/http/env.ts'
 
 /**
- * A failure as npm's clients print it: `error` is one line of what failed and how to mend it; `code` is of our catalogue.
+ * A failure as npm's clients print it: `error` is one line of what failed and how to fix it; `code` is from our error catalog.
  * There must be no header `www-authenticate` beside it: npm would print a text of its own in place of ours.
  */
 export function npmErrorBody({ code, message, hint }: ErrorReport): { error: string; code: string } {
@@ -17,15 +17,15 @@ export const npmFailures: FailureFormat = { body: npmErrorBody, challenge: false
 export function immutable(name: string): AgentGymError {
   return new AgentGymError({
     code: 'version_immutable',
-    message: `Published versions of ${name} are neither changed nor removed, so npm cannot unpublish them.`,
-    hint: `Hide one from ranges with \`agentgym yank ${name}@VERSION\`, or warn of it with \`npm deprecate\`.`,
+    message: `Published versions of ${name} cannot be changed or removed, so npm cannot unpublish them.`,
+    hint: `Hide one from ranges with \`agentgym yank ${name}@VERSION\`, or warn about it with \`npm deprecate\`.`,
   })
 }
 
 export function nothingHere(c: Context<Env>): AgentGymError {
   return new AgentGymError({
     code: 'endpoint_not_found',
-    message: `This registry has nothing at ${c.req.method} ${new URL(c.req.url).pathname.slice(0, 200)}.`,
+    message: `Not found: ${c.req.method} ${new URL(c.req.url).pathname.slice(0, 200)}.`,
     hint: 'Packages are at /npm/@scope/name.',
   })
 }
@@ -34,7 +34,7 @@ export function nothingHere(c: Context<Env>): AgentGymError {
 export function tokenNeeded(): AgentGymError {
   return new AgentGymError({
     code: 'unauthenticated',
-    message: 'This needs a token.',
+    message: 'This request needs a token.',
     hint: 'Run `agentgym login`, which writes one into .npmrc, or set `//host/npm/:_authToken` yourself.',
   })
 }

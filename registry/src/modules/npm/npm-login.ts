@@ -13,7 +13,7 @@ import { tokenNeeded } from './npm-errors.ts'
 /** What npm's commands need: install, publish, tags, deprecate. */
 const npmScopes: Scope[] = ['packages:publish']
 
-/** `npm login` opens a page in the browser and asks the second address until somebody has decided there: the device log-in. */
+/** `npm login` opens the first address in the browser and polls the second until the user has decided: the device login. */
 export async function startLogin({ database, config }: Services, c: Context<Env>): Promise<Response> {
   await limitRate(database, `device-code:${clientNetwork(c.get('ip'))}`, { limit: 60, windowSeconds: 600 })
   const { deviceCode, userCode } = await createDeviceCode(database.query, { name: 'npm', scopes: npmScopes })
@@ -23,7 +23,7 @@ export async function startLogin({ database, config }: Services, c: Context<Env>
   })
 }
 
-/** 202 while nobody has decided. */
+/** 202 until the user has decided. */
 export async function finishLogin(services: Services, c: Context<Env>): Promise<Response> {
   const answer = await redeemDeviceCode(services, c.req.query('code') ?? '', c.get('ip'))
   if (!('failure' in answer)) return c.json({ token: answer.token.token, username: answer.username })
@@ -31,7 +31,7 @@ export async function finishLogin(services: Services, c: Context<Env>): Promise<
     return c.json({}, 202, { 'retry-after': String(pollSeconds) })
   throw new AgentGymError({
     code: answer.failure,
-    message: answer.failure === 'access_denied' ? 'The log-in was denied.' : 'The log-in took too long, or is over.',
+    message: answer.failure === 'access_denied' ? 'The login was denied.' : 'The login has expired.',
     hint: 'Run `npm login` again.',
   })
 }
@@ -52,7 +52,7 @@ export async function logOut({ database }: Services, c: Context<Env>): Promise<R
 export function passwordLogin(publicUrl: string): AgentGymError {
   return new AgentGymError({
     code: 'unauthenticated',
-    message: 'This registry takes no passwords through npm.',
+    message: 'This registry does not accept passwords through npm.',
     hint: `Run \`npm login --auth-type=web --registry=${publicUrl}/npm/\`, or \`agentgym login\`.`,
   })
 }

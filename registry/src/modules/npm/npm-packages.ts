@@ -83,7 +83,7 @@ export function isPnpm(userAgent: string): boolean {
 }
 
 /**
- * What it prints is that a version is deprecated: so it is told there why it will not get it. Without any times:
+ * It does print deprecations, so the reason for the refusal goes there. Without any times:
  * by those, pnpm would go on saying so after the purchase, from what it keeps, without asking.
  */
 async function withRefusals(services: Services, actor: Actor | null, packument: Packument): Promise<Packument> {
@@ -110,7 +110,7 @@ function versionOfFile(name: string, file: string): string | undefined {
   return file.startsWith(prefix) && file.endsWith('.tgz') ? file.slice(prefix.length, -'.tgz'.length) : undefined
 }
 
-/** Changes when a message of deprecation does: whoever writes them back from an older document is told so. */
+/** Changes with every deprecation message, so that a write based on an older document is refused. */
 function revisionOf({ versions }: Pick<Packument, 'versions'>): string {
   const messages = Object.entries(versions).map(([version, { deprecated = '' }]) => [version, deprecated])
   return `1-${createHash('sha256').update(JSON.stringify(messages.sort())).digest('hex').slice(0, 32)}`
@@ -142,7 +142,7 @@ export async function deprecateByDocument(
 /** As far as `npm search` pages; the site and `GET /v1/packages` go further. */
 const reach = 250
 
-/** The catalogue's search in the form of `npm search`. It finds what whoever asks may know of, as everywhere. */
+/** The catalog's search in the format of `npm search`. Finds what the actor may see. */
 export async function npmSearch({ database, config }: Services, c: Context<Env>): Promise<Response> {
   const from = wholeNumber(c.req.query('from'), 0)
   const size = Math.min(wholeNumber(c.req.query('size'), 20), reach)

@@ -15,7 +15,7 @@ export type ReadTarget = Extract<NpmTarget, { kind: 'package' | 'version' | 'tar
 /**
  * Reads the path of a request, percent-encoded as it came and without the mount point. `@scope/name`, `@scope%2fname` and
  * `@scope%2Fname` are one package: npm sends the second, pnpm the third, and proxies make the first of either. What is
- * encoded twice is another name, which nobody can have. Undefined for what no client of npm sends.
+ * encoded twice is another name, which no package can have. Undefined for what no npm client sends.
  */
 export function parseNpmPath(path: string): NpmTarget | undefined {
   const segments = decodeSegments(path)

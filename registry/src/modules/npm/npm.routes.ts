@@ -74,7 +74,7 @@ async function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: 
   try {
     return await verdaccio.read(target, { method, header: (name) => c.req.header(name), signal }, source)
   } catch (error) {
-    // Nobody is there to hear of it, and it is not the registry's failure: the status is for the log.
+    // The client is gone, and it is not the registry's failure: the status is for the log.
     if (signal.aborted) return new Response(null, { status: 499 })
     if (isPnpm(userAgent) && isForGood(error)) return answer(c, error.toReport(), 403)
     throw error
@@ -106,7 +106,7 @@ async function publish(
 ): Promise<Response> {
   const { version, state } = await publishVersion(services, { ...request, name, actor, ip: c.get('ip') })
   if (state === 'checking')
-    c.header('npm-notice', `${name}@${version} is being checked; others can install it once it has passed.`)
+    c.header('npm-notice', `${name}@${version} is being checked; others can install it once it passes.`)
   return c.json({ ok: true, success: true, id: name, state }, 201)
 }
 
@@ -133,7 +133,7 @@ async function readTags({ database }: Services, actor: Actor | null, name: strin
 async function taggedVersion(c: NpmContext): Promise<string> {
   const version: unknown = await c.req.json().catch(() => undefined)
   if (typeof version === 'string') return version
-  throw new AgentGymError({ code: 'request_invalid', message: 'The body has to be a version, as a JSON string.' })
+  throw new AgentGymError({ code: 'request_invalid', message: 'The body must be a version, as a JSON string.' })
 }
 
 function answerService({ services }: Npm, c: NpmContext, path: string): Response | Promise<Response> {

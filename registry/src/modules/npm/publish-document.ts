@@ -38,13 +38,13 @@ type Document = z.infer<typeof documentSchema>
 export function parsePutDocument(name: string, text: string): PutRequest {
   const document = parseDocument(text)
   if (document.name.toLowerCase() !== name.toLowerCase())
-    throw invalid(`The document is about ${quote(document.name)}, but was sent to ${quote(name)}.`)
+    throw invalid(`The document names ${quote(document.name)}, but was sent to ${quote(name)}.`)
   const attachments = Object.entries(document._attachments ?? {})
   if (attachments.length > 0) return { kind: 'publish', publish: parsePublish(document, attachments) }
   if (document.versions === undefined)
     throw invalid(
-      'The document has neither a tarball nor versions.',
-      'Stars and owners are not kept here: use `agentgym` or the site for members of an organisation.',
+      'The document has no tarball and no versions.',
+      'Stars and owners are not supported: use `agentgym` or the site to manage members of an organization.',
     )
   const messages = new Map<string, string>()
   for (const [version, { deprecated }] of Object.entries(document.versions))
@@ -57,7 +57,7 @@ function parseDocument(text: string): Document {
   try {
     json = JSON.parse(text)
   } catch {
-    throw invalid('The body is no JSON.', 'Publish with `agentgym scenario publish`, npm or pnpm.')
+    throw invalid('The body is not JSON.', 'Publish with `agentgym scenario publish`, npm or pnpm.')
   }
   const parsed = documentSchema.safeParse(json)
   if (parsed.success) return parsed.data
@@ -67,11 +67,11 @@ function parseDocument(text: string): Document {
 
 function parsePublish(document: Document, attachments: [string, { data: string; length?: number }][]): PublishRequest {
   const versions = Object.entries(document.versions ?? {})
-  if (versions.length !== 1) throw invalid(`One version is published at a time; the document has ${versions.length}.`)
+  if (versions.length !== 1) throw invalid(`Publish one version at a time; the document has ${versions.length}.`)
   if (attachments.length !== 1)
     throw invalid(
       `A version has one tarball; the document has ${attachments.length} attachments.`,
-      'Publish without `--provenance`: the marketplace signs what it has verified itself.',
+      'Publish without `--provenance`: the marketplace signs its own verification.',
     )
   const [version, manifest] = versions[0]
   const tagged = Object.entries(document['dist-tags'] ?? {})
@@ -101,7 +101,7 @@ function decodeTarball({ data, length }: { data: string; length?: number }): Uin
 
 const distSchema = z.object({ integrity: z.string(), shasum: z.string() }).partial()
 
-/** The client's own checksums show whether the tarball came through whole; what is recorded is computed anew. */
+/** The client's own checksums show whether the tarball came through whole; what is recorded is computed here. */
 function assertIntact(tarball: Uint8Array, dist: unknown): void {
   const { integrity, shasum } = distSchema.safeParse(dist).data ?? {}
   const digest = (algorithm: string, encoding: 'base64' | 'hex') =>
@@ -110,7 +110,7 @@ function assertIntact(tarball: Uint8Array, dist: unknown): void {
   const wrong =
     (sha512 !== undefined && sha512 !== `sha512-${digest('sha512', 'base64')}`) ||
     (shasum !== undefined && shasum !== digest('sha1', 'hex'))
-  if (wrong) throw invalid('The tarball does not match its checksum: it was damaged on the way.', 'Publish again.')
+  if (wrong) throw invalid('The tarball does not match its checksum: it was damaged in transit.', 'Publish again.')
 }
 
 function invalid(message: string, hint?: string): AgentGymError {
@@ -124,7 +124,7 @@ const documentsAtOnce = 8
 
 /**
  * Bounds what one account can make this process hold in memory, before the limit on publishing counts: runs `work`, or
- * throws `rate_limited` where that many of the account are under way. Nobody waits, so nobody can make others wait.
+ * throws `rate_limited` if the account already has that many in progress. Requests never wait for each other.
  */
 export function documentSlots(atOnce = documentsAtOnce) {
   const underWay = new Map<string, number>()

@@ -5,7 +5,7 @@ import type { BridgedResponse } from './node-bridge.ts'
 
 /** What one reader may see of one package. Verdaccio's plugins ask this, and nothing else. */
 export type NpmSource = {
-  /** Of whoever asks; null for a stranger. */
+  /** Of the reader; null if anonymous. */
   username: string | null
   name: string
   /** Throws `package_not_found` where the reader is not to know of the package. */
@@ -70,8 +70,8 @@ function settle<Value>(current: Reading, promise: Promise<Value>, callback: Call
 }
 
 /**
- * Verdaccio tells errors by `status` (HTTP) and `code` (storage), and answers the message alone: what is ours is kept, and
- * answered in its place. What is a bug is told to our log and nobody else.
+ * Verdaccio reads `status` (HTTP) and `code` (storage) of errors and sends only their message: our own errors are kept and
+ * sent instead. Bugs go to the log only.
  */
 function asHttpError(current: Reading, error: unknown): Error {
   if (error instanceof AgentGymError) {

@@ -54,7 +54,7 @@ export function verdaccioReader(publicUrl: string, report: (error: unknown) => v
         { method, path: canonicalPath({ ...target, name: source.name }), headers },
         signal,
       )
-      // Verdaccio would tell the message alone; the code is ours to tell.
+      // Verdaccio sends only the message; ours has the code, too.
       if (response.status >= 400 && reading?.refused !== undefined) {
         await response.body?.cancel()
         throw reading.refused
@@ -105,7 +105,7 @@ async function startVerdaccio({ pathname }: URL): Promise<Server> {
 /**
  * Loads Verdaccio, and takes back what a library of it does to the process on being loaded: it listens to every signal
  * that ends one and, where no other listener is left, sends it again, which would cut an orderly shutdown short; and it
- * replaces `process.emit`. `require` loads in one go, so nobody else's listeners can be among those taken back.
+ * replaces `process.emit`. `require` loads in one go, so only its own listeners are removed.
  */
 function requireVerdaccio(): typeof verdaccio {
   const host = process as NodeJS.Process & { reallyExit: unknown }

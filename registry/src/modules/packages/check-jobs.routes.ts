@@ -14,10 +14,10 @@ const resultRoute = defineRoute({
   path: '/v1/jobs/{id}/result',
   access: { operator: 'worker' },
   subject: 'job',
-  summary: 'Give the result of a check',
+  summary: 'Report the result of a check',
   request: { params: jobParams, body: { required: true, content: json(jobResultRequestSchema) } },
   responses: {
-    200: { description: 'Taken.', content: json(jobResultSchema) },
+    200: { description: 'Accepted.', content: json(jobResultSchema) },
     ...failures('unauthenticated', 'forbidden', 'lease_lost'),
   },
 })
@@ -27,8 +27,8 @@ const tarballRoute = defineRoute({
   path: '/v1/jobs/{id}/tarball',
   access: 'anyone',
   subject: 'job',
-  summary: 'The tarball that a check is about',
-  description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
+  summary: 'The tarball to check',
+  description: 'The lease in the query grants access to this tarball while it is active.',
   request: { params: jobParams, query: leaseQuerySchema },
   responses: {
     200: {

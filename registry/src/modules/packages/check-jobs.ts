@@ -59,7 +59,7 @@ async function findLeased(query: Queries, versionId: string) {
 /**
  * Takes a worker's report: the version becomes `published`, with the tags and the package's description that follow from
  * it and the episode that the worker wrote down, or `rejected`; all of it changes in one transaction. A report comes through once: throws `lease_lost` where the
- * attempt is not the one under way, `request_invalid` where the report is about something else.
+ * attempt is not the current one, `request_invalid` where the report is about something else.
  */
 export async function finishCheck(
   services: Services,
@@ -74,7 +74,7 @@ export async function finishCheck(
     if (report.name !== version.name || report.version !== version.version)
       throw new AgentGymError({
         code: 'request_invalid',
-        message: `The report is about ${report.name}@${report.version}, the job about ${version.name}@${version.version}.`,
+        message: `The report names ${report.name}@${report.version}, but the job checks ${version.name}@${version.version}.`,
         data: { field: 'report' },
       })
     const state = await decideVersion(query, version, report.ok && report.checks.every(({ ok }) => ok), report.checks)
@@ -89,7 +89,7 @@ async function rejectExhausted(services: Services, query: Transaction<Schema>, v
     {
       id: 'checker_failed',
       ok: false,
-      message: `The check came to no result in ${maxAttempts} attempts: the scenario may use up memory or time before it answers. Run \`agentgym scenario check\`, and publish the mended scenario as a new version.`,
+      message: `The check did not finish in ${maxAttempts} attempts: the scenario may run out of memory or time. Run \`agentgym scenario check\`, and publish the fixed scenario as a new version.`,
     },
   ]
   const version = await lockVersion(services, query, versionId)
@@ -113,7 +113,7 @@ async function lockVersion(
   return select()
 }
 
-/** A version in state `checking`, of whose package the caller holds the lock. */
+/** A version in state `checking`. The caller holds its package's lock. */
 type UndecidedVersion = {
   id: string
   package_id: string

@@ -23,7 +23,7 @@ import {
   type VersionRow,
 } from './packages.store.ts'
 
-/** Versions of a package, as far as whoever asks may see them. Throws `package_not_found`. */
+/** Versions of a package that the actor may see. Throws `package_not_found`. */
 export async function describeVersions(query: Queries, actor: Actor | null, name: string): Promise<VersionList> {
   const found = await findReadablePackage(query, actor, name)
   const tags = await tagsOf(query, found.id)
@@ -71,7 +71,7 @@ type VersionParts = {
   agentManifest: unknown
 }
 
-/** A version, from its row and what stands in other tables. */
+/** A version, from its row and its parts in other tables. */
 export function versionDetails(
   config: Pick<Services['config'], 'publicUrl'>,
   name: string,

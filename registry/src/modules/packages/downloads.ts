@@ -8,8 +8,9 @@ import type { Services } from '../../core/services.ts'
 export type Download = { versionId: string; ip: string; userAgent: string; accountId?: string | null }
 
 const flushAfterMs = 2_000
-/** Above this many, the next flush does not wait; above the second, counting gives way to serving. */
+/** Above this many, the next flush does not wait. */
 const flushAbove = 10_000
+/** Further downloads are dropped: serving matters more than counting. */
 const keptAtMost = 100_000
 const batchSize = 5_000
 
@@ -83,9 +84,8 @@ type CountedDownload = { version_id: string; day: string; client: string; accoun
 
 /**
  * Counts those that were not counted yet, in one statement, so that the counters of versions and packages are what the
- * rows say whatever fails. Replicas take turns: each touches many versions, in whatever order the planner likes. Whoever is
- * known becomes a user of the package: they may review it. What the package's own people download is not counted: it says
- * nothing of how many others want it.
+ * rows say whatever fails. Replicas take turns: each touches many versions, in whatever order the planner likes. Known
+ * accounts become users of the package and may review it. Downloads by the package's own members are not counted.
  */
 async function addDownloads(database: Database, downloads: CountedDownload[]): Promise<void> {
   await database.transaction(async (query) => {

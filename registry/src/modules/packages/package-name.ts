@@ -20,12 +20,12 @@ const reserved = new Set(['node_modules', 'favicon.ico', 'constructor', 'prototy
 /** The name to publish under, exactly as it is given: a capital letter is refused, not lowered. Throws `name_invalid`. */
 export function parsePackageName(text: string): PackageName {
   const [, scope, base] = /^@([^/]*)\/([^/]*)$/.exec(text) ?? []
-  if (scope === undefined) throw nameInvalid(text, 'it has to have the form @scope/name')
+  if (scope === undefined) throw nameInvalid(text, 'it must have the form @scope/name')
   if (text.length > maxLength) throw nameInvalid(text, `it is longer than ${maxLength} characters`)
-  if (text !== text.toLowerCase()) throw nameInvalid(text, 'it has to be in lower case')
+  if (text !== text.toLowerCase()) throw nameInvalid(text, 'it must be lower-case')
   if (!part.test(scope)) throw nameInvalid(text, 'its scope is not a username')
   if (reserved.has(base)) throw nameInvalid(text, `"${base}" is reserved`)
-  if (!part.test(base)) throw nameInvalid(text, 'it has to consist of letters and digits, joined by single . _ or -')
+  if (!part.test(base)) throw nameInvalid(text, 'it must consist of letters and digits, joined by single . _ or -')
   return { full: text, scope, base, canonical: `@${scope}/${canonicalName(base)}` }
 }
 
@@ -46,7 +46,7 @@ function nameInvalid(name: string, why: string): AgentGymError {
   const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name
   return new AgentGymError({
     code: 'name_invalid',
-    message: `${JSON.stringify(shown)} cannot be a package's name: ${why}.`,
+    message: `${JSON.stringify(shown)} is not a valid package name: ${why}.`,
     hint: 'For example @acme/cart-pole.',
     data: { field: 'name' },
   })

@@ -32,7 +32,7 @@ const versionParams = packageParams.extend({ version: z.string().openapi({ examp
 const tagParams = packageParams.extend({ tag: z.string().openapi({ example: 'next' }) })
 
 const done = { 204: { description: 'Done.' } }
-/** Everything that a tarball, and the model in an agent's, can be refused for. */
+/** Every reason to refuse a tarball or the model in it. */
 const vettingCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
   (code) => /^(?:tarball|package|model)_/.test(code) && errorCatalogue[code].exit === 2,
 )
@@ -46,7 +46,7 @@ const publishRoute = defineRoute({
   timeoutMs: uploadTimeoutMs,
   summary: 'Publish a version',
   description:
-    'The body is the tarball, as `npm pack` makes it. The version is `checking` then; `GET` it to see what becomes of it. Repeating an upload with the same bytes gives the same answer.',
+    'The body is the tarball, as `npm pack` makes it. The version is then `checking`; `GET` it for the result. Repeating an upload with the same bytes returns the same response.',
   request: {
     params: versionParams,
     query: publishRequestSchema,
@@ -56,8 +56,8 @@ const publishRoute = defineRoute({
     },
   },
   responses: {
-    200: { description: 'Uploaded before, and decided.', content: json(publishedVersionSchema) },
-    202: { description: 'Taken; the checks are under way.', content: json(publishedVersionSchema) },
+    200: { description: 'Uploaded before; its checks have finished.', content: json(publishedVersionSchema) },
+    202: { description: 'Accepted; checks are running.', content: json(publishedVersionSchema) },
     ...failures(
       'unauthenticated',
       'forbidden',
@@ -102,11 +102,11 @@ const resolveRoute = defineRoute({
   method: 'get',
   path: `${base}/resolve`,
   access: 'anyone',
-  summary: 'The version that a range, a tag or an exact version means',
-  description: 'Chooses as npm does. A range never gives a yanked version.',
+  summary: 'Resolve a range, a tag or an exact version',
+  description: 'Resolves as npm does. A range never resolves to a yanked version.',
   request: { params: packageParams, query: resolveRequestSchema },
   responses: {
-    200: { description: 'What to install.', content: json(resolvedVersionSchema) },
+    200: { description: 'The version to install.', content: json(resolvedVersionSchema) },
     ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
   },
 })
@@ -128,7 +128,7 @@ const setTagRoute = defineRoute({
   path: `${base}/tags/{tag}`,
   access: 'packages:publish',
   summary: 'Point a tag at a version',
-  description: 'Asked for by name, `latest` goes anywhere: back, and to a prerelease.',
+  description: 'Setting `latest` explicitly can move it backwards or to a prerelease.',
   request: { params: tagParams, body: { required: true, content: json(tagRequestSchema) } },
   responses: {
     ...done,
@@ -149,7 +149,7 @@ const deprecateRoute = defineRoute({
   method: 'put',
   path: `${base}/versions/{version}/deprecation`,
   access: 'packages:publish',
-  summary: 'Deprecate a version, or take that back',
+  summary: 'Deprecate a version, or undo it',
   request: { params: versionParams, body: { required: true, content: json(deprecationRequestSchema) } },
   responses: { ...done, ...failures(...changeCodes, 'version_not_found') },
 })
@@ -159,7 +159,7 @@ const yankRoute = defineRoute({
   path: `${base}/versions/{version}/yank`,
   access: 'packages:manage',
   summary: 'Yank a version',
-  description: 'Hides it from ranges and tags; who names it exactly still gets it.',
+  description: 'Hides it from ranges and tags; installing the exact version still works.',
   request: { params: versionParams },
   responses: { ...done, ...failures(...changeCodes, 'version_not_found', 'version_not_published') },
 })
@@ -168,12 +168,12 @@ const unyankRoute = defineRoute({
   method: 'delete',
   path: `${base}/versions/{version}/yank`,
   access: 'packages:manage',
-  summary: 'Take a yank back',
+  summary: 'Undo a yank',
   request: { params: versionParams },
   responses: { ...done, ...failures(...changeCodes, 'version_not_found', 'version_not_published') },
 })
 
-/** Publishing, versions, tags and resolving. Search and the package's page are the catalogue's. */
+/** Publishing, versions, tags and resolving. Search and the package's page are in the catalog. */
 export function packageRoutes(services: PackageServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { config, database } = services

@@ -51,12 +51,12 @@ export async function findPackage(query: Queries, name: string): Promise<Package
 }
 
 export type ReadablePackage = PackageRow & {
-  /** Whoever asks belongs to the account that owns it, and so sees versions that are not published. */
+  /** The actor belongs to the account that owns it, and so sees versions that are not published. */
   member: boolean
 }
 
 /**
- * The package, for whoever may know of it: everybody for a public one with a published version, members otherwise. Any
+ * The package, if the actor may see it: anyone if it is public and has a published version, members otherwise. Any
  * casing of the name finds it. Throws `package_not_found`, the same whatever the reason; `package_taken_down` to those who
  * neither own it, nor have bought it, nor run the server, unless that is what they are to see (`shown`).
  */
@@ -80,7 +80,7 @@ export async function findReadablePackage(
   return readable
 }
 
-/** Whoever has bought it still finds it, and operators look at what they decide on. Its files are another question. */
+/** Buyers still find it, and operators see what they decide on. Access to its files is checked separately. */
 export async function isTakenDownFor(
   query: Queries,
   actor: Actor | null,
@@ -109,7 +109,7 @@ async function hasPublishedVersion(query: Queries, packageId: string): Promise<b
 
 type ListedVersion = VersionRow & { checks_passed: number; checks_count: number }
 
-/** Those that whoever asks may see, oldest first. */
+/** Those that the actor may see, oldest first. */
 export async function listVersions(query: Queries, { id, member }: ReadablePackage): Promise<ListedVersion[]> {
   let versions = query
     .selectFrom('versions')
@@ -147,7 +147,7 @@ export async function findVersion(query: Queries, packageId: string, version: st
     .executeTakeFirst()
 }
 
-/** One version in full, for whoever may see it. Throws `version_not_found`. */
+/** One version in full, if the actor may see it. Throws `version_not_found`. */
 export async function findReadableVersion(
   query: Queries,
   found: ReadablePackage,
@@ -185,17 +185,17 @@ export function versionNotFound(name: string, wanted: string, tags?: ReadonlyMap
   })
 }
 
-/** Whatever changes a package, its versions or its tags holds this first, over all replicas. */
+/** Taken first by every change of a package, its versions or its tags; works across replicas. */
 export async function lockPackage(database: Database, query: Transaction<Schema>, name: string): Promise<void> {
   await database.lock(query, `package:${name}`)
 }
 
-/** Held by whoever names an object in a row, and by the sweeper of those that none names. After the package's lock. */
+/** Taken before a row names an object, and by the sweeper of unnamed ones. Always after the package's lock. */
 export async function lockObject(database: Database, query: Transaction<Schema>, key: string): Promise<void> {
   await database.lock(query, `object:${key}`)
 }
 
-/** Keeps the first episode that a worker wrote down of a version; what comes later of it changes nothing. */
+/** Stores the first episode that a worker recorded of a version; later ones are ignored. */
 export async function keepSampleEpisode(query: Queries, versionId: string, episode: SampleEpisode): Promise<void> {
   await query
     .insertInto('sample_episodes')
@@ -205,7 +205,7 @@ export async function keepSampleEpisode(query: Queries, versionId: string, episo
 }
 
 /**
- * A version's episode, for whoever may read the version. Throws `package_not_found`, `version_not_found`,
+ * A version's episode, if the actor may read the version. Throws `package_not_found`, `version_not_found`,
  * `sample_episode_not_found`.
  */
 export async function readSampleEpisode(
@@ -224,7 +224,7 @@ export async function readSampleEpisode(
   if (row !== undefined) return row.episode
   throw new AgentGymError({
     code: 'sample_episode_not_found',
-    message: `Nobody has written down an episode of ${found.name}@${version}.`,
+    message: `${found.name}@${version} has no sample episode.`,
     data: { name: found.name, version },
   })
 }

@@ -55,9 +55,8 @@ export async function enqueueLostChecks(services: Services): Promise<void> {
 const orphanAgeMs = 60 * 60_000
 
 /**
- * Removes objects that no row names: what uploads left that were refused late or broke off, and what is kept no longer. Each under its lock, which
- * a publish holds from looking at the object to its commit, so none is taken from under a version that is just being
- * written.
+ * Removes objects that no row names: left by failed uploads, or no longer kept. Each under its lock, which a publish holds
+ * from checking the object until its commit, so none is removed while a version that needs it is being written.
  */
 export async function sweepObjects(
   { database, objects, log }: Pick<Services, 'database' | 'objects' | 'log'>,
@@ -87,12 +86,12 @@ async function isNamed(query: Queries, key: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** How many a turn makes: each reads a tarball. */
+/** Per run: each reads a tarball. */
 const mostAtOnce = 50
 
 /**
- * Makes the documents of versions anew that were published before this edition of them, the latest published first. Until
- * then their READMEs are shown without pictures.
+ * Regenerates the documents of versions that were published with an earlier rendering, newest first. Until then their
+ * READMEs are shown without pictures.
  */
 export async function renewDocuments(
   services: Pick<PackageServices, 'database' | 'objects' | 'config' | 'log' | 'readmes'>,
@@ -112,7 +111,7 @@ export async function renewDocuments(
       await renew(services, version)
     } catch (error) {
       // Tried once: its README is shown without pictures.
-      log.warn('the documents of a version could not be made anew', { version_id: version.id, error: String(error) })
+      log.warn('the documents of a version could not be regenerated', { version_id: version.id, error: String(error) })
       await keepReadmeHtml(database.query, version.id, await readmeHtmlOf(services, version))
     }
   }

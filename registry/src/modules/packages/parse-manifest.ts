@@ -4,7 +4,7 @@ export const maxManifestBytes = 256 * 1024
 const maxDepth = 32
 
 /**
- * Reads a package.json as nobody can read otherwise: JSON in UTF-8, no key twice in an object, none that reaches an
+ * Reads a package.json in the one way that every reader agrees on: JSON in UTF-8, no key twice in an object, none that reaches an
  * object's prototype. Throws the codes `package_manifest_…`.
  */
 export function parseManifest(bytes: Uint8Array): Record<string, unknown> {

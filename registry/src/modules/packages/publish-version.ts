@@ -20,16 +20,16 @@ import { parseVersion, type VettedManifest, vetDeclaredManifest, vetManifest } f
 
 export type Upload = {
   actor: Actor | null
-  /** As the request names them; package.json inside has to agree. */
+  /** As in the request; package.json inside has to agree. */
   name: string
   version: string
-  /** The bytes, or how to get them: they are asked for once it is clear that the actor may publish there. */
+  /** The bytes, or a function that reads them, called only once the actor is known to be allowed to publish there. */
   tarball: Uint8Array | (() => Promise<Uint8Array>)
-  /** package.json as the request has it beside the tarball, where it does. */
+  /** package.json as sent beside the tarball, if it was. */
   declared?: Record<string, unknown>
-  /** Only where somebody asked for a tag by name: what clients send unasked (npm's `latest`) is left out. */
+  /** Only if the user named one: a default that clients send (npm's `latest`) is left out. */
   tag?: string
-  /** Of a new package; a package that exists keeps its own. Public unless told. */
+  /** Of a new package; an existing package keeps its own. Default: public. */
   visibility?: 'public' | 'private'
   ip: string | null
 }
@@ -76,7 +76,7 @@ export type VettedPackage = {
   documents: VersionDocuments
 }
 
-/** Reads a tarball and holds it to the registry's rules. Throws the codes that `readTarball` and `vetManifest` name. */
+/** Reads a tarball and checks it by the registry's rules. Throws the codes that `readTarball` and `vetManifest` name. */
 export async function vetPackage(
   { config, readmes }: Pick<PackageServices, 'config' | 'readmes'>,
   bytes: Uint8Array,
@@ -135,8 +135,8 @@ export async function authoriseScope(query: Queries, actor: Actor, { scope }: Pa
   if (owner === undefined)
     throw new AgentGymError({
       code: 'forbidden',
-      message: `There is no account "${scope}", so nobody can publish under @${scope}.`,
-      hint: `Publish under @${actor.username}, or make an organisation "${scope}".`,
+      message: `Account "${scope}" does not exist, so @${scope} cannot be published to.`,
+      hint: `Publish under @${actor.username}, or create an organization "${scope}".`,
       data: { scope },
     })
   await authorise(query, actor, 'publish', owner.id, { scope: 'packages:publish' })
@@ -152,14 +152,14 @@ async function openPackage(query: Transaction<Schema>, wanted: Wanted): Promise<
   if (found.kind !== kind)
     throw new AgentGymError({
       code: 'package_kind_changed',
-      message: `${name.full} is published as ${found.kind}; this version is ${kind}.`,
-      hint: 'Choose another name for it.',
+      message: `${name.full} is a ${found.kind}; this version is a ${kind}.`,
+      hint: 'Choose another name.',
     })
   if (visibility !== undefined && visibility !== found.visibility)
     throw new AgentGymError({
       code: 'package_visibility_fixed',
-      message: `${name.full} is ${found.visibility}; publishing a version does not make it ${visibility}.`,
-      hint: 'Leave the visibility out.',
+      message: `${name.full} is ${found.visibility}; publishing a version cannot make it ${visibility}.`,
+      hint: 'Omit the visibility.',
     })
   return found
 }
@@ -183,7 +183,7 @@ async function insertPackage(query: Transaction<Schema>, wanted: Wanted): Promis
     if (violatedConstraint(error) !== 'packages_name_canonical_key') throw error
     throw new AgentGymError({
       code: 'name_taken',
-      message: `${name.full} is too easily mistaken for another package of @${name.scope}.`,
+      message: `${name.full} is too similar to another package of @${name.scope}.`,
       hint: 'Choose a name that differs by more than . _ - or by l, i, 1, o, 0.',
       data: { name: name.full },
     })
@@ -238,8 +238,8 @@ function versionExists(name: string, version: string, state: VersionState): Agen
   const became = { checking: 'is being checked', published: 'is published', rejected: 'was rejected' }[state]
   return new AgentGymError({
     code: 'version_exists',
-    message: `${name}@${version} ${became} already, and a version's number is never used twice.`,
-    hint: 'Raise the version in package.json and publish again.',
+    message: `${name}@${version} ${became} already, and version numbers cannot be reused.`,
+    hint: 'Increase the version in package.json and publish again.',
     data: { name, version, state },
   })
 }

@@ -3,7 +3,7 @@ import { AgentGymError, type ErrorCode } from '@agentgym/contract'
 
 export type TarEntry = { path: string; size: number; type: 'file' | 'directory' }
 
-/** What `readTar` tells: an entry, then its bytes in pieces until the next one. */
+/** What `readTar` yields: an entry, then its bytes in pieces until the next one. */
 type TarPart = { entry: TarEntry } | { bytes: Buffer }
 
 const maxPaxBytes = 64 * 1024
@@ -86,7 +86,7 @@ class BlockInput {
   /** At least one byte, at most `length`. */
   async takeSome(length: number): Promise<Buffer> {
     while (this.#piece.length === 0)
-      if (!(await this.#next())) throw tarballFailure('tarball_truncated', 'The tar archive ends before its end.')
+      if (!(await this.#next())) throw tarballFailure('tarball_truncated', 'The tar archive is truncated.')
     return this.#cut(Math.min(length, this.#piece.length))
   }
 
@@ -245,7 +245,7 @@ function corrupt(message: string): Error {
 }
 
 function unsupported(what: string): Error {
-  return tarballFailure('tarball_entry_unsupported', `The tarball has ${what}, which readers take in different ways.`)
+  return tarballFailure('tarball_entry_unsupported', `The tarball has ${what}, which tools read in different ways.`)
 }
 
 const flags = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 }
@@ -260,7 +260,7 @@ const trailer = 8
 export async function* inflateGzip(bytes: Uint8Array): AsyncGenerator<Buffer> {
   const start = headerLength(bytes)
   const inflate = createInflateRaw()
-  // Backpressure: the stream holds the compressed bytes that we have anyway and one piece of output.
+  // Backpressure: the stream holds one piece of output and the compressed bytes, which are in memory anyway.
   inflate.end(bytes.subarray(start))
   let crc = 0
   let length = 0
@@ -280,11 +280,11 @@ export async function* inflateGzip(bytes: Uint8Array): AsyncGenerator<Buffer> {
 
 function headerLength(bytes: Uint8Array): number {
   if (bytes.length < 2 || bytes[0] !== 0x1f || bytes[1] !== 0x8b)
-    throw tarballFailure('tarball_not_gzip', 'The upload does not begin as a gzip file does.')
+    throw tarballFailure('tarball_not_gzip', 'The upload is not a gzip file.')
   if (bytes.length < fixedHeader) throw truncated()
   const flag = bytes[3]
   if (bytes[2] !== 8 || (flag & flags.reserved) !== 0)
-    throw tarballFailure('tarball_not_gzip', 'The gzip header names a method or a flag that does not exist.')
+    throw tarballFailure('tarball_not_gzip', 'The gzip header has an unknown method or flag.')
   let at = fixedHeader
   if (flag & flags.extra) at += 2 + (bytes[at] | (bytes[at + 1] << 8))
   if (flag & flags.name) at = afterNul(bytes, at)
@@ -304,11 +304,13 @@ function checkTrailer(bytes: Uint8Array, end: number, crc: number, length: numbe
   if (bytes.length < end + trailer) throw truncated()
   if (bytes.length > end + trailer) {
     const more = bytes.length - end - trailer
-    throw tarballFailure('tarball_trailing_data', `${more} bytes follow the end of the gzip file.`, { bytes: more })
+    throw tarballFailure('tarball_trailing_data', `${more} extra bytes follow the end of the gzip file.`, {
+      bytes: more,
+    })
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset + end, trailer)
   if (view.getUint32(0, true) !== crc || view.getUint32(4, true) !== length >>> 0)
-    throw tarballFailure('tarball_corrupt', 'The checksum at the end of the gzip file does not fit what is in it.')
+    throw tarballFailure('tarball_corrupt', 'The gzip file does not match its checksum.')
 }
 
 /** What consumers throw passes through; what zlib says becomes ours. */
@@ -316,11 +318,11 @@ function inflateFailure(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'Z_BUF_ERROR') return truncated(error)
   if (typeof code !== 'string' || !code.startsWith('Z_')) return error
-  return tarballFailure('tarball_corrupt', 'The compressed data are damaged.')
+  return tarballFailure('tarball_corrupt', 'The compressed data is damaged.')
 }
 
 function truncated(cause?: unknown): Error {
-  const failure = tarballFailure('tarball_truncated', 'The gzip file ends before its end.')
+  const failure = tarballFailure('tarball_truncated', 'The gzip file is truncated.')
   if (cause !== undefined) failure.cause = cause
   return failure
 }
@@ -348,7 +350,7 @@ export async function readTarFiles(tarball: Uint8Array, paths: ReadonlySet<strin
   return new Map([...found].map(([path, parts]) => [path, Buffer.concat(parts)]))
 }
 
-const repack = 'Pack again with `agentgym scenario publish`, `npm pack` or `pnpm pack`.'
+const repack = 'Pack it again with `agentgym scenario publish`, `npm pack` or `pnpm pack`.'
 
 /** A path of a stranger's archive, fit for a message: quoted, short, and without what a terminal or page would obey. */
 export function shownPath(path: string): string {

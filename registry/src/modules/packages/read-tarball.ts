@@ -23,7 +23,7 @@ export type Tarball = {
   size: number
   /** Sum of the files' bytes. */
   unpackedSize: number
-  /** `sha512-…` (base64), as npm's lockfiles hold it. */
+  /** `sha512-…` (base64), as in npm's lockfiles. */
   integrity: string
   /** SHA-1 (hex), for old clients. */
   shasum: string
@@ -52,12 +52,12 @@ const readmePath = /^readme(?:\.(?:md|markdown|txt))?$/i
  */
 export async function readTarball(bytes: Uint8Array, limits: TarballLimits): Promise<Tarball> {
   if (bytes.length > limits.tarballBytes) {
-    const message = `The tarball has ${bytes.length} bytes; at most ${limits.tarballBytes} are taken.`
+    const message = `The tarball has ${bytes.length} bytes; the limit is ${limits.tarballBytes}.`
     throw tarballFailure(
       'tarball_too_large',
       message,
       { limit: limits.tarballBytes },
-      'Leave large data out by `files` in package.json.',
+      'Exclude large data with `files` in package.json.',
     )
   }
   const reader = new TarballReader(limits)
@@ -82,12 +82,12 @@ async function* limitUnpacked(
   for await (const piece of pieces) {
     unpacked += piece.length
     if (unpacked > limits.unpackedBytes) {
-      const message = `The files have more than ${limits.unpackedBytes} bytes unpacked.`
+      const message = `The files exceed ${limits.unpackedBytes} bytes unpacked.`
       throw tarballFailure(
         'tarball_unpacked_too_large',
         message,
         { limit: limits.unpackedBytes },
-        'Leave large data out by `files` in package.json.',
+        'Exclude large data with `files` in package.json.',
       )
     }
     if (unpacked > ratioFreeBytes && unpacked > packed * limits.ratio) {
@@ -96,7 +96,7 @@ async function* limitUnpacked(
         'tarball_ratio_too_high',
         message,
         { limit: limits.ratio },
-        'Leave out files that repeat one thing.',
+        'Leave out highly repetitive files.',
       )
     }
     yield piece
@@ -124,12 +124,12 @@ class TarballReader {
   startEntry(entry: TarEntry): void {
     this.#sink = ignore
     if (++this.#entries > this.#limits.files) {
-      const message = `The tarball holds more than ${this.#limits.files} files and folders.`
+      const message = `The tarball contains more than ${this.#limits.files} files and folders.`
       throw tarballFailure(
         'tarball_too_many_files',
         message,
         { limit: this.#limits.files },
-        'List what belongs in under `files` in package.json.',
+        'List the files to publish under `files` in package.json.',
       )
     }
     const path = vetTarballPath(entry.path, entry.type)
@@ -147,7 +147,7 @@ class TarballReader {
 
   finish(): Omit<Tarball, 'size' | 'integrity' | 'shasum'> {
     if (this.#manifest === undefined)
-      throw tarballFailure('package_manifest_missing', 'The tarball holds no package/package.json.')
+      throw tarballFailure('package_manifest_missing', 'The tarball has no package/package.json.')
     return {
       manifest: parseManifest(Buffer.concat(this.#manifest)),
       readme: this.#readme === undefined ? null : decodeReadme(this.#readme),
@@ -190,12 +190,12 @@ class TarballReader {
     }
     // README.md before any other spelling: npm shows that one too.
     if (readmePath.test(path) && (this.#readme === undefined || path.toLowerCase() === 'readme.md')) {
-      if (size > maxReadmeBytes) throw readmeInvalid(path, `has ${size} bytes; at most ${maxReadmeBytes} are taken`)
+      if (size > maxReadmeBytes) throw readmeInvalid(path, `has ${size} bytes; the limit is ${maxReadmeBytes}`)
       const pieces: Buffer[] = []
       this.#readme = { path, pieces }
       return (bytes) => pieces.push(bytes)
     }
-    // Nobody refuses a package for what its changelog is.
+    // A bad changelog is no reason to refuse a package.
     if (changelogPath.test(path) && this.#changelog === undefined && size <= maxReadmeBytes) {
       const pieces: Buffer[] = []
       this.#changelog = pieces
@@ -207,8 +207,8 @@ class TarballReader {
 
 function keep(pieces: Buffer[], path: string, size: number): (bytes: Buffer) => void {
   if (size > maxManifestBytes) {
-    const message = `${path} has ${size} bytes; at most ${maxManifestBytes} are taken.`
-    const hint = 'Keep data in a module of its own.'
+    const message = `${path} has ${size} bytes; the limit is ${maxManifestBytes}.`
+    const hint = 'Move data to a module of its own.'
     throw tarballFailure('package_manifest_too_large', message, { limit: maxManifestBytes }, hint)
   }
   return (bytes) => pieces.push(bytes)
@@ -235,7 +235,7 @@ function readmeInvalid(path: string, why: string): Error {
     'package_readme_invalid',
     `${shownPath(path)} ${why}.`,
     { path },
-    'Save it as UTF-8 text and link to large pictures.',
+    'Save it as UTF-8 text, and link to large pictures.',
   )
 }
 
@@ -318,7 +318,7 @@ export async function readUpload(request: Request, limitBytes: number): Promise<
     length += chunk.length
     if (length > limitBytes) {
       const message = `The tarball has more than ${limitBytes} bytes.`
-      const hint = 'Leave large data out by `files` in package.json.'
+      const hint = 'Exclude large data with `files` in package.json.'
       throw tarballFailure('tarball_too_large', message, { limit: limitBytes }, hint)
     }
     chunks.push(chunk)
@@ -326,7 +326,7 @@ export async function readUpload(request: Request, limitBytes: number): Promise<
   if (length === 0)
     throw new AgentGymError({
       code: 'request_invalid',
-      message: 'The body of the request is empty; it has to be the tarball.',
+      message: 'The request body is empty; send the tarball.',
     })
   return Buffer.concat(chunks, length)
 }

@@ -14,7 +14,7 @@ const gzipSystem = { offset: 9, unknown: 255 }
 
 /**
  * The same package under another name and version: its files as they are, in their order, but for those two fields of
- * package.json. The same input gives the same bytes. `bytes` has been through `readTarball` before, which holds it to its
+ * package.json. The same input gives the same bytes. `bytes` has passed `readTarball`, which enforces the
  * limits; throws the codes `tarball_…` and `package_manifest_…` where it has not.
  */
 export async function renameTarball(

@@ -83,7 +83,7 @@ export function selectVersion(candidates: readonly Candidate[], tags: Tags, want
   if (range === null) return byVersion(candidates, tags.get(text))
   const open = candidates.filter(({ yanked }) => !yanked)
   const latest = byVersion(open, tags.get('latest'))
-  // `*` is npm's word for latest, also where that is a prerelease because somebody said so.
+  // `*` is npm's word for latest, even if it was set to a prerelease.
   if (latest !== undefined && latest.deprecated === null && (text === '' || text === '*' || fits(latest, range)))
     return latest
   const [best] = open

@@ -11,13 +11,13 @@ type TaggedVersion = Pick<Candidate, 'version' | 'yanked'> & { createdAt: Date }
 
 const tagPattern = /^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/
 
-/** A tag that nobody can take for a version or a range. Throws `tag_invalid`. */
+/** A tag that cannot be mistaken for a version or a range. Throws `tag_invalid`. */
 export function parseTag(text: string): string {
   if (!isTag(text))
     throw new AgentGymError({
       code: 'tag_invalid',
-      message: `${JSON.stringify(text.slice(0, 80))} cannot be a tag.`,
-      hint: 'Lower-case letters, digits and hyphens, starting with a letter, and no version: next, beta.',
+      message: `${JSON.stringify(text.slice(0, 80))} is not a valid tag.`,
+      hint: 'Use lower-case letters, digits and hyphens, starting with a letter, and not a version. Examples: next, beta.',
       data: { field: 'tag' },
     })
   return text
@@ -77,7 +77,7 @@ function forwardOnly(tag: string, version: string, tags: Tags): string | null {
   return now === undefined || semver.gt(version, now) ? tag : null
 }
 
-/** Sets a tag, and with `latest` what lists show of the package. The caller holds the package's lock. */
+/** Sets a tag; with `latest`, lists show that version of the package. The caller holds the package's lock. */
 export async function putTag(
   query: Transaction<Schema>,
   packageId: string,

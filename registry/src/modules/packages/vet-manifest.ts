@@ -28,7 +28,7 @@ export type VettedManifest = {
   agent: AgentManifest | null
 }
 
-/** The field `agentgym` of an agent's package.json. What the agent is stands in agent.json, which only verification reads. */
+/** The field `agentgym` of an agent's package.json. The agent itself is described in agent.json. */
 const agentFieldSchema = z.looseObject({
   kind: z.literal('agent'),
   title: z.string().min(1).max(80).optional(),
@@ -58,7 +58,7 @@ const installScripts = [
 ]
 
 /**
- * Holds a package.json to the registry's rules, and to what the upload says of it. The field `deprecated` in it means
+ * Checks a package.json by the registry's rules and against the name and version of the upload. The field `deprecated` in it means
  * nothing: a version is deprecated by its owner afterwards, or not. Throws the codes `package_…`, `name_invalid`,
  * `version_invalid`, `manifest_invalid`, `agent_invalid`.
  */
@@ -101,9 +101,9 @@ function vetLegalParts({ manifest, readme }: Tarball): void {
   if (manifest.private === true)
     throw refused('package_marked_private', 'package.json says "private": true.', 'private')
   if (typeof manifest.license !== 'string' || manifest.license.trim() === '' || manifest.license.length > 200)
-    throw refused('package_license_missing', 'package.json has no "license" in words.', 'license')
+    throw refused('package_license_missing', 'package.json has no "license".', 'license')
   if (readme === null || readme.trim() === '')
-    throw refused('package_readme_missing', 'There is no README.md with text in it beside package.json.', 'readme')
+    throw refused('package_readme_missing', 'README.md is missing or empty.', 'readme')
 }
 
 function vetNothingRuns({ manifest, files }: Tarball): void {
@@ -116,7 +116,7 @@ function vetNothingRuns({ manifest, files }: Tarball): void {
   if ((bin !== undefined && bin !== null) || hasDirectory)
     throw refused(
       'package_executable',
-      'package.json names commands to install.',
+      'package.json declares commands ("bin").',
       hasDirectory ? 'directories.bin' : 'bin',
     )
   const native = files.find(({ path }) => /(?:^|\/)binding\.gyp$|\.(?:gypi?|node)$/i.test(path))
@@ -132,7 +132,7 @@ function describe(tarball: Tarball, fields: z.infer<typeof packageFieldsSchema>)
     return describeAgent(tarball, fields)
   const scenario = parse(scenarioManifestSchema, field, 'agentgym')
   if (tarball.bundleHash === null)
-    throw refused('package_bundle_missing', 'The tarball holds no dist/scenario.js.', 'files')
+    throw refused('package_bundle_missing', 'The tarball has no dist/scenario.js.', 'files')
   const { algorithm } = scenario.training
   return {
     kind: 'scenario',
@@ -176,11 +176,11 @@ function refused(code: ErrorCode, message: string, field: string): AgentGymError
 const hints: Partial<Record<ErrorCode, string>> = {
   package_name_mismatch: 'Publish to the name that package.json has.',
   package_version_mismatch: 'Publish the version that package.json has.',
-  package_marked_private: 'Remove "private" if the package is to be published.',
+  package_marked_private: 'Remove "private" to publish the package.',
   package_license_missing: 'Set "license", such as "MIT" or "SEE LICENSE IN LICENSE".',
-  package_readme_missing: 'Add README.md: what the scenario asks, its observation, actions and reward.',
+  package_readme_missing: 'Add a README.md that describes the task, observation, actions and reward.',
   package_install_script: 'Remove the script: nothing runs when a package is installed.',
-  package_executable: 'Publish commands as a package of their own.',
+  package_executable: 'Publish commands in a separate package.',
   package_native_code: 'Leave it out: a scenario is JavaScript.',
   package_bundle_missing: 'Run `agentgym scenario build` before packing and list "dist" under `files`.',
 }
@@ -202,7 +202,7 @@ function vetDependencies(manifest: Record<string, unknown>, files: TarballFile[]
   if (lists || carried !== undefined)
     throw new AgentGymError({
       code: 'package_dependencies_bundled',
-      message: carried ? `The tarball holds ${carried.path}.` : 'package.json lists bundled dependencies.',
+      message: carried ? `The tarball contains ${carried.path}.` : 'package.json lists bundled dependencies.',
       hint: 'Dependencies are bundled into dist/scenario.js; leave the files out.',
       data: { field: 'bundleDependencies' },
     })
@@ -227,23 +227,23 @@ function isRange(text: string): boolean {
 function forbidden(field: string, wanted: unknown): AgentGymError {
   return new AgentGymError({
     code: 'package_dependency_forbidden',
-    message: `package.json: "${field}" is ${JSON.stringify(wanted)?.slice(0, 120)}, which is no version range.`,
+    message: `package.json: "${field}" is ${JSON.stringify(wanted)?.slice(0, 120)}, which is not a version range.`,
     hint: 'Publish with `agentgym scenario publish`, which bundles dependencies, or give a range such as ^1.2.0.',
     data: { field },
   })
 }
 
-/** As many as training evaluates with at most; a worker plays them again. */
+/** Training evaluates with at most this many; a worker re-runs them. */
 const claimedEpisodes = 100_000
 
 /**
- * Holds an agent's package to its structure: agent.json by its schema, the model that it names, and that model by a walk
+ * Checks the structure of an agent's package: agent.json by its schema, the model that it names, and that model by a walk
  * over its bytes, before anything runs it. Whether the model does what agent.json claims is for the verification to say.
  * Throws `agent_invalid` and the codes `model_…`.
  */
 function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): AgentManifest {
   if (agentJson === null || model === null)
-    throw agentInvalid(`The tarball holds no ${agentJson === null ? 'agent.json' : 'model.onnx'}.`, 'files')
+    throw agentInvalid(`The tarball has no ${agentJson === null ? 'agent.json' : 'model.onnx'}.`, 'files')
   const parsed = agentManifestSchema.safeParse(parseAgentJson(agentJson))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
@@ -253,12 +253,12 @@ function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): A
   const { episodes, seed } = parsed.data.evaluation
   if (episodes < 1 || episodes > claimedEpisodes)
     throw agentInvalid(
-      `agent.json claims ${episodes} episodes; 1 to ${claimedEpisodes} are run again.`,
+      `agent.json claims ${episodes} episodes; it must be 1 to ${claimedEpisodes}.`,
       'evaluation.episodes',
     )
-  if (seed > 0xffffffff) throw agentInvalid('agent.json names a seed of more than 32 bits.', 'evaluation.seed')
+  if (seed > 0xffffffff) throw agentInvalid('The seed in agent.json has more than 32 bits.', 'evaluation.seed')
   if (parsed.data.model_hash !== model.hash)
-    throw agentInvalid('model.onnx is not the model that agent.json names: its SHA-256 is another.', 'model_hash')
+    throw agentInvalid('model.onnx is not the model named in agent.json: its SHA-256 differs.', 'model_hash')
   if (model.bytes === null)
     throw new AgentGymError({
       code: 'model_too_large',
@@ -280,7 +280,7 @@ function parseAgentJson(bytes: Uint8Array): Record<string, unknown> {
 }
 
 function agentInvalid(message: string, field: string): AgentGymError {
-  const hint = 'Publish the whole folder that training wrote, unchanged.'
+  const hint = 'Publish the folder that training wrote, unchanged.'
   return new AgentGymError({ code: 'agent_invalid', message, hint, data: { field } })
 }
 
@@ -312,7 +312,7 @@ export function vetDeclaredManifest(declared: Manifest, packed: Manifest): void 
     if (!isDeepStrictEqual(read(declared), read(packed)))
       throw new AgentGymError({
         code: 'package_manifest_mismatch',
-        message: `The upload says something else of "${field}" than the package.json in the tarball.`,
+        message: `"${field}" in the upload differs from package.json in the tarball.`,
         hint: 'Publish with `agentgym scenario publish`, npm or pnpm.',
         data: { field },
       })

@@ -5,7 +5,7 @@ import { majorOf, mayReview } from './reviews.store.ts'
 
 type Rating = { score: number | null; votes: number; byStars: Votes }
 
-/** Held by whoever changes what the votes of a package are, until its rating is what they say. */
+/** Taken by every change of a package's votes, until its rating is updated. */
 export async function lockRating(query: Transaction<Schema>, packageId: string): Promise<void> {
   await query.selectFrom('packages').select('id').where('id', '=', packageId).forNoKeyUpdate().execute()
 }
@@ -30,7 +30,7 @@ export async function writeRating(query: Transaction<Schema>, packageId: string)
 }
 
 /**
- * Writes the rating of a package whose votes have changed without a review's being written: somebody joined the seller, say.
+ * Updates the rating of a package whose votes changed without a new review: because a reviewer joined the seller, say.
  * The last thing that its transaction does.
  */
 export async function refreshRating(query: Transaction<Schema>, packageId: string): Promise<void> {
@@ -38,7 +38,7 @@ export async function refreshRating(query: Transaction<Schema>, packageId: strin
   await writeRating(query, packageId)
 }
 
-/** The same where votes can only have become fewer: a licence was given back. Costs next to nothing where there are none. */
+/** The same if votes can only have become fewer, as after a refund. Costs almost nothing if there are none. */
 export async function dropLostVotes(query: Transaction<Schema>, packageId: string): Promise<void> {
   const voted = await query
     .selectFrom('packages')
@@ -94,11 +94,11 @@ function tally(given: readonly number[]): Votes {
 /** Votes of one to five stars. */
 export type Votes = readonly [number, number, number, number, number]
 
-/** As many votes' worth is every package given of the mean, so that a few votes do not make it the best or the worst. */
+/** Every package starts with the mean at the weight of this many votes, so that a few votes do not decide. */
 const priorWeight = 8
-/** What an installation without votes takes the mean to be, for as many votes. */
+/** Mean of an installation without votes, and its weight in votes. */
 const start = { mean: 3.5, weight: 10 }
-/** A package tells at most as much of the mean as so many votes do. */
+/** A package weighs in the mean as much as this many votes at most. */
 const mostOfOne = 50
 
 const countOf = (votes: Votes): number => votes.reduce((sum, count) => sum + count, 0)

@@ -28,8 +28,7 @@ const listRoute = defineRoute({
   path,
   access: 'anyone',
   summary: 'Reviews and rating of a package',
-  description:
-    'Newest first. The rating counts one vote a person: the newest of those who still have what they bought.',
+  description: 'Newest first. The rating counts the newest vote of each person who still has access to the package.',
   request: { params: packageParams, query: reviewListRequestSchema },
   responses: {
     200: { description: 'One page.', content: json(reviewListSchema) },
@@ -44,7 +43,7 @@ const putRoute = defineRoute({
   rateLimit: { name: 'review', per: 'account', limit: 50, windowSeconds: 86_400 },
   summary: 'Review a version, or change your review of it',
   description:
-    'For those who bought it, alone or through an organisation; where it is free, who downloaded it or trained on it.',
+    'For buyers, individually or through an organization; for free packages, users who downloaded it or trained on it.',
   request: { params: packageParams, body: { required: true, content: json(putReviewRequestSchema) } },
   responses: {
     200: { description: 'Your review.', content: json(reviewSchema) },
@@ -63,7 +62,7 @@ const deleteRoute = defineRoute({
   method: 'delete',
   path: '/v1/reviews/{id}',
   access: 'market:buy',
-  summary: 'Withdraw your review',
+  summary: 'Delete your review',
   request: { params: reviewParams },
   responses: {
     204: { description: 'Done.' },
@@ -75,7 +74,7 @@ const replyRoute = defineRoute({
   method: 'put',
   path: '/v1/reviews/{id}/reply',
   access: 'market:sell',
-  summary: 'Answer a review as the seller',
+  summary: 'Reply to a review as the seller',
   request: { params: reviewParams, body: { required: true, content: json(replyRequestSchema) } },
   responses: {
     200: { description: 'The review with the reply.', content: json(reviewSchema) },
@@ -87,7 +86,7 @@ const deleteReplyRoute = defineRoute({
   method: 'delete',
   path: '/v1/reviews/{id}/reply',
   access: 'market:sell',
-  summary: 'Take the answer to a review back',
+  summary: 'Delete the reply to a review',
   request: { params: reviewParams },
   responses: {
     204: { description: 'Done.' },

@@ -51,7 +51,7 @@ export function findReview(query: Queries, id: string) {
   return shown(query).where('reviews.id', '=', id).executeTakeFirst()
 }
 
-/** A review that can be seen, of a package that whoever asks may know of. Throws `review_not_found`, whatever the reason. */
+/** A visible review of a package that the actor may see. Throws `review_not_found`, whatever the reason. */
 export async function findReadableReview(
   query: Queries,
   actor: Actor | null,
@@ -71,8 +71,8 @@ const isHidden = (error: unknown, name: string): boolean =>
 export function reviewNotFound(id: string): AgentGymError {
   return new AgentGymError({
     code: 'review_not_found',
-    message: `There is no review ${id}.`,
-    hint: 'It may have been withdrawn, or hidden by an operator.',
+    message: `Review ${id} does not exist.`,
+    hint: 'It may have been deleted, or hidden by an operator.',
     data: { id },
   })
 }
@@ -92,7 +92,7 @@ export function reviewOf(row: NonNullable<ReviewRow>): Review {
 
 type Reviewer = { author: RawBuilder<unknown>; packageId: RawBuilder<unknown>; major: RawBuilder<unknown> }
 
-/** The account and the organisations that it belongs to: whoever of them bought, it may use. */
+/** The account and its organizations: it may use what any of them bought. */
 const circle = (account: RawBuilder<unknown>) => sql`(
   select ${account}::uuid union all select organisation_id from memberships where user_id = ${account})`
 
@@ -102,9 +102,9 @@ const freeAt = (packageId: RawBuilder<unknown>, at: RawBuilder<unknown>) => sql<
   ), 'free') = 'free'`
 
 /**
- * A condition: has the account had the package in its hands, and is no seller of it? It holds a licence for the major, alone or
- * through an organisation; it paid for runs; or it downloaded the package or trained on it while that was free. A licence
- * that was given back is none: whoever sells could make votes of purchases and refunds.
+ * A condition: has the account used the package, without being its seller? It has a license for the major version, its own
+ * or an organization's; it paid for runs; or it downloaded the package or trained on it while it was free. A refunded license
+ * does not count: sellers could turn purchases and refunds into votes.
  */
 export const mayReview = ({ author, packageId, major }: Reviewer) => sql<SqlBool>`(
   not exists (select from packages where id = ${packageId} and owner_id in ${circle(author)})
@@ -121,7 +121,7 @@ export const mayReview = ({ author, packageId, major }: Reviewer) => sql<SqlBool
       and ${freeAt(packageId, sql`run.created_at`)})
   ))`
 
-/** Of a column that holds a version: `1` of `1.4.2`. */
+/** The major version of a column with a version: `1` of `1.4.2`. */
 export const majorOf = (version: RawBuilder<unknown>) => sql`split_part(${version}, '.', 1)::bigint`
 
 /** May that account review that version? */

@@ -13,8 +13,8 @@ type Writing = { actor: Actor | null; ip: string }
 type Given = { name: string; version: string; stars: number; text: string }
 
 /**
- * Writes somebody's review of a version, or writes it anew; the package's rating with it. Throws `review_not_allowed` for
- * whoever has not had the package in hands, sells it, or had this very review hidden; `package_not_found`, `version_not_found`.
+ * Creates or replaces the actor's review of a version, and updates the package's rating. Throws `review_not_allowed` for
+ * an actor who has not used the package, sells it, or had this review hidden; `package_not_found`, `version_not_found`.
  */
 export async function putReview(
   services: PackageServices,
@@ -23,7 +23,7 @@ export async function putReview(
 ): Promise<Review> {
   const { database } = services
   const known = requireActor(actor, 'market:buy')
-  // What they have just downloaded counts.
+  // A download of a moment ago counts.
   await services.downloads.flush()
   return database.transaction(async (query) => {
     const found = await findReadablePackage(query, known, name)
@@ -93,8 +93,8 @@ export async function deleteReview(services: Services, { actor, ip }: Writing, i
 function notAReviewer(name: string): AgentGymError {
   return new AgentGymError({
     code: 'review_not_allowed',
-    message: `${name} is reviewed by those who bought it, or who used it where it is free; not by its seller.`,
-    hint: `\`agentgym buy ${name}\` or \`agentgym install ${name}\` first, with this account. A licence covers one major.`,
+    message: `Only buyers of ${name}, or users if it is free, can review it; its seller cannot.`,
+    hint: `\`agentgym buy ${name}\` or \`agentgym install ${name}\` with this account first. A license covers one major version.`,
     data: { name },
   })
 }
@@ -102,7 +102,7 @@ function notAReviewer(name: string): AgentGymError {
 function hiddenBefore(name: string, version: string): AgentGymError {
   return new AgentGymError({
     code: 'review_not_allowed',
-    message: `An operator has hidden your review of ${name}@${version}, so it cannot be written anew.`,
+    message: `An operator has hidden your review of ${name}@${version}, so you cannot review this version again.`,
     data: { name, version },
   })
 }

@@ -5,7 +5,7 @@ import { type ManifestFacts, manifestFacts, packageQuality, type QualityInput } 
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * Brings what the catalogue keeps of a package up to date with the version that `packages.latest_version` names: title,
+ * Updates the catalog's entry of a package from the version that `packages.latest_version` names: title,
  * summary, category, difficulty, algorithm, keywords, quality, search vectors and `updated_at`. To be called in the
  * transaction that moved `latest` or deprecated that version, after it; does nothing for a package without one.
  */
@@ -73,7 +73,7 @@ type SearchedTexts = {
   readme: string
 }
 
-/** A README may be long; what it is about stands at its beginning. */
+/** A README may be long; its beginning says what it is about. */
 const maxReadmeCharacters = 50_000
 /** A tsvector holds a megabyte, and normalising can make a text many times as long: what is longer is cut. */
 const maxWordsCharacters = 60_000

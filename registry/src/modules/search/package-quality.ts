@@ -21,8 +21,8 @@ type Part = Quality['parts'][number]
 type Item = { points: number; got: boolean; missing: string }
 
 /**
- * The score, 0 to 100, and what it is made of. README.md holds the table. Nothing in it is a judgement: each point has a
- * reason that the author can see and mend. Parts that need the sandbox do not count for agents, whose models are verified,
+ * The score, 0 to 100, and what it is made of. README.md holds the table. No part is a matter of taste: each point has a
+ * reason that the author can see and fix. Parts that need the sandbox do not count for agents, whose models are verified,
  * not checked; their other parts are scaled to 100.
  */
 export function packageQuality(input: QualityInput): Quality {
@@ -143,7 +143,7 @@ function sumUp(id: Part['id'], complete: string, items: Item[]): Part {
 
 type Json = Record<string, unknown>
 
-/** What the catalogue takes from the package.json of a published version. It has passed vetting, but rules change. */
+/** What the catalog takes from the package.json of a published version. It has passed vetting, but rules change. */
 export type ManifestFacts = {
   title: string
   summary: string

@@ -8,8 +8,8 @@ const definition = /^ {0,3}\[[^\]]+\]:[ \t]*\S/
 type Heading = { level: number; text: string; from: number; to: number }
 
 /**
- * What a changelog says of one version: all that stands below the first heading that names it, up to the next heading that is
- * not below that one. Null where no heading names it, or nothing stands there.
+ * The section of a changelog about one version: from the first heading that names it to the next heading of the same or a
+ * higher level. Null if there is none, or it is empty.
  */
 export function changelogSection(markdown: string, version: string): string | null {
   const lines = markdown.split(/\r\n|\r|\n/)
@@ -20,7 +20,7 @@ export function changelogSection(markdown: string, version: string): string | nu
   const end = headings.slice(start + 1).find((next) => next.level <= level)?.from ?? lines.length
   const section = lines.slice(to, end)
   if (section.every((line) => line.trim() === '' || definition.test(line))) return null
-  // Where links lead stands at the end of most changelogs.
+  // Most changelogs define their links at the end.
   const definitions = [...lines.slice(0, to), ...lines.slice(end)].filter((line) => definition.test(line))
   return `${shorten(section.join('\n').trim())}\n\n${shorten(definitions.join('\n'))}`.trim()
 }

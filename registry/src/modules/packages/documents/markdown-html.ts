@@ -31,7 +31,7 @@ const schema: SanitizeSchema = {
   attributes: {
     ...defaultSchema.attributes,
     img: ['src', 'alt', 'width', 'height'],
-    // What stands behind a fence is the author's text whole: of it, the name of a language and nothing else.
+    // The text after a fence comes from the author: only the name of a language passes.
     code: [['className', /^language-[\w+#.-]{1,40}$/]],
   },
   protocols: { href: ['http', 'https', 'mailto'] },

@@ -9,8 +9,8 @@ const timeLimitMs = 2_000
 const cachedCharacters = 32 * 1024 * 1024
 
 /**
- * Turns Markdown into HTML in a thread of its own, one at a time and with a limit of time, so that one written to take
- * minutes delays nobody but its readers: it is shown as plain text.
+ * Renders Markdown to HTML in a worker thread, one text at a time and with a time limit, so that a text made to take minutes
+ * does not block the server: it is shown as plain text.
  */
 export class ReadmeRenderer {
   readonly #html = new LRUCache<string, string, string>({
@@ -21,12 +21,12 @@ export class ReadmeRenderer {
   #worker: Promise<Worker> | undefined
   #last: Promise<unknown> = Promise.resolve()
 
-  /** HTML of the README of the version with this id, without its pictures; kept, for versions do not change. */
+  /** HTML of a version's README, without its pictures; cached, since versions do not change. */
   readme(versionId: string, markdown: string): Promise<string> {
     return this.#html.forceFetch(versionId, { context: markdown })
   }
 
-  /** With those pictures; what is as text names none. */
+  /** Renders with these pictures. Names no pictures if it falls back to plain text. */
   render(markdown: string, pictures: ShownPictures = {}): Promise<RenderedMarkdown> {
     const rendering = this.#last.then(() => this.#renderNow(markdown.slice(0, maxCharacters), pictures))
     this.#last = rendering.catch(() => {})
@@ -55,7 +55,7 @@ export class ReadmeRenderer {
   }
 }
 
-/** Resolves once it has loaded what it needs, for that is no README's fault. */
+/** Resolves once its imports are loaded, so that they do not count against a README's time limit. */
 async function startWorker(): Promise<Worker> {
   const worker = new Worker(new URL('./markdown.worker.ts', import.meta.url), {
     // A README needs a few megabytes; the thread, not the server, dies of one that needs hundreds.
@@ -66,7 +66,7 @@ async function startWorker(): Promise<Worker> {
   return worker
 }
 
-/** Null where it could not be done, undefined where the worker is not to be used any more. */
+/** Null if the text could not be rendered, undefined if the worker has to be replaced. */
 function ask(
   worker: Worker,
   asked: { markdown: string; pictures: ShownPictures },

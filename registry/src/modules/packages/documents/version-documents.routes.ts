@@ -17,9 +17,9 @@ const pictureRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}/versions/{version}/readme/pictures/{hash}',
   access: 'anyone',
   operationId: 'getReadmePicture',
-  summary: 'A picture that the README of a version shows',
+  summary: 'A picture in the README of a version',
   description:
-    "The addresses are those in the README's HTML. PNG, JPEG, GIF and WebP of the tarball, by their own bytes; no other file of the package is given here.",
+    "Addresses are in the README's HTML. Serves PNG, JPEG, GIF and WebP files of the tarball that the README shows, and no other file.",
   request: {
     params: packageParams.extend({
       version: z.string().openapi({ example: '1.0.0' }),
@@ -34,7 +34,7 @@ const pictureRoute = defineRoute({
       description: 'The picture.',
       content: { 'image/png': binary, 'image/jpeg': binary, 'image/gif': binary, 'image/webp': binary },
     },
-    304: { description: 'As it was.' },
+    304: { description: 'Not modified.' },
     ...failures('package_not_found', 'package_taken_down', 'version_not_found', 'picture_not_found'),
   },
 })
@@ -44,8 +44,8 @@ const changesRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}/changes',
   access: 'anyone',
   operationId: 'getChanges',
-  summary: 'What the versions of a package say has changed in them',
-  description: "Of each the section of its own tarball's CHANGELOG.md below the heading that names the version.",
+  summary: 'Release notes of the versions of a package',
+  description: "From each version's own CHANGELOG.md: the section below the heading that names the version.",
   request: { params: packageParams, query: changesRequestSchema },
   responses: {
     200: { description: 'Newest upload first.', content: json(changeListSchema) },

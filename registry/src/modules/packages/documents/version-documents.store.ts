@@ -9,7 +9,7 @@ import type { PackageServices } from '../package-services.ts'
 import { findReadablePackage, findReadableVersion, lockObject } from '../packages.store.ts'
 import type { ReadmePicture, VersionDocuments } from './version-documents.ts'
 
-/** Edition of `markdownHtml`. Raised when it lets through less or more: HTML of another edition is not shown. */
+/** Version of `markdownHtml`'s rules. Increase it when they change: stored HTML of another version is not shown. */
 export const rendering = 3
 
 /** Keeps what was made of a version's files. The bytes of its pictures are in the store before that is committed. */
@@ -42,7 +42,7 @@ export async function keepReadmeHtml(query: Queries, versionId: string, html: st
     .execute()
 }
 
-/** HTML of a version's README: as it was made when it was published, or anew and without its pictures where another edition made it. */
+/** HTML of a version's README: stored at publishing, or rendered now, without pictures, if that was an earlier rendering. */
 export async function readmeHtmlOf(
   { database, readmes }: Pick<PackageServices, 'database' | 'readmes'>,
   version: { id: string; readme: string },
@@ -59,7 +59,7 @@ export async function readmeHtmlOf(
 const pictureKey = (hash: string): string => `sha256/${hash}`
 
 /**
- * A picture that a version's README shows, for whoever may read that. Throws `package_not_found`, `package_taken_down`,
+ * A picture in a version's README, if the actor may read that. Throws `package_not_found`, `package_taken_down`,
  * `version_not_found`, and `picture_not_found` for every other file of the package.
  */
 export async function readReadmePicture(
@@ -79,8 +79,8 @@ export async function readReadmePicture(
   if (picture === undefined || bytes === undefined)
     throw new AgentGymError({
       code: 'picture_not_found',
-      message: `The README of ${found.name}@${version} shows no such picture.`,
-      hint: 'The HTML of the README has the addresses of those that it shows.',
+      message: `The README of ${found.name}@${version} has no such picture.`,
+      hint: 'The HTML of the README has the addresses of its pictures.',
       data: { name: found.name, version },
     })
   return { type: picture.type, bytes, visibility: found.visibility }
@@ -96,7 +96,7 @@ export async function changesOf(query: Queries, versionId: string): Promise<{ ma
   return row ?? null
 }
 
-/** Newest upload first, as far as whoever asks may see the versions. Throws `package_not_found`, `version_not_found`. */
+/** Of the versions that the actor may see, newest upload first. Throws `package_not_found`, `version_not_found`. */
 export async function listChanges(
   query: Queries,
   actor: Actor | null,
@@ -121,7 +121,7 @@ export async function listChanges(
   return { name: found.name, changes }
 }
 
-/** Puts pictures into the store and keeps the sweeper off them until the transaction ends; locks are taken in one order. */
+/** Stores pictures and locks them against the sweeper until the transaction ends; always in the same order. */
 export async function holdPictures(
   { database, objects }: Pick<Services, 'database' | 'objects'>,
   query: Transaction<Schema>,
