@@ -188,7 +188,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(await moderation(await reporter())).toMatchObject({ status: 403 })
     expect(await moderation(null)).toMatchObject({ status: 401 })
     expect((await mailTo(market.seller())).map(({ subject }) => subject)).toEqual(
-      expect.arrayContaining([`${at.name} was taken down`, `${at.name} is back`]),
+      expect.arrayContaining([`${at.name} was taken down`, `${at.name} was restored`]),
     )
   })
 

@@ -2,13 +2,14 @@ import type { PictureType } from '../../../core/database/pictures-schema.ts'
 
 type PictureSize = { type: PictureType; width: number; height: number }
 
-/** Larger ones take more memory to show than a page may: 4096 by 4096 pixels are 64 MiB. */
+/** Decoded, 4096 by 4096 pixels take 64 MiB of a reader's memory. */
 const maxSide = 8_192
 const maxPixels = 4_096 * 4_096
 
 /**
- * Kind and size of a picture by its own first bytes, whatever its name says. Null for anything that is not a PNG, JPEG, GIF or
- * WebP, that says nothing of its size, or that is larger than a page shows.
+ * Kind and size of a picture by its content, whatever its name. Null for anything that is not a PNG, JPEG, GIF or WebP, has no
+ * size, or is larger than a page shows. Not by `image-size`: it reads a GIF's header and not its frames, and searches a damaged
+ * JPEG byte by byte, which finds a harmless size in a bomb and takes a second for 2 MiB.
  */
 export function pictureSize(bytes: Buffer): PictureSize | null {
   const found = readPng(bytes) ?? readGif(bytes) ?? readWebp(bytes) ?? readJpeg(bytes)
@@ -25,7 +26,7 @@ function readPng(bytes: Buffer): PictureSize | null {
   return { type: 'image/png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
 }
 
-/** Frames may be larger than the screen that the header names; browsers make room for them, so the largest counts. */
+/** Frames may be larger than the screen in the header; browsers allocate them, so the largest counts. */
 function readGif(bytes: Buffer): PictureSize | null {
   if (bytes.length < 14 || !/^GIF8[79]a$/.test(bytes.toString('latin1', 0, 6))) return null
   let [width, height] = [bytes.readUInt16LE(6), bytes.readUInt16LE(8)]
