@@ -48,7 +48,9 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
   await requireMoneyDatabase(services)
   await ensureSigningKey(services)
   const jobs = [checkJobs(services), evaluateJobs(services), trainJobs(services)]
+  // The OpenAPI document describes a schema as the first route uses it, nullable or not: the catalog comes first.
   const modules: Module[] = [
+    catalogModule(services),
     ledgerModule(services),
     pricesModule(services),
     ordersModule(services),
@@ -57,12 +59,12 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
     packagesModule(services),
     reviewsModule(services),
     moderationModule(services),
-    catalogModule(services),
     npmModule(services),
   ]
   return {
     routes: [
       accountRoutes(services),
+      ...modules.flatMap(({ routes }) => routes),
       jobRoutes(services, jobs),
       runRoutes(services),
       runDataRoutes(services),
@@ -72,7 +74,6 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
       verificationRoutes(services),
       hostedCallRoutes(services),
       chatRoutes(services),
-      ...modules.flatMap(({ routes }) => routes),
     ],
     upkeep: [
       ...accountTasks(services),
