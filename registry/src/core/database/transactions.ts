@@ -62,7 +62,7 @@ const retriedStates = new Set(['40001', '40P01'])
 const attempts = 10
 
 /** Runs a transaction until it no longer conflicts with another one, with a random, growing delay in between. */
-export async function retryTransaction<Result>(transaction: () => Promise<Result>): Promise<Result> {
+async function retryTransaction<Result>(transaction: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await transaction()
