@@ -162,7 +162,7 @@ const confined: [rule: string, room: string, library: string][] = [
   ['only-npm-imports-verdaccio', '^registry/src/modules/npm/', npm('verdaccio')],
   ['only-storage-knows-s3', '^registry/src/core/storage/', npm('@aws-sdk/[^/]+')],
   ['only-database-opens-databases', '^registry/src/core/database/', npm('(pg|@electric-sql/pglite)')],
-  ['only-one-file-imports-lucia', '^registry/src/modules/accounts/lucia-sessions[.]ts$', npm('lucia')],
+  ['only-one-file-imports-lucia', '^registry/src/modules/accounts/sessions[.]ts$', npm('lucia')],
   ['only-accounts-hashes-passwords', '^registry/src/modules/accounts/', npm('@node-rs/argon2')],
 ]
 
