@@ -1,4 +1,4 @@
-import type { RouteRules } from './route.ts'
+import type { RouteRules } from './env.ts'
 
 const MEBIBYTE = 2 ** 20
 const minuteMs = 60_000

@@ -4,9 +4,9 @@ import { matchedRoutes, routePath } from 'hono/route'
 import type { RequestTracer } from '../observability/tracing.ts'
 import type { Log, ServerConfig, Services } from '../services.ts'
 import { clientAddress, isLocalRequest } from './client-address.ts'
-import type { Env } from './env.ts'
+import type { Env, RouteRules } from './env.ts'
 import { legacyRules } from './legacy-rules.ts'
-import { type RouteRules, rulesOf } from './route.ts'
+import { rulesOf } from './route.ts'
 
 /** Gives every request its id and its client's address, and notes it in the log when it is answered. */
 export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log: Log): MiddlewareHandler<Env> {

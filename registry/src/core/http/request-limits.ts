@@ -7,8 +7,7 @@ import { limitRate } from '../access/rate-limit.ts'
 import type { Database } from '../database/database.ts'
 import type { ServerConfig } from '../services.ts'
 import { clientNetwork } from './client-address.ts'
-import type { Env } from './env.ts'
-import type { RouteRules } from './route.ts'
+import type { Env, RouteRules } from './env.ts'
 
 const MEBIBYTE = 2 ** 20
 const defaultBodyLimit = MEBIBYTE

@@ -2,41 +2,7 @@ import { AgentGymError, type ErrorCode, errorCatalogue, errorResponseSchema } fr
 import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, Handler, Hono, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import type { Scope } from '../access/authorise.ts'
-import type { RateLimit } from '../access/rate-limit.ts'
-import type { ServerConfig } from '../services.ts'
-import type { Env, FailureFormat } from './env.ts'
-
-/** Everything that the server does around a route's handler. Declared beside its schema; nothing else knows its path. */
-export type RouteRules = {
-  /** Checked before the request is validated. What depends on the subject, the handler checks by `authorise`. */
-  access: Access
-  /** Largest body in bytes. Default: 1 MiB. */
-  bodyLimit?: number | ((config: Pick<ServerConfig, 'limits' | 'training'>) => number)
-  /** Milliseconds until the client gets `request_timeout`; what the handler has begun is not undone. Default: 30 s. */
-  timeoutMs?: number
-  /** Most requests of one account or network, counted over all processes. What several routes share, they count by `limitRate`. */
-  rateLimit?: RateLimit & { name: string; per: 'account' | 'network' }
-  /**
-   * `origin`, the default: a write without a token must come from this site, and with a session cookie be of a content type
-   * that no form can send. `form`: a page's form, whose hidden token the handler checks.
-   */
-  csrf?: 'origin' | 'form'
-  /** When a request gets no line in the log. `on_success`: probes, heartbeats. `when_empty`: polls answered with 204. */
-  unlogged?: 'on_success' | 'when_empty'
-  /** What the path's `id` names, for log and trace. */
-  subject?: 'run' | 'job'
-  /** How failures are written for this route's clients. Default: `{ error: { code, message, … } }`. */
-  failureFormat?: FailureFormat
-}
-
-/**
- * Who may call a route. `anyone`: signed in or not. `account`: any session or token. A scope: a session, or a token with
- * that scope. `operator`: the same, of an operator of this server.
- */
-export type Access = 'anyone' | 'account' | Scope | { operator: Scope }
-
-export const defaultRules = { access: 'anyone', csrf: 'origin' } as const satisfies RouteRules
+import type { Env, RouteRules } from './env.ts'
 
 type Declared = MiddlewareHandler<Env> & { rules: RouteRules }
 

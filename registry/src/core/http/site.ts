@@ -3,7 +3,7 @@ import type { Context, Hono, MiddlewareHandler } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { Log, Services } from '../services.ts'
 import { version } from '../version.ts'
-import type { Env } from './env.ts'
+import type { Env, HandedOver } from './env.ts'
 
 /** What the server lends to the marketplace's site, which it knows by this alone. */
 type SiteHost = {
@@ -35,9 +35,6 @@ export type Visitor = {
 
 export type Site = { fetch(request: Request, visitor: Visitor): Response | Promise<Response> }
 export type OpenSite = (host: SiteHost) => Site | Promise<Site>
-
-/** What the API hears about a request that the site makes for a visitor; nobody outside can say such a thing. */
-export type SiteCall = { ip: string; requestId: string; traceparent?: string; handedOver: HandedOver }
 
 type CallApp = (request: Request, bindings: Env['Bindings']) => Response | Promise<Response>
 
@@ -96,9 +93,6 @@ function visitorOf(c: Context<Env>, callApp: CallApp): Visitor {
     routed: (pattern) => c.set('pageRoute', pattern),
   }
 }
-
-/** Where an answer's JSON waits for the site that asked. */
-type HandedOver = { text?: string }
 
 /**
  * Answers to the site of this process leave their JSON as the text that it was written as, and have no body: a body is

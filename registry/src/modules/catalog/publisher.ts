@@ -1,7 +1,7 @@
 import { AgentGymError, type Publisher } from '@agentgym/contract'
 import type { Actor } from '../../core/access/authorise.ts'
 import type { Services } from '../../core/services.ts'
-import { findAccount } from '../accounts/accounts.store.ts'
+import { findAccount } from '../accounts/index.ts'
 import { listedColumns, listedPackages, visiblePackages } from './search-packages.ts'
 
 const mostPackages = 100

@@ -6,8 +6,7 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'
 import type { Services } from '../../core/services.ts'
-import { createDeviceCode, pollSeconds, redeemDeviceCode } from '../accounts/device-log-in.ts'
-import { revokeToken } from '../accounts/tokens.store.ts'
+import { createDeviceCode, pollSeconds, redeemDeviceCode, revokeToken } from '../accounts/index.ts'
 import { tokenNeeded } from './npm-errors.ts'
 
 /** What npm's commands need: install, publish, tags, deprecate. */

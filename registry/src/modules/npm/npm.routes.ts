@@ -2,8 +2,8 @@ import { AgentGymError, errorCatalogue } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
 import type { Actor } from '../../core/access/authorise.ts'
 import { answer, describe } from '../../core/http/answer-error.ts'
-import type { Env } from '../../core/http/env.ts'
-import { declare, type RouteRules, uploadTimeoutMs } from '../../core/http/route.ts'
+import type { Env, RouteRules } from '../../core/http/env.ts'
+import { declare, uploadTimeoutMs } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import {
   deleteTag,

@@ -8,8 +8,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { SpendCapTable } from '../../core/database/market-schema.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
-import { findParty } from '../accounts/organisations.ts'
-import { requireUncapped } from '../accounts/tokens.store.ts'
+import { findParty, requireUncapped } from '../accounts/index.ts'
 
 type Base = Pick<Services, 'database' | 'config'>
 type Asking = { actor: Actor | null; ip: string | null }

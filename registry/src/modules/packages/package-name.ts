@@ -1,5 +1,5 @@
 import { AgentGymError } from '@agentgym/contract'
-import { canonicalName } from '../accounts/account-name.ts'
+import { canonicalName } from '../accounts/index.ts'
 
 export type PackageName = {
   /** `@scope/name`, lower case. */

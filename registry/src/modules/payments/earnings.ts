@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
-import { findParty, type Party } from '../accounts/organisations.ts'
+import { findParty, type Party } from '../accounts/index.ts'
 import { type Account, availableMinor, readOwnersAccounts } from '../ledger/index.ts'
 
 /**

@@ -7,7 +7,7 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PayoutDestinationTable } from '../../core/database/market-schema.ts'
 import type { Services } from '../../core/services.ts'
-import { findParty, type Party } from '../accounts/organisations.ts'
+import { findParty, type Party } from '../accounts/index.ts'
 import { type PaymentServices, providerName } from './payment-provider.ts'
 
 export type DestinationRow = Selectable<PayoutDestinationTable>

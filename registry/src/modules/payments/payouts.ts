@@ -11,7 +11,7 @@ import { afterPageEnd as beforePageEnd, type PageEnd } from '../../core/database
 import type { Schema } from '../../core/database/schema.ts'
 import { withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
 import type { Services } from '../../core/services.ts'
-import { findParty, type Party } from '../accounts/organisations.ts'
+import { findParty, type Party } from '../accounts/index.ts'
 import { lockAccounts, type Movement, openAccount, openAccounts, transferId } from '../ledger/index.ts'
 import { mustTransfer, repayDebt } from '../orders/index.ts'
 import { clearedMinor } from './earnings.ts'

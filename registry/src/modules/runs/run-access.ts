@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import { type Actor, authorise, requireActor, type Scope } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
-import { accountAskedFor } from '../accounts/accounts.store.ts'
+import { accountAskedFor } from '../accounts/index.ts'
 import { findRunFor, type RunView } from './runs.store.ts'
 
 /** A run, for those who belong to its account, whatever their role. Throws `run_not_found`, the same whatever the reason. */
