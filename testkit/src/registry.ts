@@ -6,7 +6,7 @@ import { type HttpListener, listenHttp } from '../../registry/src/app/http-liste
 import type { Actor, Scope } from '../../registry/src/core/access/authorise.ts'
 import type { Database } from '../../registry/src/core/database/database.ts'
 import type { Env } from '../../registry/src/core/http/env.ts'
-import type { ServerConfig, Services } from '../../registry/src/core/services.ts'
+import type { ServerConfig } from '../../registry/src/core/services.ts'
 import { createToken } from '../../registry/src/modules/accounts/tokens.store.ts'
 import { createPgliteFolder } from './databases.ts'
 import { runFolder } from './run-folder.ts'
@@ -17,7 +17,7 @@ export type ServedApp = { url: string; services: TestServices; close(): Promise<
 /** The application with these rooms, answering real requests. */
 export async function serveApp(
   database: Database,
-  rooms: Hono<Env>[] | ((services: Services) => Hono<Env>[]),
+  rooms: Hono<Env>[] | ((services: TestServices) => Hono<Env>[]),
   config: Partial<ServerConfig> = {},
   more: Pick<AppOptions, 'tracer' | 'site'> = {},
 ): Promise<ServedApp> {

@@ -11,7 +11,7 @@ import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PriceTable, SaleTermsTable } from '../../core/database/market-schema.ts'
 import { entryOf } from '../entitlements/index.ts'
-import { latestVerification, type VerificationRow, verificationOf } from '../evaluations/describe-verification.ts'
+import { latestVerification, type VerificationRow, verificationOf } from '../evaluations/index.ts'
 import {
   belongsTo,
   describeVersion,

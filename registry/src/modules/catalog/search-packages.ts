@@ -5,7 +5,7 @@ import type { Database, Queries } from '../../core/database/database.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
 import type { PackageTable, Schema } from '../../core/database/schema.ts'
 import type { SearchQuery } from '../search/index.ts'
-import { bestReturns } from '../verification/best-returns.ts'
+import { bestReturns } from '../verification/index.ts'
 
 export const listedColumns = [
   'id',

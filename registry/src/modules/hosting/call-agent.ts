@@ -1,26 +1,45 @@
-import { AgentGymError, type HostedCall } from '@agentgym/contract'
+import { randomUUID } from 'node:crypto'
+import { AgentGymError, type HostedCall, type HostedCallRequest } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import type { Actor } from '../../core/access/authorise.ts'
+import { packageNotFound, requireActor } from '../../core/access/authorise.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import { requestHash } from '../../core/idempotency/idempotency.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
-import type { Services } from '../../core/services.ts'
-import { admitCall, type Call, identifyCall } from './admit-call.ts'
-import { callDesk } from './call-desk.ts'
-import { agentUnavailable } from './call-failures.ts'
-import { dropCall, endUnanswered, readAnswer } from './hosted-calls.store.ts'
-import type { HostingTimes } from './hosting-times.ts'
+import { heldPrice, majorOf, paymentRequired } from '../entitlements/index.ts'
+import {
+  type CallerStanding,
+  callerStandings,
+  callsPrice,
+  callTerms,
+  holdTrial,
+  openTrialCalls,
+} from '../metering/index.ts'
+import { chooseVersion, type VersionRow } from '../packages/index.ts'
+import type { HostingServices } from './call-broker.ts'
+import {
+  agentUnavailable,
+  type Called,
+  cannotPay,
+  keyReused,
+  notCallable,
+  notPublished,
+  tooManyOpen,
+  trialExhausted,
+  yanked,
+} from './call-failures.ts'
+import { dropCall, endUnanswered, insertCall, readAnswer } from './hosted-calls.store.ts'
 
 /**
  * What an agent does upon an observation: admits the call and waits until a worker has answered it, for 30 s at most. Throws
  * what `admitCall` throws, `agent_unavailable`, `agent_failed`, and what a worker finds wrong with the observation. `signal`
  * aborts when the client has gone: a call that no worker has by then is dropped.
  */
-export async function callAgent(
-  services: Services,
-  call: Call,
-  { times, signal }: { times: HostingTimes; signal: AbortSignal },
-): Promise<HostedCall> {
+export async function callAgent(services: HostingServices, call: Call, signal: AbortSignal): Promise<HostedCall> {
   const startedMs = performance.now()
   const note = (outcome: string) => services.metrics.hostedCall(outcome, (performance.now() - startedMs) / 1000)
   try {
-    const answer = await answerOf(services, call, { times, signal })
+    const answer = await answerOf(services, call, signal)
     note('answered')
     return JSON.parse(answer)
   } catch (error) {
@@ -29,23 +48,18 @@ export async function callAgent(
   }
 }
 
-async function answerOf(
-  services: Services,
-  call: Call,
-  { times, signal }: { times: HostingTimes; signal: AbortSignal },
-): Promise<string> {
-  const { database, log } = services
-  const desk = callDesk(services, times)
+async function answerOf(services: HostingServices, call: Call, signal: AbortSignal): Promise<string> {
+  const { database, log, callBroker } = services
   const { actor, id } = identifyCall(call)
-  const place = desk.awaitCall(id)
+  const waiter = callBroker.awaitCall(id)
   try {
-    const admitted = await admitCall(services, { ...call, actor, id }, times)
-    if (admitted !== null) desk.admitted(admitted.versionId)
-    const endsAt = performance.now() + times.waitMs
+    const admitted = await admitCall(services, { ...call, actor, id })
+    if (admitted !== null) callBroker.admitted(admitted.versionId)
+    const endsAt = performance.now() + callBroker.times.waitMs
     let answer = admitted === null ? await readAnswer(database.query, id) : undefined
     while (answer === undefined) {
-      const leftMs = Math.min(endsAt, desk.endsAt) - performance.now()
-      if (leftMs > 0) await place.news(leftMs, signal)
+      const leftMs = Math.min(endsAt, callBroker.endsAt) - performance.now()
+      if (leftMs > 0) await waiter.news(leftMs, signal)
       else await endUnanswered(database.query, { id })
       if (signal.aborted) break
       answer = await readAnswer(database.query, id)
@@ -53,11 +67,139 @@ async function answerOf(
     if (typeof answer !== 'string') throw agentUnavailable(nameOf(call), false)
     return answer
   } finally {
-    place.leave()
-    if (signal.aborted && !desk.isAwaited(id)) inBackground(log, 'dropping a call', () => dropCall(database.query, id))
+    waiter.leave()
+    if (signal.aborted && !callBroker.isAwaited(id))
+      inBackground(log, 'dropping a call', () => dropCall(database.query, id))
   }
 }
 
 function nameOf({ name, request }: Call): { name: string; version: string } {
   return { name, version: request.version ?? 'latest' }
+}
+
+/** Calls under way at once. */
+const openOfAccount = 64
+const openInAll = 2_000
+
+type Call = {
+  actor: Actor | null
+  name: string
+  request: HostedCallRequest
+  /** The client's own id, under which the call may be repeated. */
+  key: string | undefined
+  /** The observation, where it depends on the version that is called: instead of the request's. */
+  observe?: (versionId: string) => Promise<HostedCallRequest['observation']>
+}
+
+type Admitting = Pick<HostingServices, 'database' | 'config' | 'callBroker'>
+type Because = 'own' | 'free' | 'bought' | 'trial'
+type Terms = { because: Because; priceMinor: number }
+type Wanted = Called & { row: VersionRow; actor: Actor; id: string; keyed: boolean; hash: string; request: string }
+
+/** Who calls, and the id of what they call for: known before anything waits on it. */
+function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { actor: Actor; id: string } {
+  return { actor: requireActor(actor, 'agents:call'), id: key?.toLowerCase() ?? randomUUID() }
+}
+
+/**
+ * Admits a call, in one transaction: whoever may make it has a row that waits for a worker, and nobody has more than a trial
+ * or a balance bears. A repetition finds the row that is there; what has failed may be tried again. Resolves to the version
+ * that a new row waits for; null where it is a repetition.
+ *
+ * Throws `package_not_found`, `version_not_found`, `version_not_published`, `version_yanked`, `package_taken_down`,
+ * `request_invalid` for a scenario, `payment_required`, `trial_exhausted`, `insufficient_funds`, `spend_cap_exceeded`,
+ * `rate_limited`, `idempotency_key_reused`.
+ */
+async function admitCall(
+  services: Admitting,
+  { actor, id, name, request, key, observe }: Omit<Call, 'actor'> & { actor: Actor; id: string },
+): Promise<{ versionId: string } | null> {
+  const { database, callBroker } = services
+  // The scope is for what the account may call, and that is all of this which it opens.
+  const reader = { ...actor, scopes: new Set([...actor.scopes, 'packages:read' as const]) }
+  const { version: range = 'latest', ...rest } = request
+  const { found, row } = await chooseVersion(database.query, reader, name, range)
+  if (found.kind !== 'agent') throw notCallable(found.name)
+  const called = { name: found.name, version: row.version }
+  if (row.state !== 'published') throw notPublished(called, row.state)
+  const asked = observe === undefined ? rest : { ...rest, observation: await observe(row.id) }
+  const hash = requestHash({ package: found.id, range, ...asked })
+  const wanted = { ...called, row, actor: reader, id, keyed: key !== undefined, hash, request: JSON.stringify(asked) }
+  return database.transaction(async (query) => {
+    // One call of an account after the other: what one is admitted for, the next one cannot have.
+    await database.lock(query, `hosted-calls:${actor.accountId}`)
+    if (wanted.keyed && (await isRepeated(query, wanted))) return null
+    const terms = await termsOf(services, query, wanted)
+    await requireRoom(query, actor.accountId)
+    await insertCall(
+      query,
+      { ...wanted, accountId: actor.accountId, tokenId: actor.tokenId, ...terms },
+      callBroker.times,
+    )
+    return { versionId: row.id }
+  })
+}
+
+async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wanted): Promise<boolean> {
+  const known = await query
+    .selectFrom('hosted_calls')
+    .select(['account_id', 'request_hash', 'state'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  if (known === undefined) {
+    const counted = await query.selectFrom('usage_events').select('id').where('id', '=', id).executeTakeFirst()
+    // Its answer is kept no longer, and what was counted once is not counted again.
+    if (counted !== undefined) throw keyReused(id, 'was used for a call some time ago, whose answer is gone')
+    return false
+  }
+  if (known.account_id !== actor.accountId || known.request_hash !== hash)
+    throw keyReused(id, 'came with another call before')
+  if (known.state !== 'failed') return true
+  await query.deleteFrom('hosted_calls').where('id', '=', id).execute()
+  return false
+}
+
+/** For what the call is allowed, and what 1,000 of them cost. */
+async function termsOf({ config }: Admitting, query: Transaction<Schema>, wanted: Wanted): Promise<Terms> {
+  const { actor, name, version } = wanted
+  const { currency } = config.training
+  const [standing] = await callerStandings(query, [{ account: actor.username, package: name, version }])
+  // It was there a moment ago.
+  if ('unknown' in standing) throw packageNotFound(name)
+  const tryTrial = () => trialCallsLeft(query, standing)
+  const { because } = await callTerms(query, standing, { tokenId: actor.tokenId, currency, tryTrial })
+  if (wanted.row.yanked_at !== null && !standing.own && !standing.bought) throw yanked(wanted)
+  const priceMinor = because === 'trial' ? 0 : callsPrice(standing)
+  switch (because) {
+    case 'trial_used_up': {
+      const price = await heldPrice(query, standing.packageId)
+      throw trialExhausted({ ...saleOf(wanted, config), trialCalls: standing.trialCalls, price })
+    }
+    case 'not_bought':
+      throw paymentRequired(saleOf(wanted, config), await heldPrice(query, standing.packageId))
+    case 'balance':
+    case 'cap':
+      throw cannotPay(because, { ...wanted, priceMinor, currency })
+    default:
+      return { because, priceMinor }
+  }
+}
+
+function saleOf(wanted: Wanted, { publicUrl }: Admitting['config']) {
+  return { ...wanted, major: majorOf(wanted.version), publicUrl }
+}
+
+async function trialCallsLeft(query: Transaction<Schema>, standing: CallerStanding): Promise<number | null> {
+  const left = standing.trialCalls - (await holdTrial(query, standing)) - (await openTrialCalls(query, standing))
+  return left > 0 ? left : null
+}
+
+async function requireRoom(query: Transaction<Schema>, accountId: string): Promise<void> {
+  const { rows } = await sql<{ all: number; own: number }>`
+    select count(*)::int as all, (count(*) filter (where account_id = ${accountId}))::int as own
+    from hosted_calls where state in ('waiting', 'leased')`.execute(query)
+  const [{ all, own }] = rows
+  if (own >= openOfAccount) throw tooManyOpen('account', openOfAccount)
+  if (all >= openInAll) throw tooManyOpen('server', openInAll)
 }

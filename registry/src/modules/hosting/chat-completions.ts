@@ -1,11 +1,17 @@
 import {
   AgentGymError,
+  type AgentManifest,
   type ChatCompletion,
   type ChatRequest,
+  type ErrorReport,
+  errorCatalogue,
   type HostedCall,
   hostedCallRequestSchema,
   type SpaceDescription,
 } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import type { FailureFormat } from '../../core/http/env.ts'
 
 /** Of what an agent is shown. */
 const observationBytes = 256 * 1024
@@ -130,4 +136,60 @@ function invalid(field: string, why: string): AgentGymError {
     message: `The field "${field}" of the body is invalid: ${why}.`,
     data: { field, in: 'json' },
   })
+}
+
+const types: Record<number, string> = {
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+}
+
+/** As OpenAI's clients read failures. They print the message alone, so it includes the hint. */
+export const openAiFailures: FailureFormat = { body: openAiErrorBody, challenge: true }
+
+function openAiErrorBody({ code, message, hint, data }: ErrorReport) {
+  const { status } = errorCatalogue[code]
+  const type = types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error')
+  const param = typeof data?.field === 'string' ? data.field : null
+  return { error: { message: hint === undefined ? message : `${message} ${hint}`, type, param, code, data } }
+}
+
+/** The observation and action spaces of an agent's version; undefined where it has no manifest. */
+export async function spacesOf(
+  query: Queries,
+  which: { versionId: string } | { package: string; version: string },
+): Promise<Pick<AgentManifest['scenario'], 'observation' | 'action'> | undefined> {
+  const row = await query
+    .selectFrom('agent_versions')
+    .innerJoin('versions', 'versions.id', 'agent_versions.version_id')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select('agent_versions.manifest')
+    .$if('versionId' in which, (found) => found.where('versions.id', '=', 'versionId' in which ? which.versionId : ''))
+    .$if('package' in which, (found) =>
+      found
+        .where('packages.name', '=', 'package' in which ? which.package : '')
+        .where('versions.version', '=', 'package' in which ? which.version : ''),
+    )
+    .executeTakeFirst()
+  return row?.manifest.scenario
+}
+
+type CallableAgent = { name: string; owner: string; created_at: Date }
+
+/** Agents that an account owns, alone or with others, or has bought: the first hundred by name. */
+export async function callableAgents(query: Queries, accountId: string): Promise<CallableAgent[]> {
+  const { rows } = await sql<CallableAgent>`
+    with holders as (
+      select ${accountId}::uuid as id union select organisation_id from memberships where user_id = ${accountId})
+    select packages.name, accounts.username as owner, packages.created_at
+    from packages join accounts on accounts.id = packages.owner_id
+    where packages.kind = 'agent'
+      and exists (select from versions where package_id = packages.id and state = 'published')
+      and (packages.owner_id in (select id from holders) or (not packages.taken_down_for_all and exists (
+        select from entitlements where entitlements.package_id = packages.id and revoked_at is null
+          and holder_id in (select id from holders))))
+    order by packages.name limit 100`.execute(query)
+  return rows
 }

@@ -3,13 +3,19 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireActor } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
-import type { Services } from '../../core/services.ts'
 import { callAgent } from './call-agent.ts'
-import { callableAgents, spacesOf } from './callable-agents.ts'
-import { chatChunks, chatCompletion, modelOf, observationOf, observedText } from './chat-completions.ts'
+import type { HostingServices } from './call-broker.ts'
+import {
+  callableAgents,
+  chatChunks,
+  chatCompletion,
+  modelOf,
+  observationOf,
+  observedText,
+  openAiFailures,
+  spacesOf,
+} from './chat-completions.ts'
 import { callFailures } from './hosted-calls.routes.ts'
-import { type HostingTimes, usualTimes } from './hosting-times.ts'
-import { openAiFailures } from './openai-errors.ts'
 
 const chatRoute = defineRoute({
   method: 'post',
@@ -49,7 +55,7 @@ const modelsRoute = defineRoute({
 })
 
 /** The same calls for whoever speaks OpenAI's API. */
-export function chatRoutes(services: Services, times: HostingTimes = usualTimes): OpenAPIHono<Env> {
+export function chatRoutes(services: HostingServices): OpenAPIHono<Env> {
   const { query } = services.database
   const routes = createRoutes()
   routes.openapi(chatRoute, async (c) => {
@@ -63,7 +69,7 @@ export function chatRoutes(services: Services, times: HostingTimes = usualTimes)
         request: { version, observation: null },
         observe: async (versionId) => observationOf(observed, (await spacesOf(query, { versionId }))?.observation),
       },
-      { times, signal: c.req.raw.signal },
+      c.req.raw.signal,
     )
     const spaces = request.tools?.length ? await spacesOf(query, call) : undefined
     const completion = chatCompletion({ request, call, action: spaces?.action, observed, now: new Date() })

@@ -13,11 +13,9 @@ import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, failures, json } from '../../core/http/route.ts'
-import type { Services } from '../../core/services.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls, leaseCalls, openLeasedAgent } from './answer-calls.ts'
 import { callAgent } from './call-agent.ts'
-import { type HostingTimes, usualTimes } from './hosting-times.ts'
-import { leaseCalls, openLeasedAgent } from './lease-calls.ts'
+import type { HostingServices } from './call-broker.ts'
 
 /** What a call may come to, however it is asked for. */
 export const callFailures = failures(
@@ -89,19 +87,19 @@ const tarballRoute = createRoute({
 })
 
 /** Calls of agents that the marketplace runs: what callers ask, and what the workers that answer them ask. */
-export function hostedCallRoutes(services: Services, times: HostingTimes = usualTimes): OpenAPIHono<Env> {
+export function hostedCallRoutes(services: HostingServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(callRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
     const key = c.req.valid('header')['idempotency-key']
     const call = { actor: c.get('actor'), name: `${scope}/${name}`, request: c.req.valid('json'), key }
-    return c.json(await callAgent(services, call, { times, signal: c.req.raw.signal }), 200)
+    return c.json(await callAgent(services, call, c.req.raw.signal), 200)
   })
   routes.openapi(leaseRoute, async (c) => {
     requireOperator(c.get('actor'), 'worker')
     const { loaded, wait_ms: waitMs } = c.req.valid('json')
     const asked = { loaded: loaded.map((id) => id.toLowerCase()), waitMs }
-    const calls = await leaseCalls(services, asked, { times, signal: c.req.raw.signal })
+    const calls = await leaseCalls(services, asked, c.req.raw.signal)
     return calls === undefined ? c.body(null, 204) : c.json(calls, 200)
   })
   routes.openapi(answersRoute, async (c) => {

@@ -2,7 +2,6 @@ import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import { agentUnavailable, keyReused } from './call-failures.ts'
-import type { HostingTimes } from './hosting-times.ts'
 
 type NewCall = {
   id: string
@@ -18,7 +17,11 @@ type NewCall = {
 }
 
 /** Throws `idempotency_key_reused` where another account has used the id at the same moment. */
-export async function insertCall(query: Transaction<Schema>, call: NewCall, { waitMs }: HostingTimes): Promise<void> {
+export async function insertCall(
+  query: Transaction<Schema>,
+  call: NewCall,
+  { waitMs }: { waitMs: number },
+): Promise<void> {
   const inserted = await query
     .insertInto('hosted_calls')
     .values({

@@ -8,7 +8,7 @@ import { auditLedger } from '../ledger/audit-ledger.ts'
 import { meteredAgent, type Terms } from '../metering/testing/metered-agents.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { createTrader, type Listed } from '../orders/testing/marketplace.ts'
-import { hostingUpkeep } from './hosting-upkeep.ts'
+import { hostingTasks } from './hosting.tasks.ts'
 import { acted, failed, type HostingServer, startHosting, waitFor } from './testing/hosting-server.ts'
 
 const times = { waitMs: 30_000, leaseMs: 20_000, pollMs: 50 }
@@ -260,7 +260,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
         .values({ id, keyed, ...row, because: 'trial', request_hash: 'x', request: '{}', expires_at: past })
         .execute()
     expect((await server.call(token, agent)).code).toBe('trial_exhausted')
-    const [upkeep] = hostingUpkeep(server.services)
+    const [upkeep] = hostingTasks(server.services)
     await upkeep.run()
     expect((await callsOf(agent)).map(({ state }) => state)).toEqual(['failed', 'failed'])
     await database.query

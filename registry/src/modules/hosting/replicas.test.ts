@@ -6,7 +6,6 @@ import { auditLedger } from '../ledger/audit-ledger.ts'
 import { meteredAgent } from '../metering/testing/metered-agents.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { createTrader } from '../orders/testing/marketplace.ts'
-import { callDesk } from './call-desk.ts'
 import { type HostingServer, startHosting, waitFor } from './testing/hosting-server.ts'
 
 const times = { waitMs: 30_000, leaseMs: 20_000, pollMs: 50 }
@@ -63,8 +62,8 @@ describe('hosted calls over two servers', () => {
     const token = await servers[0].callerToken(await createTrader(databases[0]))
     const waiting = servers[0].lease(25_000)
     const begun = performance.now()
-    await waitFor(async () => callDesk(servers[0].services).workers === 1)
-    callDesk(servers[0].services).close()
+    await waitFor(async () => servers[0].callBroker.workers === 1)
+    servers[0].callBroker.close()
     expect(await waiting).toBeUndefined()
     const calling = servers[0].call(token, agent)
     const working = servers[1].work()

@@ -11,8 +11,7 @@ import type { Env } from '../../core/http/env.ts'
 import { createRoutes, failures, json } from '../../core/http/route.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
 import type { Services } from '../../core/services.ts'
-import { leaseEnd, leaseJob } from './lease-job.ts'
-import { releaseJob } from './release-job.ts'
+import { leaseEnd, leaseJob, releaseJob } from './lease-jobs.ts'
 import { noteUsage } from './workers.store.ts'
 
 const jobParams = z.object({ id: z.uuid() })

@@ -11,7 +11,7 @@ import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
 import type { Services } from '../../core/services.ts'
-import { describeVerification } from '../evaluations/describe-verification.ts'
+import { describeVerification } from '../evaluations/index.ts'
 import { changesOf } from './documents/version-documents.store.ts'
 import {
   findReadablePackage,

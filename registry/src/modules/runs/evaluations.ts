@@ -5,9 +5,9 @@ import { type Actor, requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { EvaluationTable } from '../../core/database/training-schema.ts'
-import type { Services } from '../../core/services.ts'
 import { findReadablePackage } from '../packages/index.ts'
 import { requireOwnRun, requireRun } from './run-access.ts'
+import type { RunServices } from './run-services.ts'
 
 export type EvaluationRequest = {
   actor: Actor | null
@@ -24,7 +24,7 @@ const evaluationRate = { limit: 60, windowSeconds: 60 }
 /**
  * Has a worker play a run's agent. Throws `run_not_found`, `forbidden`, `run_has_no_agent`, `rate_limited`.
  */
-export async function evaluateRun(services: Services, request: EvaluationRequest): Promise<EvaluationJob> {
+export async function evaluateRun(services: RunServices, request: EvaluationRequest): Promise<EvaluationJob> {
   const { database } = services
   const { runId, episodes, seed, traceparent, ip } = request
   const known = requireActor(request.actor, 'training:evaluate')

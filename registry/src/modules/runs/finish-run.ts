@@ -2,10 +2,10 @@ import { AgentGymError, type ErrorReport, type Outcome, type RunState } from '@a
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { leaseLost } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
-import type { PackageServices } from '../packages/index.ts'
-import { publishRunAgent, type VettedAgent, vetRunAgent } from './publish-agent.ts'
-import { takeMeter, type Write, writeRun } from './run-attempt.ts'
+import { publishRunAgent, type VettedAgent, vetRunAgent } from './publish-run.ts'
+import type { RunServices } from './run-services.ts'
 import { changeRun, type End, endRun, type RunRow } from './run-state.ts'
+import { takeMeter, type Write, writeRun } from './worker-reports.ts'
 
 /** More than an error of ours carries; what a stranger's code adds goes. */
 const errorDataCharacters = 8_000
@@ -18,7 +18,7 @@ const errorDataCharacters = 8_000
  * Throws `lease_lost`, and `request_invalid` for an outcome that the run cannot have.
  */
 export async function finishRun(
-  services: PackageServices,
+  services: RunServices,
   attempt: Attempt,
   { outcome, meteredMs }: { outcome: Outcome; meteredMs: number },
 ): Promise<RunState> {
@@ -39,7 +39,7 @@ function isEndedBy({ attempt }: Attempt, run: RunRow, outcome: Outcome): boolean
 }
 
 async function end(
-  services: PackageServices,
+  services: RunServices,
   attempt: Attempt,
   before: RunRow,
   { outcome, meteredMs }: { outcome: Outcome; meteredMs: number },
@@ -73,7 +73,7 @@ function requirePossible(run: RunRow, outcome: Outcome): void {
 }
 
 async function endOf(
-  services: Services,
+  services: RunServices,
   { query, run, context }: Write,
   outcome: Outcome,
   agent: VettedAgent,

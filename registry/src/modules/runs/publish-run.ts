@@ -1,6 +1,7 @@
-import { AgentGymError } from '@agentgym/contract'
-import type { Transaction } from 'kysely'
-import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { AgentGymError, type ErrorReport } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import type { Actor } from '../../core/access/authorise.ts'
+import { requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
@@ -10,26 +11,26 @@ import {
   createVersion,
   keepLearningCurve,
   lockPackage,
-  type PackageServices,
   type PublishedVersion,
   publishRate,
   renameTarball,
   type VettedPackage,
   vetPackage,
 } from '../packages/index.ts'
+import { requireOwnRun } from './run-access.ts'
+import { agentKeyOf } from './run-data.ts'
+import type { RunServices } from './run-services.ts'
+import { changeRun, type End, lockRun, type RunContext, type RunRow } from './run-state.ts'
+import type { RunView } from './runs.store.ts'
 import {
   freeVersion,
   type Publication,
   type PublicationRequest,
   parsePublication,
   reservePublication,
-} from './reserve-publication.ts'
-import { requireOwnRun } from './run-access.ts'
-import { agentKeyOf } from './run-data.ts'
-import { changeRun, lockRun, type RunRow } from './run-state.ts'
-import type { RunView } from './runs.store.ts'
+} from './submit-run.ts'
 
-export type RunPublication = PublicationRequest & { actor: Actor | null; runId: string; ip: string | null }
+type RunPublication = PublicationRequest & { actor: Actor | null; runId: string; ip: string | null }
 
 /** How often another free number is looked for, where somebody else took the one that was free. */
 const mostTries = 3
@@ -42,7 +43,7 @@ const mostTries = 3
  * Throws `run_not_found`, `forbidden`, `rate_limited`, `run_has_no_agent`, and what `parsePublication`,
  * `reservePublication`, `vetPackage` and `createVersion` throw.
  */
-export async function publishRun(services: PackageServices, asked: RunPublication): Promise<PublishedVersion> {
+export async function publishRun(services: RunServices, asked: RunPublication): Promise<PublishedVersion> {
   const { database } = services
   const publication = parsePublication(asked)
   const { accountId } = requireActor(asked.actor, 'packages:publish')
@@ -69,7 +70,7 @@ async function readAgent({ objects }: Services, run: RunView): Promise<Uint8Arra
 
 type Publishing = { asked: RunPublication; actor: Actor; publication: Publication; tarball: Uint8Array }
 
-async function publishOnce(services: PackageServices, publishing: Publishing): Promise<PublishedVersion> {
+async function publishOnce(services: RunServices, publishing: Publishing): Promise<PublishedVersion> {
   const { database, objects } = services
   const { asked, publication, tarball } = publishing
   const { full: name } = publication.name
@@ -125,4 +126,71 @@ async function publishedAs(
     .where('versions.state', '!=', 'rejected')
     .executeTakeFirst()
   return found !== undefined && (version === undefined || version === found.version) ? found : undefined
+}
+
+type Published = Extract<End, { state: 'completed' }>['published']
+
+/** An agent that may be published, or why it may not; null where nobody asked for that. */
+export type VettedAgent = { objectKey: string; vetted: VettedPackage | { error: ErrorReport } } | null
+
+/** Looks at a run's agent before the transaction that may publish it. */
+export async function vetRunAgent(services: RunServices, run: RunRow): Promise<VettedAgent> {
+  const { publish_name: name, publish_version: version, agent_object_key: objectKey } = run
+  if (name === null || version === null || objectKey === null) return null
+  const bytes = await services.objects.get(objectKey)
+  if (bytes === undefined) throw new Error(`${objectKey}, the agent of run ${run.id}, is missing from the store`)
+  try {
+    return { objectKey, vetted: await vetPackage(services, bytes, name, version) }
+  } catch (error) {
+    return { objectKey, vetted: { error: reportOf(error) } }
+  }
+}
+
+/**
+ * Publishes a run's agent under the name and version that were reserved for it, as an upload of whoever started the run
+ * would, in the transaction that ends the run. What stands against it ends up in the result: the run completes all the same.
+ */
+export async function publishRunAgent(
+  query: Transaction<Schema>,
+  services: Pick<Services, 'database' | 'objects' | 'config'>,
+  { queue }: RunContext,
+  run: RunRow,
+  agent: NonNullable<VettedAgent>,
+): Promise<NonNullable<Published>> {
+  const { objectKey, vetted } = agent
+  if ('error' in vetted) return vetted
+  const { name, version } = vetted.manifest
+  // What fails within leaves nothing, and the transaction able to go on.
+  await sql`savepoint publishing`.execute(query)
+  try {
+    const actor = await publisherOf(query, run)
+    const visibility = run.publish_visibility ?? undefined
+    const added = { actor, vetted, objectKey, visibility, ip: null }
+    const { id: versionId } = await createVersion(query, { ...services, queue }, added)
+    await keepLearningCurve(query, run.id, versionId)
+    await sql`release savepoint publishing`.execute(query)
+    return { versionId, name, version }
+  } catch (error) {
+    const report = reportOf(error)
+    await sql`rollback to savepoint publishing`.execute(query)
+    return { error: report }
+  }
+}
+
+/** Whoever started the run, as far as they may still publish. */
+async function publisherOf(query: Transaction<Schema>, { created_by: accountId }: RunRow): Promise<Actor> {
+  const { username, disabled_at: disabledAt } = await query
+    .selectFrom('accounts')
+    .select(['username', 'disabled_at'])
+    .where('id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  if (disabledAt !== null)
+    throw new AgentGymError({ code: 'forbidden', message: `The account ${username} is disabled.` })
+  const scopes = new Set(['packages:publish'] as const)
+  return { accountId, username, emailVerified: false, operator: false, tokenId: null, scopes }
+}
+
+function reportOf(error: unknown): ErrorReport {
+  if (!(error instanceof AgentGymError)) throw error
+  return error.toReport()
 }

@@ -5,7 +5,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
-import { trajectoryPage } from './export-trajectories.ts'
+import { trajectoryPage } from './run-data.ts'
 import { type RunServer, rowsWritten, startRunServer, tokenOf } from './test/run-server.ts'
 import { mustTakeTurn } from './testing/train.ts'
 

@@ -1,8 +1,15 @@
-import { AgentGymError } from '@agentgym/contract'
-import { type Actor, authorise, requireActor, type Scope } from '../../core/access/authorise.ts'
+import { AgentGymError, type runListRequestSchema, type runListSchema } from '@agentgym/contract'
+import { sql } from 'kysely'
+import { LRUCache } from 'lru-cache'
+import type { z } from 'zod'
+import type { Actor, Scope } from '../../core/access/authorise.ts'
+import { authorise, requireActor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
+import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
+import type { Services } from '../../core/services.ts'
 import { accountAskedFor } from '../accounts/index.ts'
-import { findRunFor, type RunView } from './runs.store.ts'
+import { findablePackageName } from '../packages/index.ts'
+import { findRunFor, listRuns, type RunView, runOf } from './runs.store.ts'
 
 /** A run, for those who belong to its account, whatever their role. Throws `run_not_found`, the same whatever the reason. */
 export async function requireRun(
@@ -48,4 +55,85 @@ function runNotFound(id: string): AgentGymError {
     hint: '`agentgym runs list` shows those that are.',
     data: { id },
   })
+}
+
+/** One page of the runs of an account, or of all that somebody belongs to. Throws `account_not_found`, `forbidden`. */
+export async function listRunsOf(
+  { database, config }: Services,
+  actor: Actor | null,
+  { cursor, limit, ...filter }: z.output<typeof runListRequestSchema>,
+): Promise<z.infer<typeof runListSchema>> {
+  const known = requireActor(actor, 'training:view')
+  const { query } = database
+  const owners = await ownersOf(query, known, filter.account)
+  const asked = JSON.stringify(['runs', Object.entries(filter).sort()])
+  const scenario = filter.scenario === undefined ? undefined : findablePackageName(filter.scenario)
+  if (scenario === null) return { runs: [], next_cursor: null }
+  const { rows, next_cursor } = await readPage(
+    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    (range) => listRuns(query, { owners, state: filter.state, scenario, ...range }),
+  )
+  return {
+    runs: rows.map((row) => runOf(row, config)),
+    next_cursor,
+  }
+}
+
+async function ownersOf(query: Queries, actor: Actor, account: string | undefined): Promise<string[]> {
+  if (account !== undefined) {
+    const { id } = await findOwner(query, actor, account)
+    await authorise(query, actor, 'read', id, { scope: 'training:view' })
+    return [id]
+  }
+  const memberships = await query
+    .selectFrom('memberships')
+    .select('organisation_id')
+    .where('user_id', '=', actor.accountId)
+    .execute()
+  return [actor.accountId, ...memberships.map(({ organisation_id }) => organisation_id)]
+}
+
+/** Counts are good for this long, with what this process has added since. */
+const freshMs = 1_000
+
+/**
+ * How many runs accounts have queued and running. Counting them at every start would make each start slower than the one
+ * before, so a count is kept for a second: replicas that accept starts of one account at the same time may admit a few more.
+ */
+export class OpenRuns {
+  readonly #query: Queries
+  readonly #config: Services['config']
+  readonly #counts = new LRUCache<string, { runs: number }>({ max: 10_000, ttl: freshMs })
+
+  constructor({ database, config }: Pick<Services, 'database' | 'config'>) {
+    this.#query = database.query
+    this.#config = config
+  }
+
+  /** Throws `rate_limited` where the account has as many as it may. */
+  async requireRoom(ownerId: string): Promise<void> {
+    const limit = this.#config.training.openRuns
+    const kept = this.#counts.get(ownerId)
+    if (kept !== undefined && kept.runs < limit) {
+      kept.runs++
+      return
+    }
+    const runs = await this.#count(ownerId, limit)
+    this.#counts.set(ownerId, { runs: runs + 1 })
+    if (runs >= limit)
+      throw new AgentGymError({
+        code: 'rate_limited',
+        message: `The account has ${limit} runs queued or running, the most it may have.`,
+        hint: 'Wait until some have ended, or cancel some.',
+        data: { open_runs: limit, retry_after_seconds: 30 },
+      })
+  }
+
+  async #count(ownerId: string, limit: number): Promise<number> {
+    const { rows } = await sql<{ runs: number }>`
+      select count(*)::int as runs from (
+        select from training_runs where owner_id = ${ownerId} and state in ('queued', 'running')
+        limit ${limit}) as open`.execute(this.#query)
+    return rows[0].runs
+  }
 }

@@ -12,15 +12,13 @@ import type { Scope } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { exportStream } from '../../core/http/export-stream.ts'
 import { createRoutes, failures, file, json } from '../../core/http/route.ts'
-import type { Services } from '../../core/services.ts'
 import { webStream } from '../../core/storage/object-store.ts'
-import { trajectoryLines } from './export-trajectories.ts'
-import { metricsCsv } from './exports/metrics-csv.ts'
-import { runMetricNames, runPoints } from './exports/run-points.store.ts'
+import { metricsCsv, runMetricNames, runPoints } from './exports/metrics-csv.ts'
 import { tensorboardEvents, tensorboardFileName } from './exports/tensorboard-events.ts'
 import { runCodes, runParams } from './route-parts.ts'
 import { requireRun } from './run-access.ts'
-import { listCheckpoints, metricsPage, openAgent, openCheckpoint } from './run-data.ts'
+import { listCheckpoints, metricsPage, openAgent, openCheckpoint, trajectoryLines } from './run-data.ts'
+import type { RunServices } from './run-services.ts'
 import { streamRun } from './run-stream.ts'
 
 const base = '/v1/runs/{id}'
@@ -136,7 +134,7 @@ const trajectoriesRoute = createRoute({
 })
 
 /** What a run leaves while it goes on and after: events, curve, checkpoints, agent, trajectories. */
-export function runDataRoutes(services: Services): OpenAPIHono<Env> {
+export function runDataRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database, config } = services
   const runFor = async (c: Context<Env>, id: string, scope?: Scope) =>

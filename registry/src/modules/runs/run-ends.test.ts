@@ -7,7 +7,7 @@ import type { Database } from '../../core/database/database.ts'
 import { learningCurveOf } from '../packages/packages.store.ts'
 import { publishVersion } from '../packages/publish-version.ts'
 import { progressPoint } from './exports/testing/progress-points.ts'
-import { recordProgress } from './record-progress.ts'
+import { settleLostLeases } from './runs.tasks.ts'
 import {
   cancel,
   chargesOf,
@@ -24,7 +24,7 @@ import {
   takeTurn,
   typesOf,
 } from './testing/train.ts'
-import { settleLostLeases } from './training-upkeep.ts'
+import { recordProgress } from './worker-reports.ts'
 
 const lost = { code: 'lease_lost' }
 

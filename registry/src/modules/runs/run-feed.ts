@@ -1,13 +1,11 @@
 import type { RunState } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { Database } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
 import { readEvents } from './run-events.store.ts'
-import { onRunChanged } from './run-signals.ts'
 import { isOver } from './run-state.ts'
 
 /** Events of a run as they go over the wire, from after one place to another. Shared by all who read them. */
-export type FeedPage = { lastSeq: number; bytes: Uint8Array }
+type FeedPage = { lastSeq: number; bytes: Uint8Array }
 
 /** How often the database is asked what other processes have done to the runs that somebody watches here. */
 const POLL_MS = 500
@@ -40,7 +38,6 @@ export class RunFeeds {
     let feed = this.#feeds.get(runId)
     if (feed === undefined) {
       const made = new RunFeed(runId, () => this.#ask([runId]))
-      made.unsubscribe = onRunChanged(this.#services, runId, () => void made.refresh())
       this.#feeds.set(runId, made)
       feed = made
     }
@@ -49,10 +46,14 @@ export class RunFeeds {
     return feed
   }
 
+  /** This process has committed a change of the run. Other processes find out when they next poll. */
+  changed(runId: string): void {
+    void this.#feeds.get(runId)?.refresh()
+  }
+
   leave(feed: RunFeed): void {
     feed.watchers--
     if (feed.watchers > 0) return
-    feed.unsubscribe()
     this.#feeds.delete(feed.runId)
     if (this.#feeds.size > 0) return
     clearInterval(this.#timer)
@@ -141,7 +142,6 @@ export class RunFeed {
   #lastSeq = 0
   #over = false
   watchers = 0
-  unsubscribe: () => void = () => {}
 
   constructor(runId: string, ask: () => Promise<void>) {
     this.runId = runId
@@ -193,14 +193,3 @@ export class RunFeed {
     for (const listener of waiting) listener()
   }
 }
-
-/** The feeds of one database, made by whoever watches first. */
-export function runFeeds(services: Pick<Services, 'database' | 'log'>): RunFeeds {
-  let feeds = feedsOf.get(services.database)
-  if (feeds === undefined) {
-    feeds = new RunFeeds(services)
-    feedsOf.set(services.database, feeds)
-  }
-  return feeds
-}
-const feedsOf = new WeakMap<Database, RunFeeds>()

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { maxIdleAttempts } from './run-state.ts'
+import { settleLostLeases } from './runs.tasks.ts'
 import {
   cancel,
   chargesOf,
@@ -16,7 +17,6 @@ import {
   type Turn,
   takeTurn,
 } from './testing/train.ts'
-import { settleLostLeases } from './training-upkeep.ts'
 
 const workers = ['a', 'b'] as const
 type Worker = (typeof workers)[number]

@@ -8,9 +8,9 @@ import type { Database } from '../../core/database/database.ts'
 import { openTracing } from '../../core/observability/open-tracing.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { runRoutes } from './runs.routes.ts'
+import { settleLostLeases } from './runs.tasks.ts'
 import { tokenOf } from './test/run-server.ts'
 import { cancel, mustTakeTurn, openTraining, runOf, silence, startRun, type Training } from './testing/train.ts'
-import { settleLostLeases } from './training-upkeep.ts'
 
 const scrapedAgain = { timeout: 60_000 }
 

@@ -3,10 +3,11 @@ import { AgentGymError } from '@agentgym/contract'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openAppServices } from '../../app/app-services.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
-import { JobQueue } from '../../core/queue/job-queue.ts'
 import { isOver } from './run-state.ts'
+import { settleLostLeases } from './runs.tasks.ts'
 import {
   cancel,
   chargesOf,
@@ -21,7 +22,6 @@ import {
   typesOf,
 } from './testing/train.ts'
 import { trainJobs } from './train-jobs.ts'
-import { settleLostLeases } from './training-upkeep.ts'
 
 /** Two replicas as two processes have them: a pool and a queue each, one PostgreSQL and one store. */
 let databases: Database[]
@@ -31,11 +31,7 @@ beforeAll(async () => {
   const url = await createPostgresqlDatabase()
   databases = [await openDatabase({ url }), await openDatabase({ url })]
   const first = await openTraining(databases[0])
-  const services = {
-    ...first.services,
-    database: databases[1],
-    queue: new JobQueue(databases[1], first.services.config.secret),
-  }
+  const services = openAppServices({ ...first.services, database: databases[1] })
   const second = { ...first, services, queue: services.queue, handlers: [trainJobs(services)] }
   replicas = [first, second]
 })

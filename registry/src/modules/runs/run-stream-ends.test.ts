@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { createClient, watchRun } from '@agentgym/client'
 import { describeOnEngines, postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openAppServices } from '../../app/app-services.ts'
 import { listenHttp } from '../../app/http-listener.ts'
 import type { Actor } from '../../core/access/authorise.ts'
 import { putMember, removeMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
-import { JobQueue } from '../../core/queue/job-queue.ts'
 import { createToken, revokeToken } from '../accounts/tokens.store.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { requireRun } from './run-access.ts'
-import { type RunFeeds, runFeeds } from './run-feed.ts'
+import type { RunFeeds } from './run-feed.ts'
 import { streamRun } from './run-stream.ts'
 import { cancelWaiting, createOrganisation, type RunServer, serveRuns, startRunServer } from './test/run-server.ts'
 import { mustTakeTurn, startRun, type Turn } from './testing/train.ts'
@@ -68,7 +68,7 @@ describeOnEngines('a stream of events on $kind', ({ open }) => {
     const stream = await watching(server.training.ada, turn.id)
     expect(await stream.next()).toBe(': still here\n\n')
     await stream.cancel()
-    expect(runFeeds(server.training.services).watchers).toBe(0)
+    expect(server.training.services.runFeeds.watchers).toBe(0)
   })
 
   it('ends once its token is revoked', async () => {
@@ -105,7 +105,7 @@ describeOnEngines('a stream of events on $kind', ({ open }) => {
     const { run, actor } = await requireRun(database.query, server.training.ada, turn.id)
     const stream = streamRun(server.training.services, { actor, run, after: 0, times: { ...often, longestMs: 0 } })
     expect(await new Response(stream).text()).toBe('retry: 1000\n\n')
-    expect(runFeeds(server.training.services).watchers).toBe(0)
+    expect(server.training.services.runFeeds.watchers).toBe(0)
   })
 })
 
@@ -120,13 +120,9 @@ describe('two servers on one database', () => {
     second = await openDatabase(address)
     server = await startRunServer(first)
     const listener = await listenHttp('127.0.0.1', 0)
-    const services = {
-      ...server.training.services,
-      database: second,
-      queue: new JobQueue(second, server.training.services.config.secret),
-    }
+    const services = openAppServices({ ...server.training.services, database: second })
     serveRuns(services, listener)
-    other = { port: listener.port, feeds: runFeeds(services), stop: () => listener.drain(0) }
+    other = { port: listener.port, feeds: services.runFeeds, stop: () => listener.drain(0) }
   })
   afterAll(async () => {
     await other?.stop()

@@ -4,7 +4,6 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { runFeeds } from './run-feed.ts'
 import { cancelWaiting, type RunServer, startRunServer } from './test/run-server.ts'
 import { mustTakeTurn, startRun, type Turn } from './testing/train.ts'
 
@@ -34,7 +33,7 @@ describeOnEngines('events of a run on $kind', ({ open }) => {
   const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
   const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
   const watchers = (count: number) =>
-    vi.waitFor(() => expect(runFeeds(server.training.services).watchers).toBe(count), { timeout: 60_000 })
+    vi.waitFor(() => expect(server.training.services.runFeeds.watchers).toBe(count), { timeout: 60_000 })
 
   it('come as frames, each with its id, its type and the whole event, and end with the run', async () => {
     const turn = await begin()

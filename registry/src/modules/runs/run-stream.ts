@@ -1,8 +1,8 @@
 import { AgentGymError } from '@agentgym/contract'
 import { type Actor, actorHolds } from '../../core/access/authorise.ts'
 import { roleIn } from '../../core/access/memberships.store.ts'
-import type { Services } from '../../core/services.ts'
-import { type RunFeed, runFeeds } from './run-feed.ts'
+import type { RunFeed } from './run-feed.ts'
+import type { RunServices } from './run-services.ts'
 import { isOver } from './run-state.ts'
 import type { RunView } from './runs.store.ts'
 
@@ -29,7 +29,7 @@ export type Watching = { actor: Actor; run: RunView; after: number; times?: Stre
  * or the token, is taken away; and after an hour. Whoever is cut off asks again from the last event and misses none.
  */
 export function streamRun(
-  services: Services,
+  services: RunServices,
   { actor, run, after, times = usualTimes }: Watching,
 ): ReadableStream<Uint8Array> | null {
   if (isOver(run.state) && after >= run.last_seq) return null
@@ -50,7 +50,7 @@ export function streamRun(
 
 /** One connection. It holds a place among the events, and nothing of them. */
 class Watcher {
-  readonly #services: Services
+  readonly #services: RunServices
   readonly #actor: Actor
   readonly #run: RunView
   readonly #times: StreamTimes
@@ -62,7 +62,7 @@ class Watcher {
   #left = false
   #interrupt: () => void = () => {}
 
-  constructor(services: Services, { actor, run, after, times }: Required<Watching>) {
+  constructor(services: RunServices, { actor, run, after, times }: Required<Watching>) {
     this.#services = services
     this.#actor = actor
     this.#run = run
@@ -88,12 +88,12 @@ class Watcher {
     if (this.#left) return
     this.#left = true
     this.#interrupt()
-    if (this.#feed !== undefined) runFeeds(this.#services).leave(this.#feed)
+    if (this.#feed !== undefined) this.#services.runFeeds.leave(this.#feed)
   }
 
   /** Undefined at the end. */
   async #nextPiece(): Promise<Uint8Array | undefined> {
-    const feeds = runFeeds(this.#services)
+    const feeds = this.#services.runFeeds
     if (this.#feed === undefined) {
       this.#feed = feeds.join(this.#run.id)
       this.#feed.advance(this.#run.last_seq, isOver(this.#run.state))

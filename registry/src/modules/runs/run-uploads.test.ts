@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
 import { sweepObjects } from '../packages/packages.tasks.ts'
-import { expireRunData } from './expire-run-data.ts'
+import { expireRunData } from './runs.tasks.ts'
 import {
   chargesOf,
   completed,

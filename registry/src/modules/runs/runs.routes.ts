@@ -15,12 +15,11 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import { createRoutes, failures, json } from '../../core/http/route.ts'
-import type { PackageServices } from '../packages/index.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
-import { listRunsOf } from './list-runs.ts'
 import { publishRun } from './publish-run.ts'
 import { publicationCodes, requestOf, runCodes, runParams } from './route-parts.ts'
-import { requireRun } from './run-access.ts'
+import { listRunsOf, requireRun } from './run-access.ts'
+import type { RunServices } from './run-services.ts'
 import { runOf } from './runs.store.ts'
 import { serverStatus } from './server-status.ts'
 import { cancelRun, topUpRun } from './steer-run.ts'
@@ -168,7 +167,7 @@ const statusRoute = createRoute({
 })
 
 /** Runs of training for those who start them. What a run leaves is in `run-data.routes.ts`. */
-export function runRoutes(services: PackageServices): OpenAPIHono<Env> {
+export function runRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database, config } = services
   routes.openapi(startRoute, async (c) => {

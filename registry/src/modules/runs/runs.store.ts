@@ -4,14 +4,14 @@ import type { Actor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
 import type { ServerConfig } from '../../core/services.ts'
-import { spentMinor } from './metering.ts'
+import { spentMinor } from './run-state.ts'
 
 /** How far the place in the queue is counted. */
 const countedAhead = 1_000
 
 /** Where a page of runs ended. */
-export type RunsEnd = { key: number; id: string }
-export type RunFilter = {
+type RunsEnd = { key: number; id: string }
+type RunFilter = {
   /** Accounts that they belong to. */
   owners: readonly string[]
   state?: RunState

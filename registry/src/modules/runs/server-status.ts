@@ -4,11 +4,12 @@ import type { Actor } from '../../core/access/authorise.ts'
 import { requireActor } from '../../core/access/authorise.ts'
 import { leaseSeconds } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
+import type { RunServices } from './run-services.ts'
 
 const mostWorkers = 500
 
 /** The queue, the workers, and how many runs of whoever asks are under way. */
-export async function serverStatus(services: Services, actor: Actor | null): Promise<ServerStatus> {
+export async function serverStatus(services: RunServices, actor: Actor | null): Promise<ServerStatus> {
   const { accountId } = requireActor(actor, 'training:view')
   const { database, config } = services
   const counts = await services.queue.counts()

@@ -4,18 +4,18 @@ import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import type { ServerConfig, Services } from '../../core/services.ts'
+import type { ServerConfig } from '../../core/services.ts'
 import { holdAgain, requireRunnable } from '../orders/index.ts'
 import { findReadablePackage } from '../packages/index.ts'
 import { requireOwnRun } from './run-access.ts'
-import { runChanged } from './run-signals.ts'
+import type { RunServices } from './run-services.ts'
 import { requestCancel, resumeRun } from './run-state.ts'
 import { type RunView, runOf } from './runs.store.ts'
 
 type Change = { actor: Actor | null; runId: string; ip: string | null }
 
 /** Asks a run to end. Throws `run_not_found`, `forbidden`, and `run_state_conflict` where it is over. */
-export async function cancelRun(services: Services, { actor, runId, ip }: Change): Promise<Run> {
+export async function cancelRun(services: RunServices, { actor, runId, ip }: Change): Promise<Run> {
   const { database, config } = services
   const scope = 'training:cancel'
   // Before its rows are locked: who may not even see it must not hold it up.
@@ -27,7 +27,7 @@ export async function cancelRun(services: Services, { actor, runId, ip }: Change
     await recordAudit(query, { actor: changed.actor, action: 'run.cancel', subject: `run:${runId}`, ip })
     return changed.run
   })
-  runChanged(services, runId)
+  services.runFeeds.changed(runId)
   return runOf(run, config)
 }
 
@@ -36,7 +36,7 @@ export async function cancelRun(services: Services, { actor, runId, ip }: Change
  * `request_invalid` where the new budget is used up as well, and what `holdForRun` throws.
  */
 export async function topUpRun(
-  services: Services,
+  services: RunServices,
   { actor, runId, ip, budgetMinor }: Change & { budgetMinor: number },
 ): Promise<Run> {
   const { database, config } = services
@@ -56,7 +56,7 @@ export async function topUpRun(
     await recordAudit(query, { actor: changed.actor, action: 'run.resume', subject: `run:${runId}`, ip, data })
     return changed.run
   })
-  runChanged(services, runId)
+  services.runFeeds.changed(runId)
   return runOf(run, config)
 }
 

@@ -7,9 +7,11 @@ import {
   type TrainingPlan,
 } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
-import type { z } from 'zod'
+import semver from 'semver'
+import { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, authorise, requireActor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorise.ts'
+import { authorise, requireActor } from '../../core/access/authorise.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
@@ -17,17 +19,23 @@ import { idempotencyKeyReused, requestHash } from '../../core/idempotency/idempo
 import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/index.ts'
-import { lockPackage } from '../packages/index.ts'
-import { requireRoom } from './open-runs.ts'
-import { type Publication, parsePublication, reservePublication } from './reserve-publication.ts'
-import { resolveScenario, type TrainableScenario } from './resolve-scenario.ts'
+import {
+  authoriseScope,
+  chooseVersion,
+  findPackage,
+  lockPackage,
+  type PackageName,
+  parsePackageName,
+  parseVersion,
+} from '../packages/index.ts'
 import { findOwner } from './run-access.ts'
 import { insertEvents, numbered } from './run-events.store.ts'
+import type { RunServices } from './run-services.ts'
 import { aheadOf, findRunFor, type RunView, runOf } from './runs.store.ts'
 
-export type RunRequest = z.output<typeof startRunRequestSchema>
+type RunRequest = z.output<typeof startRunRequestSchema>
 
-export type Submission = {
+type Submission = {
   actor: Actor | null
   request: RunRequest
   /** Within the account that it runs for. */
@@ -45,7 +53,7 @@ export type Submission = {
  * request is `idempotency_key_reused`. Throws what `resolveScenario`, `resolveTrainingPlan`, `requireRunnable` and `reservePublication` throw,
  * `account_not_found`, `forbidden`, `unauthenticated` and `rate_limited`.
  */
-export async function submitRun(services: Services, submission: Submission): Promise<Run> {
+export async function submitRun(services: RunServices, submission: Submission): Promise<Run> {
   const { database, config } = services
   const { request, idempotencyKey = null } = submission
   const actor = requireActor(submission.actor, 'training:start')
@@ -57,10 +65,10 @@ export async function submitRun(services: Services, submission: Submission): Pro
   if (earlier !== undefined) return told(services, actor, earlier)
   const { startsPerMinute } = config.training
   await limitRate(database, `start-run:${actor.accountId}`, { limit: startsPerMinute, windowSeconds: 60 })
-  const scenario = await resolveScenario(database, actor, request.scenario)
+  const scenario = await resolveScenario(services, actor, request.scenario)
   const plan = planOf(scenario, request)
   const publication = request.publish === undefined ? null : parsePublication(request.publish)
-  await requireRoom(services, owner.id)
+  await services.openRuns.requireRoom(owner.id)
   const added = { submission, actor, owner, hash, scenario, plan, publication, queue: services.queue }
   const written = await database.transaction((query) => writeRun(services, query, added))
   return typeof written === 'string' ? told(services, actor, written) : runOf(written, config)
@@ -89,7 +97,7 @@ type NewRun = {
 }
 
 /** Gives the run; where the same key came twice at once, the id of the one that was first, which is everybody's. */
-async function writeRun(services: Services, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
+async function writeRun(services: RunServices, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
   const { submission, actor, owner, scenario, plan, publication, hash, queue } = added
   const { request, idempotencyKey = null, traceparent, ip } = submission
   // Once more, and held: whoever takes the membership away waits for the run, or the run is not written.
@@ -188,4 +196,194 @@ async function told({ database, config }: Services, actor: Actor, id: string): P
   const found = await findRunFor(database.query, actor, id)
   assert(found !== undefined)
   return runOf(found, config)
+}
+
+type TrainableScenario = {
+  packageId: string
+  versionId: string
+  /** Whoever asks belongs to the account that owns it. */
+  member: boolean
+  name: string
+  version: string
+  /** SHA-256 (hex) of the bundle. */
+  hash: string | null
+  /** `agentgym.training` of its package.json. */
+  training: Record<string, unknown>
+}
+
+/**
+ * The scenario version that `name[@range]` means, for a run: as it would be installed, and one that may be trained on.
+ * Throws `package_not_found`, `version_not_found`; `version_not_published` and `version_yanked` where it was named exactly;
+ * `request_invalid` where it is no scenario.
+ */
+async function resolveScenario(services: RunServices, actor: Actor, target: string): Promise<TrainableScenario> {
+  const { query } = services.database
+  // The first @ is the scope's.
+  const at = target.indexOf('@', 1)
+  const name = at === -1 ? target : target.slice(0, at)
+  const { found, row } = await chooseVersion(query, actor, name, at === -1 ? '' : target.slice(at + 1))
+  const data = { name: found.name, version: row.version }
+  const shown = `${found.name}@${row.version}`
+  if (found.kind !== 'scenario')
+    throw new AgentGymError({
+      code: 'request_invalid',
+      message: `The field "scenario" is invalid: ${shown} is an agent.`,
+      hint: 'Name the scenario that it was trained on.',
+      data: { field: 'scenario', ...data },
+    })
+  if (row.state !== 'published')
+    throw new AgentGymError({
+      code: 'version_not_published',
+      message: `${shown} ${row.state === 'checking' ? 'is still being checked' : 'was rejected'}, so nothing is trained on it.`,
+      hint: `\`agentgym info ${shown}\` shows its checks.`,
+      data,
+    })
+  if (row.yanked_at !== null)
+    throw new AgentGymError({
+      code: 'version_yanked',
+      message: `${shown} is yanked: no new run is trained on it.`,
+      hint: 'Choose another version, or leave it out for the latest one.',
+      data,
+    })
+  const training = await trainingBlockOf(services, row.id)
+  const { id: packageId, member } = found
+  return { packageId, versionId: row.id, member, ...data, hash: row.bundle_hash, training }
+}
+
+const manifestSchema = z.object({
+  agentgym: z.object({ training: z.record(z.string(), z.unknown()).default({}) }),
+})
+
+async function trainingBlockOf(
+  { database, trainingDefaults }: RunServices,
+  versionId: string,
+): Promise<Record<string, unknown>> {
+  const kept = trainingDefaults.get(versionId)
+  if (kept !== undefined) return kept
+  const { manifest } = await database.query
+    .selectFrom('versions')
+    .select('manifest')
+    .where('id', '=', versionId)
+    .executeTakeFirstOrThrow()
+  const { training } = manifestSchema.parse(manifest).agentgym
+  trainingDefaults.set(versionId, training)
+  return training
+}
+
+export type PublicationRequest = { name: string; version?: string; visibility?: 'public' | 'private' }
+export type Publication = {
+  name: PackageName
+  version: string | undefined
+  visibility: 'public' | 'private' | undefined
+}
+
+/** Throws `name_invalid`, `version_invalid`. */
+export function parsePublication({ name, version, visibility }: PublicationRequest): Publication {
+  return {
+    name: parsePackageName(name),
+    version: version === undefined ? undefined : parseVersion(version),
+    visibility,
+  }
+}
+
+/**
+ * The version that a run's agent gets, which nobody else's agent can get from here on: the one asked for or, above all that
+ * are taken, the next patch. To be called under the package's lock, in the transaction that writes the run. What the run
+ * `runId` holds itself is free to it.
+ *
+ * Throws `forbidden` where the actor may not publish under that name, `package_kind_changed` where it is a scenario's,
+ * `package_visibility_fixed`, `name_taken` for a look-alike, and `version_exists`.
+ */
+export async function reservePublication(
+  query: Transaction<Schema>,
+  actor: Actor,
+  { name, version, visibility }: Publication,
+  runId: string | null = null,
+): Promise<{ publish_name: string; publish_version: string; publish_visibility: 'public' | 'private' | null }> {
+  await authoriseScope(query, actor, name)
+  await requireAgentsName(query, name, visibility)
+  const taken = await takenVersions(query, name.full, runId)
+  if (version !== undefined && taken.includes(version)) throw versionTaken(name.full, version)
+  return {
+    publish_name: name.full,
+    publish_version: version ?? nextPatch(taken),
+    publish_visibility: visibility ?? null,
+  }
+}
+
+async function requireAgentsName(
+  query: Transaction<Schema>,
+  name: PackageName,
+  visibility: Publication['visibility'],
+): Promise<void> {
+  const found = await findPackage(query, name.full)
+  if (found === undefined) return requireDistinctName(query, name)
+  if (found.kind !== 'agent')
+    throw new AgentGymError({
+      code: 'package_kind_changed',
+      message: `${name.full} is published as ${found.kind}; a run publishes an agent.`,
+      hint: 'Choose another name for it.',
+      data: { name: name.full },
+    })
+  if (visibility !== undefined && visibility !== found.visibility)
+    throw new AgentGymError({
+      code: 'package_visibility_fixed',
+      message: `${name.full} is ${found.visibility}; publishing a version does not make it ${visibility}.`,
+      hint: 'Leave the visibility out.',
+      data: { name: name.full },
+    })
+}
+
+async function requireDistinctName(query: Transaction<Schema>, name: PackageName): Promise<void> {
+  const other = await query
+    .selectFrom('packages')
+    .select('id')
+    .where('name_canonical', '=', name.canonical)
+    .executeTakeFirst()
+  if (other !== undefined)
+    throw new AgentGymError({
+      code: 'name_taken',
+      message: `${name.full} is too easily mistaken for another package of @${name.scope}.`,
+      hint: 'Choose a name that differs by more than . _ - or by l, i, 1, o, 0.',
+      data: { name: name.full },
+    })
+}
+
+/** The next patch above all versions of a package that are taken, but by the run itself. */
+export async function freeVersion(query: Queries, name: string, runId: string): Promise<string> {
+  return nextPatch(await takenVersions(query, name, runId))
+}
+
+/** Versions that are there, in whatever state, and those that runs hold. */
+async function takenVersions(query: Queries, name: string, runId: string | null): Promise<string[]> {
+  const rows = await query
+    .selectFrom('versions')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select('versions.version')
+    .where('packages.name', '=', name)
+    .union(
+      query
+        .selectFrom('training_runs')
+        .select((select) => select.ref('publish_version').$notNull().as('version'))
+        .where('publish_name', '=', name)
+        .where('state', 'not in', ['failed', 'cancelled'])
+        .$if(runId !== null, (other) => other.where('id', '!=', runId)),
+    )
+    .execute()
+  return rows.map(({ version }) => version)
+}
+
+/** `0.1.0` where there is none: as agents are called that were trained on one's own machine. */
+function nextPatch(taken: readonly string[]): string {
+  const [highest] = semver.rsort([...taken])
+  return highest === undefined ? '0.1.0' : (semver.inc(highest, 'patch') ?? highest)
+}
+
+function versionTaken(name: string, version: string): AgentGymError {
+  return new AgentGymError({
+    code: 'version_exists',
+    message: `${name}@${version} is published, or another run publishes its agent as that.`,
+    hint: 'Leave the version out for the next free one.',
+    data: { name, version },
+  })
 }

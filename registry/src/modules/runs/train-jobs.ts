@@ -1,12 +1,12 @@
+import type { Readable } from 'node:stream'
 import type { LeasedTraining, WorkerDescription } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Attempt, JobBody, JobHandler, LeasedAttempt, Release } from '../../core/queue/job-handler.ts'
+import { leaseLost } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
-import { loseLease } from './lose-lease.ts'
-import { isOfRun, stopOf, takeMeter } from './run-attempt.ts'
-import { runChanged } from './run-signals.ts'
+import type { RunServices } from './run-services.ts'
 import {
   changeRun,
   endRun,
@@ -17,13 +17,13 @@ import {
   requeueRun,
   runContext,
 } from './run-state.ts'
-import { latestCheckpoint } from './store-checkpoint.ts'
+import { isOfRun, latestCheckpoint, stopOf, takeMeter } from './worker-reports.ts'
 
 /** What a worker is that does not say who it is. */
 const unnamed = { name: 'worker', price_minor_per_hour: 0 }
 
 /** The jobs that train an agent. */
-export function trainJobs(services: Services): JobHandler {
+export function trainJobs(services: RunServices): JobHandler {
   const context = runContext(services)
   return {
     kind: 'train',
@@ -33,7 +33,7 @@ export function trainJobs(services: Services): JobHandler {
       if (run !== undefined && !isOver(run.state))
         await endRun(query, context, run, { state: 'failed', error: { code: 'worker_failed', message: exhausted } })
     },
-    changed: (id) => runChanged(services, id),
+    changed: (id) => services.runFeeds.changed(id),
     released: (query, attempt, release) => released(context, query, attempt, release),
     heartbeat: async (query, attempt) => {
       const run = await query
@@ -49,7 +49,7 @@ export function trainJobs(services: Services): JobHandler {
 const exhausted = 'No worker could bring the run to its end in all its attempts.'
 
 async function describe(
-  services: Services,
+  services: RunServices,
   context: RunContext,
   query: Transaction<Schema>,
   attempt: LeasedAttempt,
@@ -123,7 +123,7 @@ async function bodyOf(
 }
 
 /** The version that a run trains on. */
-export async function scenarioOf(query: Queries, { scenario_version_id: id }: Pick<RunRow, 'scenario_version_id'>) {
+async function scenarioOf(query: Queries, { scenario_version_id: id }: Pick<RunRow, 'scenario_version_id'>) {
   return query
     .selectFrom('versions')
     .innerJoin('packages', 'packages.id', 'versions.package_id')
@@ -149,4 +149,62 @@ async function released(
     message: reason === '' ? null : reason,
     patch: { idle_attempts: idle, worker_id: null },
   })
+}
+
+/**
+ * What becomes of a running run whose worker has gone silent: it waits again, and what was trained since its last checkpoint
+ * is not paid, as the next worker repeats it. Or it ends, as `requeueRun` says. Both rows are locked.
+ */
+export async function loseLease(query: Transaction<Schema>, context: RunContext, run: RunRow): Promise<RunRow> {
+  const checkpoint = await latestCheckpoint(query, run.id)
+  const price = Math.max(run.attempt_price_milliseconds, checkpoint?.price_milliseconds ?? 0)
+  return requeueRun(query, context, run, {
+    reason: 'lease_expired',
+    message: `The worker ${run.worker_name} has gone silent.`,
+    patch: { price_milliseconds: price, attempt_price_milliseconds: price, attempt_metered_ms: 0, worker_id: null },
+  })
+}
+
+type Opened = { body: Readable; size: number }
+
+/** The tarball of the scenario that a leased run trains on. Throws `lease_lost`. */
+export async function openLeasedScenario(services: RunServices, runId: string, lease: string): Promise<Opened> {
+  await requireLease(services, runId, lease)
+  const { query } = services.database
+  const run = await query
+    .selectFrom('training_runs')
+    .select('scenario_version_id')
+    .where('id', '=', runId)
+    .executeTakeFirst()
+  if (run === undefined) throw leaseLost()
+  return openObject(services, (await scenarioOf(query, run)).object_key)
+}
+
+/** A checkpoint that a leased run goes on from. Throws `lease_lost`, also where it has gone for a later one. */
+export async function openLeasedCheckpoint(
+  services: RunServices,
+  runId: string,
+  lease: string,
+  iteration: number,
+): Promise<Opened> {
+  await requireLease(services, runId, lease)
+  const checkpoint = await services.database.query
+    .selectFrom('checkpoints')
+    .select('object_key')
+    .where('run_id', '=', runId)
+    .where('iteration', '=', iteration)
+    .executeTakeFirst()
+  if (checkpoint === undefined) throw leaseLost()
+  return openObject(services, checkpoint.object_key)
+}
+
+async function requireLease(services: RunServices, runId: string, lease: string): Promise<void> {
+  const { queue } = services
+  await queue.requireActive(queue.attemptOf('train', runId, lease))
+}
+
+async function openObject({ objects }: Services, key: string): Promise<Opened> {
+  const object = await objects.stream(key)
+  if (object === undefined) throw new Error(`${key} is missing from the store`)
+  return object
 }

@@ -16,16 +16,12 @@ import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, failures, file, json } from '../../core/http/route.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
-import { leaseEnd } from '../jobs/lease-job.ts'
-import { noteUsage } from '../jobs/workers.store.ts'
-import type { PackageServices } from '../packages/index.ts'
+import { leaseEnd, noteUsage } from '../jobs/index.ts'
 import { finishRun } from './finish-run.ts'
-import { openLeasedCheckpoint, openLeasedScenario } from './leased-objects.ts'
-import { recordProgress } from './record-progress.ts'
 import { runParams } from './route-parts.ts'
-import { storeAgent } from './store-agent.ts'
-import { storeCheckpoint } from './store-checkpoint.ts'
-import { storeTrajectories } from './store-trajectories.ts'
+import type { RunServices } from './run-services.ts'
+import { openLeasedCheckpoint, openLeasedScenario } from './train-jobs.ts'
+import { recordProgress, storeAgent, storeCheckpoint, storeTrajectories } from './worker-reports.ts'
 
 const bytes = { 'application/octet-stream': file }
 const writeFailures = failures('unauthenticated', 'forbidden', 'lease_lost')
@@ -97,7 +93,7 @@ const readCheckpointRoute = createRoute({
 })
 
 /** What workers write about the run that they have, and read for it. */
-export function trainingJobRoutes(services: PackageServices): OpenAPIHono<Env> {
+export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database } = services
   const attemptOf = async (c: Context<Env>, lease: string): Promise<Attempt> => {

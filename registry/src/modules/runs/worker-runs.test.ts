@@ -5,8 +5,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
-import { openLeasedCheckpoint, openLeasedScenario } from './leased-objects.ts'
 import { maxIdleAttempts } from './run-state.ts'
+import { enqueueLostRuns, settleLostLeases } from './runs.tasks.ts'
 import {
   chargesOf,
   completed,
@@ -21,7 +21,7 @@ import {
   takeTurn,
   typesOf,
 } from './testing/train.ts'
-import { enqueueLostRuns, settleLostLeases } from './training-upkeep.ts'
+import { openLeasedCheckpoint, openLeasedScenario } from './train-jobs.ts'
 
 const lost = { code: 'lease_lost' }
 

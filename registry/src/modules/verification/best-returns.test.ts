@@ -5,7 +5,7 @@ import type { Actor } from '../../core/access/authorise.ts'
 import type { Database } from '../../core/database/database.ts'
 import { yankVersion } from '../packages/change-versions.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
-import { bestReturns } from './best-returns.ts'
+import { bestReturns } from './leaderboard.ts'
 import { verifyAgent } from './testing/verifying.ts'
 
 describeOnEngines('best returns of a list on $kind', ({ open }) => {

@@ -5,8 +5,7 @@ import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
-import { openEvaluationTarball } from './evaluate-jobs.ts'
-import { finishEvaluation } from './finish-evaluation.ts'
+import { finishEvaluation, openEvaluationTarball } from './evaluate-jobs.ts'
 
 const jobParams = z.object({ id: z.uuid() })
 

@@ -6,9 +6,9 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { holdsAnyLicence } from '../entitlements/index.ts'
-import { enqueueVerification } from '../evaluations/start-verification.ts'
+import { enqueueVerification } from '../evaluations/index.ts'
 import { findReadablePackage, findReadableVersion, type ReadablePackage } from '../packages/index.ts'
-import { evaluationOf } from '../runs/evaluations.ts'
+import { evaluationOf } from '../runs/index.ts'
 
 type Asked = { actor: Actor | null; name: string; version: string; traceparent: string | null; ip: string | null }
 

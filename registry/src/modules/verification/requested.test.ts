@@ -4,8 +4,7 @@ import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
 import { evaluateRun, findEvaluation } from '../runs/evaluations.ts'
 import { mustTakeTurn, openTraining, runOf, startRun, type Training } from '../runs/testing/train.ts'
-import { openEvaluationTarball } from './evaluate-jobs.ts'
-import { failExhausted } from './finish-evaluation.ts'
+import { failExhausted, openEvaluationTarball } from './evaluate-jobs.ts'
 import { finish, mustLease, resultOf } from './testing/verifying.ts'
 
 describeOnEngines('requested evaluations on $kind', ({ open }) => {

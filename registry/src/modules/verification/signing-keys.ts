@@ -17,7 +17,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
 
 /** A key that may sign now. The private half lives in this process only, and only while it is needed. */
-export type SigningKey = { id: string; sign(text: string): string }
+type SigningKey = { id: string; sign(text: string): string }
 
 const nonceBytes = 12
 const tagBytes = 16
@@ -138,4 +138,15 @@ function unseal(secret: Uint8Array, id: string, text: string): Buffer | undefine
   } catch {
     return undefined
   }
+}
+
+/**
+ * JSON with keys in the order of their UTF-16 code units and no white space, so that equal values have equal bytes: what
+ * RFC 8785 writes for the values that statements hold.
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(',')}}`
 }

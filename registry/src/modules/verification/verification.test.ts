@@ -10,8 +10,7 @@ import { describeVersion } from '../packages/describe-versions.ts'
 import { readSampleEpisode } from '../packages/packages.store.ts'
 import { enqueueLostChecks } from '../packages/packages.tasks.ts'
 import { checkAll, createActor, publish } from '../packages/testing/publishing.ts'
-import { openEvaluationTarball } from './evaluate-jobs.ts'
-import { failExhausted } from './finish-evaluation.ts'
+import { failExhausted, openEvaluationTarball } from './evaluate-jobs.ts'
 import { leaderboard } from './leaderboard.ts'
 import {
   bundleHash,
@@ -22,7 +21,7 @@ import {
   uploadAgent,
   verifyAgent,
 } from './testing/verifying.ts'
-import { enqueueLostEvaluations } from './upkeep.ts'
+import { enqueueLostEvaluations } from './verification.tasks.ts'
 
 describeOnEngines('verification on $kind', ({ open }) => {
   let database: Database

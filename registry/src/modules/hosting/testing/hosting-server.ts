@@ -4,20 +4,23 @@ import type { CallAnswer, HostedCall, LeasedCalls } from '@agentgym/contract'
 import { askRooms } from '@agentgym/testkit/registry'
 import type { Actor } from '../../../core/access/authorise.ts'
 import type { Database } from '../../../core/database/database.ts'
-import { createTrader, type Listed } from '../../orders/testing/marketplace.ts'
+import type { Listed } from '../../orders/testing/marketplace.ts'
+import { createTrader } from '../../orders/testing/marketplace.ts'
+import { type CallBroker, type HostingTimes, openHostingServices } from '../call-broker.ts'
 import { chatRoutes } from '../chat.routes.ts'
 import { hostedCallRoutes } from '../hosted-calls.routes.ts'
-import type { HostingTimes } from '../hosting-times.ts'
 
 export type HostingServer = Awaited<ReturnType<typeof startHosting>>
 type Answer = { status: number; code: string | undefined; body: Record<string, unknown> }
 
 /** The room behind the whole application, a worker's token, and what callers and workers do with it. */
 export async function startHosting(database: Database, times: HostingTimes) {
-  const server = await askRooms(database, (services) => [
-    hostedCallRoutes(services, times),
-    chatRoutes(services, times),
-  ])
+  const brokers: CallBroker[] = []
+  const server = await askRooms(database, (services) => {
+    const timed = openHostingServices(services, times)
+    brokers.push(timed.callBroker)
+    return [hostedCallRoutes(timed), chatRoutes(timed)]
+  })
   const operator = await createTrader(database, 'operator')
   await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', operator.accountId).execute()
   const worker = await server.tokenOf(operator, 'worker')
@@ -30,6 +33,7 @@ export async function startHosting(database: Database, times: HostingTimes) {
     server.ask(worker, 'POST', '/v1/hosted-calls/answers', { lease, answers })
   return {
     ...server,
+    callBroker: brokers[0],
     database,
     lease,
     answer,

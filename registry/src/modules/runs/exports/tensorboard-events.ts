@@ -1,6 +1,5 @@
 import type { ProgressEvent } from '@agentgym/contract'
 import protobuf from 'protobufjs'
-import { crc32c } from './crc32c.ts'
 import { learnerFigures, MAX_METRICS } from './metrics-csv.ts'
 
 /**
@@ -81,4 +80,20 @@ function record(event: Record<string, unknown>): Uint8Array {
 function masked(bytes: Uint8Array): number {
   const crc = crc32c(bytes)
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
+}
+
+/** Castagnoli's polynomial, bits reversed. */
+const POLYNOMIAL = 0x82f63b78
+
+const table = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let remainder = byte
+  for (let bit = 0; bit < 8; bit++) remainder = (remainder >>> 1) ^ (remainder & 1 ? POLYNOMIAL : 0)
+  return remainder >>> 0
+})
+
+/** CRC-32C (RFC 3720, appendix B.4) as an unsigned number; Node's own `crc32` is of another polynomial. */
+export function crc32c(bytes: Uint8Array): number {
+  let remainder = 0xffffffff
+  for (const byte of bytes) remainder = (remainder >>> 8) ^ table[(remainder ^ byte) & 0xff]
+  return (remainder ^ 0xffffffff) >>> 0
 }

@@ -4,11 +4,10 @@ import { agentTarball, goodAgent } from '../../../../../testdata/tarballs/good-a
 import { goodEntries } from '../../../../../testdata/tarballs/good-package.ts'
 import type { Actor } from '../../../core/access/authorise.ts'
 import type { Services } from '../../../core/services.ts'
-import { leaseJob } from '../../jobs/lease-job.ts'
+import { leaseJob } from '../../jobs/lease-jobs.ts'
 import type { PackageServices } from '../../packages/package-services.ts'
 import { publishVersion } from '../../packages/publish-version.ts'
-import { evaluateJobs } from '../evaluate-jobs.ts'
-import { finishEvaluation } from '../finish-evaluation.ts'
+import { evaluateJobs, finishEvaluation } from '../evaluate-jobs.ts'
 
 /** Hash of the bundle in every good scenario. */
 export const bundleHash = createHash('sha256')

@@ -3,7 +3,7 @@ import type { Services } from '../../core/services.ts'
 import { endUnanswered, forgetCalls } from './hosted-calls.store.ts'
 
 /** Ends the calls whose server died while their callers waited, and forgets answers that nobody asks for again. */
-export function hostingUpkeep({ database }: Pick<Services, 'database'>): ScheduledTask[] {
+export function hostingTasks({ database }: Pick<Services, 'database'>): ScheduledTask[] {
   const run = async () => {
     await endUnanswered(database.query, 'expired')
     await forgetCalls(database.query)

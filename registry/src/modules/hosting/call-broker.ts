@@ -1,9 +1,7 @@
 import { sql } from 'kysely'
-import type { Database } from '../../core/database/database.ts'
 import { leasable } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
 import { stillOpen } from './hosted-calls.store.ts'
-import { type HostingTimes, usualTimes } from './hosting-times.ts'
 
 type Serving = Pick<Services, 'database' | 'log'>
 
@@ -11,28 +9,28 @@ type Serving = Pick<Services, 'database' | 'log'>
 const CLOSING_MS = 10_000
 
 /**
- * Where callers and workers of this process wait for each other. What happens here wakes them at once; what other processes
- * do, the database tells all of them by one question each quarter of a second.
+ * Where callers and workers of this process wait for each other. Calls and answers of this process wake them at once; for those
+ * of other processes the database is polled, once for all waiters.
  */
-export class CallDesk {
+export class CallBroker {
   readonly #services: Serving
-  readonly #pollMs: number
-  readonly #callers = new Map<string, Set<Place>>()
-  readonly #workers = new Set<WorkerPlace>()
+  readonly times: HostingTimes
+  readonly #callers = new Map<string, Set<Waiter>>()
+  readonly #workers = new Set<WaitingWorker>()
   #timer: NodeJS.Timeout | undefined
   #polling = false
   #closedAt: number | undefined
 
-  constructor(services: Serving, pollMs: number) {
+  constructor(services: Serving, times: HostingTimes) {
     this.#services = services
-    this.#pollMs = pollMs
+    this.times = times
   }
 
   get closed(): boolean {
     return this.#closedAt !== undefined
   }
 
-  /** Workers that wait here. */
+  /** Workers of this process that wait for calls. */
   get workers(): number {
     return this.#workers.size
   }
@@ -42,43 +40,43 @@ export class CallDesk {
     return this.#closedAt === undefined ? Number.POSITIVE_INFINITY : this.#closedAt + CLOSING_MS
   }
 
-  /** The server is to stop: workers ask elsewhere, and callers wait a little longer. */
+  /** The server stops: workers ask elsewhere, and callers wait a little longer. */
   close(): void {
     this.#closedAt ??= performance.now()
     this.#wakeAll()
   }
 
-  /** Waits for what becomes of a call, from before it is there. Leave the place in any case. */
-  awaitCall(id: string): Place {
-    const place = new Place(() => {
-      const places = this.#callers.get(id)
-      places?.delete(place)
-      if (places?.size === 0) this.#callers.delete(id)
+  /** Waits for a call's end; to be called before the call is admitted. The waiter must leave in any case. */
+  awaitCall(id: string): Waiter {
+    const waiter = new Waiter(() => {
+      const waiters = this.#callers.get(id)
+      waiters?.delete(waiter)
+      if (waiters?.size === 0) this.#callers.delete(id)
       this.#rest()
     })
-    const places = this.#callers.get(id) ?? new Set()
-    places.add(place)
-    this.#callers.set(id, places)
+    const waiters = this.#callers.get(id) ?? new Set()
+    waiters.add(waiter)
+    this.#callers.set(id, waiters)
     this.#watch()
-    return place
+    return waiter
   }
 
-  /** Whether anybody here waits for the call. */
+  /** Whether a caller of this process waits for the call. */
   isAwaited(id: string): boolean {
     return this.#callers.has(id)
   }
 
-  /** Waits for calls, to be had first where they are of a version that is loaded. Leave the place in any case. */
-  awaitWork(loaded: readonly string[]): Place {
-    const place: WorkerPlace = new WorkerPlace(new Set(loaded), (unheard) => {
-      this.#workers.delete(place)
-      // It was told of a call, and goes without having looked: somebody else does.
+  /** Waits for calls; woken first for those of a version that is loaded. The waiter must leave in any case. */
+  awaitWork(loaded: readonly string[]): Waiter {
+    const waiter: WaitingWorker = new WaitingWorker(new Set(loaded), (unheard) => {
+      this.#workers.delete(waiter)
+      // It was woken for a call and leaves without having looked: another one must.
       if (unheard) this.#workers.values().next().value?.wake()
       this.#rest()
     })
-    this.#workers.add(place)
+    this.#workers.add(waiter)
     this.#watch()
-    return place
+    return waiter
   }
 
   /** To be called once a call that waits is committed. */
@@ -89,18 +87,18 @@ export class CallDesk {
     chosen?.wake()
   }
 
-  /** To be called once what became of calls is committed. */
+  /** To be called once the end of calls is committed. */
   ended(ids: Iterable<string>): void {
-    for (const id of ids) for (const place of this.#callers.get(id) ?? []) place.wake()
+    for (const id of ids) for (const waiter of this.#callers.get(id) ?? []) waiter.wake()
   }
 
   #wakeAll(): void {
     this.ended(this.#callers.keys())
-    for (const place of this.#workers) place.wake()
+    for (const waiter of this.#workers) waiter.wake()
   }
 
   #watch(): void {
-    this.#timer ??= setInterval(() => void this.#poll(), this.#pollMs)
+    this.#timer ??= setInterval(() => void this.#poll(), this.times.pollMs)
   }
 
   #rest(): void {
@@ -116,7 +114,7 @@ export class CallDesk {
     try {
       await this.#ask()
     } catch (error) {
-      // Whoever waits goes on; the next question may be answered.
+      // Waiters go on; the next poll may succeed.
       if (!this.closed) this.#services.log.warn('waiting calls could not be asked for', { error: String(error) })
     }
     this.#polling = false
@@ -131,15 +129,15 @@ export class CallDesk {
     }
     if (this.#workers.size === 0) return
     const { rows } = await sql`select 1 from hosted_calls where ${mayBeLeased} limit 1`.execute(query)
-    if (rows.length > 0) for (const place of this.#workers) place.wake()
+    if (rows.length > 0) for (const waiter of this.#workers) waiter.wake()
   }
 }
 
 /** Calls that a worker may have now: each is given out twice at most. */
 export const mayBeLeased = sql<boolean>`${leasable(2)} and expires_at > now()`
 
-/** Somebody who waits. A wake-up that comes while they look elsewhere is kept. */
-class Place {
+/** A caller or worker that waits. A wake-up that comes while it reads the database is kept. */
+class Waiter {
   readonly #left: (unheard: boolean) => void
   #woken = false
   #resolve: () => void = () => {}
@@ -172,7 +170,7 @@ class Place {
   }
 }
 
-class WorkerPlace extends Place {
+class WaitingWorker extends Waiter {
   readonly loaded: ReadonlySet<string>
 
   constructor(loaded: ReadonlySet<string>, left: (unheard: boolean) => void) {
@@ -181,13 +179,24 @@ class WorkerPlace extends Place {
   }
 }
 
-/** The desk of one database in this process, made by whoever comes first. */
-export function callDesk(services: Serving, { pollMs }: HostingTimes = usualTimes): CallDesk {
-  let desk = desks.get(services.database)
-  if (desk === undefined) {
-    desk = new CallDesk(services, pollMs)
-    desks.set(services.database, desk)
-  }
-  return desk
+/** Milliseconds. Tests have shorter ones. */
+export type HostingTimes = {
+  /** How long a caller waits for an answer. */
+  waitMs: number
+  /** How long a worker has a batch before another may have it. */
+  leaseMs: number
+  /** How often the database is asked what other processes have done. */
+  pollMs: number
 }
-const desks = new WeakMap<Database, CallDesk>()
+
+const usualTimes: HostingTimes = { waitMs: 30_000, leaseMs: 20_000, pollMs: 250 }
+
+/** The services with what hosting holds in a process. */
+export type HostingServices = Services & { callBroker: CallBroker }
+
+export function openHostingServices<Given extends Services>(
+  services: Given,
+  times: HostingTimes = usualTimes,
+): Given & HostingServices {
+  return { ...services, callBroker: new CallBroker(services, times) }
+}

@@ -2,15 +2,14 @@ import { sql } from 'kysely'
 import { hasJob } from '../../core/queue/job-queue.ts'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
-import { expireRunData } from './expire-run-data.ts'
-import { loseLease } from './lose-lease.ts'
-import { runChanged } from './run-signals.ts'
+import type { RunServices } from './run-services.ts'
 import { lockRun, runContext } from './run-state.ts'
+import { loseLease } from './train-jobs.ts'
 
 const secondMs = 1_000
 
 /** What the runs need done while nobody asks for it. */
-export function trainingUpkeep(services: Services): ScheduledTask[] {
+export function runTasks(services: RunServices): ScheduledTask[] {
   return [
     { name: 'training.lost-leases', everyMs: 5 * secondMs, run: () => settleLostLeases(services) },
     { name: 'training.enqueue-lost-runs', everyMs: 600 * secondMs, run: () => enqueueLostRuns(services) },
@@ -20,7 +19,7 @@ export function trainingUpkeep(services: Services): ScheduledTask[] {
 
 /** Runs that nobody has any more are queued again, or end: see `requeueRun`. */
 export async function settleLostLeases(
-  services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
+  services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
 ): Promise<void> {
   const { database } = services
   const context = runContext(services)
@@ -37,14 +36,14 @@ export async function settleLostLeases(
         await context.queue.enqueue(query, 'train', id, { attempt: run.attempt })
       return { worker: run.worker_name, state: settled.state }
     })
-    runChanged(services, id)
+    services.runFeeds.changed(id)
     if (lost !== undefined) services.log.warn('the worker of a run has gone silent', { run_id: id, ...lost })
   }
 }
 
 /** A run that waits has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
 export async function enqueueLostRuns(
-  services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
+  services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
 ): Promise<void> {
   const { queue } = runContext(services)
   const { rows } = await sql<{ id: string; attempt: number }>`
@@ -53,4 +52,23 @@ export async function enqueueLostRuns(
   for (const { id, attempt } of rows) {
     if (await queue.recover('train', id, attempt)) services.log.warn('a run that was queued had no job', { run_id: id })
   }
+}
+
+/**
+ * Takes away what runs left longer ago than the settings keep it, counted from their end. A run that is over keeps the last
+ * of its checkpoints until then. The sweeper takes the objects that no row names any more.
+ */
+export async function expireRunData({ database, config }: Pick<Services, 'database' | 'config'>): Promise<void> {
+  const { query } = database
+  const { retainCheckpointDays, retainTrajectoryDays, retainMetricDays } = config.training
+  const endedBefore = (days: number) =>
+    sql`(select id from training_runs where ended_at < now() - ${days} * interval '1 day')`
+  await sql`delete from checkpoints where run_id in ${endedBefore(retainCheckpointDays)}`.execute(query)
+  await sql`
+    delete from checkpoints using training_runs
+    where training_runs.id = checkpoints.run_id and training_runs.ended_at is not null and exists (
+      select from checkpoints as later
+      where later.run_id = checkpoints.run_id and later.iteration > checkpoints.iteration)`.execute(query)
+  await sql`delete from trajectories where run_id in ${endedBefore(retainTrajectoryDays)}`.execute(query)
+  await sql`delete from training_metrics where run_id in ${endedBefore(retainMetricDays)}`.execute(query)
 }

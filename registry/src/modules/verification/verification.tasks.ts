@@ -2,7 +2,7 @@ import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.t
 import type { Services } from '../../core/services.ts'
 
 /** What evaluations need done while nobody asks for it. */
-export function verificationUpkeep(services: Services): ScheduledTask[] {
+export function verificationTasks(services: Services): ScheduledTask[] {
   const run = () => enqueueLostEvaluations(services)
   return [{ name: 'verification.enqueue-lost-evaluations', everyMs: 10 * 60_000, run }]
 }

@@ -4,7 +4,7 @@ import type { Services } from '../../core/services.ts'
 import { forgetWorkers } from './workers.store.ts'
 
 /** What the queue needs done regularly. */
-export function jobUpkeep(services: Services, handlers: JobHandler[]): ScheduledTask[] {
+export function jobTasks(services: Services, handlers: JobHandler[]): ScheduledTask[] {
   const { database, queue } = services
   const expire = async () => {
     await queue.expireLeases()

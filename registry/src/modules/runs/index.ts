@@ -1,0 +1,5 @@
+/** Training runs: from their start over their workers to their agents. */
+export { evaluationOf } from './evaluations.ts'
+export { openRunServices, type RunServices } from './run-services.ts'
+export { runsModule } from './runs.module.ts'
+export { trainJobs } from './train-jobs.ts'

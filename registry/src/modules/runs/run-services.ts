@@ -1,0 +1,21 @@
+import { LRUCache } from 'lru-cache'
+import type { PackageServices } from '../packages/index.ts'
+import { OpenRuns } from './run-access.ts'
+import { RunFeeds } from './run-feed.ts'
+
+/** The services with what the runs hold in a process. */
+export type RunServices = PackageServices & {
+  runFeeds: RunFeeds
+  openRuns: OpenRuns
+  /** `agentgym.training` of a scenario version, by its id: a version never changes. */
+  trainingDefaults: LRUCache<string, Record<string, unknown>>
+}
+
+export function openRunServices<Given extends PackageServices>(services: Given): Given & RunServices {
+  return {
+    ...services,
+    runFeeds: new RunFeeds(services),
+    openRuns: new OpenRuns(services),
+    trainingDefaults: new LRUCache({ max: 1_000 }),
+  }
+}
