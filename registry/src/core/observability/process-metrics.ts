@@ -1,6 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Connections } from '../database/database.ts'
-import type { Services } from '../services.ts'
+import type { Connections, Database } from '../database/database.ts'
 import { version } from '../version.ts'
 
 /** What one process counts as it happens. Prometheus adds the processes up, and sees when one has begun anew. */
@@ -71,7 +70,7 @@ export type GroupFigures = { figures: ProcessFigures[]; answered: number }
 type Sample = ProcessFigures[number]['values'][number] & { metricName?: string }
 
 /** All that this process counts itself: requests, iterations and calls, its connections to the database, Node's own. */
-export function processRegistries({ metrics, database }: Pick<Services, 'metrics' | 'database'>): Registry[] {
+export function processRegistries({ metrics, database }: { metrics: ProcessMetrics; database: Database }): Registry[] {
   return [metrics.registry, connectionMetrics(() => database.connections()), nodeMetrics()]
 }
 
