@@ -25,7 +25,7 @@ export async function serveApp(
   const url = `http://localhost:${listener.port}`
   const services = await testServices(database, { publicUrl: url, ...config })
   const opened = typeof rooms === 'function' ? rooms(services) : rooms
-  listener.answerWith(createApp(services, { rooms: opened, ...more }).fetch)
+  listener.answerWith(createApp(services, { routes: opened, ...more }).fetch)
   return {
     url,
     services,
@@ -39,12 +39,12 @@ export async function serveApp(
 export type Asking = Awaited<ReturnType<typeof askRooms>>
 type Asked = { status: number; code: string | undefined; body: Record<string, unknown> }
 
-/** Rooms behind the whole application, over a real socket, asked with tokens. */
+/** Modules behind the whole application, over a real socket, asked with tokens. */
 export async function askRooms(database: Database, rooms: (services: TestServices) => Hono<Env>[]) {
   const listener: HttpListener = await listenHttp('127.0.0.1', 0)
   const url = `http://127.0.0.1:${listener.port}`
   const services = await testServices(database, { publicUrl: url })
-  listener.answerWith(createApp(services, { rooms: rooms(services) }).fetch)
+  listener.answerWith(createApp(services, { routes: rooms(services) }).fetch)
   return {
     services,
     url,

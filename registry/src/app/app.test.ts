@@ -5,8 +5,10 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { HTTPException } from 'hono/http-exception'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
-import { createRoutes, declare, failures } from '../core/http/route.ts'
+import { createRoutes, declare, failures, undeclaredRoutes } from '../core/http/route.ts'
 import { npmFailures } from '../modules/npm/npm-errors.ts'
+import { createApp } from './app.ts'
+import { openModules } from './modules.ts'
 
 const json = { 'content-type': 'application/json' }
 let database: Database
@@ -235,5 +237,18 @@ describe('the log', () => {
     })
     expect(entries[1].data?.path).toBe('/v1/password-resets/:token')
     expect(JSON.stringify(entries)).not.toMatch(/secret/)
+  })
+})
+
+describe('every route', () => {
+  it('declares what the server does around it', async () => {
+    const { routes } = await openModules(app.services)
+    const whole = createApp(app.services, { routes })
+    expect(whole.routes.length).toBeGreaterThan(100)
+    expect(undeclaredRoutes(whole)).toEqual([])
+  })
+
+  it('is found where it does not', () => {
+    expect(undeclaredRoutes(faultyRoom())).toContain('GET /v1/bug')
   })
 })

@@ -18,8 +18,8 @@ import { healthRoutes } from './health.routes.ts'
 import { metricsRoutes } from './metrics.routes.ts'
 
 export type AppOptions = {
-  /** The rooms' routes, mounted at the root: each names its whole path. */
-  rooms: Hono<Env>[]
+  /** The modules' routes, mounted at the root: each names its whole path. */
+  routes: Hono<Env>[]
   /** True once the server has been asked to stop. */
   draining?: () => boolean
   /** Where requests are traced. */
@@ -30,7 +30,7 @@ export type AppOptions = {
 
 /** Everything that answers requests, as one application. */
 export function createApp(services: Services, options: AppOptions): OpenAPIHono<Env> {
-  const { rooms, draining = () => false, tracer, site } = options
+  const { routes, draining = () => false, tracer, site } = options
   const { config, log } = services
   const app = new OpenAPIHono<Env>({ getPath: routedPath })
   app.onError(answerError(log))
@@ -55,7 +55,7 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
   app.route('/', assetRoutes())
   if (site !== undefined) app.use(mountSite(site, app))
   app.use(authenticate(services), requireAccess(), limitRequestRate(services.database))
-  for (const room of rooms) app.route('/', room)
+  for (const each of routes) app.route('/', each)
   mountDocumentation(app, config.publicUrl)
   return app
 }

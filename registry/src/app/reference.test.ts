@@ -113,7 +113,7 @@ describe('the reference pages', () => {
   })
 
   it('have their typefaces beside them', async () => {
-    const [stylesheet] = /\/assets\/[\w-]+\.css/.exec(await page('/')) ?? []
+    const [stylesheet] = /\/docs\/assets\/[\w-]+\.css/.exec(await page('/')) ?? []
     const css = await (await fetch(server.url + stylesheet)).text()
     const fonts = [...css.matchAll(/url\('([^']+)'\)/g)].map(([, address]) => address)
     expect(fonts).toHaveLength(2)

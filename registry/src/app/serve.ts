@@ -7,8 +7,8 @@ import { startScheduledTasks } from '../core/scheduled-tasks/scheduled-tasks.ts'
 import { createApp } from './app.ts'
 import type { AppServices } from './app-services.ts'
 import { createHttpListener, type HttpListener } from './http-listener.ts'
+import { openModules } from './modules.ts'
 import { openServices } from './open-services.ts'
-import { openRooms } from './rooms.ts'
 import { readSettings, type ServeOptions } from './settings/read-settings.ts'
 
 export type RunningServer = {
@@ -76,24 +76,24 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   }
 }
 
-/** Puts the rooms behind the listener; gives what ends all of it in order. */
+/** Mounts the modules behind the listener. Resolves to what shuts all of it down gracefully. */
 async function start(
   services: AppServices,
   listener: HttpListener,
   { tracer, openSite }: { tracer: RequestTracer | undefined; openSite: OpenSite | undefined },
 ): Promise<() => Promise<void>> {
-  const rooms = await openRooms(services)
+  const modules = await openModules(services)
   const stopping = new AbortController()
   const site = await openSite?.(siteHost(services))
-  const app = createApp(services, { rooms: rooms.routes, draining: () => stopping.signal.aborted, tracer, site })
+  const app = createApp(services, { routes: modules.routes, draining: () => stopping.signal.aborted, tracer, site })
   listener.answerWith(app.fetch)
-  const upkeep = startScheduledTasks(services, rooms.upkeep, stopping.signal)
+  const tasks = startScheduledTasks(services, modules.tasks, stopping.signal)
   return async () => {
     stopping.abort()
-    rooms.drain()
+    modules.drain()
     await listener.drain(GRACE_MS)
-    await upkeep
-    await rooms.close()
+    await tasks
+    await modules.close()
     await tracer?.close()
     await services.database.close()
     services.log.info('stopped')

@@ -41,7 +41,7 @@ export async function openHttpRegistry(database: Database): Promise<HttpRegistry
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const services = await testServices(database, { publicUrl: url })
-  const app = createApp(services, { rooms: [npmRoutes(services)] })
+  const app = createApp(services, { routes: [npmRoutes(services)] })
   const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port })
   if (!server.listening) await once(server, 'listening')
   const acme = await signUp(services, 'acme', ['packages:manage'])

@@ -56,7 +56,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     metrics: createProcessMetrics(),
   })
-  const app = createApp(services, { rooms: [npmRoutes(services)] })
+  const app = createApp(services, { routes: [npmRoutes(services)] })
   const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port })
   if (!server.listening) await once(server, 'listening')
   console.log('listening')

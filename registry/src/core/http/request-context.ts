@@ -5,8 +5,7 @@ import type { RequestTracer } from '../observability/tracing.ts'
 import type { Log, ServerConfig, Services } from '../services.ts'
 import { clientAddress, isLocalRequest } from './client-address.ts'
 import type { Env, RouteRules } from './env.ts'
-import { legacyRules } from './legacy-rules.ts'
-import { rulesOf } from './route.ts'
+import { defaultRules, rulesOf } from './route.ts'
 
 /** Gives every request its id and its client's address, and notes it in the log when it is answered. */
 export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log: Log): MiddlewareHandler<Env> {
@@ -18,7 +17,7 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
     c.set('ip', siteCall?.ip ?? clientAddress(socketAddress, c.req.header('x-forwarded-for'), config.trustedProxies))
     c.set('requestId', siteCall?.requestId ?? requestIdOf(c, config.trustedProxies))
     c.set('actor', null)
-    c.set('rules', rulesOf(c) ?? legacyRules(c.req.path))
+    c.set('rules', rulesOf(c) ?? defaultRules)
     await next()
     c.res.headers.set('x-request-id', c.get('requestId'))
     // Refused before all of its body was there: nobody reads the rest, so the connection is of no further use.

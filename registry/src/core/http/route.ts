@@ -4,6 +4,9 @@ import type { Context, Handler, Hono, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { Env, RouteRules } from './env.ts'
 
+/** Of requests that no route matches, such as those of the site. */
+export const defaultRules: RouteRules = { access: 'anyone' }
+
 type Declared = MiddlewareHandler<Env> & { rules: RouteRules }
 
 /** Declares the rules of a route that is not described by OpenAPI: `routes.get(path, declare({ … }), handler)`. */

@@ -65,7 +65,7 @@ describe('paths', () => {
   const isSitePath = (path: string) => sitePaths(served)(path)
   beforeAll(() => {
     served = createApp(app.services, {
-      rooms: [accountRoutes(app.services), npmRoutes(app.services), mirrorRoom()],
+      routes: [accountRoutes(app.services), npmRoutes(app.services), mirrorRoom()],
       site: { fetch: () => new Response() },
     })
   })

@@ -7,7 +7,7 @@ import { goodEntries } from '../../../../testdata/tarballs/good-package.ts'
 import { archive, gzip } from '../../../../testdata/tarballs/tar-writer.ts'
 import { createApp } from '../../app/app.ts'
 import { type HttpListener, listenHttp } from '../../app/http-listener.ts'
-import { openRooms } from '../../app/rooms.ts'
+import { openModules } from '../../app/modules.ts'
 import type { Actor } from '../../core/access/authorise.ts'
 import type { Database } from '../../core/database/database.ts'
 import { publishVersion } from '../packages/publish-version.ts'
@@ -32,9 +32,9 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
   beforeAll(async () => {
     database = await open()
     services = await testServices(database)
-    const rooms = await openRooms(services)
+    const rooms = await openModules(services)
     listener = await listenHttp('127.0.0.1', 0)
-    listener.answerWith(createApp(services, { rooms: rooms.routes }).fetch)
+    listener.answerWith(createApp(services, { routes: rooms.routes }).fetch)
     ada = await createActor(database)
     name = `@${ada.username}/cart-pole`
     await publish('1.0.0', firstReadme, { title: 'First' })

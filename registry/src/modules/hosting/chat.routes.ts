@@ -43,7 +43,7 @@ const chatRoute = defineRoute({
 const modelsRoute = defineRoute({
   method: 'get',
   path: '/v1/models',
-  access: 'account',
+  access: 'agents:call',
   failureFormat: openAiFailures,
   operationId: 'listModels',
   summary: 'Agents that you may call',

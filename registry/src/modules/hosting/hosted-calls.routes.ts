@@ -8,11 +8,11 @@ import {
   leasedCallsSchema,
   leaseQuerySchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import { answerCalls, leaseCalls, openLeasedAgent } from './answer-calls.ts'
 import { callAgent } from './call-agent.ts'
 import type { HostingServices } from './call-broker.ts'
@@ -26,9 +26,12 @@ export const callFailures = failures(
   ...(['agent_failed', 'agent_unavailable'] as const),
 )
 
-const callRoute = createRoute({
+const callRoute = defineRoute({
   method: 'post',
   path: '/v1/packages/{scope}/{name}/calls',
+  access: 'agents:call',
+  bodyLimit: 256 * 1024,
+  timeoutMs: 45_000,
   operationId: 'callAgent',
   summary: 'Call an agent that the marketplace runs',
   description:
@@ -47,9 +50,11 @@ const callRoute = createRoute({
   },
 })
 
-const leaseRoute = createRoute({
+const leaseRoute = defineRoute({
   method: 'post',
   path: '/v1/hosted-calls/lease',
+  access: { operator: 'worker' },
+  unlogged: 'when_empty',
   summary: 'Lease calls of an agent',
   description:
     'For workers: a token with the scope `worker`. Waits until calls come, for `wait_ms` at most; gives up to 64 of one version. The lease holds until `expires_at`; then another worker may have them.',
@@ -61,9 +66,11 @@ const leaseRoute = createRoute({
   },
 })
 
-const answersRoute = createRoute({
+const answersRoute = defineRoute({
   method: 'post',
   path: '/v1/hosted-calls/answers',
+  access: { operator: 'worker' },
+  bodyLimit: 16 * 2 ** 20,
   summary: 'Answer leased calls',
   description:
     'All or some of them. What is answered is counted; what has failed is not. Calls that the lease no longer holds are `late`: nothing of them changes.',
@@ -74,9 +81,11 @@ const answersRoute = createRoute({
   },
 })
 
-const tarballRoute = createRoute({
+const tarballRoute = defineRoute({
   method: 'get',
   path: '/v1/hosted-calls/tarballs/{id}',
+  // The lease in the query is the credential.
+  access: 'anyone',
   summary: 'The tarball of an agent whose calls are leased',
   description: 'The lease in the query is the permission: it is good for this version and as long as the lease holds.',
   request: {

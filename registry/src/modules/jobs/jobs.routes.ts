@@ -5,10 +5,10 @@ import {
   leaseRequestSchema,
   releaseRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
 import type { Services } from '../../core/services.ts'
 import { leaseEnd, leaseJob, releaseJob } from './lease-jobs.ts'
@@ -16,9 +16,11 @@ import { noteUsage } from './workers.store.ts'
 
 const jobParams = z.object({ id: z.uuid() })
 
-const leaseRoute = createRoute({
+const leaseRoute = defineRoute({
   method: 'post',
   path: '/v1/jobs/lease',
+  access: { operator: 'worker' },
+  unlogged: 'when_empty',
   summary: 'Lease a job',
   description:
     'For workers: a token with the scope `worker`. The lease holds until `expires_at`; each heartbeat prolongs it. A worker that goes silent loses the job to the next one.',
@@ -30,9 +32,12 @@ const leaseRoute = createRoute({
   },
 })
 
-const heartbeatRoute = createRoute({
+const heartbeatRoute = defineRoute({
   method: 'post',
   path: '/v1/jobs/{id}/heartbeat',
+  access: { operator: 'worker' },
+  unlogged: 'on_success',
+  subject: 'job',
   summary: 'Keep a lease',
   request: { params: jobParams, body: { required: true, content: json(heartbeatRequestSchema) } },
   responses: {
@@ -41,9 +46,11 @@ const heartbeatRoute = createRoute({
   },
 })
 
-const releaseRoute = createRoute({
+const releaseRoute = defineRoute({
   method: 'post',
   path: '/v1/jobs/{id}/release',
+  access: { operator: 'worker' },
+  subject: 'job',
   summary: 'Give a job back',
   description: 'The next worker has it at once, and the attempt is not counted. For workers that are told to stop.',
   request: { params: jobParams, body: { required: true, content: json(releaseRequestSchema) } },

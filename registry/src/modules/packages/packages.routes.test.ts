@@ -35,7 +35,7 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     })
     listener.answerWith(
       createApp(services, {
-        rooms: [packageRoutes(services), jobRoutes(services, [checkJobs(services)]), checkJobRoutes(services)],
+        routes: [packageRoutes(services), jobRoutes(services, [checkJobs(services)]), checkJobRoutes(services)],
       }).fetch,
     )
     const operator = await createActor(database, 'op')

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Actor } from '../../core/access/authorise.ts'
 import { bugReport } from '../../core/http/answer-error.ts'
 import type { Env } from '../../core/http/env.ts'
-import { createRoutes, failures, json, requestInvalid } from '../../core/http/route.ts'
+import { createRoutes, declare, failures, json, requestInvalid } from '../../core/http/route.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
 import { answerRpc, notJson, type RpcServer } from './json-rpc.ts'
 import { requestOf } from './route-parts.ts'
@@ -41,7 +41,8 @@ export function rpcRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   // Described only: what is no request is answered as JSON-RPC wants it, not as `request_invalid`.
   routes.openAPIRegistry.registerPath(rpcRoute)
-  routes.post('/rpc', async (c) => {
+  // JSON-RPC has its own form of refusals, so its methods check access.
+  routes.post('/rpc', declare({ access: 'anyone' }), async (c) => {
     const type = c.req.header('content-type') ?? ''
     if (!/^application\/json *(;|$)/i.test(type)) return c.json(notJson(type), 415)
     const answer = await answerRpc(await c.req.arrayBuffer(), {

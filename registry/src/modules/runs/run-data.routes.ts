@@ -6,12 +6,12 @@ import {
   runMetricsRequestSchema,
   runMetricsSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Scope } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { exportStream } from '../../core/http/export-stream.ts'
-import { createRoutes, failures, file, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, file, json } from '../../core/http/route.ts'
 import { webStream } from '../../core/storage/object-store.ts'
 import { metricsCsv, runMetricNames, runPoints } from './exports/metrics-csv.ts'
 import { tensorboardEvents, tensorboardFileName } from './exports/tensorboard-events.ts'
@@ -25,9 +25,11 @@ const base = '/v1/runs/{id}'
 /** Not as a literal: the library takes it for JSON by its ending. */
 const ndjson: string = 'application/x-ndjson'
 
-const eventsRoute = createRoute({
+const eventsRoute = defineRoute({
   method: 'get',
   path: `${base}/events`,
+  access: 'training:view',
+  subject: 'run',
   operationId: 'watchRun',
   summary: 'Events of a run, as they happen',
   description:
@@ -44,9 +46,11 @@ const eventsRoute = createRoute({
   },
 })
 
-const metricsRoute = createRoute({
+const metricsRoute = defineRoute({
   method: 'get',
   path: `${base}/metrics`,
+  access: 'training:view',
+  subject: 'run',
   operationId: 'getMetrics',
   summary: 'The learning curve, one point an iteration',
   request: { params: runParams, query: runMetricsRequestSchema },
@@ -56,9 +60,11 @@ const metricsRoute = createRoute({
   },
 })
 
-const csvRoute = createRoute({
+const csvRoute = defineRoute({
   method: 'get',
   path: `${base}/metrics.csv`,
+  access: 'training:view',
+  subject: 'run',
   operationId: 'getMetricsAsCsv',
   summary: 'The learning curve as CSV',
   request: { params: runParams },
@@ -68,9 +74,11 @@ const csvRoute = createRoute({
   },
 })
 
-const tensorboardRoute = createRoute({
+const tensorboardRoute = defineRoute({
   method: 'get',
   path: `${base}/metrics.tfevents`,
+  access: 'training:view',
+  subject: 'run',
   operationId: 'getMetricsForTensorBoard',
   summary: "The learning curve as TensorBoard's event file",
   request: { params: runParams },
@@ -80,9 +88,11 @@ const tensorboardRoute = createRoute({
   },
 })
 
-const checkpointsRoute = createRoute({
+const checkpointsRoute = defineRoute({
   method: 'get',
   path: `${base}/checkpoints`,
+  access: 'training:view',
+  subject: 'run',
   operationId: 'listCheckpoints',
   summary: 'Checkpoints that are kept',
   request: { params: runParams },
@@ -92,9 +102,11 @@ const checkpointsRoute = createRoute({
   },
 })
 
-const checkpointRoute = createRoute({
+const checkpointRoute = defineRoute({
   method: 'get',
   path: `${base}/checkpoints/{iteration}`,
+  access: 'training:view',
+  subject: 'run',
   operationId: 'getCheckpoint',
   summary: 'A checkpoint',
   request: {
@@ -108,9 +120,11 @@ const checkpointRoute = createRoute({
   },
 })
 
-const agentRoute = createRoute({
+const agentRoute = defineRoute({
   method: 'get',
   path: `${base}/agent`,
+  access: 'training:view',
+  subject: 'run',
   operationId: 'getAgent',
   summary: 'The trained agent, a package',
   request: { params: runParams },
@@ -120,9 +134,11 @@ const agentRoute = createRoute({
   },
 })
 
-const trajectoriesRoute = createRoute({
+const trajectoriesRoute = defineRoute({
   method: 'get',
   path: `${base}/trajectories`,
+  access: 'data:export',
+  subject: 'run',
   operationId: 'exportTrajectories',
   summary: 'Sampled trajectories',
   description: 'One JSON object a line, in the order of iterations. Needs the scope `data:export`.',

@@ -31,8 +31,8 @@ describeOnEngines('what an operator sees of runs on $kind', ({ open }) => {
     const { services, handlers } = training
     const sampler = { name: 'always_on', ratio: 1 } as const
     traces = openTracing({ url: `${collector.url}/v1/traces`, sampler }, services.log)
-    const rooms = [runRoutes(services), jobRoutes(services, handlers)]
-    listener.answerWith(createApp(services, { rooms, tracer: traces }).fetch)
+    const routes = [runRoutes(services), jobRoutes(services, handlers)]
+    listener.answerWith(createApp(services, { routes, tracer: traces }).fetch)
   })
   afterAll(async () => {
     await listener.drain(0)

@@ -11,10 +11,10 @@ import {
   startRunHeadersSchema,
   startRunRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
 import { publishRun } from './publish-run.ts'
 import { publicationCodes, requestOf, runCodes, runParams } from './route-parts.ts'
@@ -25,9 +25,10 @@ import { serverStatus } from './server-status.ts'
 import { cancelRun, topUpRun } from './steer-run.ts'
 import { submitRun } from './submit-run.ts'
 
-const startRoute = createRoute({
+const startRoute = defineRoute({
   method: 'post',
   path: '/v1/runs',
+  access: 'training:start',
   operationId: 'startRun',
   summary: 'Start a run of training',
   description:
@@ -56,9 +57,10 @@ const startRoute = createRoute({
   },
 })
 
-const listRoute = createRoute({
+const listRoute = defineRoute({
   method: 'get',
   path: '/v1/runs',
+  access: 'training:view',
   operationId: 'listRuns',
   summary: 'Runs of your accounts',
   description: 'Newest first. Needs the scope `training:view`.',
@@ -69,18 +71,22 @@ const listRoute = createRoute({
   },
 })
 
-const runRoute = createRoute({
+const runRoute = defineRoute({
   method: 'get',
   path: '/v1/runs/{id}',
+  access: 'training:view',
+  subject: 'run',
   operationId: 'getRun',
   summary: 'A run: state, progress, cost, agent',
   request: { params: runParams },
   responses: { 200: { description: 'The run.', content: json(runSchema) }, ...failures(...runCodes) },
 })
 
-const cancelRoute = createRoute({
+const cancelRoute = defineRoute({
   method: 'post',
   path: '/v1/runs/{id}/cancel',
+  access: 'training:cancel',
+  subject: 'run',
   operationId: 'cancelRun',
   summary: 'Cancel a run',
   description:
@@ -92,9 +98,11 @@ const cancelRoute = createRoute({
   },
 })
 
-const resumeRoute = createRoute({
+const resumeRoute = defineRoute({
   method: 'post',
   path: '/v1/runs/{id}/resume',
+  access: 'training:start',
+  subject: 'run',
   operationId: 'resumeRun',
   summary: 'Go on with a run that used up its budget',
   description: 'From its last checkpoint, with a higher budget. Needs the scope `training:start`.',
@@ -115,9 +123,11 @@ const resumeRoute = createRoute({
   },
 })
 
-const evaluateRoute = createRoute({
+const evaluateRoute = defineRoute({
   method: 'post',
   path: '/v1/runs/{id}/evaluations',
+  access: 'training:evaluate',
+  subject: 'run',
   operationId: 'evaluateRun',
   summary: "Evaluate a run's agent",
   description: 'With episodes and seed of your choice, by a worker. Needs the scope `training:evaluate`.',
@@ -128,9 +138,11 @@ const evaluateRoute = createRoute({
   },
 })
 
-const publishRoute = createRoute({
+const publishRoute = defineRoute({
   method: 'post',
   path: '/v1/runs/{id}/publish',
+  access: 'packages:publish',
+  subject: 'run',
   operationId: 'publishRun',
   summary: "Publish a run's agent",
   description:
@@ -142,9 +154,10 @@ const publishRoute = createRoute({
   },
 })
 
-const evaluationRoute = createRoute({
+const evaluationRoute = defineRoute({
   method: 'get',
   path: '/v1/evaluations/{id}',
+  access: 'training:view',
   operationId: 'getEvaluation',
   summary: 'What became of an evaluation',
   request: { params: runParams },
@@ -154,9 +167,10 @@ const evaluationRoute = createRoute({
   },
 })
 
-const statusRoute = createRoute({
+const statusRoute = defineRoute({
   method: 'get',
   path: '/v1/status',
+  access: 'training:view',
   operationId: 'getStatus',
   summary: 'Queue, workers and GPUs',
   description: 'Needs the scope `training:view`.',

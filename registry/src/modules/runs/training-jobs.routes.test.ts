@@ -41,8 +41,8 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
     url = `http://127.0.0.1:${listener.port}`
     training = await openTraining(database, { publicUrl: url })
     const { services, handlers } = training
-    const rooms = [jobRoutes(services, handlers), trainingJobRoutes(services)]
-    listener.answerWith(createApp(services, { rooms }).fetch)
+    const routes = [jobRoutes(services, handlers), trainingJobRoutes(services)]
+    listener.answerWith(createApp(services, { routes }).fetch)
     const operator = await createActor(database, 'op')
     await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', operator.accountId).execute()
     client = createClient({ server: url, token: await tokenOf(operator, ['worker']) })

@@ -9,12 +9,12 @@ import {
   progressRequestSchema,
   trajectoriesRequestSchema,
 } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
-import { createRoutes, failures, file, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, file, json, uploadTimeoutMs } from '../../core/http/route.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { leaseEnd, noteUsage } from '../jobs/index.ts'
 import { finishRun } from './finish-run.ts'
@@ -27,18 +27,26 @@ const bytes = { 'application/octet-stream': file }
 const writeFailures = failures('unauthenticated', 'forbidden', 'lease_lost')
 const goesOn = { description: 'Taken; the lease goes on.', content: json(heartbeatSchema) }
 
-const progressRoute = createRoute({
+const progressRoute = defineRoute({
   method: 'post',
   path: '/v1/jobs/{id}/progress',
+  access: { operator: 'worker' },
+  bodyLimit: 16 * 2 ** 20,
+  unlogged: 'on_success',
+  subject: 'job',
   summary: 'Report iterations of a run',
   description: 'Every iteration, in order. One that the run has already counts once.',
   request: { params: runParams, body: { required: true, content: json(progressRequestSchema) } },
   responses: { 200: goesOn, ...writeFailures },
 })
 
-const checkpointRoute = createRoute({
+const checkpointRoute = defineRoute({
   method: 'put',
   path: '/v1/jobs/{id}/checkpoint',
+  access: { operator: 'worker' },
+  bodyLimit: ({ training }) => training.checkpointBytes,
+  timeoutMs: uploadTimeoutMs,
+  subject: 'job',
   summary: 'Store a checkpoint of a run',
   description:
     'The run goes on from its last one, whoever has it then. All iterations up to it have to be reported before.',
@@ -46,26 +54,35 @@ const checkpointRoute = createRoute({
   responses: { 200: goesOn, ...writeFailures, ...failures('request_too_large') },
 })
 
-const trajectoriesRoute = createRoute({
+const trajectoriesRoute = defineRoute({
   method: 'post',
   path: '/v1/jobs/{id}/trajectories',
+  access: { operator: 'worker' },
+  bodyLimit: 16 * 2 ** 20,
+  subject: 'job',
   summary: 'Store sampled trajectories of a run',
   request: { params: runParams, body: { required: true, content: json(trajectoriesRequestSchema) } },
   responses: { 204: { description: 'Taken.' }, ...writeFailures },
 })
 
-const agentRoute = createRoute({
+const agentRoute = defineRoute({
   method: 'put',
   path: '/v1/jobs/{id}/agent',
+  access: { operator: 'worker' },
+  bodyLimit: ({ limits }) => limits.tarballBytes,
+  timeoutMs: uploadTimeoutMs,
+  subject: 'job',
   summary: "Store a run's agent",
   description: 'The package, as `npm pack` makes it. The outcome names what this answers.',
   request: { params: runParams, query: leaseQuerySchema, body: { required: true, content: bytes } },
   responses: { 200: { description: 'Taken.', content: json(agentUploadSchema) }, ...writeFailures },
 })
 
-const outcomeRoute = createRoute({
+const outcomeRoute = defineRoute({
   method: 'post',
   path: '/v1/jobs/{id}/outcome',
+  access: { operator: 'worker' },
+  subject: 'job',
   summary: 'End a run',
   description: 'Once. The worker that has ended it may ask again and gets the same answer.',
   request: { params: runParams, body: { required: true, content: json(outcomeRequestSchema) } },
@@ -75,18 +92,24 @@ const outcomeRoute = createRoute({
   },
 })
 
-const scenarioRoute = createRoute({
+const scenarioRoute = defineRoute({
   method: 'get',
   path: '/v1/jobs/{id}/scenario',
+  // The lease in the query is the credential.
+  access: 'anyone',
+  subject: 'job',
   summary: 'The scenario that a run trains on',
   description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
   request: { params: runParams, query: leaseQuerySchema },
   responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
 })
 
-const readCheckpointRoute = createRoute({
+const readCheckpointRoute = defineRoute({
   method: 'get',
   path: '/v1/jobs/{id}/checkpoint',
+  // The lease in the query is the credential.
+  access: 'anyone',
+  subject: 'job',
   summary: 'The checkpoint that a run goes on from',
   request: { params: runParams, query: checkpointDownloadQuerySchema },
   responses: { 200: { description: 'Its bytes.', content: leasedFile }, ...failures('lease_lost') },

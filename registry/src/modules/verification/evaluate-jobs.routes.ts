@@ -1,25 +1,30 @@
 import { evaluationResultRequestSchema, leaseQuerySchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { finishEvaluation, openEvaluationTarball } from './evaluate-jobs.ts'
 
 const jobParams = z.object({ id: z.uuid() })
 
-const resultRoute = createRoute({
+const resultRoute = defineRoute({
   method: 'post',
   path: '/v1/jobs/{id}/evaluation',
+  access: { operator: 'worker' },
+  subject: 'job',
   summary: 'Give the result of an evaluation',
   request: { params: jobParams, body: { required: true, content: json(evaluationResultRequestSchema) } },
   responses: { 204: { description: 'Taken.' }, ...failures('unauthenticated', 'forbidden', 'lease_lost') },
 })
 
-const tarballRoute = createRoute({
+const tarballRoute = defineRoute({
   method: 'get',
   path: '/v1/jobs/{id}/evaluation/{what}',
+  // The lease in the query is the credential.
+  access: 'anyone',
+  subject: 'job',
   summary: "The tarball of an evaluation's agent or scenario",
   description:
     'The lease in the query is the permission: it is good for these tarballs and as long as the lease holds.',

@@ -167,7 +167,7 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
     const own = generateKeyPairSync('ed25519').privateKey
     const config = { ...services.config, signingKey: own }
     await ensureSigningKey({ ...services, config })
-    const app = createApp({ ...services, config }, { rooms: [verificationRoutes({ ...services, config })] })
+    const app = createApp({ ...services, config }, { routes: [verificationRoutes({ ...services, config })] })
     const response = await app.request('/v1/keys')
     expect(response.status).toBe(200)
     const answered = (await response.json()) as SigningKeys

@@ -1,16 +1,17 @@
 import { evaluationJobSchema, leaderboardRequestSchema, leaderboardSchema, signingKeysSchema } from '@agentgym/contract'
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
 import { currentTraceparent } from '../../core/http/request-context.ts'
-import { createRoutes, failures, json } from '../../core/http/route.ts'
+import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { leaderboard } from './leaderboard.ts'
 import { requestVerification } from './request-verification.ts'
 import { listSigningKeys } from './signing-keys.ts'
 
-const keysRoute = createRoute({
+const keysRoute = defineRoute({
   method: 'get',
   path: '/v1/keys',
+  access: 'anyone',
   summary: 'Public keys of signed statements',
   description:
     'Ed25519. A statement is checked with the key that it names, and OpenSSL alone: `openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in statement.json -sigfile signature.bin`.',
@@ -20,9 +21,10 @@ const keysRoute = createRoute({
   },
 })
 
-const leaderboardRoute = createRoute({
+const leaderboardRoute = defineRoute({
   method: 'get',
   path: '/v1/packages/{scope}/{name}/versions/{version}/leaderboard',
+  access: 'anyone',
   summary: 'Verified agents of a scenario version, best first',
   request: {
     params: z.object({
@@ -41,9 +43,10 @@ const leaderboardRoute = createRoute({
   },
 })
 
-const verifyRoute = createRoute({
+const verifyRoute = defineRoute({
   method: 'post',
   path: '/v1/packages/{scope}/{name}/versions/{version}/verification',
+  access: 'training:evaluate',
   summary: 'Have the marketplace run an agent again',
   description:
     'For its members, those who bought it, and operators. What comes of it becomes the verification of the version; where it does not hold what it claims, buyers get their money back. While a run is under way, that one is given.',

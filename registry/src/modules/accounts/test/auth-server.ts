@@ -51,7 +51,7 @@ export async function startAuthServer(
   const listener = await listenHttp('127.0.0.1', 0)
   const url = `http://localhost:${listener.port}`
   const services = await testServices(database, { publicUrl: url, trustedProxies: 1, ...config })
-  listener.answerWith(createApp(services, { rooms: [accountRoutes(services, providers)] }).fetch)
+  listener.answerWith(createApp(services, { routes: [accountRoutes(services, providers)] }).fetch)
   return {
     url,
     services,

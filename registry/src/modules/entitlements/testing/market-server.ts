@@ -4,7 +4,7 @@ import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { expect } from 'vitest'
 import { createApp } from '../../../app/app.ts'
 import { listenHttp } from '../../../app/http-listener.ts'
-import { openRooms } from '../../../app/rooms.ts'
+import { openModules } from '../../../app/modules.ts'
 import { type Actor, type Scope, scopes } from '../../../core/access/authorise.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { ServerConfig } from '../../../core/services.ts'
@@ -29,8 +29,8 @@ export async function startMarketServer(database: Database, config: Partial<Serv
   const listener = await listenHttp('127.0.0.1', 0)
   const url = `http://localhost:${listener.port}`
   const services = await testServices(database, { publicUrl: url, ...config })
-  const rooms = await openRooms(services)
-  listener.answerWith(createApp(services, { rooms: rooms.routes }).fetch)
+  const rooms = await openModules(services)
+  listener.answerWith(createApp(services, { routes: rooms.routes }).fetch)
   return {
     url,
     services,

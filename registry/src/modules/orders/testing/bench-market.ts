@@ -48,7 +48,7 @@ export async function openBenchMarket(
   )
   const log = { info: () => {}, warn: () => {}, error: () => {} }
   const services = { database, config, log, metrics: createProcessMetrics() } as unknown as OrderServices
-  const app = createApp(services, { rooms: [orderRoutes(services)] })
+  const app = createApp(services, { routes: [orderRoutes(services)] })
   return {
     buy: async () => {
       const { name } = agents[randomInt(agents.length)]

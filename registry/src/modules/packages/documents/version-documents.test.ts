@@ -7,7 +7,7 @@ import { gif, jpeg, png, webp } from '../../../../../testdata/pictures/raw-pictu
 import { goodEntries } from '../../../../../testdata/tarballs/good-package.ts'
 import { archive, gzip, type RawEntry } from '../../../../../testdata/tarballs/tar-writer.ts'
 import { createApp } from '../../../app/app.ts'
-import { openRooms } from '../../../app/rooms.ts'
+import { openModules } from '../../../app/modules.ts'
 import type { Actor } from '../../../core/access/authorise.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { renewDocuments, sweepObjects } from '../packages.tasks.ts'
@@ -25,7 +25,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
   beforeAll(async () => {
     database = await open()
     services = await testServices(database)
-    app = createApp(services, { rooms: (await openRooms(services)).routes })
+    app = createApp(services, { routes: (await openModules(services)).routes })
   })
   beforeEach(async () => {
     ada = await createActor(database)

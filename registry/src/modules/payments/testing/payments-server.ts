@@ -38,8 +38,8 @@ export async function startPaymentsServer(
   const url = `http://localhost:${listener.port}`
   const services = await testServices(database, { publicUrl: url })
   services.config.market = { ...services.config.market, stripe: settingsOf(stripe), ...market }
-  const rooms = [orderRoutes(services), paymentRoutes(services), earningsRoutes(services)]
-  listener.answerWith(createApp(services, { rooms }).fetch)
+  const routes = [orderRoutes(services), paymentRoutes(services), earningsRoutes(services)]
+  listener.answerWith(createApp(services, { routes }).fetch)
   return {
     url,
     services,

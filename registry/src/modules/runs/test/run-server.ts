@@ -56,8 +56,8 @@ export async function startRunServer(database: Database, config: Partial<ServerC
 
 /** The same routes once more, as another replica has them. */
 export function serveRuns(services: TestServices, listener: HttpListener): void {
-  const rooms = [runRoutes(services), runDataRoutes(services), rpcRoutes(services)]
-  listener.answerWith(createApp(services, { rooms }).fetch)
+  const routes = [runRoutes(services), runDataRoutes(services), rpcRoutes(services)]
+  listener.answerWith(createApp(services, { routes }).fetch)
 }
 
 export async function tokenOf(

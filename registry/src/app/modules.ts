@@ -20,16 +20,16 @@ import { runsModule, trainJobs } from '../modules/runs/index.ts'
 import { ensureSigningKey, evaluateJobs, verificationModule } from '../modules/verification/index.ts'
 import type { AppServices } from './app-services.ts'
 
-/** What the rooms of the service bring: routes, upkeep, and what they hold open. */
-export type Rooms = {
+/** All modules together: routes, scheduled tasks, and what ends with the process. */
+export type Modules = {
   routes: Hono<Env>[]
-  upkeep: ScheduledTask[]
-  /** Ends the answers that would go on for hours: whoever has them asks again, elsewhere. */
+  tasks: ScheduledTask[]
+  /** Ends responses that would last for hours; their clients ask again, elsewhere. */
   drain(): void
   close(): Promise<void>
 }
 
-export async function openRooms(services: AppServices): Promise<Rooms> {
+export async function openModules(services: AppServices): Promise<Modules> {
   await requireMoneyDatabase(services)
   await ensureSigningKey(services)
   const jobs = [checkJobs(services), evaluateJobs(services), trainJobs(services)]
@@ -52,7 +52,7 @@ export async function openRooms(services: AppServices): Promise<Rooms> {
   ]
   return {
     routes: [accountRoutes(services), ...modules.flatMap(({ routes }) => routes)],
-    upkeep: [...accountTasks(services), ...idempotencyTasks(services), ...modules.flatMap(({ tasks = [] }) => tasks)],
+    tasks: [...accountTasks(services), ...idempotencyTasks(services), ...modules.flatMap(({ tasks = [] }) => tasks)],
     drain: () => {
       for (const module of modules) module.drain?.()
     },
