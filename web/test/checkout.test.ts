@@ -49,7 +49,7 @@ describe('checkout', () => {
     const buyer = await buyerWith('ada', '40')
     const page = `/buy/@acme/${base}`
     const { text } = await buyer.get(page)
-    expect(text).toContain('Buy for 25.00')
+    expect(text).toContain('Buy for $25.00')
     expect(text).toMatch(/\$40\.00 now, \$15\.00[\s\S]{0,20}after this purchase/)
     expect(text).toContain('Not for &lt;b&gt;weapons&lt;/b&gt;.\nAsk before you resell.')
     expect(text.match(/<button class="button button-primary"/g)).toHaveLength(1)

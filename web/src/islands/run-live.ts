@@ -70,7 +70,8 @@ class LiveRun {
     if (event.type === 'progress') {
       this.#curves.add([event.data])
       this.#curves.draw()
-      this.#showMetrics(event.data)
+      // In the frame that draws the curves.
+      requestAnimationFrame(() => this.#showMetrics(event.data))
       return
     }
     clearTimeout(this.#settling)

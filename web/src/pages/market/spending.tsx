@@ -139,7 +139,7 @@ function SpendingPage({ caps, tokens, account, values, failure = null }: Spendin
 function Caps({ caps, account, currency }: { caps: SpendCap[]; account: string; currency: string }) {
   return (
     <Table
-      caption="Spend limits"
+      caption="Spending limits"
       rows={caps}
       columns={[
         {

@@ -35,7 +35,7 @@ export function RunOutcome({ run, checkpoints, asked, refused }: RunOutcomeProps
           </p>
         ) : (
           <Table
-            caption="Checkpoints"
+            caption="Saved checkpoints"
             rows={checkpoints}
             columns={[
               { title: 'Iteration', heading: true, cell: ({ iteration }) => iteration },

@@ -127,7 +127,7 @@ function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
         <h2 id="sessions">Sessions</h2>
         <p class="lead">If you don't recognize a session, end it and change your password.</p>
         <Table
-          caption="Sessions"
+          caption="Active sessions"
           rows={sessions}
           columns={[
             {

@@ -126,7 +126,7 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
   const capsOf = (id: string) => caps.filter(({ token }) => token?.id === id)
   return (
     <Table
-      caption="Tokens"
+      caption="Your tokens"
       rows={tokens}
       columns={[
         {
