@@ -147,7 +147,7 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
     await answer.waitFor()
     // The name of a choice, and the same choice among the bars.
     const action = await answer.locator('.trial-action').textContent()
-    expect(await answer.locator('.trial-chosen th').textContent()).toBe(`${action} (taken)`)
+    expect(await answer.locator('.trial-chosen th').textContent()).toBe(`${action} (chosen)`)
     await answer.getByText('License').waitFor()
   })
 
