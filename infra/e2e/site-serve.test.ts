@@ -20,7 +20,7 @@ afterAll(async () => {
 it('agentgym serve has the site at /, as it was built, with all that its pages load', async () => {
   const response = await fetch(server.url)
   const page = await response.text()
-  expect(page).toContain('Train agents on scenarios')
+  expect(page).toContain('Train RL agents. Prove they work.')
   const loaded = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, address]) => address)
   expect(loaded.length).toBeGreaterThan(4)
   for (const address of loaded) {
