@@ -1,3 +1,4 @@
+// @module-tag full
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,10 +77,10 @@ describe('an author with npm', () => {
     await registry.pass('@bea/maze', '1.0.0')
     // npm 9 knows this status and has words of its own.
     expect(failed(await publish(npm, '@bea/maze', '1.0.0', '--force'))).toMatch(
-      /is published already.* Raise the version|Cannot publish over existing version/,
+      /is published already.* Increase the version|Cannot publish over existing version/,
     )
-    expect(failed(await publish(npm, '@nobody/maze', '1.0.0'))).toMatch(/no account "nobody".* Publish under @bea/)
-    expect(failed(await publish(npm, '@bea/Other', '1.0.0'))).toMatch(/lower case/i)
+    expect(failed(await publish(npm, '@nobody/maze', '1.0.0'))).toMatch(/Account "nobody" does not exist.* Publish under @bea/)
+    expect(failed(await publish(npm, '@bea/Other', '1.0.0'))).toMatch(/lower.case/i)
   })
 
   it('views, tags and deprecates', async () => {

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { decodeCheckpoint } from '../training/checkpoint.ts'
 import {

@@ -1,3 +1,4 @@
+// @module-tag full
 import { spendCapListSchema } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
