@@ -79,7 +79,9 @@ describe('an author with npm', () => {
     expect(failed(await publish(npm, '@bea/maze', '1.0.0', '--force'))).toMatch(
       /is published already.* Increase the version|Cannot publish over existing version/,
     )
-    expect(failed(await publish(npm, '@nobody/maze', '1.0.0'))).toMatch(/Account "nobody" does not exist.* Publish under @bea/)
+    expect(failed(await publish(npm, '@nobody/maze', '1.0.0'))).toMatch(
+      /Account "nobody" does not exist.* Publish under @bea/,
+    )
     expect(failed(await publish(npm, '@bea/Other', '1.0.0'))).toMatch(/lower.case/i)
   })
 
