@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type OtlpCollector, startCollector } from '../../app/testing/otlp-collector.ts'
 import type { Database } from '../database/database.ts'
 import { currentTraceparent } from '../http/request-context.ts'
-import { createRoutes } from '../http/route.ts'
+import { createRoutes, declare } from '../http/route.ts'
 import type { ServerConfig } from '../services.ts'
 import { openTracing } from './open-tracing.ts'
 import { tracingSettings } from './tracing.ts'
@@ -32,8 +32,10 @@ function room() {
       c.set('runId', run)
       return c.json({ traceparent: currentTraceparent(c) }, 201)
     })
-    .get('/v1/runs/:id', (c) => c.json({ traceparent: currentTraceparent(c) }))
-    .post('/v1/jobs/:id/outcome', (c) => c.json({}))
+    .get('/v1/runs/:id', declare({ access: 'anyone', subject: 'run' }), (c) =>
+      c.json({ traceparent: currentTraceparent(c) }),
+    )
+    .post('/v1/jobs/:id/outcome', declare({ access: 'anyone', subject: 'job' }), (c) => c.json({}))
     .post('/v1/jobs/lease', (c) => {
       c.set('jobId', run)
       return c.json({})
