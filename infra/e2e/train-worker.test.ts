@@ -1,3 +1,4 @@
+// @module-tag full
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, publishPackage, versionPath } from '@agentgym/client'
 import type { Run, StartRunRequest } from '@agentgym/contract'

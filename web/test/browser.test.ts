@@ -1,3 +1,4 @@
+// @module-tag full
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { listed } from '@agentgym/registry/testing'

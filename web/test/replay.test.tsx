@@ -1,3 +1,4 @@
+// @module-tag full
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,3 +1,4 @@
+// @module-tag full
 import { progressEventSchema, resolveTrainingPlan, trajectorySchema } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removeFixtures, scenarioOf } from '../../test/scenario-fixture.ts'

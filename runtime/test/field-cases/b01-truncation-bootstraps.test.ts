@@ -1,3 +1,4 @@
+// @module-tag full
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readAgent } from '@agentgym/runtime'

@@ -1,3 +1,4 @@
+// @module-tag full
 import { readFile } from 'node:fs/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { decodeCheckpoint } from '../../src/training/checkpoint.ts'

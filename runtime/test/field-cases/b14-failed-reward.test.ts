@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, describe, expect, it } from 'vitest'
 import { failureOf, removeFixtures, scenarioOf, trained } from '../scenario-fixture.ts'
 

@@ -1,3 +1,4 @@
+// @module-tag full
 import { trainingEventSchema } from '@agentgym/contract'
 import { afterAll, describe, expect, it } from 'vitest'
 import { removeFixtures, scenarioOf, trained } from '../scenario-fixture.ts'

@@ -1,3 +1,4 @@
+// @module-tag full
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentManifest } from '@agentgym/contract'
