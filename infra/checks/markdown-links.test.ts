@@ -41,16 +41,10 @@ function exists(path: string): boolean {
 /** Pages that tell what was: what they name may be gone. */
 const history = /^(CHANGELOG\.md|infra\/decisions\/)/
 
-/** Pages that are still to follow their rooms. The list only shrinks. */
-const behind = ['sdk/cli/README.md', 'web/README.md']
-
-it.each(pages.filter((page) => !history.test(page) && !behind.includes(page)))(
-  '%s: every path in backticks exists',
-  (page) => {
-    const gone = paths(readRepositoryFile(page)).filter(({ path }) => !exists(path))
-    expect(gone.map(({ path, line }) => `${page}:${line}: ${path}`)).toEqual([])
-  },
-)
+it.each(pages.filter((page) => !history.test(page)))('%s: every path in backticks exists', (page) => {
+  const gone = paths(readRepositoryFile(page)).filter(({ path }) => !exists(path))
+  expect(gone.map(({ path, line }) => `${page}:${line}: ${path}`)).toEqual([])
+})
 
 describe('the check itself', () => {
   it('finds paths in backticks, but no patterns, commands or code', () => {
