@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { createRng } from '@agentgym/scenario'
 import { describe, expect, test } from 'vitest'
 import scenario from './index.ts'
+import { type ToolName, tools } from './support-case.ts'
 import { kinds } from './tickets/write-ticket.ts'
-import { type ToolName, tools } from './tools.ts'
 
 const HELD = 250
 const names = Object.keys(tools) as ToolName[]

@@ -5,9 +5,8 @@
  */
 import { box, defineToolScenario, dict, type Tool, text } from '@agentgym/scenario'
 import { hasErrors, isRefundable } from './back-end.ts'
-import { isResolved, openCase, type SupportCase } from './support-case.ts'
+import { isResolved, openCase, type SupportCase, type ToolName, tools } from './support-case.ts'
 import { type Ticket, writeTicket } from './tickets/write-ticket.ts'
-import { type ToolName, tools } from './tools.ts'
 
 const MAX_CALLS = 12
 const TRAIN_TICKETS = 10_000

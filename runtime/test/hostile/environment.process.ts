@@ -1,22 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { AgentGymError } from '@agentgym/contract'
 import { serveJob } from '../../src/sandbox/job-process.ts'
-import type { JobLimits } from '../../src/sandbox/limits.ts'
-import type { ScenarioIdentity } from '../../src/sandbox/vector-environment.ts'
-import type { WorkerReply } from './environment.worker.ts'
-
-/** Steps a scenario and hashes what comes out: the smallest job that runs guest code as training does. */
-export type EnvironmentJob = {
-  source: string
-  identity: ScenarioIdentity
-  harness: string
-  environments: number
-  seed: number
-  steps: number
-  /** How often the trajectory is played from the start; each time its hash is sent. */
-  cycles: number
-  limits: JobLimits
-}
+import type { EnvironmentJob, WorkerReply } from './environment.worker.ts'
 
 serveJob<Omit<EnvironmentJob, 'limits'>, string>(async (job, channel) => {
   const worker = new Worker(new URL('./environment.worker.ts', import.meta.url))

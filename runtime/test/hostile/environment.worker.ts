@@ -1,8 +1,22 @@
 import { createHash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
+import type { JobLimits } from '../../src/sandbox/limits.ts'
 import { createSandboxedEnvironment } from '../../src/sandbox/sandboxed-environment.ts'
-import type { EnvironmentJob } from './environment.process.ts'
+import type { ScenarioIdentity } from '../../src/sandbox/vector-environment.ts'
+
+/** Steps a scenario and hashes what comes out: the smallest job that runs guest code as training does. */
+export type EnvironmentJob = {
+  source: string
+  identity: ScenarioIdentity
+  harness: string
+  environments: number
+  seed: number
+  steps: number
+  /** How often the trajectory is played from the start; each time its hash is sent. */
+  cycles: number
+  limits: JobLimits
+}
 
 export type WorkerReply =
   | { kind: 'ready' }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type ResultEvent, type TrainingEvent, trainingEventSchema } from '@agentgym/contract'
-import type { TrainingPlan } from '../src/training-view/training-view.ts'
+import type { TrainingPlan } from '../src/training-view/run-state.ts'
 
 const path = new URL('../testdata/cart-pole-run.ndjson', import.meta.url)
 

@@ -9,7 +9,8 @@ import { agentsFolder } from '../targets/agents.ts'
 import { obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
-import type { TrainingPlan, TrainingView } from '../training-view/training-view.ts'
+import type { TrainingPlan } from '../training-view/run-state.ts'
+import type { TrainingView } from '../training-view/training-view.ts'
 import {
   claimAgentFolder,
   dropEmptyRun,

@@ -7,9 +7,10 @@ import { formatCount, formatDuration, formatTarget, formatValue } from '../termi
 import type { Terminal } from '../terminal/terminal.ts'
 import { fitText, padText, safeText } from '../terminal/text.ts'
 import { type LiveViewOptions, liveBlock, liveView, stageText, startText } from './live-view.ts'
+import type { TrainingPlan } from './run-state.ts'
 import { advanceRemote, advanceRunState, costText, type RunState, secondsLeft, startRunState } from './run-state.ts'
 import { planLines, resultLines } from './summary-lines.ts'
-import type { TrainingPlan, TrainingView } from './training-view.ts'
+import type { TrainingView } from './training-view.ts'
 
 type DashboardProps = {
   state: RunState

@@ -4,11 +4,29 @@ import {
   type ProgressEvent,
   type Run,
   type RunEvent,
+  type SuccessCriteria,
   type TrainingEvent,
 } from '@agentgym/contract'
 import { formatCount, formatValue } from '../terminal/format-values.ts'
 import { safeText } from '../terminal/text.ts'
-import type { TrainingPlan } from './training-view.ts'
+
+/** The plan of a run. Strings from the scenario are raw: views make them safe. */
+export type TrainingPlan = {
+  /** `name@version` */
+  scenario: string
+  title: string
+  algorithm: string
+  steps: number
+  seed: number
+  /** Output folder as the user would type it; null if the agent stays on the server. */
+  out: string | null
+  resume: boolean
+  success: SuccessCriteria
+  /** Settings, shown with --verbose. */
+  settings: Record<string, unknown>
+  /** The remote run, with the address of its server; absent for local training. */
+  remote?: { id: string; server: string }
+}
 
 export type CriterionState = {
   metric: string

@@ -3,8 +3,9 @@ import { shortId } from '../registry/find-by-id.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-values.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
+import type { TrainingPlan } from './run-state.ts'
 import { costText } from './run-state.ts'
-import type { RunEnd, TrainingPlan } from './training-view.ts'
+import type { RunEnd } from './training-view.ts'
 
 /**
  * The result of a run: a verdict, one line per target, and the next command. For a remote run also its cost and package.

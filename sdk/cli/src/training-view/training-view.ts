@@ -1,5 +1,5 @@
-import type { ResultEvent, Run, SuccessCriteria, TrainingEvent } from '@agentgym/contract'
-import type { RemoteUpdate } from './run-state.ts'
+import type { ResultEvent, Run, TrainingEvent } from '@agentgym/contract'
+import type { RemoteUpdate, TrainingPlan } from './run-state.ts'
 
 /** A way to show a run. `close` restores the terminal and is called exactly once, also after a failure. */
 export type TrainingView = {
@@ -19,22 +19,4 @@ export type RunEnd = {
   out: string | null
   /** The remote run. */
   run?: Run
-}
-
-/** The plan of a run. Strings from the scenario are raw: views make them safe. */
-export type TrainingPlan = {
-  /** `name@version` */
-  scenario: string
-  title: string
-  algorithm: string
-  steps: number
-  seed: number
-  /** Output folder as the user would type it; null if the agent stays on the server. */
-  out: string | null
-  resume: boolean
-  success: SuccessCriteria
-  /** Settings, shown with --verbose. */
-  settings: Record<string, unknown>
-  /** The remote run, with the address of its server; absent for local training. */
-  remote?: { id: string; server: string }
 }

@@ -8,9 +8,9 @@ import { describeTerminal, type Terminal } from '../terminal/terminal.ts'
 import { Dashboard } from './dashboard.ts'
 import { jsonView, plainView } from './line-views.ts'
 import { liveBlock } from './live-view.ts'
+import type { TrainingPlan } from './run-state.ts'
 import { advanceRunState, type RunState, startRunState } from './run-state.ts'
 import { resultLines } from './summary-lines.ts'
-import type { TrainingPlan } from './training-view.ts'
 
 const { events, result } = recordedRun()
 const escapeCode = '\u001b'
