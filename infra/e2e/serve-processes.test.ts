@@ -140,7 +140,8 @@ it('two processes share a port, outlive each other, tell one story to Prometheus
   }
   const answeredBy = server.log().filter((line) => line.path?.startsWith('/v1/nothing/'))
   expect(answeredBy).toHaveLength(30)
-  for (const number of [1, 2]) expect(answeredBy.filter((line) => line.process === number).length).toBeGreaterThan(5)
+  // How many each answers depends on which is free: on a busy machine one may take most of them.
+  expect(new Set(answeredBy.map((line) => line.process))).toEqual(new Set([1, 2]))
 
   // One is killed while others ask on fresh connections: of those it had at that moment each asker has one at most.
   let [answered, failed, over] = [0, 0, false]
