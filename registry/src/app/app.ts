@@ -20,7 +20,7 @@ import { metricsRoutes } from './metrics.routes.ts'
 export type AppOptions = {
   /** The modules' routes, mounted at the root: each names its whole path. */
   routes: Hono<Env>[]
-  /** True once the server has been asked to stop. */
+  /** True once the server begins to stop. */
   draining?: () => boolean
   /** Where requests are traced. */
   tracer?: RequestTracer
@@ -60,7 +60,7 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
   return app
 }
 
-/** Document and pages are the same for everyone and made once, when the first reader asks. */
+/** Document and pages are the same for everyone and built once, on the first request. */
 function mountDocumentation(app: OpenAPIHono<Env>, publicUrl: string): void {
   let document: ReturnType<typeof buildOpenApiDocument> | undefined
   let pages: ReturnType<typeof referencePages> | undefined

@@ -131,7 +131,7 @@ function errorRows(): { code: string; status: number; summary: string }[] {
     .sort((a, b) => a.status - b.status || a.code.localeCompare(b.code))
 }
 
-/** What runs here and where to go: until the marketplace's site stands at this address. */
+/** The home page, if the marketplace's site is not served at this address: what runs here and where to go. */
 export function homePage(publicUrl: string, version: string): Html {
   const body = html`
 <h1>AgentGym registry</h1>

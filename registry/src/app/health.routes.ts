@@ -35,7 +35,7 @@ const readinessRoute = defineRoute({
   },
 })
 
-/** `draining()` is true from when the server was asked to stop: balancers then send no more. */
+/** `draining()` is true once the server begins to stop: load balancers then stop sending requests. */
 export function healthRoutes({ database, objects, log }: Services, draining: () => boolean) {
   const works = async (part: string, probe: Promise<unknown>): Promise<boolean> => {
     try {

@@ -12,13 +12,13 @@ import { declare } from '../core/http/route.ts'
 import { exposition, groupRegistries, processRegistries } from '../core/observability/process-metrics.ts'
 import type { Services } from '../core/services.ts'
 
-/** Prometheus itself gives up after 10 s unless told otherwise. */
+/** Prometheus itself gives up after 10 s by default. */
 const SCRAPE_MS = 8_000
 
 /**
- * `GET /metrics` in Prometheus's text format: of this process (requests, iterations, connections, Node), and what the
- * database knows of runs, queue and workers. Where that does not answer in time, the process's own part still comes.
- * Of a group whichever process is asked answers for all: which one that is changes from scrape to scrape.
+ * `GET /metrics` in Prometheus's text format: metrics of this process (requests, iterations, connections, Node), and of
+ * runs, queue and workers from the database. If the database does not answer in time, the process's own part is still
+ * returned. In a group, the process that gets the scrape answers for all: it changes from scrape to scrape.
  */
 export function metricsRoutes(services: Services): Hono<Env> {
   const { log, group } = services
@@ -38,7 +38,7 @@ export function metricsRoutes(services: Services): Hono<Env> {
   })
 }
 
-/** Figures tell how much is done here and by whom: a reader shows the token of the settings, or is on this machine. */
+/** Metrics reveal activity and users: the reader must send the token from the settings, or be on this machine. */
 function requireReader(c: Context<Env>, token: string | undefined): void {
   const given = /^Bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
   if (given !== undefined && token !== undefined && same(given, token)) return
@@ -65,8 +65,8 @@ async function withinTime<Result>(reading: Promise<Result>): Promise<Result> {
 }
 
 /**
- * The figures that the database knows, as Prometheus reads them; undefined where it did not answer. Every replica tells
- * the same, so they are combined by `max`, never added up.
+ * The metrics from the database, for Prometheus; undefined if it did not answer. Every replica reports the same values,
+ * so combine them with `max`, never with a sum.
  */
 function databaseMetrics(figures: ScrapedFigures | undefined): Registry {
   const registry = new Registry()
@@ -145,11 +145,13 @@ const durationBuckets = [10, 30, 60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_
 /** A name a worker is a series in Prometheus: there are no more of them than this, whatever workers call themselves. */
 const MAX_WORKERS = 200
 const WORKER_SECONDS = 120
-/** However often is asked: figures are read once a second, and take a twentieth of one connection at most. */
+/**
+ * Limits the load of frequent scrapes: metrics are read once a second, and take a twentieth of one connection at most.
+ */
 const FRESH_MS = 1_000
 const DUTY = 20
 
-/** Gives the figures, read anew only where the last ones are old enough; whoever asks meanwhile shares the answer. */
+/** Returns the metrics, read again only if the last ones are old enough; concurrent callers share the answer. */
 export function scrapedFigures(services: Pick<Services, 'database' | 'queue'>): () => Promise<ScrapedFigures> {
   let current: Promise<ScrapedFigures> | undefined
   let goodUntilMs = 0
@@ -168,7 +170,7 @@ export function scrapedFigures(services: Pick<Services, 'database' | 'queue'>): 
 
 async function readFigures(services: Pick<Services, 'database' | 'queue'>): Promise<ScrapedFigures> {
   const { database } = services
-  // One after the other: figures take one connection, whoever else waits for one.
+  // Sequential: metrics take one connection, even if others wait for one.
   const runs = await readRuns(database)
   const queue = await readQueue(services)
   return { ...runs, queue, ...(await readWorkers(database)) }
@@ -230,7 +232,7 @@ async function readWorkers({ query }: Database): Promise<Pick<ScrapedFigures, 'w
   return { workersConnected: workers, usage }
 }
 
-/** A worker's name as a label; one that is not as the contract says is somebody's who went past it. */
+/** A worker's name as a label. A name that violates the contract comes from a client that bypassed it. */
 function shown(name: string): string {
   return name.replace(/[^\w .:@()-]/g, '?').slice(0, 80)
 }

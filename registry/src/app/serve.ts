@@ -14,7 +14,7 @@ import { readSettings, type ServeOptions } from './settings/read-settings.ts'
 export type RunningServer = {
   /** Where it listens: `http://localhost:4477`. */
   url: string
-  /** For a worker beside this process; nobody else can have it, and it ends with the process. */
+  /** For a worker beside this process; no other process gets it, and it ends with the process. */
   workerToken: string
   /** What this process counts, as `/metrics` has it. */
   figures(): Promise<ProcessFigures>
@@ -22,7 +22,7 @@ export type RunningServer = {
   close(): Promise<void>
 }
 
-/** How long requests under way may go on after the server was asked to stop. */
+/** How long active requests may continue after the server begins to stop. */
 const GRACE_MS = 20_000
 
 /**
@@ -100,7 +100,10 @@ async function start(
   }
 }
 
-/** Takes connections where the group does. Elsewhere nobody would come, and addresses in answers would be wrong. */
+/**
+ * Accepts connections where the group does. On another port no client would connect, and addresses in answers would be
+ * wrong.
+ */
 async function joinPort(listener: HttpListener, servedPort: number): Promise<void> {
   await listener.listen()
   if (listener.port !== servedPort) throw new Error(`listens on port ${listener.port}, its group on ${servedPort}`)

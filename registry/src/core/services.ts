@@ -20,7 +20,7 @@ export type Services = {
 export type ServerConfig = {
   /** As users reach it, without a trailing slash: `http://localhost:4477`. */
   publicUrl: string
-  /** Folder of the embedded database, objects and mail; null where all of them lie elsewhere. */
+  /** Folder of the embedded database, objects and mail; null if all of them are elsewhere. */
   data: string | null
   /** Behind TLS: cookies are Secure and named `__Host-`. */
   secure: boolean
@@ -34,7 +34,7 @@ export type ServerConfig = {
   embeddedWorkerToken?: string
   /** Limits of an uploaded package. */
   limits: { tarballBytes: number; unpackedBytes: number; files: number; ratio: number }
-  /** Username of the operator (AGENTGYM_OPERATOR); without it whoever signs up first is. */
+  /** Username of the operator (AGENTGYM_OPERATOR); without it, the first user to sign up. */
   operator?: string
   training: {
     /** ISO 4217, of budgets, prices and charges. */
@@ -68,7 +68,7 @@ export type MarketConfig = {
   payoutHoldDays: number
   /** Null: the provider `test`, whose money is play money. */
   stripe: { secretKey: string; webhookSecret: string; apiAddress: string | null } | null
-  /** Real money may lie in PGlite, which does not wait for the disk. */
+  /** Allows real money on PGlite, which does not wait for the disk. */
   moneyOnPglite: boolean
 }
 

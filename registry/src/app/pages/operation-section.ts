@@ -4,7 +4,7 @@ import { type Html, inline, nothing, prose } from '../../core/http/pages/page.ts
 type Content = Record<string, { schema?: JsonSchema }>
 type Parameter = { name: string; in: string; required?: boolean; description?: string; schema?: JsonSchema }
 
-/** The parts of an OpenAPI operation that the reference shows, with where it stands. */
+/** The parts of an OpenAPI operation that the reference shows, with its location. */
 export type ReferenceOperation = {
   method: string
   path: string

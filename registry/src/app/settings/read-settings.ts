@@ -111,14 +111,14 @@ const schema = z.object(variables).partial()
 export type ServeOptions = {
   /** Port to listen on; 0 takes a free one. */
   port?: number
-  /** Address to listen on; 127.0.0.1 unless told. */
+  /** Address to listen on. Default: 127.0.0.1. */
   host?: string
   /** Folder of the embedded database, objects and mail. */
   data?: string
   publicUrl?: string
   /** Opens the marketplace's site; without one the server has its API and reference pages alone. */
   site?: OpenSite
-  /** Read for what the options leave open; the process's own unless told. */
+  /** Read for what the options leave open. Default: the process's own environment. */
   environment?: NodeJS.ProcessEnv
   /** Where this process serves its port together with others. */
   group?: ProcessGroup
@@ -127,7 +127,7 @@ export type ServeOptions = {
 export type Settings = {
   host: string
   port: number
-  /** For whoever starts the server's processes; the server itself is one. */
+  /** For the process that starts the server's processes; the server itself is one. */
   processes: number
   /** Null: where it listens is where users reach it. */
   publicUrl: string | null

@@ -12,8 +12,8 @@ type Operation = {
 export type Call = { method?: string; body?: unknown; token?: string; headers?: Record<string, string> }
 
 /**
- * Calls of a server, each answer held to the server's own description: the status must be one that the route names, and
- * the body must have the schema that stands there for it. `seen` collects `METHOD path status` of what was answered.
+ * Calls a server and checks each answer against the server's own description: the route must list the status, and the
+ * body must match the schema for it. `seen` collects `METHOD path status` of each answer.
  */
 export function conformingCalls(server: string, document: OpenApiDocument) {
   const operations = operationsOf(document)

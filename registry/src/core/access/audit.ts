@@ -2,7 +2,7 @@ import type { Queries } from '../database/database.ts'
 import type { Actor } from './authorise.ts'
 
 export type AuditEntry = {
-  /** Who did it; null for what nobody is known to have done. */
+  /** The account that did it; null if unknown. */
   actor: Pick<Actor, 'accountId' | 'tokenId'> | null
   /** `noun.verb`: `package.publish`, `token.revoke`. */
   action: string

@@ -8,8 +8,8 @@ type AuthoriseOptions = {
   /** What a token needs for it. A session may do all that its user may. */
   scope: Scope
   /**
-   * Set to the package's name where its very existence is private: who may not even read it is told `package_not_found`,
-   * the same as for a name that nobody has.
+   * Set to the package's name if its very existence is private: callers who may not read it get `package_not_found`,
+   * the same as for a name that does not exist.
    */
   hidden?: string
 }
@@ -20,12 +20,12 @@ const roleFor: Record<Permission, Role> = { read: 'viewer', publish: 'member', m
 export const rank: Record<Role, number> = { viewer: 1, member: 2, admin: 3, owner: 4 }
 
 /**
- * The one permission check, asked by every route: may `actor` do that to what account `ownerId` owns? Resolves to the
- * actor, now known to be somebody. Throws `unauthenticated`, `forbidden`, or `package_not_found` where `hidden`.
+ * The one permission check, called by every route: may `actor` do that to what account `ownerId` owns? Resolves to the
+ * authenticated actor. Throws `unauthenticated`, `forbidden`, or `package_not_found` if `hidden`.
  *
- * Users own what is theirs; for organisations the role decides. Operators have no way around it. Give it the transaction
- * of the write that it permits: a membership that was taken away counts, and one that holds cannot go before the write is
- * done.
+ * Users own what is theirs; for organizations the role decides. Operators can't bypass it. Pass the transaction of the
+ * write that it permits: a removed membership takes effect at once, and a valid one cannot be removed before the write
+ * is done.
  */
 export async function authorise(
   query: Queries,
@@ -51,7 +51,7 @@ export async function authorise(
   return actor
 }
 
-/** For what concerns nobody but the actor: somebody known, with that scope. */
+/** For resources of the actor alone: requires an authenticated actor with that scope. */
 export function requireActor(actor: Actor | null, scope: Scope): Actor {
   if (actor === null) throw unauthenticated()
   requireScope(actor, scope)
@@ -98,7 +98,7 @@ export function packageNotFound(name: string): AgentGymError {
 export const scopes = tokenScopeSchema.options
 export type Scope = TokenScope
 
-/** Whoever makes a request: known by session cookie or by token. */
+/** The authenticated caller: by session cookie or by token. */
 export type Actor = {
   accountId: string
   username: string
@@ -110,16 +110,16 @@ export type Actor = {
 }
 
 /**
- * The one question every route asks (implemented in auth): may this actor do that to the scope `owner` (account id)?
- * `read` of a private package needs membership (viewer up), `publish` member, `manage` admin, `own` owner; and the scope of
- * the token. Denials throw AgentGymError: `unauthenticated` (401) without an actor, `forbidden` (403) otherwise, or
- * `package_not_found` (404) where the very existence is private.
+ * The one permission check that every route makes (implemented in auth): may this actor do that to the scope `owner`
+ * (account ID)? `read` of a private package needs membership (viewer up), `publish` member, `manage` admin, `own`
+ * owner; and the scope of the token. Denials throw AgentGymError: `unauthenticated` (401) without an actor, `forbidden`
+ * (403) otherwise, or `package_not_found` (404) if the very existence is private.
  */
 export type Permission = 'read' | 'publish' | 'manage' | 'own'
 
 /**
- * Whether somebody who was known when a long request began still is: the account not disabled, the token neither revoked
- * nor expired. A session that has ended is not noticed.
+ * Whether the caller of a long request is still authenticated: the account not disabled, the token neither revoked nor
+ * expired. The end of a session is not noticed.
  */
 export async function actorHolds(query: Queries, { accountId, tokenId }: Actor): Promise<boolean> {
   const row = await query

@@ -1,10 +1,7 @@
 import type { Queries } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
 
-/**
- * Null for those who are no member. `hold` keeps the membership as it is until the transaction ends: whoever wants to
- * take it away waits.
- */
+/** Null if not a member. `hold` locks the membership until the transaction ends: removing it waits. */
 export async function roleIn(
   query: Queries,
   organisationId: string,

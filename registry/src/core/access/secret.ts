@@ -23,8 +23,8 @@ export function isSecret(prefix: SecretPrefix, text: string): boolean {
 }
 
 /**
- * SHA-256 in hex: what the database holds of a secret. A fast hash suffices, as nobody can guess 160 random bits; and
- * looking up by hash leaves no comparison of secrets whose time could tell something.
+ * SHA-256 in hex: what the database stores of a secret. A fast hash suffices, because 160 random bits can't be guessed;
+ * and a lookup by hash compares no secrets, so its timing reveals nothing.
  */
 export function hashSecret(text: string): string {
   return createHash('sha256').update(text).digest('hex')

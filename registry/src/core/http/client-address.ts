@@ -3,9 +3,9 @@ import type { Context } from 'hono'
 import type { Env } from './env.ts'
 
 /**
- * The address of whoever sent a request. Each proxy appends the address that it saw to `X-Forwarded-For`, so with `n`
- * trusted ones the entry that the outermost of them wrote is the n-th from the right; everything further left is what
- * the client claims, and is not believed.
+ * The address of the client. Each proxy appends the address that it saw to `X-Forwarded-For`, so with `n` trusted
+ * proxies the entry that the outermost of them wrote is the n-th from the right. Everything further left is the
+ * client's own claim, and is not trusted.
  */
 export function clientAddress(socketAddress: string, forwardedFor: string | undefined, trustedProxies: number): string {
   const hops = trustedProxies === 0 ? [] : (forwardedFor ?? '').split(',').map((hop) => hop.trim())
@@ -21,9 +21,9 @@ function plain(address: string): string {
 const passedOn = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via']
 
 /**
- * Whether a request comes from this machine. That is the connection itself, asked for by a local name and passed on by
- * nobody: a proxy on this machine connects from it too, for all the world, and a page in a browser on it may be led here
- * under a name of its own.
+ * Whether a request comes from this machine: the connection is local, uses a local name, and was not forwarded. The
+ * connection alone is not enough: a proxy on this machine connects from it for remote clients, and a web page in a
+ * local browser may be directed here under a name of its own.
  */
 export function isLocalRequest(c: Context<Env>): boolean {
   if (passedOn.some((header) => c.req.header(header) !== undefined)) return false
@@ -33,8 +33,8 @@ export function isLocalRequest(c: Context<Env>): boolean {
 }
 
 /**
- * What to count requests of one client by: the address itself, but of IPv6 the /64, for whoever has one address there
- * has 2^64 of them.
+ * The key for counting one client's requests: the address itself, but for IPv6 the /64, because a client with one
+ * address there has 2^64 of them.
  */
 export function clientNetwork(ip: string): string {
   if (!isIPv6(ip)) return ip

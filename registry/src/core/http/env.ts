@@ -12,11 +12,11 @@ export type Env = {
     siteCall?: SiteCall
   }
   Variables: {
-    /** Whoever makes the request; null for those who are not known. */
+    /** The caller; null if anonymous. */
     actor: Actor | null
-    /** Address of the client, as the trusted proxies tell it. */
+    /** Address of the client, as the trusted proxies report it. */
     ip: string
-    /** Stands in the log, in the header `x-request-id` and in the error of a bug. */
+    /** Appears in the log, in the header `x-request-id` and in the error of a bug. */
     requestId: string
     /** W3C trace context of the request's span; absent where nothing is traced. See `currentTraceparent`. */
     traceparent?: string
@@ -67,8 +67,8 @@ export type RouteRules = {
  */
 export type Access = 'anyone' | 'account' | Scope | { operator: Scope }
 
-/** Where an answer's JSON waits for the site that asked. */
+/** Holds an answer's JSON for the site that requested it. */
 export type HandedOver = { text?: string }
 
-/** What the API hears about a request that the site makes for a visitor; nobody outside can say such a thing. */
+/** What the site passes to the API with a request for a visitor. Clients can't set it. */
 export type SiteCall = { ip: string; requestId: string; traceparent?: string; handedOver: HandedOver }

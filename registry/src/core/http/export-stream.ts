@@ -1,7 +1,7 @@
 /** Small pieces cost a crossing into the socket each. */
 const CHUNK_BYTES = 64 * 1024
 
-/** The pieces as the body of an answer, made while they are read. Whoever stops reading ends what makes them. */
+/** Streams the pieces as a response body, produced as they are read. When the reader stops, so does the producer. */
 export function exportStream(pieces: AsyncGenerator<string | Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

@@ -9,7 +9,7 @@ export const leasedFile = {
   'application/octet-stream': { schema: z.any().openapi({ type: 'string', format: 'binary' }) },
 }
 
-/** Sends a stored object to the worker whose lease lets it read it: kept by nobody in between. */
+/** Sends a stored object to the worker whose lease covers it. Proxies must not cache it. */
 export function sendLeased(c: Context<Env>, { body, size }: { body: Readable; size: number }) {
   return c.body(webStream(body), 200, {
     'content-type': 'application/octet-stream',

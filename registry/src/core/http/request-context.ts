@@ -20,9 +20,9 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
     c.set('rules', rulesOf(c) ?? defaultRules)
     await next()
     c.res.headers.set('x-request-id', c.get('requestId'))
-    // Refused before all of its body was there: nobody reads the rest, so the connection is of no further use.
+    // Refused before the whole body arrived. The rest is not read, so the connection can't be reused.
     if (c.res.status >= 400 && c.env?.incoming?.complete === false) c.res.headers.set('connection', 'close')
-    // What the site asked on the way to a page: the page has its own line.
+    // A request by the site while it renders a page: the page has its own log line.
     if (isUnlogged(c.get('rules'), c.res.status) || (siteCall !== undefined && c.res.status < 500)) return
     log.info('request', {
       request_id: c.get('requestId'),
@@ -104,8 +104,8 @@ function isId(text: string | undefined): text is string {
 }
 
 /**
- * W3C `traceparent` of the request under way, to be stored with what it asks for, so that whoever does that work goes on
- * with the same trace. Null where nothing is traced.
+ * W3C `traceparent` of the current request, to be stored with the work it queues, so that the worker continues the same
+ * trace. Null if tracing is off.
  */
 export function currentTraceparent(c: Context<Env>): string | null {
   return c.get('traceparent') ?? null
@@ -149,7 +149,7 @@ export function securityHeaders({ secure }: Pick<ServerConfig, 'secure'>): Middl
     const isPage = headers.get('content-type')?.startsWith('text/html') ?? false
     if (!headers.has('content-security-policy'))
       headers.set('content-security-policy', isPage ? pagePolicy : dataPolicy)
-    // Answers depend on who asks: nobody keeps them unless the route says so.
+    // Answers depend on the caller: they are not cached unless the route allows it.
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
   }
 }

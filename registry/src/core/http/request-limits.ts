@@ -19,7 +19,7 @@ function bodyLimitOf({ bodyLimit = defaultBodyLimit }: RouteRules, config: Limit
   return typeof bodyLimit === 'function' ? bodyLimit(config) : bodyLimit
 }
 
-/** Refuses a body that is too large before it is read; one that does not tell its length is counted as it comes. */
+/** Refuses a body that is too large before it is read; a body without a stated length is counted as it arrives. */
 export function limitBodies(limits: Limits): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return next()

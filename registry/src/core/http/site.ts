@@ -25,11 +25,11 @@ type SiteHost = {
 export type Visitor = {
   /** What routes see: `@scope%2fname` is `@scope/name`. */
   path: string
-  /** Stands in the log. */
+  /** Shown in the log. */
   requestId: string
   /** Calls the API of this process, without a socket, as this client and within this request's trace. */
   callApi(request: Request): Promise<Response>
-  /** Tells which pattern answers, for log and metrics. */
+  /** The pattern that matches a path, for log and metrics. */
   routed(pattern: string): void
 }
 
@@ -66,8 +66,8 @@ export function siteHost({ config, log }: Services): SiteHost {
 }
 
 /**
- * Answers the site's paths, before anything looks at who asks: a form of the site is no call of the API, and the site
- * finds out by calling it.
+ * Answers the site's paths before authentication: the site's forms are not API calls, and the site learns who the
+ * caller is by calling the API.
  */
 export function mountSite(site: Site, app: Hono<Env>): MiddlewareHandler<Env> {
   const callApp: CallApp = (request, bindings) => app.fetch(request, bindings)

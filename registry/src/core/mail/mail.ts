@@ -8,7 +8,7 @@ import type { Log, Mail } from '../services.ts'
 type MailConfig = {
   /** `file`, `console` or an address such as `smtps://user:password@mail.example.org`. */
   transport: string
-  /** Sender, as it stands in the header From. */
+  /** Sender, as in the From header. */
   from: string
   /** Where `file` puts messages. */
   folder: string
@@ -29,8 +29,8 @@ export function openMail({ transport, from, folder, log }: MailConfig): Mail {
 }
 
 /**
- * Mail for trying things out: into the log, links and all. The only place where a secret is written on purpose, so it has
- * to be asked for.
+ * Mail for trying things out: writes messages to the log, including links. This is the only place that writes a secret
+ * on purpose, so it is opt-in.
  */
 function consoleMail(log: Log): Mail {
   return {

@@ -19,7 +19,7 @@ import type { RequestTracer, TracingSettings } from './tracing.ts'
 
 /** How long the process waits at its end for a collector to take the last spans. */
 const CLOSE_MS = 5_000
-/** A collector that is away is told of once in so long. */
+/** How often to report an unreachable collector. */
 const TELL_EVERY_MS = 60_000
 
 /** Traces of this process by OTLP over HTTP (protobuf). What else OTEL_… variables set, the library reads itself. */

@@ -64,7 +64,9 @@ export function createProcessMetrics(): ProcessMetrics {
 /** What one process counts, as data that can go to another one: a metric each, with its samples. */
 export type ProcessFigures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-/** What the processes that share a port count, and how many of them said so just now: the others' figures are older. */
+/**
+ * The metrics of the processes that share a port, and how many of them answered just now: the other values are older.
+ */
 export type GroupFigures = { figures: ProcessFigures[]; answered: number }
 
 type Sample = ProcessFigures[number]['values'][number] & { metricName?: string }
@@ -78,7 +80,7 @@ export async function readFigures(registries: Registry[]): Promise<ProcessFigure
   return (await Promise.all(registries.map((registry) => registry.getMetricsAsJSON()))).flat()
 }
 
-/** The figures of several processes as one process would give them: most are added up, see `aggregator` of each metric. */
+/** The metrics of several processes as those of one: most are summed, see `aggregator` of each metric. */
 export function groupRegistries({ figures, answered }: GroupFigures): Registry[] {
   const scraped = new Registry()
   new Gauge({
@@ -96,7 +98,7 @@ export async function exposition(registries: Registry[]): Promise<string> {
   return texts.join('').replaceAll(/ Nan$/gm, ' NaN')
 }
 
-/** What is left of a process that does not answer: what it has counted stays counted, how things stand there is unknown. */
+/** What remains of a process that does not answer: its counters stay, its gauges are unknown. */
 export function countsOf(figures: ProcessFigures): ProcessFigures {
   return figures.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
 }
@@ -160,7 +162,10 @@ function nodeMetrics(): Registry {
   return ofNode
 }
 
-/** Processes of one machine that serve one port together, as one of them sees it. Whoever starts them provides it. */
+/**
+ * Processes of one machine that serve one port together, as one of them sees it. Provided by the process that starts
+ * them.
+ */
 export type ProcessGroup = {
   /** Which one this is, from 1 on: lines of the log say so. */
   process: number

@@ -121,7 +121,7 @@ export class JobQueue {
     return rows.length === 0 ? undefined : { leasedMs: rows[0].leased_ms }
   }
 
-  /** Locks a job's row, whoever has it. Undefined where the subject has no job, or had one long ago. */
+  /** Locks a job's row, even if a worker has it. Undefined if the subject has no job, or had one long ago. */
   async lock(query: Transaction<Schema>, kind: JobKind, id: string): Promise<OpenJobState | 'over' | undefined> {
     const { rows } = await sql<{ state: string }>`
       select state from jobs where kind = ${kind} and id = ${id} for update`.execute(query)

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { describe } from '../http/answer-error.ts'
 import type { Log, Services } from '../services.ts'
 
-/** Work that nobody asks for: by one replica at a time, however many run. Must bear being cut off and done twice. */
+/** Background work that one replica does at a time, however many run. Must tolerate being interrupted and repeated. */
 export type ScheduledTask = {
   /** Stable: replicas of different versions agree by it. */
   name: string
@@ -14,9 +14,9 @@ export type ScheduledTask = {
 }
 
 /**
- * Does each task when it is due, until the signal aborts; resolves when nothing runs any more. The database says when
- * that is and who does it: whoever moves the task's row on has it, so a task is neither done by two replicas at once
- * nor more often for there being many, and one that died holds nothing up.
+ * Runs each task when it is due, until the signal aborts; resolves when no task is running. The database decides when
+ * and where: the replica that updates the task's row runs it. So two replicas never run a task at once, more replicas
+ * do not run it more often, and a replica that died blocks nothing.
  */
 export function startScheduledTasks(
   { database, log }: Services,
@@ -64,8 +64,8 @@ async function pause(aboutMs: number, signal: AbortSignal): Promise<void> {
 const running = new Set<Promise<void>>()
 
 /**
- * Starts what nobody waits for. Where a request must not tell by its time whether there was anything to do, such as
- * sending a mail to an account that may not exist, all of it happens after the answer.
+ * Starts work without waiting for it. If a request's timing must not reveal whether there was anything to do, such as
+ * mailing an account that may not exist, all of it happens after the answer.
  */
 export function inBackground(log: Log, what: string, work: () => Promise<void>): void {
   const task = work()

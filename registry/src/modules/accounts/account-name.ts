@@ -16,7 +16,7 @@ const ofOperators = [
   'staff',
   'support',
 ]
-/** Mean something else: to addresses of this site, to npm, to JavaScript, or to whoever reads them. */
+/** Names with another meaning: to addresses of this site, to npm, to JavaScript, or to readers. */
 const ofNobody = [
   ...['about', 'account', 'accounts', 'agents', 'api', 'assets', 'auth', 'blog', 'browse', 'device', 'docs', 'healthz'],
   ...[
@@ -53,7 +53,7 @@ export function checkUsername(username: string, { operator }: { operator: boolea
   return username
 }
 
-/** The name that a text means in any casing; null where no account can have it, so that nobody needs to look. */
+/** The canonical casing of a name; null if no account can have it, which saves the lookup. */
 export function findableUsername(text: string): string | null {
   const username = text.toLowerCase()
   return username.length <= maxLength && pattern.test(username) ? username : null
@@ -69,8 +69,8 @@ function nameInvalid(username: string, why: string): AgentGymError {
 }
 
 /**
- * What look-alike names share, after PyPI's `ultranormalize_name`: lower case, without `.`, `_` and `-`; l and i as 1, o as
- * 0. Two names with one canonical form cannot stand beside each other: the database holds it unique.
+ * The form that look-alike names share, after PyPI's `ultranormalize_name`: lower case, without `.`, `_` and `-`; l and
+ * i as 1, o as 0. A unique constraint in the database allows one name per canonical form.
  */
 export function canonicalName(text: string): string {
   return text.toLowerCase().replace(/[._-]/g, '').replace(/[li]/g, '1').replace(/o/g, '0')

@@ -79,7 +79,7 @@ const verificationMailRoute = defineRoute({
   },
 })
 
-/** The account of whoever asks, and how one gets it. */
+/** Sign-up, and the caller's own account. */
 function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
   const { database } = services
   const routes = createRoutes()

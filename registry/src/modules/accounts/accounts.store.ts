@@ -16,7 +16,7 @@ type NewAccount = {
   operator?: boolean
 }
 
-/** Throws `name_taken` for a name or a look-alike that somebody has, `email_taken` for an address. */
+/** Throws `name_taken` if the name or a look-alike is taken, `email_taken` if the address is. */
 export async function insertAccount(query: Transaction<Schema>, account: NewAccount): Promise<Account> {
   const email = account.email?.toLowerCase() ?? null
   const canonical = canonicalName(account.username)
@@ -104,8 +104,8 @@ export async function requireAccount(
 }
 
 /**
- * The account that a request is for: whoever asks, or the one of that name, of which it is not said whether they may act for
- * it. `hint` says what else to do. Throws `account_not_found`.
+ * The account that a request is for: the caller's own, or the named one. Does not check whether the caller may act for
+ * it. `hint` suggests an alternative. Throws `account_not_found`.
  */
 export async function accountAskedFor(
   query: Queries,

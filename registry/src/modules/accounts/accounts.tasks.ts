@@ -3,10 +3,10 @@ import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.t
 import type { Services } from '../../core/services.ts'
 import { luciaSessions } from './sessions.ts'
 
-/** Longer than any window, and than anybody asks about a code or a link that is over. */
+/** Longer than any rate limit window, and than an expired code or link can matter to a user. */
 const keptFor = sql<Date>`now() - interval '2 days'`
 
-/** Takes away what is over. Correctness does not hang on it: everything that expires is asked for its date when used. */
+/** Deletes expired rows. Correctness does not depend on it: expiry dates are checked on use. */
 export function accountTasks({ database, config }: Services): ScheduledTask[] {
   const { query } = database
   return [

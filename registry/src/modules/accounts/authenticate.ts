@@ -9,7 +9,7 @@ import { findToken, touchToken } from './tokens.store.ts'
 
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** The worker that a server runs beside itself: no account stands behind it, and jobs are all that it may touch. */
+/** The worker that a server runs in its own process. It has no account and can access jobs only. */
 const embeddedWorker: Actor = {
   accountId: nobody,
   username: '(embedded worker)',
@@ -21,9 +21,9 @@ const embeddedWorker: Actor = {
 }
 
 /**
- * Finds out who makes a request: `Authorization: Bearer agt_…`, or else the session cookie. Sets `actor`, null for
- * nobody. A token that does not hold is an error (`unauthenticated`), also where nobody needs to be known: silently
- * answering as to a stranger would hide why. A cookie that does not hold is nobody.
+ * Identifies the caller by `Authorization: Bearer agt_…`, or else by the session cookie. Sets `actor`; null if
+ * anonymous. An invalid token is an error (`unauthenticated`) even on public routes: an anonymous answer would hide the
+ * cause. An invalid cookie counts as anonymous.
  */
 export function authenticate({ database, config }: Services): MiddlewareHandler<Env> {
   const sessions = luciaSessions(database.query, config)
@@ -84,8 +84,8 @@ function isOperatorByConfig({ operator }: ServerConfig, username: string): boole
 const impliesView: readonly Scope[] = ['training:start', 'training:cancel', 'training:evaluate', 'data:export']
 
 /**
- * What these scopes let somebody do: who may manage packages may publish them, and who may publish may read; who may do
- * anything with runs may see them. Workers are the operators' own; who is no longer one leaves no worker behind.
+ * What these scopes permit: managing packages includes publishing, and publishing includes reading; any other scope on
+ * runs includes viewing them. The worker scope is for operators only: it ends when they no longer are.
  */
 function holdable(granted: readonly Scope[], { operator }: { operator: boolean }): ReadonlySet<Scope> {
   const all = new Set(granted)

@@ -115,7 +115,7 @@ export async function findPendingCode(query: Queries, typed: string): Promise<De
     .executeTakeFirst()
 }
 
-/** Decides a pending code, once. False where somebody was faster or it expired meanwhile. */
+/** Decides a pending code, once. False if it was decided already or has expired. */
 async function decideCode(
   query: Queries,
   hash: string,

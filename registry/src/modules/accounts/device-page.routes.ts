@@ -139,7 +139,7 @@ ${failed(failure)}
   )
 }
 
-/** Asks who is there, before anything about the code is told. */
+/** Requires a login before anything about the code is shown. */
 function logInPage(
   form: { userCode: string; username: string; formToken: string; providers: string[] } & Failure,
 ): Html {
@@ -162,7 +162,7 @@ ${form.providers.map((provider) => html`<p><a href="/v1/oauth/${provider}?return
 }
 const titles: Record<string, string> = { github: 'GitHub', google: 'Google' }
 
-/** Asks for the decision. Shows the code again: whoever was sent a link by somebody else must be able to notice. */
+/** Shows the code again with the decision, so that users who were sent a link by an attacker can notice. */
 function approvePage(code: {
   userCode: string
   name: string

@@ -16,7 +16,7 @@ import { luciaSessions } from './sessions.ts'
 import { revokeAllTokens } from './tokens.store.ts'
 
 const window = { windowSeconds: 15 * 60 }
-/** Failures. Per network, so that nobody can lock another out of their account from afar with a handful of guesses. */
+/** Failed attempts. Counted per network, so that a remote attacker can't lock a user out with a handful of guesses. */
 const perAccountAndNetwork: RateLimit = { limit: 10, ...window }
 const perAccount: RateLimit = { limit: 100, ...window }
 const perNetwork: RateLimit = { limit: 60, ...window }
@@ -75,7 +75,8 @@ export async function logIn(services: Services, request: LogIn): Promise<{ accou
 }
 
 function limitsOf({ username, ip }: LogIn): [key: string, limit: RateLimit][] {
-  // What nobody can be called has one count: it never succeeds, and may hold what no database takes.
+  // All impossible names share one counter: they never succeed, and may contain characters that the database can't
+  // store.
   const name = findableUsername(username) ?? '?'
   const network = clientNetwork(ip)
   return [
@@ -89,7 +90,9 @@ function limitsOf({ username, ip }: LogIn): [key: string, limit: RateLimit][] {
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const maxPasswordLength = 200
 
-/** Of a random password that nobody knows: what an unknown user's password is compared with, so that it takes as long. */
+/**
+ * Hash of a random, unknown password. An unknown user's password is compared with it, so that both cases take as long.
+ */
 const dummyHash = '$argon2id$v=19$m=19456,t=2,p=1$0wiPlofgPCQoV0BTgTPBXA$ravyiAIk9y4mmF9Lq7B7UqQWyvhvJWg/KjxOjK/1Hwg'
 
 /** Each hash takes 19 MiB and a core: this many at once, as many waiting, and the rest is sent away. */
@@ -116,7 +119,7 @@ export async function verifyPassword(stored: string | null, password: string): P
 async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   if (free === 0) {
     if (waiting.length >= waitingMost) throw rateLimited(1)
-    // Whoever finishes hands its place on, so `free` stays as it is.
+    // A finished task passes its slot to the next, so `free` does not change.
     await new Promise<void>((resolve) => waiting.push(resolve))
   } else free -= 1
   try {
@@ -131,9 +134,8 @@ async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
 const guesses = { limit: 10, windowSeconds: 15 * 60 }
 
 /**
- * Changes a password that is known. Every session ends; whoever came with one gets the cookie of a new one. Tokens stay:
- * each has its own secret.
- * Throws `credentials_invalid`, `rate_limited`.
+ * Changes a known password. Ends every session; a caller with a session gets the cookie of a new one. Tokens stay
+ * valid: each has its own secret. Throws `credentials_invalid`, `rate_limited`.
  */
 export async function changePassword(
   services: Services,
@@ -154,9 +156,9 @@ export async function changePassword(
 }
 
 /**
- * Sets a password by a mailed link, which proves the address as well. If it was not confirmed before, somebody else may
- * have opened the account in its owner's name: then tokens and links to other providers go with the sessions.
- * Throws `link_invalid`, `rate_limited`.
+ * Sets a password by a mailed link, which also proves the address. If the address was not confirmed before, another
+ * person may have opened the account in its owner's name, so tokens and links to other providers are removed along with
+ * the sessions. Throws `link_invalid`, `rate_limited`.
  */
 export async function resetPassword(
   services: Services,
@@ -168,7 +170,7 @@ export async function resetPassword(
   await database.transaction(async (query) => {
     const { accountId, email } = await useMailToken(query, 'reset', token)
     const account = await findAccountById(query, accountId)
-    // The address has moved to somebody else since.
+    // The address now belongs to another account.
     if (account === undefined || account.email !== email || account.disabled_at !== null)
       throw new AgentGymError({ code: 'link_invalid', message: 'This link is for an address that has changed.' })
     if (account.email_verified_at === null) {

@@ -75,7 +75,7 @@ export function mailLinkRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(requestResetRoute, async (c) => {
     const email = c.req.valid('json').email.toLowerCase()
     await limitRate(database, `request-reset:${clientNetwork(c.get('ip'))}`, { limit: 30, windowSeconds: 3_600 })
-    // Also for addresses that nobody has, or the limit would tell.
+    // Counts unknown addresses too, or the limit would reveal which addresses have accounts.
     await limitRate(database, `request-reset:${email}`, { limit: 5, windowSeconds: 3_600 })
     sendPasswordReset(services, email, c.get('ip'))
     return c.body(null, 202)

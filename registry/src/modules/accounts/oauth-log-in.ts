@@ -18,9 +18,9 @@ import {
 import { luciaSessions } from './sessions.ts'
 
 /**
- * Logs in whoever another provider vouches for; `cookie` is a new session's. An identity belongs to the account that it
- * was linked to. One seen for the first time is linked to the account with the same address if both sides have verified
- * it, and gets an account of its own otherwise. Throws `oauth_failed`.
+ * Logs in a user by their identity at another provider; `cookie` is the new session's. An identity belongs to the
+ * account that it was linked to. A new identity is linked to the account with the same address if both sides have
+ * verified it, and gets an account of its own otherwise. Throws `oauth_failed`.
  */
 export async function logInByOauth(
   { database, config }: Services,
@@ -70,8 +70,8 @@ async function linkOrSignUp(
     return holder
   }
   if (holder !== undefined) {
-    // Somebody signed up with an address that they never confirmed: no claim against its owner, and no way into an
-    // account that somebody else knows the password of.
+    // An account exists for this address but never confirmed it. It has no claim against the owner of the address, and
+    // must not be linked: the person who signed up knows its password.
     await updateAccount(query, holder.id, { email: null })
     await audit(query, holder, 'email.withdraw', ip, provider)
   }
@@ -152,7 +152,7 @@ export async function unlinkAll(query: Queries, accountId: string): Promise<void
   await query.deleteFrom('oauth_identities').where('account_id', '=', accountId).execute()
 }
 
-/** Who somebody is to another provider. */
+/** A user's identity at another provider. */
 export type Identity = {
   /** The provider's own id: names and addresses there change hands. */
   subject: string
@@ -164,7 +164,7 @@ export type Identity = {
 
 export type OauthProvider = {
   authorisationUrl(request: { state: string; codeVerifier: string }): URL
-  /** Turns a code into who it stands for; fails where the provider does not know it. */
+  /** Exchanges a code for the user's identity; fails if the provider does not know the code. */
   identify(code: string, codeVerifier: string): Promise<Identity>
 }
 

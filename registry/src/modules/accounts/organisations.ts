@@ -100,8 +100,8 @@ async function keepAnOwner(query: Transaction<Schema>, organisation: Account): P
 export type Party = { id: string; username: string }
 
 /**
- * The account that something is for: whoever asks, or an organisation in which their role allows it. Give it the transaction
- * of the write. Throws `unauthenticated`, `account_not_found`, `forbidden`.
+ * The account that a request acts for: the caller's own, or an organization in which the caller's role allows it. Pass
+ * the transaction of the write. Throws `unauthenticated`, `account_not_found`, `forbidden`.
  */
 export async function findParty(
   query: Queries,
@@ -116,7 +116,7 @@ export async function findParty(
   return found
 }
 
-/** The accounts in which somebody has at least that role: their own, and organisations. */
+/** The accounts in which a user has at least that role: their own, and organizations. */
 export async function accountsWithRole(query: Queries, { accountId }: Actor, weakest: Role): Promise<string[]> {
   const rows = await query
     .selectFrom('memberships')

@@ -15,7 +15,7 @@ export type SessionUser = UserAttributes & { id: string }
 
 /** Sessions of browsers. Every `cookie` is the value of a Set-Cookie header. */
 export type Sessions = {
-  /** A new session under a new id: never the one that the browser came with, which somebody may have planted. */
+  /** Starts a session under a new ID. The ID that the browser sent is never reused: an attacker may have planted it. */
   create(userId: string): Promise<{ cookie: string }>
   /** Whose session the Cookie header names, or null; `cookie` is set once its expiry has been put off. */
   read(cookieHeader: string): Promise<{ user: SessionUser; cookie: string | null } | null>
@@ -100,7 +100,7 @@ function sessionsOf(query: Queries, userId: string) {
     .execute()
 }
 
-/** What is stored is told to nobody, not even as the hash that it is. */
+/** The API never returns the stored ID, not even though it is only a hash. */
 function listedId(storedId: string): string {
   return hashSecret(`listed ${storedId}`).slice(0, 32)
 }

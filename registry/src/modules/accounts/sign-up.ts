@@ -80,8 +80,8 @@ export function sendVerification({ database, mail, config, log }: Services, acco
 }
 
 /**
- * Mails a link that sets a new password, if any account has the address. Whoever asks learns nothing of that, neither by
- * the answer nor by its time: everything happens after it.
+ * Mails a link that sets a new password, if an account has the address. Neither the response nor its timing reveals
+ * whether one does: all the work happens after the response.
  */
 export function sendPasswordReset({ database, mail, config, log }: Services, address: string, ip: string): void {
   inBackground(log, 'sending a password reset', async () => {

@@ -85,7 +85,7 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
   routes.openapi(revokeTokenRoute, async (c) => {
     const actor = c.get('actor')
     const { id } = c.req.valid('param')
-    // Whoever holds a token may always throw it away, as `agentgym logout` does.
+    // A token may always revoke itself, as `agentgym logout` does.
     const { accountId } = actor?.tokenId === id ? actor : requireActor(actor, 'account:manage')
     await database.transaction(async (query) => {
       if (!(await revokeToken(query, accountId, id)))

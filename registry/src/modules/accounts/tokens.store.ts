@@ -15,7 +15,7 @@ export type StoredToken = {
   created_at: Date
 }
 
-/** What tells tokens apart in a list: `agt_` and eight of 27 digits, which leaves 112 bits unknown. */
+/** Identifies a token in a list: `agt_` and eight of 27 digits, which leaves 112 bits unknown. */
 const shownDigits = 12
 
 /** Makes a token; `token` is never to be had again. */
@@ -100,8 +100,8 @@ function knownScopes(stored: string[]): Scope[] {
 }
 
 /**
- * Whoever was given a token with a limit can neither raise a limit nor make a token without one. Throws `forbidden` where the
- * token that asks has a spend cap.
+ * A token with a spend cap can neither raise a limit nor create a token without one. Throws `forbidden` if the caller's
+ * token has a spend cap.
  */
 export async function requireUncapped(query: Queries, { tokenId }: Pick<Actor, 'tokenId'>): Promise<void> {
   if (tokenId === null) return
@@ -114,10 +114,10 @@ export async function requireUncapped(query: Queries, { tokenId }: Pick<Actor, '
   })
 }
 
-/** How long a token holds where nobody says. */
+/** Default lifetime of a token. */
 export const defaultTokenDays = 90
 
-/** Nobody hands out what they do not have; workers are the operators' business. */
+/** Tokens can't grant more than their creator has. Only operators may create worker tokens. */
 export function requireGrantable(actor: Actor, wanted: readonly Scope[]): void {
   if (wanted.includes('worker') && !actor.operator)
     throw new AgentGymError({

@@ -24,8 +24,8 @@ import { describeOffer, makeOffer, pricesAt, termsAt } from '../prices/index.ts'
 import { describePage, type PageRow, packagePage, pageRow, selectPage } from './package-page.ts'
 
 /**
- * What the first page of a package shows, in one answer: the page, the offer of what it names as latest, and that version with
- * its episode. The same as those four would be asked for one by one. Throws `package_not_found`.
+ * Everything that a package's main page shows, in one answer: the page, the offer of its latest version, and that
+ * version with its episode. Equal to what four separate requests would return. Throws `package_not_found`.
  */
 export async function packageView(services: PackageServices, actor: Actor | null, asked: string): Promise<PackageView> {
   const name = findablePackageName(asked)
@@ -164,7 +164,7 @@ const someName = '@scope/name'
 /** Making the text of the statement takes longer than its answer: it is made once. */
 let statement: CompiledQuery<ViewRow> | undefined
 
-/** All that the first page of a package is made of but what depends on who asks, in one round trip. */
+/** Everything on a package's main page that does not depend on the caller, in one round trip. */
 async function findView(query: Queries, name: string): Promise<ViewRow | undefined> {
   statement ??= selectView(query).where('packages.name', '=', someName).compile()
   const parameters = statement.parameters.map((given) => (given === someName ? name : given))

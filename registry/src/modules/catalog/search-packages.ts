@@ -167,10 +167,10 @@ function hitKey(sort: PackageSearch['sort'], words: SearchQuery): RawBuilder<num
 export type PackageSearch = Omit<SearchRequest, 'q' | 'cursor'> & { words: SearchQuery | null; after: PageEnd | null }
 
 /**
- * The one row of `words`, which `matches` and `relevance` look into: the words as English has them (without such as "the",
- * which no text needs to hold) and as they are, and what to look up. That is looked up once where English leaves it as it
- * is: beginnings of common words stand in long lists of the index. Materialized: a generic
- * plan would compute it again for every row.
+ * The one row of `words`, which `matches` and `relevance` read: the words stemmed as English (without stop words such
+ * as "the", which no text needs to contain), the words as they are, and the query. A word that English leaves unchanged
+ * is looked up once: prefixes of common words have long lists in the index. Materialized: a generic plan would compute
+ * it again for every row.
  */
 function searchedFor({ tsquery }: SearchQuery): RawBuilder<unknown> {
   return sql`words as materialized (
@@ -193,10 +193,10 @@ function filters({ kind, category, difficulty, algorithm, price }: PackageSearch
 }
 
 /**
- * Where the words stand (ts_rank: names, then titles and keywords, then summaries), before all a package of that very
- * name; among those alike, what is used and good. That share is smaller than the step from one place to the next, so no
- * download makes up for words. READMEs find but do not rank: repeating a word there gains nothing. An integer, so that a
- * page's end is exactly what it was.
+ * Ranks by where the words appear (ts_rank: names, then titles and keywords, then summaries), with an exact name match
+ * first; ties are broken by use and quality. Their share is smaller than the step from one rank to the next, so
+ * downloads never outweigh words. READMEs match but do not rank: repeating a word there gains nothing. An integer, so
+ * that page boundaries are exact.
  */
 function relevance({ name }: SearchQuery): RawBuilder<number> {
   const words = sql`ts_rank('{0, 0.2, 0.5, 1}', packages.search_rank, (select ranked from words))`

@@ -6,7 +6,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import type { EvaluationTable } from '../../core/database/training-schema.ts'
 import type { JobQueue } from '../../core/queue/job-queue.ts'
 
-/** Episodes of the run whose seed nobody knew. */
+/** Episodes of the run whose seeds were secret. */
 const heldOutEpisodes = 100
 
 /**
@@ -61,15 +61,15 @@ export type VerificationRow = {
 }
 
 /**
- * What came of running a version again: its latest verification; before there is any, that a worker is at it. Null where
- * nobody is to. Whoever asks for another run takes nothing away while it is under way.
+ * The result of verifying a version: its latest verification or, before the first, that a worker is running it. Null if
+ * the version is not to be verified. A new request does not hide the last result while it runs.
  */
 export async function describeVerification(query: Queries, versionId: string): Promise<Verification | null> {
   const { rows } = await latestVerification(sql`${versionId}::uuid`).execute(query)
   return verificationOf(rows[0])
 }
 
-/** Selects the row of it; none where nobody is to run the version. */
+/** Selects its row; none if the version is not to be verified. */
 export function latestVerification(versionId: RawBuilder<unknown>): RawBuilder<VerificationRow> {
   return sql<VerificationRow>`
     select (1000 * extract(epoch from evaluations.created_at))::bigint as begun_at,

@@ -144,8 +144,8 @@ async function takeCalls(services: HostingServices, loaded: string[]): Promise<L
 }
 
 /**
- * The oldest calls of one version, held by nobody else: of the one whose call is the oldest; while that has not waited for long,
- * rather of one that is loaded.
+ * The oldest unleased calls of one version: the version with the oldest call or, unless that has waited for long,
+ * preferably a version that is already loaded.
  */
 async function takeBatch(
   query: Transaction<Schema>,

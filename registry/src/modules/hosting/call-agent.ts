@@ -102,9 +102,9 @@ function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { actor: Act
 }
 
 /**
- * Admits a call, in one transaction: whoever may make it has a row that waits for a worker, and nobody has more than a trial
- * or a balance bears. A repetition finds the row that is there; what has failed may be tried again. Resolves to the version
- * that a new row waits for; null where it is a repetition.
+ * Admits a call, in one transaction: an authorized caller gets a row that waits for a worker, within what the trial or
+ * balance covers. A retry finds the existing row; a failed call may be retried. Resolves to the version that a new row
+ * waits for; null for a retry.
  *
  * Throws `package_not_found`, `version_not_found`, `version_not_published`, `version_yanked`, `package_taken_down`,
  * `request_invalid` for a scenario, `payment_required`, `trial_exhausted`, `insufficient_funds`, `spend_cap_exceeded`,

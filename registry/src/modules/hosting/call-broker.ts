@@ -107,7 +107,7 @@ export class CallBroker {
     this.#timer = undefined
   }
 
-  /** Where the database is slower than that, it is asked as often as it answers. */
+  /** Skipped while the previous poll is running, so a slow database is polled less often. */
   async #poll(): Promise<void> {
     if (this.#polling) return
     this.#polling = true
@@ -185,7 +185,7 @@ export type HostingTimes = {
   waitMs: number
   /** How long a worker has a batch before another may have it. */
   leaseMs: number
-  /** How often the database is asked what other processes have done. */
+  /** How often to poll the database for other processes' changes. */
   pollMs: number
 }
 

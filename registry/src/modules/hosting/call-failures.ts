@@ -109,11 +109,13 @@ export function agentUnavailable(called: Called, taken: boolean): AgentGymError 
   })
 }
 
-/** What the caller got wrong: told as the worker tells it. */
+/** The caller's mistake, as the worker reports it. */
 const callersFaults = new Set<ErrorReport['code']>(['observation_invalid', 'mask_invalid', 'no_legal_action'])
 const agentsFaults = /^(?:model|agent|manifest|scenario|package)_/
 
-/** What the caller is told of a worker's report. What is neither their fault nor the agent's is the worker's own. */
+/**
+ * What the caller sees of a worker's report. A failure that is neither the caller's nor the agent's is the worker's.
+ */
 export function failureOf(called: Called, report: ErrorReport): ErrorReport {
   if (callersFaults.has(report.code)) return report
   if (!agentsFaults.test(report.code) || report.code === 'agent_unavailable')

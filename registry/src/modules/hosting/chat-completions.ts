@@ -113,7 +113,7 @@ function toolOf(
   return { name, arguments: JSON.stringify(Object.hasOwn(action, name) ? action[name] : {}) }
 }
 
-/** The same as server-sent events: the answer in one piece, its end, its usage where it was asked for. */
+/** The same as server-sent events: the answer in one chunk, the end, and the usage if requested. */
 export function chatChunks(completion: ChatCompletion, { stream_options }: ChatRequest): string {
   const { usage, choices, ...head } = completion
   const [{ message, finish_reason }] = choices

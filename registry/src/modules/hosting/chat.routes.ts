@@ -54,7 +54,7 @@ const modelsRoute = defineRoute({
   },
 })
 
-/** The same calls for whoever speaks OpenAI's API. */
+/** The same calls for clients of OpenAI's API. */
 export function chatRoutes(services: HostingServices): OpenAPIHono<Env> {
   const { query } = services.database
   const routes = createRoutes()

@@ -17,7 +17,7 @@ import { answerCalls, leaseCalls, openLeasedAgent } from './answer-calls.ts'
 import { callAgent } from './call-agent.ts'
 import type { HostingServices } from './call-broker.ts'
 
-/** What a call may come to, however it is asked for. */
+/** Errors of a call, the same for every API. */
 export const callFailures = failures(
   ...(['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down', 'version_not_found'] as const),
   ...(['version_not_published', 'version_yanked', 'payment_required', 'trial_exhausted'] as const),

@@ -37,7 +37,9 @@ export async function insertCall(
   if (inserted === undefined) throw keyReused(call.id, 'came with another call before')
 }
 
-/** How a call stands: undefined while it is under way. Throws what it came to where it has failed; null where it is gone. */
+/**
+ * A call's result: undefined while it is pending, null if it no longer exists. Throws the call's error if it failed.
+ */
 export async function readAnswer(query: Kysely<Schema>, id: string): Promise<string | null | undefined> {
   const row = await query
     .selectFrom('hosted_calls')
@@ -60,14 +62,14 @@ export async function stillOpen(query: Kysely<Schema>, ids: string[]): Promise<S
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Takes back a call that nobody waits for, unless a worker has it. */
+/** Withdraws a call that has no waiter left, unless a worker has it. */
 export async function dropCall(query: Kysely<Schema>, id: string): Promise<void> {
   await query.deleteFrom('hosted_calls').where('id', '=', id).where('state', '=', 'waiting').execute()
 }
 
 /**
- * Ends calls that nobody has answered in time: that one, or all that nobody can be waiting for. A worker that answers later is
- * late, so nothing of them is counted.
+ * Ends calls that were not answered in time: the given one, or all that can have no waiter left. A later answer from a
+ * worker is too late, so nothing is charged.
  */
 export async function endUnanswered(query: Kysely<Schema>, which: { id: string } | 'expired'): Promise<void> {
   const { rows } = await sql<{ id: string; name: string; version: string; attempts: number }>`
@@ -87,7 +89,7 @@ export async function endUnanswered(query: Kysely<Schema>, which: { id: string }
   }
 }
 
-/** Answers are kept for an hour where they can be asked for again, else until they have been read. */
+/** Answers that can be requested again are kept for an hour, others until they have been read. */
 export async function forgetCalls(query: Kysely<Schema>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ id: string }>`

@@ -60,7 +60,10 @@ const releaseRoute = defineRoute({
   },
 })
 
-/** What every worker asks, whatever it does. Workers have no database and no keys: a token, and what a lease lets them read. */
+/**
+ * The endpoints that every worker calls. Workers have no database and no keys: only a token, and what a lease lets them
+ * read.
+ */
 export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database } = services

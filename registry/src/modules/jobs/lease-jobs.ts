@@ -5,8 +5,8 @@ import type { Services } from '../../core/services.ts'
 import { noteWorker } from './workers.store.ts'
 
 /**
- * The next job of one of `kinds`, leased to whoever asks; undefined where there is none. What takes seconds goes before what
- * takes hours: kinds in the order of the contract, whatever order they are asked in.
+ * Leases the next job of one of `kinds` to the caller; undefined if there is none. Jobs that take seconds come before
+ * jobs that take hours: kinds follow the order of the contract, not that of the request.
  */
 export async function leaseJob(
   services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,

@@ -66,9 +66,9 @@ type Failure = {
 }
 
 /**
- * An agent that was bought did not do again what it claims: in the transaction that records it, notes that its buyers get
- * their money back. Those who bought it knowing of an earlier failure have what they paid for: nobody buys, uses and is paid
- * back by asking for the same failure again. Resolves to whether anybody is owed.
+ * Records, in the transaction that stores the failed verification of an agent, that its buyers get a refund. Buyers who
+ * knew of an earlier failure get none: otherwise they could buy, use, and be refunded by requesting the same failure
+ * again. Resolves to whether any buyer is owed a refund.
  */
 export async function oweRefundsOfFailure(
   query: Transaction<Schema>,

@@ -32,8 +32,8 @@ import {
 type Reporting = { actor: Actor | null; ip: string; request: z.output<typeof createReportRequestSchema> }
 
 /**
- * Tells the operators of a package or of a review of it. Told again while it is undecided, it is the same report. Throws
- * `package_not_found`, `review_not_found`.
+ * Reports a package or one of its reviews to the operators. Repeating an undecided report returns the same report.
+ * Throws `package_not_found`, `review_not_found`.
  */
 export async function createReport(
   services: Services,

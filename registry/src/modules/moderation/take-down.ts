@@ -130,7 +130,7 @@ export function tellRestored(services: Services, { name, owner_id }: Moderated, 
   })
 }
 
-/** Asks the operators to put a package back. For those who manage it. Throws `moderation_state_conflict`. */
+/** Requests that the operators restore a package. For its managers. Throws `moderation_state_conflict`. */
 export async function appeal(
   services: Services,
   { actor, name, ip }: Moderating,

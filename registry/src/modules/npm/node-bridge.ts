@@ -16,10 +16,10 @@ export type BridgedResponse = {
 }
 
 /**
- * Asks a listener of Node's `http`, such as an Express app, and gives its answer as a Fetch response: there is no port,
- * and the listener sees of the client's request what is given here and nothing else. The body streams at the client's
- * pace. Where the client goes away (`signal`, or a cancelled body) `body` closes. Rejects where the listener fails before
- * it has answered.
+ * Calls a listener of Node's `http`, such as an Express app, and returns its answer as a Fetch response. There is no
+ * port, and the listener sees only those parts of the client's request that are passed here. The body streams at the
+ * client's pace. If the client disconnects (`signal`, or a cancelled body), `body` closes. Rejects if the listener
+ * fails before it has answered.
  */
 export async function askNodeListener(
   listener: (request: IncomingMessage, bridged: BridgedResponse) => void,
@@ -50,8 +50,8 @@ function hasBody({ method }: IncomingMessage, status: number): boolean {
 }
 
 /**
- * A response whose bytes go into a stream in place of a socket. What differs from Node's stands on the object itself:
- * Express gives it another prototype.
+ * A response that writes to a stream instead of a socket. Overrides are set on the object itself, because Express
+ * replaces its prototype.
  */
 function bridgeResponse(request: IncomingMessage): BridgedResponse {
   const response = new ServerResponse(request)

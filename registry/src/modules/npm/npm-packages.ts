@@ -77,7 +77,7 @@ async function npmPackument(
   return { ...packument, _rev: revisionOf(packument) }
 }
 
-/** pnpm prints nothing of an answer that refuses a tarball, and asks again for a minute at any status but 401, 403 and 404. */
+/** pnpm prints no error when a tarball is refused, and retries for a minute at any status but 401, 403 and 404. */
 export function isPnpm(userAgent: string): boolean {
   return userAgent.startsWith('pnpm/')
 }
@@ -117,9 +117,9 @@ function revisionOf({ versions }: Pick<Packument, 'versions'>): string {
 }
 
 /**
- * What `npm deprecate` asks for: npm sends the whole packument back, with other messages in it. Sets those that differ
- * from what this actor was served. Throws `document_outdated` where a message has changed since, `version_immutable`
- * where versions are missing, as they are in an attempt to unpublish.
+ * Handles `npm deprecate`: npm sends the whole packument back with other messages in it. Sets those that differ from
+ * what this actor was served. Throws `document_outdated` if a message has changed since, `version_immutable` if
+ * versions are missing, as in an attempt to unpublish.
  */
 export async function deprecateByDocument(
   services: Services,

@@ -1,4 +1,4 @@
-/** What a request to the npm registry is about. `name` is as it was asked for, in whatever casing. */
+/** The target of a request to the npm registry. `name` is as requested, in any casing. */
 export type NpmTarget =
   | { kind: 'package'; name: string }
   | { kind: 'version'; name: string; version: string }
@@ -65,7 +65,7 @@ function decodeOnce(segment: string): string | undefined {
   return /^\.{0,2}$|[%\\]|\p{Cc}/u.test(text) ? undefined : text
 }
 
-/** The path of a target in the one form in which Verdaccio is asked. */
+/** The path of a target in the one form that is passed to Verdaccio. */
 export function canonicalPath(target: ReadTarget): string {
   const name = `/@${target.name.slice(1).split('/').map(encodeURIComponent).join('%2f')}`
   if (target.kind === 'package') return name

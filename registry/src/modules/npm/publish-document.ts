@@ -3,7 +3,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
 import { rateLimited } from '../../core/access/rate-limit.ts'
 
-/** What a PUT of a package asks for: npm sends publishing, deprecating and more to the one address. */
+/** The operation that a PUT of a package requests: npm uses one address for publishing, deprecating and more. */
 type PutRequest = { kind: 'publish'; publish: PublishRequest } | { kind: 'deprecate'; deprecations: Deprecations }
 
 /** Messages by version; an empty one takes a deprecation back. `revision` is that of the document they were written into. */

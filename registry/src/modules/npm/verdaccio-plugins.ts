@@ -38,7 +38,7 @@ export type Reading = {
   refused?: AgentGymError
 }
 
-/** Verdaccio asks its storage for a package without saying for whom: the request that is being answered says it. */
+/** Verdaccio requests a package from its storage without naming the user: the current request supplies it. */
 export const currentReading = new AsyncLocalStorage<Reading>()
 
 function reading(name: string): Reading {
@@ -56,7 +56,7 @@ type Helpers = {
 }
 type PluginRequest = { remote_user?: RemoteUser }
 
-/** Answers by promise what Verdaccio asks by callback; whatever it throws back at us ends that request only. */
+/** Answers Verdaccio's callbacks from a promise; an exception that the callback throws ends that request only. */
 function settle<Value>(current: Reading, promise: Promise<Value>, callback: Callback<Value>): void {
   promise
     .then(

@@ -17,7 +17,7 @@ export type VerdaccioReader = {
   ): Promise<Response>
 }
 
-/** What a client may say to Verdaccio. Its credentials stay outside: who asks is known by then. */
+/** Headers that a client may send to Verdaccio. Credentials are left out: the caller is already known. */
 const passedHeaders = ['accept', 'accept-encoding', 'if-none-match', 'user-agent']
 
 /**
@@ -73,8 +73,8 @@ export function verdaccioReader(publicUrl: string, report: (error: unknown) => v
 const loopback = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 
 /**
- * The host in the addresses of tarballs: as users reach this server, whatever a client calls it. Only names of this machine
- * stand for each other, for a token in .npmrc is sent to the name that it was written for.
+ * The host in tarball addresses: the public one, whichever host the client names. Only the names of this machine are
+ * interchangeable, because npm sends a token in .npmrc only to the name that it was written for.
  */
 function addressedHost({ host, port }: URL, asked: string | undefined): string {
   const isAlias = asked !== undefined && loopback.test(host) && loopback.test(asked)

@@ -21,7 +21,10 @@ export type Change = { actor: Actor | null; name: string; ip: string | null }
 
 const maxMessage = 1_000
 
-/** Points a tag at a published version; asked for by name, so `latest` may go anywhere, back and to a prerelease too. */
+/**
+ * Points a tag at a published version. The tag is explicit, so `latest` may move anywhere, also back or to a
+ * prerelease.
+ */
 export async function setTag(services: Services, change: Change, tag: string, version: string): Promise<void> {
   parseTag(tag)
   await changePackage(services, change, 'publish', async (query, found, audit) => {

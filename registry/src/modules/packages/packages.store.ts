@@ -173,7 +173,7 @@ export async function tagsOf(query: Queries, packageId: string): Promise<Map<str
   return new Map(rows.map(({ tag, version }) => [tag, version]))
 }
 
-/** `tags`: what could be asked for instead, where that is known. */
+/** `tags`: what could be requested instead, if known. */
 export function versionNotFound(name: string, wanted: string, tags?: ReadonlyMap<string, string>): AgentGymError {
   const shown = wanted.slice(0, 100)
   const named = [...(tags ?? [])].map(([tag, version]) => `${tag} (${version})`).join(', ')

@@ -60,8 +60,8 @@ export async function packumentOf(
 export type OpenTarball = { body: Readable; size: number; integrity: string; versionId: string }
 
 /**
- * A version's tarball, if the actor may see that version and have its files. `use`: false for a request that only asks
- * about it (HEAD). Throws `package_not_found`, `version_not_found`, and what `requireTarball` throws.
+ * A version's tarball, if the actor may see that version and download its files. `use`: false for a request that only
+ * checks for it (HEAD). Throws `package_not_found`, `version_not_found`, and what `requireTarball` throws.
  */
 export async function openTarball(
   { database, objects, config }: Pick<Services, 'database' | 'objects' | 'config'>,

@@ -91,7 +91,7 @@ export async function vetPackage(
 export type NewVersion = {
   actor: Actor
   vetted: VettedPackage
-  /** Where its bytes lie, durable. */
+  /** Key of the durable object with its bytes. */
   objectKey: string
   tag?: string | undefined
   visibility?: 'public' | 'private' | undefined

@@ -63,7 +63,7 @@ async function expectOnlyZeros(input: BlockInput): Promise<void> {
   if (length % tarBlockSize !== 0) throw trailing()
 }
 
-/** Gives the pieces of a stream in the lengths asked for. */
+/** Reads a stream in chunks of the requested lengths. */
 class BlockInput {
   readonly #pieces: AsyncIterator<Buffer>
   #piece: Buffer = Buffer.alloc(0)

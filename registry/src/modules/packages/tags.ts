@@ -32,12 +32,12 @@ function isTag(text: string): boolean {
 }
 
 /**
- * The tag that a version gets by being published; null where it gets none.
+ * The tag that a version gets by being published; null if it gets none.
  *
- * Asked for by name (`intended`): that tag, unless a version uploaded later already has it, for checks may end in another
- * order. By itself: `latest` for a stable version above the one that has it; a prerelease gets the tag of its own kind
- * (`1.0.0-rc.1`: rc) or `next`; a stable version below `latest` gets `backport-1` of its major. None of these moves
- * backwards, and `latest` never goes to a prerelease by itself.
+ * With a requested tag (`intended`): that tag, unless a version uploaded later already has it, because checks may end
+ * in another order. By default: `latest` for a stable version above the current `latest`; a prerelease gets the tag of
+ * its own kind (`1.0.0-rc.1`: rc) or `next`; a stable version below `latest` gets `backport-1` of its major. None of
+ * these moves backwards, and `latest` never moves to a prerelease by default.
  */
 export function tagOnPublish(
   published: TaggedVersion,

@@ -11,9 +11,9 @@ import { takeMeter, type Write, writeRun } from './worker-reports.ts'
 const errorDataCharacters = 8_000
 
 /**
- * Takes the outcome of a run from the worker that has it: state, event, charge, the end of its job and, where that was asked
- * for, the agent's published version, in one transaction. The worker whose answer was lost may ask again: the outcome that
- * ended the run by its attempt is answered as it was, and nothing happens. Gives the run's state.
+ * Accepts a run's outcome from its worker: state, event, charge, the end of its job and, if requested, the agent's
+ * published version, in one transaction. A worker that lost the response may retry: the outcome by which its attempt
+ * ended the run gets the same answer again, without effect. Returns the run's state.
  *
  * Throws `lease_lost`, and `request_invalid` for an outcome that the run cannot have.
  */

@@ -32,13 +32,13 @@ import {
 
 type RunPublication = PublicationRequest & { actor: Actor | null; runId: string; ip: string | null }
 
-/** How often another free number is looked for, where somebody else took the one that was free. */
+/** How often to try the next free version number when another publisher takes one first. */
 const mostTries = 3
 
 /**
- * Publishes the agent of a run that has completed, as an upload of whoever asks would: the tarball of the run under that
- * name and version, the next free one unless told. Asking again for the version that the run is published as, or for that
- * name without a version, gives the same answer; where the checks rejected it, it is published anew.
+ * Publishes the agent of a completed run as if the caller had uploaded it: the run's tarball under that name and
+ * version; default: the next free version. Repeating the request for the published version, or for that name without a
+ * version, returns the same answer; a version that the checks rejected is published anew.
  *
  * Throws `run_not_found`, `forbidden`, `rate_limited`, `run_has_no_agent`, and what `parsePublication`,
  * `reservePublication`, `vetPackage` and `createVersion` throw.
@@ -110,7 +110,7 @@ async function writeVersion(
   return { name: name.full, version, state, integrity }
 }
 
-/** What the run is published as, where that is what is asked for. */
+/** The run's existing publication, if it is the requested one. */
 async function publishedAs(
   query: Queries,
   runId: string,
@@ -130,7 +130,7 @@ async function publishedAs(
 
 type Published = Extract<End, { state: 'completed' }>['published']
 
-/** An agent that may be published, or why it may not; null where nobody asked for that. */
+/** An agent that may be published, or the reason why not; null if publishing was not requested. */
 export type VettedAgent = { objectKey: string; vetted: VettedPackage | { error: ErrorReport } } | null
 
 /** Looks at a run's agent before the transaction that may publish it. */
@@ -147,8 +147,8 @@ export async function vetRunAgent(services: RunServices, run: RunRow): Promise<V
 }
 
 /**
- * Publishes a run's agent under the name and version that were reserved for it, as an upload of whoever started the run
- * would, in the transaction that ends the run. What stands against it ends up in the result: the run completes all the same.
+ * Publishes a run's agent under its reserved name and version, as if the user who started the run had uploaded it, in
+ * the transaction that ends the run. The result records a refusal; the run completes either way.
  */
 export async function publishRunAgent(
   query: Transaction<Schema>,
@@ -177,7 +177,7 @@ export async function publishRunAgent(
   }
 }
 
-/** Whoever started the run, as far as they may still publish. */
+/** The user who started the run, if they may still publish. */
 async function publisherOf(query: Transaction<Schema>, { created_by: accountId }: RunRow): Promise<Actor> {
   const { username, disabled_at: disabledAt } = await query
     .selectFrom('accounts')

@@ -17,7 +17,7 @@ export const publicationCodes = [
   ...(['package_kind_changed', 'package_visibility_fixed'] as const),
 ] as const satisfies ErrorCode[]
 
-/** Who asks, from where, and in which trace. */
+/** The caller, its address and its trace. */
 export function requestOf(c: Context<Env>): { actor: Actor | null; ip: string; traceparent: string | null } {
   return { actor: c.get('actor'), ip: c.get('ip'), traceparent: currentTraceparent(c) }
 }

@@ -59,7 +59,7 @@ type ParamsOf<Method extends RpcMethod> = z.output<(typeof rpcMethods)[Method]['
 type ResultOf<Method extends RpcMethod> = z.output<(typeof rpcMethods)[Method]['result']>
 type Implementation = { [Method in RpcMethod]: (params: ParamsOf<Method>) => Promise<ResultOf<Method>> }
 
-/** The methods of `POST /rpc` for whoever calls: what REST's routes do, with params that are held to their schemas. */
+/** The methods of `POST /rpc`: the same as the REST routes, with params validated against their schemas. */
 function trainingMethods(services: RunServices, caller: Caller): RpcServer['methods'] {
   const { database, config } = services
   const { actor } = caller

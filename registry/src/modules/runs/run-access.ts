@@ -39,7 +39,7 @@ export async function requireOwnRun(
   return found
 }
 
-/** The account that a run is for: whoever asks, or an organisation. Throws `account_not_found`. */
+/** The account that a run is for: the caller's own, or an organization. Throws `account_not_found`. */
 export function findOwner(
   query: Queries,
   actor: Actor,
@@ -57,7 +57,7 @@ function runNotFound(id: string): AgentGymError {
   })
 }
 
-/** One page of the runs of an account, or of all that somebody belongs to. Throws `account_not_found`, `forbidden`. */
+/** One page of the runs of an account, or of all the user's accounts. Throws `account_not_found`, `forbidden`. */
 export async function listRunsOf(
   { database, config }: Services,
   actor: Actor | null,

@@ -111,7 +111,7 @@ type Place = Pick<Sampled, 'iteration' | 'environment'>
 type Stores = Pick<Services, 'database' | 'objects'>
 
 const pageRows = 100
-/** How much one answer may hold of trajectories, over all that a batch asks for; each page has at least one of them. */
+/** Size limit for the trajectories in one response, across the whole batch; each page has at least one. */
 export const answerBytes = 8 * 2 ** 20
 const start: Place = { iteration: 0, environment: -1 }
 
@@ -121,8 +121,8 @@ export async function* trajectoryLines(stores: Stores, runId: string): AsyncGene
 }
 
 /**
- * Some of them, and where to go on; null at the end. Takes what it gives off `room.bytes`. Throws `request_invalid` for a
- * cursor that was never given.
+ * One page of trajectories and the next cursor; null at the end. Subtracts its size from `room.bytes`. Throws
+ * `request_invalid` for an unknown cursor.
  */
 export async function trajectoryPage(
   stores: Stores,

@@ -7,7 +7,10 @@ type EventType = Exclude<RunEventType, 'progress'>
 /** What happened to a run, before it has its place among the run's events. */
 export type NewRunEvent = { [Type in EventType]: { type: Type; data: RunEventData[Type] } }[EventType]
 
-/** An event with its place. The run's row is locked, and `last_seq` is set to the highest by whoever numbers. */
+/**
+ * An event with its sequence number. The caller that assigns numbers locks the run's row and sets `last_seq` to the
+ * highest.
+ */
 export type NumberedEvent = NewRunEvent & { seq: number }
 export type NumberedPoint = { seq: number; data: RunEventData['progress'] }
 

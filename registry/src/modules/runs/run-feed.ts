@@ -7,7 +7,7 @@ import { isOver } from './run-state.ts'
 /** Events of a run as they go over the wire, from after one place to another. Shared by all who read them. */
 type FeedPage = { lastSeq: number; bytes: Uint8Array }
 
-/** How often the database is asked what other processes have done to the runs that somebody watches here. */
+/** How often to poll the database for other processes' changes to runs that are watched here. */
 const POLL_MS = 500
 /** Events that are read at once. */
 const PAGE_EVENTS = 250
@@ -77,7 +77,7 @@ export class RunFeeds {
     for (const feed of this.#feeds.values()) feed.wake()
   }
 
-  /** The next events after `seq`, at least one: to be asked where there are some. */
+  /** The next events after `seq`, at least one. Call it only if there are some. */
   async pageAfter(runId: string, seq: number): Promise<FeedPage> {
     const key = `${runId}/${seq}`
     const kept = this.#pages.get(key)
@@ -92,7 +92,7 @@ export class RunFeeds {
     return page
   }
 
-  /** Where the database is slower than that, it is asked as often as it answers. */
+  /** Skipped while the previous poll is running, so a slow database is polled less often. */
   async #poll(): Promise<void> {
     if (this.#polling) return
     this.#polling = true
@@ -153,7 +153,7 @@ export class RunFeed {
     return this.#lastSeq
   }
 
-  /** No event comes after that one, unless somebody tops the run up. */
+  /** That event is the last one, unless a user tops the run up. */
   get over(): boolean {
     return this.#over
   }
@@ -166,7 +166,7 @@ export class RunFeed {
     this.wake()
   }
 
-  /** Asks the database how far the run is. Whoever asks while an answer is on its way has the next one. */
+  /** Reads the run's progress from the database. Callers that arrive during a read share the next one. */
   async refresh(): Promise<void> {
     this.#askAgain = true
     this.#asking ??= this.#askUntilFresh()

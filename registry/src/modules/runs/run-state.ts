@@ -71,7 +71,7 @@ export type End =
       seconds: number
       evaluation: Evaluation
       agent: { object_key: string; integrity: string; size: number }
-      /** What became of publishing the agent; null where nobody asked for that. */
+      /** The result of publishing the agent; null if not requested. */
       published: { versionId: string; name: string; version: string } | { error: ErrorReport } | null
     }
   | { state: 'failed'; error: ErrorReport }
@@ -168,8 +168,8 @@ const workerFailed: ErrorReport = {
 }
 
 /**
- * Asks a run to end: one that waits ends at once, one that runs when its worker has saved a checkpoint. Asking again
- * changes nothing. Throws `run_not_found`, and `run_state_conflict` where the run is over.
+ * Requests that a run ends: a waiting run ends at once, a running one when its worker has saved a checkpoint. Repeating
+ * the request changes nothing. Throws `run_not_found`, and `run_state_conflict` if the run has ended.
  */
 export async function requestCancel(query: Transaction<Schema>, context: RunContext, runId: string): Promise<RunRow> {
   const run = await lockJobAndRun(query, context.queue, runId)
@@ -248,8 +248,9 @@ const clockSlackMs = 1_000
 const warnedShare = 0.75
 
 /**
- * The run's meter after a worker has told its training time in this attempt. What it tells counts up to the time since its
- * lease, and never less than it has told before. `price_milliseconds` is Σ price an hour × milliseconds.
+ * The run's meter after a worker has reported its training time in this attempt. The reported time counts up to the
+ * time since the lease began, and never drops below an earlier report. `price_milliseconds` is Σ price per hour ×
+ * milliseconds.
  */
 export function meter(
   run: Metered,
@@ -274,7 +275,7 @@ export function isSpent({ price_milliseconds, budget_minor }: Pick<Metered, 'pri
   return budget_minor !== null && price_milliseconds >= budget_minor * millisecondsPerHour
 }
 
-/** Whether so much of the budget is used that its owner is to be told. */
+/** Whether enough of the budget is used to notify its owner. */
 export function isNearlySpent({
   price_milliseconds,
   budget_minor,

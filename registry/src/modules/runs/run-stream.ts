@@ -8,7 +8,7 @@ import type { RunView } from './runs.store.ts'
 
 /** Proxies close what is silent. */
 const HEARTBEAT_MS = 15_000
-/** How long somebody watches on whose permission is gone. */
+/** How long a stream may outlast its reader's permission. */
 const RECHECK_MS = 60_000
 /** A session that has ended is noticed when its browser connects again. */
 const LONGEST_MS = 60 * 60_000
@@ -22,11 +22,12 @@ const usualTimes: StreamTimes = { heartbeatMs: HEARTBEAT_MS, recheckMs: RECHECK_
 export type Watching = { actor: Actor; run: RunView; after: number; times?: StreamTimes }
 
 /**
- * The events of a run after the place `after`, as server-sent events, for as long as the run goes on; null where it is over
- * and there are none. Throws `request_invalid` for a place that the run has not come to.
+ * The events of a run after sequence number `after`, as server-sent events, until the run ends; null if it has ended
+ * and there are none. Throws `request_invalid` for a number that the run has not reached.
  *
- * The stream ends after the run's last event; when the server stops; a minute at most after the permission to see the run,
- * or the token, is taken away; and after an hour. Whoever is cut off asks again from the last event and misses none.
+ * The stream ends after the run's last event; when the server stops; at most a minute after the permission to see the
+ * run, or the token, is revoked; and after an hour. A client that is cut off reconnects from its last event and misses
+ * none.
  */
 export function streamRun(
   services: RunServices,
@@ -43,7 +44,7 @@ export function streamRun(
   const watcher = new Watcher(services, { actor, run, after, times })
   return new ReadableStream<Uint8Array>(
     { pull: (controller) => watcher.next(controller), cancel: () => watcher.leave() },
-    // Nothing is made before it is wanted: what a slow reader has not taken lies in the database.
+    // Events are built on demand: what a slow reader has not read stays in the database.
     { highWaterMark: 0 },
   )
 }
@@ -57,7 +58,7 @@ class Watcher {
   readonly #beganAt = performance.now()
   #checkedAt = this.#beganAt
   #place: number
-  /** From the first read on: an answer whose body nobody reads, to HEAD say, watches nothing. */
+  /** Starts with the first read: a response whose body is never read, such as to HEAD, watches nothing. */
   #feed: RunFeed | undefined
   #left = false
   #interrupt: () => void = () => {}

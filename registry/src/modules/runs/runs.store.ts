@@ -21,7 +21,7 @@ type RunFilter = {
   limit: number
 }
 
-/** Everything that is told of a run, in one statement. */
+/** Selects everything that the API returns of a run, in one statement. */
 function selectRuns(query: Queries) {
   return query
     .selectFrom('training_runs as run')
@@ -63,7 +63,7 @@ export function aheadOf(moment: RawBuilder<unknown>): RawBuilder<number> {
 
 export type RunView = Awaited<ReturnType<ReturnType<typeof selectRuns>['executeTakeFirstOrThrow']>>
 
-/** A run with the role of whoever asks, null for those who do not belong to its account. */
+/** A run with the caller's role; the role is null if the caller does not belong to its account. */
 export async function findRunFor(
   query: Queries,
   actor: Actor,
@@ -108,7 +108,7 @@ export async function listRuns(
     .execute()
 }
 
-/** A run as it is told. */
+/** A run as the API returns it. */
 export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 'publicUrl' | 'training'>): Run {
   return {
     id: row.id,
@@ -149,7 +149,7 @@ export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 
   }
 }
 
-/** What of the latest iteration's event is told with the run. */
+/** The part of the latest iteration's event that is returned with the run. */
 function progressOf(latest: Record<string, unknown> | null): Run['progress'] {
   if (latest === null) return null
   // Held to its schema when it came in.

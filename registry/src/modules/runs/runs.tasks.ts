@@ -8,7 +8,7 @@ import { loseLease } from './train-jobs.ts'
 
 const secondMs = 1_000
 
-/** What the runs need done while nobody asks for it. */
+/** Scheduled tasks for runs. */
 export function runTasks(services: RunServices): ScheduledTask[] {
   return [
     { name: 'training.lost-leases', everyMs: 5 * secondMs, run: () => settleLostLeases(services) },
@@ -17,7 +17,7 @@ export function runTasks(services: RunServices): ScheduledTask[] {
   ]
 }
 
-/** Runs that nobody has any more are queued again, or end: see `requeueRun`. */
+/** Runs whose worker is gone are queued again, or end: see `requeueRun`. */
 export async function settleLostLeases(
   services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
 ): Promise<void> {

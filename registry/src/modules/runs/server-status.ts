@@ -8,7 +8,7 @@ import type { RunServices } from './run-services.ts'
 
 const mostWorkers = 500
 
-/** The queue, the workers, and how many runs of whoever asks are under way. */
+/** The queue, the workers, and the number of the caller's active runs. */
 export async function serverStatus(services: RunServices, actor: Actor | null): Promise<ServerStatus> {
   const { accountId } = requireActor(actor, 'training:view')
   const { database, config } = services

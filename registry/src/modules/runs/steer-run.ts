@@ -14,7 +14,7 @@ import { type RunView, runOf } from './runs.store.ts'
 
 type Change = { actor: Actor | null; runId: string; ip: string | null }
 
-/** Asks a run to end. Throws `run_not_found`, `forbidden`, and `run_state_conflict` where it is over. */
+/** Requests that a run ends. Throws `run_not_found`, `forbidden`, and `run_state_conflict` if it has ended. */
 export async function cancelRun(services: RunServices, { actor, runId, ip }: Change): Promise<Run> {
   const { database, config } = services
   const scope = 'training:cancel'

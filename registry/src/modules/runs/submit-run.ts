@@ -100,7 +100,7 @@ type NewRun = {
 async function writeRun(services: RunServices, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
   const { submission, actor, owner, scenario, plan, publication, hash, queue } = added
   const { request, idempotencyKey = null, traceparent, ip } = submission
-  // Once more, and held: whoever takes the membership away waits for the run, or the run is not written.
+  // Checked again, with a lock: removing the membership waits for the run, or the run is not written.
   if (owner.id !== actor.accountId) await authorise(query, actor, 'publish', owner.id, { scope: 'training:start' })
   if (publication !== null) {
     await lockPackage(services.database, query, publication.name.full)
@@ -201,7 +201,7 @@ async function told({ database, config }: Services, actor: Actor, id: string): P
 type TrainableScenario = {
   packageId: string
   versionId: string
-  /** Whoever asks belongs to the account that owns it. */
+  /** Whether the caller belongs to the account that owns it. */
   member: boolean
   name: string
   version: string
@@ -287,11 +287,11 @@ export function parsePublication({ name, version, visibility }: PublicationReque
 }
 
 /**
- * The version that a run's agent gets, which nobody else's agent can get from here on: the one asked for or, above all that
- * are taken, the next patch. To be called under the package's lock, in the transaction that writes the run. What the run
- * `runId` holds itself is free to it.
+ * Reserves a version for the run's agent: the requested one, or the next patch above all that are taken. Must be called
+ * under the package's lock, in the transaction that writes the run. A version that run `runId` has reserved itself
+ * counts as free.
  *
- * Throws `forbidden` where the actor may not publish under that name, `package_kind_changed` where it is a scenario's,
+ * Throws `forbidden` if the actor may not publish under that name, `package_kind_changed` if it is a scenario's,
  * `package_visibility_fixed`, `name_taken` for a look-alike, and `version_exists`.
  */
 export async function reservePublication(

@@ -57,7 +57,7 @@ async function describe(
 ): Promise<JobBody | undefined> {
   const found = await lockRun(query, attempt.id)
   if (found === undefined) return undefined
-  // The job came from the queue, so whoever had the run has lost it, even if nobody has noted that yet.
+  // The job came from the queue, so the run's previous worker has lost it, even if that is not recorded yet.
   const run = found.state === 'running' ? await loseLease(query, context, found) : found
   if (run.state !== 'queued') return undefined
   const checkpoint = await latestCheckpoint(query, run.id)

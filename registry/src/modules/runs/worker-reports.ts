@@ -39,9 +39,8 @@ import {
 export type Write = { query: Transaction<Schema>; run: RunRow; context: RunContext; leasedMs: number }
 
 /**
- * Everything that a worker writes about a run goes through here: one transaction that holds the lease and the run. Whoever
- * watches the run is told afterwards. Throws `lease_lost` where the attempt is not the one under way; nothing has changed
- * then.
+ * Everything that a worker writes about a run goes through here: one transaction that locks the lease and the run.
+ * Watchers are notified afterwards. Throws `lease_lost`, without any change, if the attempt is not the current one.
  */
 export async function writeRun<Result>(
   services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
@@ -64,7 +63,7 @@ export function isOfRun({ attempt }: Attempt, run: Pick<RunRow, 'state' | 'attem
   return run.state === 'running' && run.attempt === attempt + 1
 }
 
-/** What follows from the training time that a worker tells: the meter, and one warning as the budget comes to its end. */
+/** Applies the training time that a worker reports: updates the meter, and warns once as the budget runs out. */
 export function takeMeter(
   run: RunRow,
   { meteredMs, leasedMs }: { meteredMs: number; leasedMs: number },
@@ -144,7 +143,7 @@ async function evaluatedIterations(
   return new Set(rows.map(({ iteration }) => iteration))
 }
 
-/** Gives points and events their places after `lastSeq`: an evaluation stands behind the iteration that it is of. */
+/** Numbers points and events after `lastSeq`: an evaluation comes after its iteration. */
 function place(
   lastSeq: number,
   points: RunEventData['progress'][],
@@ -177,11 +176,11 @@ function latest(fresh: RunEventData['progress'][]): RunPatch {
 const keptCheckpoints = 3
 
 /**
- * Takes a checkpoint from the worker that has the run: its bytes are durable before any row names them. The same iteration
- * again changes nothing. Gives why the run is to end, null where it is not.
+ * Accepts a checkpoint from the run's worker: its bytes are durable before any row names them. Repeating an iteration
+ * changes nothing. Returns why the run should end, or null if it should continue.
  *
- * Throws `lease_lost`; `request_too_large`; `request_invalid` where the bytes are others than their hash says, or where the
- * run has not yet been told of all iterations before: whoever goes on from there could not send those any more.
+ * Throws `lease_lost`; `request_too_large`; `request_invalid` if the bytes do not match their hash, or if an earlier
+ * iteration has not been reported yet: a worker that resumes from this checkpoint could no longer send it.
  */
 export async function storeCheckpoint(
   services: RunServices,
@@ -254,7 +253,7 @@ function invalid(field: string, message: string): AgentGymError {
   return new AgentGymError({ code: 'request_invalid', message, hint, data: { field } })
 }
 
-/** Of each trajectory, for pages that show one; all of it lies in the object. */
+/** Preview of each trajectory, for pages that show one; the object has all of it. */
 const shownSteps = 200
 
 /**

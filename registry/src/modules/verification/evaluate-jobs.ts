@@ -27,7 +27,7 @@ import {
   type Verdict,
 } from './verification-subject.ts'
 
-/** The jobs that run an agent: to verify its version, or because somebody asked. */
+/** The jobs that run an agent: to verify its version, or because a user requested an evaluation. */
 export function evaluateJobs(services: Services): JobHandler {
   return {
     kind: 'evaluate',
@@ -85,10 +85,10 @@ type EvaluationRow = Selectable<EvaluationTable>
 type Result = Omit<EvaluationResultRequest, 'lease'>
 
 /**
- * Takes a worker's result, once. Of a requested evaluation the figures are kept. Of a verification the version is decided
- * as well: published where the model held, rejected where not; and what came of its claim is recorded, signed where it is
- * true. All of it in the transaction that ends the job. Throws `lease_lost`, and `request_invalid` where the result is of
- * other tasks than the job's.
+ * Accepts a worker's result, once. A requested evaluation stores the metrics. A verification also decides the version:
+ * published if the model held, rejected if not; its claim's result is recorded, and signed if the claim is true. All of
+ * it happens in the transaction that ends the job. Throws `lease_lost`, and `request_invalid` if the result's tasks are
+ * not the job's.
  */
 export async function finishEvaluation(services: Services, attempt: Attempt, result: Result): Promise<void> {
   const { queue } = services
@@ -155,7 +155,7 @@ async function finishVerification(
   await endEvaluation(query, evaluation.id, heldOut?.evaluation ?? null, error)
   await decide(services, query, agent, verdict, result.checks)
   await record(services, query, evaluation, subject, verdict, result.runtime)
-  // What is seen in a private scenario is for its members, whoever may see the agent.
+  // Observations from a private scenario are for its members only, even if the agent is visible to others.
   if (verdict.published && scenario?.open && agent.version_id !== null && result.sample_episode)
     await keepSampleEpisode(query, agent.version_id, result.sample_episode)
 }

@@ -18,7 +18,7 @@ type LeaderboardRequest = {
   cursor?: string | undefined
 }
 
-/** Ranks beyond that nobody reads. */
+/** Lower ranks are not shown. */
 const deepestOffset = 10_000
 
 /**

@@ -12,7 +12,7 @@ import { evaluationOf } from '../runs/index.ts'
 
 type Asked = { actor: Actor | null; name: string; version: string; traceparent: string | null; ip: string | null }
 
-/** A version is run again so often, whoever asks. */
+/** How often a version may be verified again, across all users. */
 const versionRate = { limit: 3, windowSeconds: 86_400 }
 
 /**

@@ -71,7 +71,7 @@ export async function listSigningKeys(query: Queries): Promise<SigningKeys> {
   }
 }
 
-/** Makes sure that there is a key before anybody asks for it. */
+/** Makes sure that a key exists before it is needed. */
 export async function ensureSigningKey(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<void> {
   await services.database.transaction((query) => signingKey(query, services))
 }

@@ -86,8 +86,8 @@ export async function subjectOf(query: Queries, evaluation: Selectable<Evaluatio
 }
 
 /**
- * The scenario version that an agent names, if this registry published those very bytes and everybody may read them, or
- * the agent's own account owns them: nobody learns of a private scenario by an agent.
+ * The scenario version that an agent names, if this registry published exactly those bytes and they are public or
+ * belong to the agent's own account. Otherwise an agent could reveal a private scenario.
  */
 async function scenarioOfAgent(
   query: Queries,
@@ -211,7 +211,7 @@ export function judgeVerification(
 
 const taskNames = { claim: 'The run of the claim', held_out: 'The held-out run', requested: 'The run' } as const
 
-/** Success is judged by criteria that stand in agent.json: they must be the scenario's own. */
+/** Success is judged by the criteria in agent.json, so they must be the scenario's own. */
 function mismatchOf(
   manifest: AgentManifest,
   scenario: { success: Record<string, number> },

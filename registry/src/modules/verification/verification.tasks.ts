@@ -1,7 +1,7 @@
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 
-/** What evaluations need done while nobody asks for it. */
+/** Scheduled tasks for evaluations. */
 export function verificationTasks(services: Services): ScheduledTask[] {
   const run = () => enqueueLostEvaluations(services)
   return [{ name: 'verification.enqueue-lost-evaluations', everyMs: 10 * 60_000, run }]

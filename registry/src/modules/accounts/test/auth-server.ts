@@ -109,7 +109,7 @@ export async function newUser({ call }: AuthServer, username: string): Promise<{
   return { username, cookie: loggedIn.cookie }
 }
 
-/** A token of whoever the session belongs to. */
+/** Creates a token for the session's account. */
 export async function newToken({ call }: AuthServer, cookie: string, scopes: string[]): Promise<string> {
   const made = await call('POST', '/v1/tokens', { cookie, json: { name: 'test', scopes } })
   if (made.status !== 201) throw new Error(`making a token: ${made.text}`)

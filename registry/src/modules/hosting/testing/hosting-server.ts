@@ -13,7 +13,7 @@ import { hostedCallRoutes } from '../hosted-calls.routes.ts'
 export type HostingServer = Awaited<ReturnType<typeof startHosting>>
 type Answer = { status: number; code: string | undefined; body: Record<string, unknown> }
 
-/** The room behind the whole application, a worker's token, and what callers and workers do with it. */
+/** The module inside the whole application, a worker's token, and what callers and workers do with it. */
 export async function startHosting(database: Database, times: HostingTimes) {
   const brokers: CallBroker[] = []
   const server = await askRooms(database, (services) => {
@@ -81,7 +81,7 @@ export const failed = ({ id }: { id: string }): CallAnswer => ({
   error: { code: 'model_timeout', message: 'The model did not answer within 1 s.' },
 })
 
-/** Asks until it is so, for ten seconds at most. */
+/** Polls until the condition holds, for ten seconds at most. */
 export async function waitFor(holds: () => Promise<boolean>): Promise<void> {
   for (let asked = 0; !(await holds()); asked++) {
     if (asked === 1_000) throw new Error(`It never came to pass: ${holds}`)

@@ -22,8 +22,8 @@ export type RenderedMarkdown = {
 }
 
 /**
- * GitHub's list without what could load something from elsewhere: a picture tells its host who reads the page, so it
- * becomes a link to itself. Pictures of the package have passed `showPictures`, and pass `finishElements`.
+ * GitHub's allowlist without elements that load external content: an image would reveal the reader to its host, so it
+ * becomes a link to itself. The package's own images have passed `showPictures`, and pass `finishElements`.
  */
 const schema: SanitizeSchema = {
   ...defaultSchema,

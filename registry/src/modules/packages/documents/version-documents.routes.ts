@@ -53,7 +53,9 @@ const changesRoute = defineRoute({
   },
 })
 
-/** The browser keeps it for good: another picture has another address. Of a private package it asks each time. */
+/**
+ * The browser caches it permanently: another image has another address. For a private package it revalidates each time.
+ */
 const keep = { public: 'private, max-age=31536000, immutable', private: 'private, no-cache' }
 
 /** What a version's own files show on its pages. */

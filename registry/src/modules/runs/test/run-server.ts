@@ -116,7 +116,7 @@ async function send(url: string, method: string, path: string, call: Call): Prom
   return { status: response.status, text, body: parsed, code: parsed.error?.code, headers: response.headers }
 }
 
-/** Cancels every run that waits, whoever's it is: the next that is started is the next that a worker gets. */
+/** Cancels every waiting run of any account, so that a worker gets the next run that the test starts. */
 export async function cancelWaiting({ services, queue }: Training): Promise<void> {
   const { database, config } = services
   const waiting = await database.query.selectFrom('training_runs').select('id').where('state', '=', 'queued').execute()

@@ -22,7 +22,7 @@ import { recordProgress, storeAgent, storeCheckpoint, storeTrajectories } from '
 /** An hour costs so much that a millisecond costs one minor unit. */
 export const pricePerHour = 3_600_000
 
-/** Somebody with a scenario to train on, and the queue that workers ask. */
+/** A user with a scenario to train on, and the queue that workers poll. */
 export type Training = {
   services: TestServices
   queue: JobQueue
@@ -84,7 +84,7 @@ export async function resume({ services }: Training, id: string, budgetMinor: nu
   return services.database.transaction((query) => resumeRun(query, context, id, { budgetMinor }))
 }
 
-/** As if whoever has the run had been silent for two minutes. */
+/** As if the run's worker had been silent for two minutes. */
 export async function silence({ services, queue }: Training, id: string): Promise<void> {
   const { query } = services.database
   await sql`update jobs set leased_until = now() - interval '1 minute' where id = ${id} and state = 'leased'`.execute(

@@ -17,13 +17,13 @@ export const bundleHash = createHash('sha256')
 export type AgentOptions = {
   base?: string
   version?: string
-  /** `@…/maze` 1.0.0 of the actor unless told. */
+  /** Default: `@…/maze` 1.0.0 of the actor. */
   scenario?: { name?: string; version?: string; hash?: string; success?: Record<string, number> }
   claim?: Partial<Evaluation>
   visibility?: 'public' | 'private'
 }
 
-/** What a good agent claims about a scenario: nobody has to have run it. */
+/** What a good agent claims about a scenario; no actual run is needed. */
 export function claimOf(scenario: { name: string; version: string }, change: Partial<Evaluation> = {}): Evaluation {
   return {
     ...goodAgent.evaluation,
@@ -64,7 +64,7 @@ export async function mustLease(services: Services): Promise<LeasedEvaluation> {
   return job
 }
 
-/** What a worker would send that finds the claim true and `heldOut` for the episodes that nobody knew. */
+/** What a worker would send if it finds the claim true, with `heldOut` for the episodes with secret seeds. */
 export function resultOf(
   job: LeasedEvaluation,
   claim: Evaluation,
