@@ -4,7 +4,7 @@ const maxLength = 39
 /** A username is an npm scope, a part of addresses and a folder's name: no more than these. */
 const pattern = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/
 
-/** Speak for AgentGym: for operators alone. */
+/** Names that speak for AgentGym: for operators only. */
 const ofOperators = [
   'agentgym',
   'admin',

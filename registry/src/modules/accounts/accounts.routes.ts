@@ -28,7 +28,7 @@ const signUpRoute = defineRoute({
   method: 'post',
   path: '/v1/accounts',
   access: 'anyone',
-  // Each sign-up costs a password hash and takes a name for good.
+  // Each sign-up costs a password hash and takes a name permanently.
   rateLimit: { name: 'sign-up', per: 'network', limit: 100, windowSeconds: 3_600 },
   summary: 'Sign up',
   request: { body: { required: true, content: { 'application/json': { schema: signUpRequestSchema } } } },

@@ -78,8 +78,8 @@ export async function updateAccount(
 }
 
 /**
- * Whether the account about to be made is the installation's first. Holds a lock until the transaction ends where it may
- * be, so that of two at once one is.
+ * Whether the new account will be the installation's first. If it may be, holds a lock until the transaction ends, so
+ * that only one of two concurrent sign-ups is first.
  */
 export async function isFirstAccount(database: Database, query: Transaction<Schema>): Promise<boolean> {
   const anybody = () => query.selectFrom('accounts').select('id').limit(1).executeTakeFirst()

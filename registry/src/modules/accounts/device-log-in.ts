@@ -46,7 +46,7 @@ export async function redeemDeviceCode(
   })
 }
 
-/** A person's decision, by the session of a browser. Throws `expired_token` where it comes too late, `forbidden`. */
+/** A person's decision, by a browser session. Throws `expired_token` if it is too late, `forbidden`. */
 export async function decideDeviceCode(
   { database }: Services,
   actor: Actor,
@@ -78,10 +78,10 @@ export type DeviceCode = Selectable<DeviceCodeTable>
 export const deviceCodeSeconds = 600
 export const pollSeconds = 5
 
-/** No vowels, so no words, and nothing that is read as something else (RFC 8628, section 6.1): 20^8, 2.6e10 codes. */
+/** No vowels, so no words, and no look-alike characters (RFC 8628, section 6.1): 20^8, 2.6e10 codes. */
 const userCodeLetters = 'BCDFGHJKLMNPQRSTVWXZ'
 
-/** Starts a log-in. Both codes are of this log-in alone; the client keeps the one, a person types the other. */
+/** Starts a log-in. Both codes belong to it alone: the client keeps one, a person types the other. */
 export async function createDeviceCode(
   query: Queries,
   { name, scopes }: { name: string; scopes: readonly Scope[] },
@@ -102,7 +102,7 @@ export async function createDeviceCode(
   return { deviceCode, userCode }
 }
 
-/** What a person decides about: pending, not expired. Case, spaces and dashes of what they typed do not matter. */
+/** The pending code that a person typed, if not expired. Ignores case, spaces and dashes. */
 export async function findPendingCode(query: Queries, typed: string): Promise<DeviceCode | undefined> {
   const userCode = normaliseUserCode(typed)
   if (userCode === undefined) return undefined
@@ -133,8 +133,8 @@ async function decideCode(
 }
 
 /**
- * The client's question. Holds the code's row until the transaction ends, so that of two questions at once one gets the
- * token. `tooSoon` where the last answered one is younger than `pollSeconds`.
+ * Handles the client's poll. Locks the code's row until the transaction ends, so that only one of two polls gets the
+ * token. `tooSoon` if less than `pollSeconds` have passed since the last answered one.
  */
 async function pollCode(
   query: Transaction<Schema>,
@@ -149,7 +149,7 @@ async function pollCode(
     .forUpdate()
     .executeTakeFirst()
   if (code === undefined || code.expires_at.getTime() <= Date.now()) return undefined
-  // A question that came too soon does not start the wait anew: an impatient client still gets its answer.
+  // An early poll does not restart the wait: an impatient client still gets its answer.
   const tooSoon = code.polled_at !== null && Date.now() - code.polled_at.getTime() < pollSeconds * 1_000
   if (!tooSoon)
     await query.updateTable('device_codes').set({ polled_at: new Date() }).where('hash', '=', hash).execute()
@@ -160,7 +160,7 @@ async function markCodeUsed(query: Queries, hash: string): Promise<void> {
   await query.updateTable('device_codes').set({ state: 'used' }).where('hash', '=', hash).execute()
 }
 
-/** Takes back approvals that no client has turned into a token yet. */
+/** Withdraws approvals that no client has exchanged for a token yet. */
 export async function withdrawApprovals(query: Queries, accountId: string): Promise<void> {
   await query
     .updateTable('device_codes')

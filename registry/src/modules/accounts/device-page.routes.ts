@@ -87,7 +87,7 @@ export function devicePageRoutes(services: Services, providers: string[]): Hono<
   return routes
 }
 
-/** A token must not approve what it may not do itself: only a person in a browser decides. */
+/** A token must not approve permissions that it does not have: only a person in a browser decides. */
 function browserUser(c: Context<Env>): Actor | null {
   const actor = c.get('actor')
   return actor?.tokenId === null ? actor : null

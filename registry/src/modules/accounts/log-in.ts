@@ -25,14 +25,14 @@ type LogIn = {
   username: string
   password: string
   ip: string
-  /** What the browser came with: that session ends. */
+  /** The browser's current session, which ends. */
   cookieHeader: string
 }
 
 /**
- * Logs a user in by password; `cookie` is the Set-Cookie of a session under a new id. An unknown user, a wrong password,
- * an account without one and a disabled one get the same `credentials_invalid` after the same work. Throws
- * `rate_limited` before any of it, for names that exist and names that do not.
+ * Logs a user in by password; `cookie` is the Set-Cookie of a session under a new ID. An unknown user, a wrong
+ * password, an account without one and a disabled one get the same `credentials_invalid` after the same work. Throws
+ * `rate_limited` before any of it, for existing and unknown names alike.
  */
 export async function logIn(services: Services, request: LogIn): Promise<{ account: Account; cookie: string }> {
   const { database, config } = services
@@ -45,7 +45,7 @@ export async function logIn(services: Services, request: LogIn): Promise<{ accou
     await recordAudit(database.query, {
       actor: null,
       action: 'session.refuse',
-      // Not what was typed: people type passwords into the wrong field.
+      // Not the typed name: people type passwords into the wrong field.
       subject: `account:${account?.username ?? 'unknown'}`,
       ip: request.ip,
     })
@@ -95,7 +95,7 @@ const maxPasswordLength = 200
  */
 const dummyHash = '$argon2id$v=19$m=19456,t=2,p=1$0wiPlofgPCQoV0BTgTPBXA$ravyiAIk9y4mmF9Lq7B7UqQWyvhvJWg/KjxOjK/1Hwg'
 
-/** Each hash takes 19 MiB and a core: this many at once, as many waiting, and the rest is sent away. */
+/** Each hash takes 19 MiB and a core: this many run at once, as many wait, and the rest are refused. */
 const running = 2
 const waitingMost = 64
 let free = running
@@ -106,7 +106,8 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether this is the password. `null` for an account that is not there or has no password: false, after the same work.
+ * Whether this is the password. `null` for an account that does not exist or has no password: false, after the same
+ * work.
  */
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
   const possible = stored !== null && password.length <= maxPasswordLength

@@ -5,10 +5,10 @@ import type { Queries } from '../../core/database/database.ts'
 
 export type MailPurpose = 'verify' | 'reset'
 
-/** Long enough for a mail that is read the next day; short where it opens the account. */
+/** Long enough for a mail that is read the next day; short if it gives access to the account. */
 const hoursFor: Record<MailPurpose, number> = { verify: 72, reset: 1 }
 
-/** Makes what a link in a mail holds. */
+/** Creates the token for a link in a mail. */
 export async function createMailToken(
   query: Queries,
   purpose: MailPurpose,
@@ -29,8 +29,8 @@ export async function createMailToken(
 }
 
 /**
- * Uses a link up, and with it all others of its purpose that the account was sent. Throws `link_invalid` where it is
- * unknown, used or expired, all three in the same words.
+ * Consumes a link, and with it all others of its purpose that the account was sent. Throws `link_invalid`, in the same
+ * words, if it is unknown, used or expired.
  */
 export async function useMailToken(
   query: Queries,

@@ -81,7 +81,7 @@ async function linkOrSignUp(
   return account
 }
 
-/** Under the name that they have there, or the first free one that is made of it. */
+/** Under the user's name at the provider, or the first free one derived from it. */
 async function signUpAs(
   query: Transaction<Schema>,
   login: string,
@@ -156,9 +156,9 @@ export async function unlinkAll(query: Queries, accountId: string): Promise<void
 export type Identity = {
   /** The provider's own id: names and addresses there change hands. */
   subject: string
-  /** What a username may be made of. */
+  /** The basis for a username. */
   login: string
-  /** Only where the provider has verified it. */
+  /** Only if the provider has verified it. */
   email: string | null
 }
 

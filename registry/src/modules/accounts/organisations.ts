@@ -127,7 +127,7 @@ export async function accountsWithRole(query: Queries, { accountId }: Actor, wea
   return [accountId, ...allowed.map(({ organisation_id }) => organisation_id)]
 }
 
-/** Buyers and sellers both read what is theirs: either scope will do. */
+/** Buyers and sellers both read their own data: either scope is enough. */
 export function readingScope(actor: Actor | null): Scope {
   return actor?.scopes.has('market:sell') && !actor.scopes.has('market:buy') ? 'market:sell' : 'market:buy'
 }

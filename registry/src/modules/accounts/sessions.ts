@@ -19,14 +19,14 @@ export type Sessions = {
   create(userId: string): Promise<{ cookie: string }>
   /** Whose session the Cookie header names, or null; `cookie` is set once its expiry has been put off. */
   read(cookieHeader: string): Promise<{ user: SessionUser; cookie: string | null } | null>
-  /** Whether a Cookie header holds what may be a session. */
+  /** Whether a Cookie header contains a possible session. */
   names(cookieHeader: string): boolean
   /** Ends the session that the Cookie header names; the cookie that forgets it. */
   end(cookieHeader: string): Promise<{ cookie: string }>
   endAllOf(userId: string): Promise<void>
   /** Those of a user that go on, newest first; `current` is the one that the Cookie header names. */
   list(userId: string, cookieHeader: string): Promise<ListedSession[]>
-  /** Ends the one that `list` calls so; false where there is none. */
+  /** Ends the session with that listed ID; false if there is none. */
   endListed(userId: string, id: string): Promise<boolean>
   deleteExpired(): Promise<void>
 }
@@ -105,7 +105,7 @@ function listedId(storedId: string): string {
   return hashSecret(`listed ${storedId}`).slice(0, 32)
 }
 
-/** Lucia's own reading of the header fails at any cookie, of whomever, that is encoded wrongly. */
+/** Lucia's own parser throws on any badly encoded cookie, even one from another site or program. */
 function sessionIdIn(cookieHeader: string, name: string): string | null {
   for (const cookie of cookieHeader.split(';')) {
     const [key, value = ''] = cookie.trim().split('=')

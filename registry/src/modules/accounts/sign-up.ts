@@ -25,7 +25,7 @@ export async function signUp(
   { username, email, password, ip }: { username: string; email: string; password: string; ip: string },
 ): Promise<Account> {
   const { database, config } = services
-  // Refused before it costs a hash; whether the name is the operators' alone is only known inside the transaction.
+  // Refused before it costs a hash; whether the name is reserved for operators is only known inside the transaction.
   checkUsername(username, { operator: true })
   const passwordHash = await hashPassword(password)
   const account = await database.transaction(async (query) => {

@@ -10,8 +10,8 @@ import type { JobQueue } from '../../core/queue/job-queue.ts'
 const heldOutEpisodes = 100
 
 /**
- * Has a worker run a new agent's version again, in the transaction that writes the version. Its held-out seed depends on
- * the model and the scenario: publishing the same model once more gives no second throw of the dice.
+ * Queues the verification of a new agent version, in the transaction that writes the version. Its held-out seed depends
+ * on the model and the scenario: publishing the same model again does not reroll the dice.
  */
 export async function startVerification(
   query: Transaction<Schema>,
@@ -27,7 +27,7 @@ export async function startVerification(
 
 type Verified = { versionId: string; agent: AgentManifest; requestedBy: string | null; traceparent: string | null }
 
-/** Has a worker run an agent's version; the same agent always by the same held-out seed. */
+/** Queues the verification of an agent's version; the same agent always gets the same held-out seed. */
 export async function enqueueVerification(
   query: Transaction<Schema>,
   { queue, secret }: { queue: JobQueue; secret: Uint8Array },
@@ -49,7 +49,7 @@ export async function enqueueVerification(
   return row
 }
 
-/** Times in milliseconds, for they may go through JSON. */
+/** Times in milliseconds, because they may pass through JSON. */
 export type VerificationRow = {
   begun_at: number
   created_at: number | null

@@ -25,8 +25,8 @@ type HeldCall = {
 type Ended = { id: string; answer: string | null; error: string | null }
 
 /**
- * Ends the calls that the lease still holds: what is answered is counted in the same transaction, each call once, on the terms
- * on which it was admitted; what has failed costs nothing. The others are late, and nothing of them changes.
+ * Ends the calls that the lease still covers: a successful call is charged in the same transaction, once, on the terms
+ * of its admission; a failed one is free. The others are too late, and do not change.
  */
 export async function answerCalls(
   services: HostingServices,
@@ -90,14 +90,14 @@ async function writeEnds(query: Transaction<Schema>, ended: Ended[]): Promise<vo
     where hosted_calls.id = ends.id`.execute(query)
 }
 
-/** Of the requests of a batch, unless one alone has more. */
+/** For the requests of a batch, unless a single one is larger. */
 const batchBytes = 4 * 2 ** 20
-/** For so long calls of a version that is not loaded may be passed over for those of one that is. */
+/** How long calls of an unloaded version may be passed over for those of a loaded one. */
 const patienceMs = 200
 
 type Asked = { loaded: string[]; waitMs: number }
 
-/** Calls of one version for a worker, as soon as there are some; undefined where none came within `waitMs`. */
+/** Calls of one version for a worker, as soon as there are some; undefined if none came within `waitMs`. */
 export async function leaseCalls(
   services: HostingServices,
   { loaded, waitMs }: Asked,

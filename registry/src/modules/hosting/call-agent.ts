@@ -31,9 +31,9 @@ import {
 import { dropCall, endUnanswered, insertCall, readAnswer } from './hosted-calls.store.ts'
 
 /**
- * What an agent does upon an observation: admits the call and waits until a worker has answered it, for 30 s at most. Throws
- * what `admitCall` throws, `agent_unavailable`, `agent_failed`, and what a worker finds wrong with the observation. `signal`
- * aborts when the client has gone: a call that no worker has by then is dropped.
+ * Calls an agent: admits the call and waits until a worker has answered it, for 30 s at most. Throws what `admitCall`
+ * throws, `agent_unavailable`, `agent_failed`, and a worker's errors about the observation. `signal` aborts when the
+ * client disconnects: a call that no worker has by then is dropped.
  */
 export async function callAgent(services: HostingServices, call: Call, signal: AbortSignal): Promise<HostedCall> {
   const startedMs = performance.now()
@@ -85,9 +85,9 @@ type Call = {
   actor: Actor | null
   name: string
   request: HostedCallRequest
-  /** The client's own id, under which the call may be repeated. */
+  /** The client's own ID, under which the call may be retried. */
   key: string | undefined
-  /** The observation, where it depends on the version that is called: instead of the request's. */
+  /** The observation, if it depends on the resolved version; replaces the request's. */
   observe?: (versionId: string) => Promise<HostedCallRequest['observation']>
 }
 
@@ -96,7 +96,7 @@ type Because = 'own' | 'free' | 'bought' | 'trial'
 type Terms = { because: Because; priceMinor: number }
 type Wanted = Called & { row: VersionRow; actor: Actor; id: string; keyed: boolean; hash: string; request: string }
 
-/** Who calls, and the id of what they call for: known before anything waits on it. */
+/** The caller, and the call's ID: known before anything waits on it. */
 function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { actor: Actor; id: string } {
   return { actor: requireActor(actor, 'agents:call'), id: key?.toLowerCase() ?? randomUUID() }
 }
@@ -115,7 +115,7 @@ async function admitCall(
   { actor, id, name, request, key, observe }: Omit<Call, 'actor'> & { actor: Actor; id: string },
 ): Promise<{ versionId: string } | null> {
   const { database, callBroker } = services
-  // The scope is for what the account may call, and that is all of this which it opens.
+  // The scope `agents:call` includes reading, but only for this call.
   const reader = { ...actor, scopes: new Set([...actor.scopes, 'packages:read' as const]) }
   const { version: range = 'latest', ...rest } = request
   const { found, row } = await chooseVersion(database.query, reader, name, range)
@@ -126,7 +126,7 @@ async function admitCall(
   const hash = requestHash({ package: found.id, range, ...asked })
   const wanted = { ...called, row, actor: reader, id, keyed: key !== undefined, hash, request: JSON.stringify(asked) }
   return database.transaction(async (query) => {
-    // One call of an account after the other: what one is admitted for, the next one cannot have.
+    // One call per account at a time, so that two calls cannot spend the same balance.
     await database.lock(query, `hosted-calls:${actor.accountId}`)
     if (wanted.keyed && (await isRepeated(query, wanted))) return null
     const terms = await termsOf(services, query, wanted)
@@ -149,7 +149,7 @@ async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wante
     .executeTakeFirst()
   if (known === undefined) {
     const counted = await query.selectFrom('usage_events').select('id').where('id', '=', id).executeTakeFirst()
-    // Its answer is kept no longer, and what was counted once is not counted again.
+    // Its answer is no longer kept, and a call that was charged is not charged again.
     if (counted !== undefined) throw keyReused(id, 'was used for a call some time ago, whose answer is gone')
     return false
   }
@@ -160,7 +160,7 @@ async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wante
   return false
 }
 
-/** For what the call is allowed, and what 1,000 of them cost. */
+/** What the call is permitted by, and the price of 1,000 calls. */
 async function termsOf({ config }: Admitting, query: Transaction<Schema>, wanted: Wanted): Promise<Terms> {
   const { actor, name, version } = wanted
   const { currency } = config.training

@@ -5,7 +5,7 @@ import { stillOpen } from './hosted-calls.store.ts'
 
 type Serving = Pick<Services, 'database' | 'log'>
 
-/** How long calls may still be answered once the server is to stop. */
+/** How long calls may still be answered once the server begins to stop. */
 const CLOSING_MS = 10_000
 
 /**
@@ -35,7 +35,7 @@ export class CallBroker {
     return this.#workers.size
   }
 
-  /** Until when calls may be waited for at most, by `performance.now()`. */
+  /** The latest time at which a call may still have a waiter, by `performance.now()`. */
   get endsAt(): number {
     return this.#closedAt === undefined ? Number.POSITIVE_INFINITY : this.#closedAt + CLOSING_MS
   }
@@ -46,7 +46,7 @@ export class CallBroker {
     this.#wakeAll()
   }
 
-  /** Waits for a call's end; to be called before the call is admitted. The waiter must leave in any case. */
+  /** Waits for a call's end; must be called before the call is admitted. The waiter must leave in any case. */
   awaitCall(id: string): Waiter {
     const waiter = new Waiter(() => {
       const waiters = this.#callers.get(id)
@@ -66,11 +66,11 @@ export class CallBroker {
     return this.#callers.has(id)
   }
 
-  /** Waits for calls; woken first for those of a version that is loaded. The waiter must leave in any case. */
+  /** Waits for calls; woken first for those of a loaded version. The waiter must leave in any case. */
   awaitWork(loaded: readonly string[]): Waiter {
     const waiter: WaitingWorker = new WaitingWorker(new Set(loaded), (unheard) => {
       this.#workers.delete(waiter)
-      // It was woken for a call and leaves without having looked: another one must.
+      // It was woken for a call and leaves without having looked: wake another one.
       if (unheard) this.#workers.values().next().value?.wake()
       this.#rest()
     })
@@ -191,7 +191,7 @@ export type HostingTimes = {
 
 const usualTimes: HostingTimes = { waitMs: 30_000, leaseMs: 20_000, pollMs: 250 }
 
-/** The services with what hosting holds in a process. */
+/** The services, with hosting's state in this process. */
 export type HostingServices = Services & { callBroker: CallBroker }
 
 export function openHostingServices<Given extends Services>(

@@ -40,7 +40,7 @@ type Sale = Called & {
   price: { amountMinor: number; currency: string | null }
 }
 
-/** Says what it costs to go on, and where. */
+/** Explains the price of further calls, and where to buy them. */
 export function trialExhausted({ name, version, major, publicUrl, trialCalls, price }: Sale): AgentGymError {
   const { page, command, cost } = howToBuy({ name, major, publicUrl }, price)
   const { amountMinor, currency } = price

@@ -16,7 +16,7 @@ import type { FailureFormat } from '../../core/http/env.ts'
 /** Of what an agent is shown. */
 const observationBytes = 256 * 1024
 
-/** `@scope/name[@range]`. Throws `request_invalid` for what cannot name an agent. */
+/** `@scope/name[@range]`. Throws `request_invalid` if it cannot name an agent. */
 export function modelOf({ model }: ChatRequest): { name: string; version?: string } {
   const [, name, version] = /^(@[^/@]+\/[^/@]+)(?:@(.{1,64}))?$/s.exec(model) ?? []
   if (name === undefined) throw invalid('model', 'an agent is named @scope/name, or @scope/name@version')
@@ -24,7 +24,7 @@ export function modelOf({ model }: ChatRequest): { name: string; version?: strin
 }
 
 /**
- * What the agent is to act upon: the text of the last message of the user, or of a tool, whose result is what is seen next.
+ * The agent's input: the text of the last message of the user, or of a tool, whose result is the next observation.
  * Throws `request_invalid`, `request_too_large`.
  */
 export function observedText({ messages }: ChatRequest): string {
@@ -43,8 +43,8 @@ export function observedText({ messages }: ChatRequest): string {
 }
 
 /**
- * The observation that a text says: JSON, or, where it is none, the text itself. An agent that sees texts sees the text as it
- * is, `42` too, unless it is a JSON string. Throws `request_invalid` for what is nested too deep.
+ * Parses an observation: JSON or, if it is not JSON, the text itself. An agent that observes text gets the text as it
+ * is, including `42`, unless it is a JSON string. Throws `request_invalid` if it is nested too deep.
  */
 export function observationOf(text: string, space: SpaceDescription | undefined): HostedCall['action'] {
   const parsed = parseJson(text)
@@ -72,7 +72,7 @@ type Told = {
   now: Date
 }
 
-/** The agent's answer as a chat completion: a tool call where the action names a tool of the request, else JSON. */
+/** The agent's answer as a chat completion: a tool call if the action names a tool of the request, else JSON. */
 export function chatCompletion({ request, call, action, observed, now }: Told): ChatCompletion {
   const tool = toolOf(request, call, action)
   const content = tool === undefined ? JSON.stringify({ action: call.action, label: call.label }) : null
@@ -146,7 +146,7 @@ const types: Record<number, string> = {
   429: 'rate_limit_error',
 }
 
-/** As OpenAI's clients read failures. They print the message alone, so it includes the hint. */
+/** Errors in OpenAI's format. Its clients print the message alone, so it includes the hint. */
 export const openAiFailures: FailureFormat = { body: openAiErrorBody, challenge: true }
 
 function openAiErrorBody({ code, message, hint, data }: ErrorReport) {
@@ -156,7 +156,7 @@ function openAiErrorBody({ code, message, hint, data }: ErrorReport) {
   return { error: { message: hint === undefined ? message : `${message} ${hint}`, type, param, code, data } }
 }
 
-/** The observation and action spaces of an agent's version; undefined where it has no manifest. */
+/** The observation and action spaces of an agent's version; undefined if it has no manifest. */
 export async function spacesOf(
   query: Queries,
   which: { versionId: string } | { package: string; version: string },

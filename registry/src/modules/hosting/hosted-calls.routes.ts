@@ -95,7 +95,7 @@ const tarballRoute = defineRoute({
   responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
 })
 
-/** Calls of agents that the marketplace runs: what callers ask, and what the workers that answer them ask. */
+/** Calls of hosted agents: the endpoints for callers, and those for the workers that answer. */
 export function hostedCallRoutes(services: HostingServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(callRoute, async (c) => {

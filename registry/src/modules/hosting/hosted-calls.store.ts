@@ -16,7 +16,7 @@ type NewCall = {
   request: string
 }
 
-/** Throws `idempotency_key_reused` where another account has used the id at the same moment. */
+/** Throws `idempotency_key_reused` if another account has used the ID at the same moment. */
 export async function insertCall(
   query: Transaction<Schema>,
   call: NewCall,

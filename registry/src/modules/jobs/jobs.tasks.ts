@@ -20,7 +20,7 @@ export function jobTasks(services: Services, handlers: JobHandler[]): ScheduledT
   ]
 }
 
-/** Ends the jobs that came to no result in all their attempts. One that fails to end holds up no other. */
+/** Ends the jobs that exhausted their attempts without a result. One that fails to end does not block the others. */
 export async function settleExhausted(
   { database, queue, log }: Pick<Services, 'database' | 'queue' | 'log'>,
   handlers: JobHandler[],

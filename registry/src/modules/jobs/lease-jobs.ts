@@ -47,7 +47,7 @@ async function leaseNext(
   }
 }
 
-/** When a lease that is kept now ends. */
+/** When a lease that is renewed now ends. */
 export function leaseEnd(): string {
   return new Date(Date.now() + leaseSeconds * 1000).toISOString()
 }

@@ -2,7 +2,7 @@ import type { WorkerDescription, WorkerUsage } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 
-/** Rows are not written anew more often than this. */
+/** Rows are not updated more often than this. */
 const freshness = sql<Date>`now() - interval '3 seconds'`
 
 /** Notes a worker as it describes itself. */
@@ -16,7 +16,7 @@ export async function noteWorker(query: Queries, worker: WorkerDescription): Pro
     .execute()
 }
 
-/** Notes that a worker is there, and how busy where it says so. */
+/** Records that a worker is alive and, if reported, its load. */
 export async function noteUsage(query: Queries, workerId: string | null, usage?: WorkerUsage): Promise<void> {
   if (workerId === null) return
   await query

@@ -14,8 +14,8 @@ type Owed = {
 }
 
 /**
- * Notes that buyers are to get their money back, in the transaction of what they get it back for. Giving it takes as many
- * transactions as there are orders: a process that dies leaves the note, and the scheduled task continues.
+ * Records that buyers are owed refunds, in the transaction of the cause. Paying them takes one transaction per order:
+ * if the process dies, the record remains and the scheduled task continues.
  */
 export async function oweRefunds(query: Transaction<Schema>, owed: Owed): Promise<void> {
   await query
@@ -29,7 +29,7 @@ export async function oweRefunds(query: Transaction<Schema>, owed: Owed): Promis
     .execute()
 }
 
-/** Gives every buyer back what is owed. Does nothing twice, however often and by however many it is called. */
+/** Refunds every buyer who is owed money. Idempotent, also under concurrent calls. */
 export async function giveOwedRefunds(services: Services): Promise<void> {
   const { query } = services.database
   const open = await query

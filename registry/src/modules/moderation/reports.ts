@@ -87,9 +87,9 @@ type Deciding = { actor: Actor; ip: string; reason: string }
 type Tell = () => void
 
 /**
- * Decides a report. Upheld, its review is hidden or its package taken down (for all, where it is malicious); of an appeal, the
- * package is put back; and closes other open reports of the same. Throws `report_not_found`,
- * `moderation_state_conflict` where it was decided otherwise before.
+ * Decides a report. Upheld, its review is hidden or its package taken down (for all, if it is malicious), or, for an
+ * appeal, the package is restored; other open reports of the same are closed. Throws `report_not_found`,
+ * `moderation_state_conflict` if it was decided otherwise before.
  */
 export async function decideReport(
   services: Services,
@@ -101,7 +101,7 @@ export async function decideReport(
   const { report, tell } = await database.transaction(async (query) => {
     const named = await findReport(query, id)
     if (named === undefined) throw reportNotFound(id)
-    // Before the rows of reports: who takes the package down or puts it back comes the same way.
+    // Locked before the rows of reports: taking a package down and restoring it use the same order.
     await lockPackage(database, query, named.package)
     const row = await findReport(query, id)
     assert(row !== undefined)

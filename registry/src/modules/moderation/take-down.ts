@@ -11,7 +11,7 @@ import { findReadablePackage, lockPackage, type PackageRow } from '../packages/i
 import { giveOwedRefunds, oweRefunds } from './owed-refunds.ts'
 import { moderationConflict } from './reports.store.ts'
 
-/** Buyers of so many days get their money back. */
+/** Buyers of the last so many days get a refund. */
 const refundedDays = 30
 const millisecondsADay = 86_400_000
 
@@ -19,9 +19,9 @@ export type Moderated = Pick<PackageRow, 'id' | 'name' | 'owner_id'>
 type Deciding = { actor: Actor; reason: string; ip: string }
 
 /**
- * Takes a package down: it can no longer be found, bought or installed. Buyers keep it, unless `forAll`; then, and
- * with `refund`, the buyers of the last 30 days get their money back. False where it was down before: then only what is more
- * is done. With the package locked.
+ * Takes a package down: it can no longer be found, bought or installed. Buyers keep it, unless `forAll`; then, and with
+ * `refund`, the buyers of the last 30 days get a refund. False if it was down before: then only the additional steps
+ * are done. Requires the package's lock.
  */
 export async function takeDown(
   query: Transaction<Schema>,
@@ -54,7 +54,7 @@ export async function takeDown(
   return isNew
 }
 
-/** Puts it back, and upholds every appeal that waits. False where it was not down. With the package locked. */
+/** Restores it, and upholds every pending appeal. False if it was not down. Requires the package's lock. */
 export async function restore(
   query: Transaction<Schema>,
   { id, name }: Moderated,
@@ -83,7 +83,7 @@ const scope = 'packages:manage'
 type Moderating = { actor: Actor | null; name: string; ip: string }
 type Moderation = z.infer<typeof moderationSchema>
 
-/** For operators. Throws `package_not_found`, also for a private package that is not theirs. */
+/** For operators. Throws `package_not_found`, also for a private package of another account. */
 export async function takeDownPackage(
   services: Services,
   { actor, name, ip }: Moderating,

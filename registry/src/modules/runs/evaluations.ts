@@ -56,7 +56,7 @@ export async function evaluateRun(services: RunServices, request: EvaluationRequ
   })
 }
 
-/** An evaluation, for those who may see what it is of: the run, or the package. Throws `evaluation_not_found`. */
+/** An evaluation, if the caller may see its run or package. Throws `evaluation_not_found`. */
 export async function findEvaluation(query: Queries, actor: Actor | null, id: string): Promise<EvaluationJob> {
   const known = requireActor(actor, 'training:view')
   const row = await query
@@ -78,7 +78,7 @@ export async function findEvaluation(query: Queries, actor: Actor | null, id: st
   return evaluationOf(row)
 }
 
-/** As the API gives it. */
+/** As the API returns it. */
 export function evaluationOf(row: Selectable<EvaluationTable>): EvaluationJob {
   const { id, state, episodes, seed, evaluation, error } = row
   return {

@@ -7,7 +7,7 @@ import type { RunServices } from './run-services.ts'
 import { changeRun, type End, endRun, type RunRow } from './run-state.ts'
 import { takeMeter, type Write, writeRun } from './worker-reports.ts'
 
-/** More than an error of ours carries; what a stranger's code adds goes. */
+/** Longer than any error of ours; text added by third-party code is cut off. */
 const errorDataCharacters = 8_000
 
 /**

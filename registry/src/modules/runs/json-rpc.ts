@@ -2,7 +2,7 @@ import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contr
 
 /** JSON-RPC 2.0: https://www.jsonrpc.org/specification */
 
-/** Kept as it came; a number that JavaScript would round is an object that writes itself as the text that it was. */
+/** Kept verbatim; a number that JavaScript would round is an object that serializes to its original text. */
 export type RpcId = string | number | null | RawNumber
 export type RpcError = { code: number; message: string; data: ErrorReport }
 export type RpcResponse = { jsonrpc: '2.0'; id: RpcId } & ({ result: unknown } | { error: RpcError })
@@ -17,7 +17,7 @@ export type RpcServer = {
 }
 
 const mostRequests = 50
-/** No method takes anything nearly as deep. */
+/** No method accepts anything nearly as deep. */
 const deepest = 32
 
 const parseError = { code: -32700, message: 'Parse error' }
@@ -27,8 +27,8 @@ const invalidParams = { code: -32602, message: 'Invalid params' }
 const internalError = { code: -32603, message: 'Internal error' }
 
 /**
- * Answers a request or a batch, the bytes of a body. A batch is done in its order, and its answers come in that order;
- * undefined where all were notifications, which have no answer.
+ * Answers a request or a batch, from the bytes of a body. A batch is processed and answered in its order; undefined if
+ * all were notifications, which have no answer.
  */
 export async function answerRpc(
   bytes: ArrayBuffer,
@@ -61,9 +61,9 @@ export function notJson(type: string): RpcResponse {
 }
 
 /**
- * The specification's codes where it has one; others in the range that it leaves to servers, by the status that REST
- * answers with: -32001 for 401, -32003 for 403, -32004 for 404, -32009 for 409, -32022 for 422, -32029 for 429, and -32053
- * for 503. The error is in `data`, whole.
+ * The specification's codes if it has one; others in the range that it leaves to servers, by REST's status: -32001 for
+ * 401, -32003 for 403, -32004 for 404, -32009 for 409, -32022 for 422, -32029 for 429, and -32053 for 503. `data`
+ * contains the whole error.
  */
 export function rpcErrorOf(report: ErrorReport): RpcError {
   const { status } = errorCatalogue[report.code]
@@ -125,7 +125,7 @@ function isId(value: unknown): value is RpcId {
   return value === null || typeof value === 'string' || typeof value === 'number' || value instanceof RawNumber
 }
 
-/** A number as it was written. Nothing but an id may be one: no param takes it. */
+/** A number in its original spelling. Only an ID may be one: no param accepts it. */
 class RawNumber {
   readonly #text: string
 

@@ -99,7 +99,7 @@ async function writeVersion(
   { asked, publication, run, version, vetted, objectKey }: Written,
 ): Promise<PublishedVersion> {
   const { ip } = asked
-  // Once more, and held: a membership that was taken away meanwhile counts.
+  // Checked again, with a lock: the membership may have been removed since.
   const { actor } = await requireOwnRun(query, asked.actor, run.id, 'training:view')
   const { name, visibility } = publication
   await lockPackage(context.database, query, name.full)

@@ -5,13 +5,13 @@ import type { Actor } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { currentTraceparent } from '../../core/http/request-context.ts'
 
-/** Every route of a run takes its id. */
+/** Every route of a run takes its ID. */
 export const runParams = z.object({ id: z.uuid().openapi({ example: '0b8e5f0c-4a3d-4b5e-9c39-6f1d0e2a7c11' }) })
 
 /** Of every route of one run. */
 export const runCodes = ['unauthenticated', 'forbidden', 'run_not_found'] as const satisfies ErrorCode[]
 
-/** Of every route that publishes an agent, or reserves where it will be published. */
+/** For every route that publishes an agent, or reserves its version. */
 export const publicationCodes = [
   ...(['name_invalid', 'name_taken', 'version_invalid', 'version_exists'] as const),
   ...(['package_kind_changed', 'package_visibility_fixed'] as const),

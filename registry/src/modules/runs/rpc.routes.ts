@@ -39,7 +39,7 @@ const rpcRoute = createRoute({
 /** The same functions as the routes of runs, by JSON-RPC 2.0. */
 export function rpcRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
-  // Described only: what is no request is answered as JSON-RPC wants it, not as `request_invalid`.
+  // For documentation only: an invalid request gets a JSON-RPC error, not `request_invalid`.
   routes.openAPIRegistry.registerPath(rpcRoute)
   // JSON-RPC has its own form of refusals, so its methods check access.
   routes.post('/rpc', declare({ access: 'anyone' }), async (c) => {

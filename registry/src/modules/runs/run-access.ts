@@ -25,8 +25,8 @@ export async function requireRun(
 }
 
 /**
- * The same for those who may change it: members. Give it the transaction of the change: a membership that was taken away
- * counts, and one that holds cannot go before the change is done. Locks nothing of the run.
+ * The same for callers who may change it: members. Pass the transaction of the change: a removed membership takes
+ * effect at once, and a valid one cannot be removed before the change is done. Does not lock the run.
  */
 export async function requireOwnRun(
   query: Queries,
@@ -93,12 +93,13 @@ async function ownersOf(query: Queries, actor: Actor, account: string | undefine
   return [actor.accountId, ...memberships.map(({ organisation_id }) => organisation_id)]
 }
 
-/** Counts are good for this long, with what this process has added since. */
+/** Counts are valid for this long, plus what this process has added since. */
 const freshMs = 1_000
 
 /**
- * How many runs accounts have queued and running. Counting them at every start would make each start slower than the one
- * before, so a count is kept for a second: replicas that accept starts of one account at the same time may admit a few more.
+ * How many runs accounts have queued and running. Counting them at every start would make each start slower than the
+ * one before, so a count is cached for a second: replicas that accept starts of one account at the same time may admit
+ * a few more.
  */
 export class OpenRuns {
   readonly #query: Queries
@@ -110,7 +111,7 @@ export class OpenRuns {
     this.#config = config
   }
 
-  /** Throws `rate_limited` where the account has as many as it may. */
+  /** Throws `rate_limited` if the account has reached its limit. */
   async requireRoom(ownerId: string): Promise<void> {
     const limit = this.#config.training.openRuns
     const kept = this.#counts.get(ownerId)

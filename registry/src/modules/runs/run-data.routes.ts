@@ -22,7 +22,7 @@ import type { RunServices } from './run-services.ts'
 import { streamRun } from './run-stream.ts'
 
 const base = '/v1/runs/{id}'
-/** Not as a literal: the library takes it for JSON by its ending. */
+/** Not a literal: the library would take it for JSON because of its suffix. */
 const ndjson: string = 'application/x-ndjson'
 
 const eventsRoute = defineRoute({
@@ -149,7 +149,7 @@ const trajectoriesRoute = defineRoute({
   },
 })
 
-/** What a run leaves while it goes on and after: events, curve, checkpoints, agent, trajectories. */
+/** The data of a run during and after training: events, curve, checkpoints, agent, trajectories. */
 export function runDataRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database, config } = services
@@ -164,7 +164,7 @@ export function runDataRoutes(services: RunServices): OpenAPIHono<Env> {
     return c.body(stream, 200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store, no-transform',
-      // nginx would gather what is meant to arrive at once.
+      // Stops nginx from buffering the stream.
       'x-accel-buffering': 'no',
     })
   })

@@ -30,7 +30,7 @@ export async function metricsPage(
     .execute()
   const page = rows.slice(0, limit)
   return {
-    // Held to its schema when it came in.
+    // Validated against its schema on arrival.
     points: page.map(({ data }) => data as ProgressEvent),
     next: rows.length > limit ? page[limit - 1].iteration : null,
   }
@@ -105,7 +105,7 @@ export async function openAgent(
 
 /** A sampled episode: line `line` of the object of newline JSON. */
 type Sampled = { iteration: number; environment: number; object_key: string; line: number }
-/** Where an export goes on: after that episode. */
+/** Where an export continues: after that episode. */
 type Place = Pick<Sampled, 'iteration' | 'environment'>
 
 type Stores = Pick<Services, 'database' | 'objects'>

@@ -15,9 +15,9 @@ const PAGE_EVENTS = 250
 const KEPT_BYTES = 32 * 2 ** 20
 
 /**
- * What the watchers in this process share of one database: one question every half second about all runs that are watched,
- * and each event read and written out once, however many watch. A watcher itself holds only its place, so one that reads
- * slowly costs nothing, and finds what it has missed in the database.
+ * State that the watchers in this process share per database: one query every half second about all watched runs, and
+ * each event read and serialized once for all watchers. A watcher itself stores only its position, so a slow reader
+ * costs nothing, and reads what it has missed from the database.
  */
 export class RunFeeds {
   readonly #services: Pick<Services, 'database' | 'log'>
@@ -71,7 +71,7 @@ export class RunFeeds {
     return this.#closed
   }
 
-  /** Ends what everybody watches; they may go on elsewhere. */
+  /** Ends all watches; clients may continue elsewhere. */
   close(): void {
     this.#closed = true
     for (const feed of this.#feeds.values()) feed.wake()
@@ -108,7 +108,7 @@ export class RunFeeds {
       )
       for (const { id, state, last_seq } of rows) this.#feeds.get(id)?.advance(last_seq, isOver(state))
     } catch (error) {
-      // Watchers wait; the next question may be answered.
+      // Watchers wait; the next poll may succeed.
       if (!this.#closed)
         this.#services.log.warn('the runs that are watched could not be asked for', { error: String(error) })
     }
@@ -158,7 +158,7 @@ export class RunFeed {
     return this.#over
   }
 
-  /** What was read of the run; what is older than what is known already is left out. */
+  /** Applies what was read of the run; ignores what is older than the known state. */
   advance(lastSeq: number, over: boolean): void {
     if (lastSeq < this.#lastSeq || (lastSeq === this.#lastSeq && over === this.#over)) return
     this.#lastSeq = lastSeq
@@ -181,7 +181,7 @@ export class RunFeed {
     this.#asking = undefined
   }
 
-  /** Calls `listener` once, at the next change; the function that comes back takes that back. */
+  /** Calls `listener` once, at the next change; the returned function cancels that. */
   atNextChange(listener: () => void): () => void {
     this.#waiting.add(listener)
     return () => this.#waiting.delete(listener)

@@ -3,7 +3,7 @@ import type { PackageServices } from '../packages/index.ts'
 import { OpenRuns } from './run-access.ts'
 import { RunFeeds } from './run-feed.ts'
 
-/** The services with what the runs hold in a process. */
+/** The services, with the runs' state in this process. */
 export type RunServices = PackageServices & {
   runFeeds: RunFeeds
   openRuns: OpenRuns

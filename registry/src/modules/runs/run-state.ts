@@ -8,7 +8,7 @@ import type { Services } from '../../core/services.ts'
 import { settleRunOrder } from '../orders/index.ts'
 import { insertEvents, type NewRunEvent, numbered } from './run-events.store.ts'
 
-/** A run as its row has it. What changes it holds the row's lock, and the job's before that. */
+/** A run's row. Code that changes it holds the row's lock, and before that the job's. */
 export type RunRow = Selectable<TrainingRunTable>
 export type RunPatch = Omit<UpdateObject<Schema, 'training_runs'>, 'state'> & { state?: RunState }
 
@@ -19,7 +19,7 @@ export function runContext({ queue, config }: Pick<Services, 'queue' | 'config'>
   return { queue, currency: config.training.currency }
 }
 
-/** What a run may become. Ends are for good, but for a budget that is raised. */
+/** State transitions of a run. End states are final, except when a budget is raised. */
 const successors: Record<RunState, readonly RunState[]> = {
   queued: ['running', 'failed', 'cancelled', 'budget_exceeded'],
   running: ['queued', 'completed', 'failed', 'cancelled', 'budget_exceeded'],
@@ -45,7 +45,7 @@ export async function lockRun(query: Transaction<Schema>, runId: string): Promis
   return query.selectFrom('training_runs').selectAll().where('id', '=', runId).forUpdate().executeTakeFirst()
 }
 
-/** Changes a locked run and appends events; gives the row as it is then. The state changes through here and nowhere else. */
+/** Changes a locked run and appends events; returns the updated row. This is the only place that changes the state. */
 export async function changeRun(
   query: Transaction<Schema>,
   run: RunRow,
@@ -63,7 +63,7 @@ export async function changeRun(
     .executeTakeFirstOrThrow()
 }
 
-/** What ends a run, with what it leaves. */
+/** The outcome of a run, with its results. */
 export type End =
   | {
       state: 'completed'
@@ -79,8 +79,8 @@ export type End =
   | { state: 'budget_exceeded' }
 
 /**
- * The one way that a run ends: state, last event, charge, what was held for its scenario, and the end of its job, in the caller's transaction, which holds
- * job and run.
+ * The only way to end a run: state, last event, charge, the payment held for its scenario, and the end of its job, in
+ * the caller's transaction, which locks job and run.
  */
 export async function endRun(
   query: Transaction<Schema>,
@@ -107,7 +107,7 @@ function remains(end: End): RunPatch {
   }
 }
 
-/** The last of them is what ends a stream of the run's events. */
+/** The last of them ends a stream of the run's events. */
 function eventsOf(run: RunRow, end: End): NewRunEvent[] {
   if (end.state === 'failed') return [{ type: 'failed', data: { error: end.error } }]
   if (end.state === 'cancelled') return [{ type: 'cancelled', data: {} }]
@@ -123,7 +123,7 @@ function eventsOf(run: RunRow, end: End): NewRunEvent[] {
   return [{ type: 'published', data: { name, version } }, completed]
 }
 
-/** What the run costs beyond what was charged when it ended before: a row an end, however little. */
+/** What the run costs beyond earlier charges: one row per end, however small. */
 async function charge(query: Transaction<Schema>, run: RunRow, currency: string): Promise<void> {
   const { charged } = await query
     .selectFrom('training_charges')
@@ -143,8 +143,8 @@ async function charge(query: Transaction<Schema>, run: RunRow, currency: string)
 }
 
 /**
- * What becomes of a run whose worker is gone or gave it back: it waits again, unless it was to end anyway or gets nowhere.
- * Its job waits already.
+ * Handles a run whose worker is gone or has released it: it waits again, unless it was about to end or makes no
+ * progress. Its job waits already.
  */
 export async function requeueRun(
   query: Transaction<Schema>,
@@ -182,8 +182,8 @@ export async function requestCancel(query: Transaction<Schema>, context: RunCont
 }
 
 /**
- * Gives a run that used up its budget a higher one, and a job. Throws `run_not_found`, `run_state_conflict` where it did
- * not, `request_invalid` where the new budget is used up as well.
+ * Gives a run that used up its budget a higher one, and a job. Throws `run_not_found`, `run_state_conflict` if it did
+ * not use up its budget, `request_invalid` if the new budget is used up as well.
  */
 export async function resumeRun(
   query: Transaction<Schema>,
@@ -233,7 +233,7 @@ function stateConflict({ id, state }: RunRow, wanted: 'cancelled' | 'resumed'): 
   })
 }
 
-/** Of a run's row, what its cost is made of. */
+/** The columns of a run that determine its cost. */
 export type Metered = {
   price_minor_per_hour: number | null
   attempt_price_milliseconds: number
@@ -270,7 +270,7 @@ export function spentMinor({ price_milliseconds, budget_minor }: Pick<Metered, '
   return Math.min(trainingCostMinor(price_milliseconds), budget_minor ?? Number.POSITIVE_INFINITY)
 }
 
-/** Whether all of the budget is used. A run without one goes on for ever. */
+/** Whether all of the budget is used. A run without a budget has no limit. */
 export function isSpent({ price_milliseconds, budget_minor }: Pick<Metered, 'price_milliseconds' | 'budget_minor'>) {
   return budget_minor !== null && price_milliseconds >= budget_minor * millisecondsPerHour
 }

@@ -6,7 +6,7 @@ import type { RunServices } from './run-services.ts'
 import { isOver } from './run-state.ts'
 import type { RunView } from './runs.store.ts'
 
-/** Proxies close what is silent. */
+/** Proxies close silent connections. */
 const HEARTBEAT_MS = 15_000
 /** How long a stream may outlast its reader's permission. */
 const RECHECK_MS = 60_000
@@ -49,7 +49,7 @@ export function streamRun(
   )
 }
 
-/** One connection. It holds a place among the events, and nothing of them. */
+/** One connection. It stores its position among the events, but no events. */
 class Watcher {
   readonly #services: RunServices
   readonly #actor: Actor
@@ -109,7 +109,7 @@ class Watcher {
         this.#place = page.bytes.length === 0 ? feed.lastSeq : page.lastSeq
         if (page.bytes.length > 0) return page.bytes
       } else if (this.#place > feed.lastSeq) {
-        // The page held more than was known of: is the run over with that?
+        // The page had more than was known: check whether the run has ended.
         await feed.refresh()
         if (this.#place > feed.lastSeq) await this.#change(feed)
       } else if (feed.over) return undefined
@@ -118,7 +118,7 @@ class Watcher {
     return undefined
   }
 
-  /** False where nothing has changed until it was time for a heartbeat. */
+  /** False if nothing changed before the next heartbeat was due. */
   async #change(feed: RunFeed): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const forget = feed.atNextChange(() => resolve(true))

@@ -152,7 +152,7 @@ export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 
 /** The part of the latest iteration's event that is returned with the run. */
 function progressOf(latest: Record<string, unknown> | null): Run['progress'] {
   if (latest === null) return null
-  // Held to its schema when it came in.
+  // Validated against its schema on arrival.
   const { iteration, steps, steps_total, steps_per_second, episodes_total, return_mean, seconds } =
     latest as NonNullable<Run['progress']>
   return { iteration, steps, steps_total, steps_per_second, episodes_total, return_mean, seconds }

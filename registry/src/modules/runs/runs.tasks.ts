@@ -55,8 +55,8 @@ export async function enqueueLostRuns(
 }
 
 /**
- * Takes away what runs left longer ago than the settings keep it, counted from their end. A run that is over keeps the last
- * of its checkpoints until then. The sweeper takes the objects that no row names any more.
+ * Deletes the data of runs that ended longer ago than the configured retention. Until then, an ended run keeps its last
+ * checkpoint. The sweeper deletes the objects that no row names any more.
  */
 export async function expireRunData({ database, config }: Pick<Services, 'database' | 'config'>): Promise<void> {
   const { query } = database

@@ -32,8 +32,8 @@ export async function cancelRun(services: RunServices, { actor, runId, ip }: Cha
 }
 
 /**
- * Goes on with a run that used up its budget. Throws `run_not_found`, `forbidden`, `run_state_conflict`, `rate_limited`,
- * `request_invalid` where the new budget is used up as well, and what `holdForRun` throws.
+ * Continues a run that used up its budget. Throws `run_not_found`, `forbidden`, `run_state_conflict`, `rate_limited`,
+ * `request_invalid` if the new budget is used up as well, and what `holdForRun` throws.
  */
 export async function topUpRun(
   services: RunServices,
@@ -49,7 +49,7 @@ export async function topUpRun(
     await resumeRun(query, { queue }, runId, { budgetMinor })
     const changed = await requireOwnRun(query, actor, runId, scope)
     await requireScenario(query, config, changed, ip)
-    // What was held for a scenario that is paid for by the run was let go when the run ended before it trained.
+    // The payment held for the run's scenario was released if the run ended before it trained.
     if (changed.run.iteration === 0)
       await holdAgain(query, config, { ...runPurchase(changed.run), actor: changed.actor, ip })
     const data = { budget_minor: budgetMinor }

@@ -40,18 +40,19 @@ type Submission = {
   request: RunRequest
   /** Within the account that it runs for. */
   idempotencyKey?: string
-  /** W3C trace context of the request; null where nothing is traced. */
+  /** W3C trace context of the request; null if tracing is off. */
   traceparent: string | null
   ip: string | null
 }
 
 /**
- * Starts a run: settles which version of the scenario it plays and every setting, and then in one transaction writes run,
- * first event, audit entry and job, or nothing.
+ * Starts a run: resolves the scenario version and every setting, and then in one transaction writes run, first event,
+ * audit entry and job, or nothing.
  *
- * Under an idempotency key the same request gives the run that it made the first time, whatever has changed since; another
- * request is `idempotency_key_reused`. Throws what `resolveScenario`, `resolveTrainingPlan`, `requireRunnable` and `reservePublication` throw,
- * `account_not_found`, `forbidden`, `unauthenticated` and `rate_limited`.
+ * With an idempotency key, the same request returns the run that it created the first time, whatever has changed since;
+ * a different request throws `idempotency_key_reused`. Throws what `resolveScenario`, `resolveTrainingPlan`,
+ * `requireRunnable` and `reservePublication` throw, `account_not_found`, `forbidden`, `unauthenticated` and
+ * `rate_limited`.
  */
 export async function submitRun(services: RunServices, submission: Submission): Promise<Run> {
   const { database, config } = services
@@ -96,7 +97,7 @@ type NewRun = {
   queue: JobQueue
 }
 
-/** Gives the run; where the same key came twice at once, the id of the one that was first, which is everybody's. */
+/** Returns the run; if the same key arrived twice at once, the ID of the first one, which both requests get. */
 async function writeRun(services: RunServices, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
   const { submission, actor, owner, scenario, plan, publication, hash, queue } = added
   const { request, idempotencyKey = null, traceparent, ip } = submission
@@ -104,7 +105,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
   if (owner.id !== actor.accountId) await authorise(query, actor, 'publish', owner.id, { scope: 'training:start' })
   if (publication !== null) {
     await lockPackage(services.database, query, publication.name.full)
-    // Another of the same request may have been here while this one waited, and holds the version.
+    // A concurrent request with the same key may have reserved the version during the wait.
     const earlier = await findEarlier(query, owner.id, idempotencyKey, hash)
     if (earlier !== undefined) return earlier
   }
@@ -143,7 +144,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
   await requireRunnable(query, services.config, { actor, runId: row.id, owner, scenario, expectedPrice, ip })
   await writeTrail(query, row.id, added)
   await queue.enqueue(query, 'train', row.id)
-  // As `findRunFor` would give it: that would be the dearest statement of all.
+  // Built here in the form that `findRunFor` returns: that query would be the most expensive of all.
   return {
     ...row,
     ...{ owner: owner.username, creator: actor.username },
@@ -173,7 +174,7 @@ async function writeTrail(
   })
 }
 
-/** The run that the key made, if it made one. Throws `idempotency_key_reused` where that was another request. */
+/** The run that the key created, if any. Throws `idempotency_key_reused` if that was a different request. */
 async function findEarlier(
   query: Queries,
   ownerId: string,
@@ -212,9 +213,9 @@ type TrainableScenario = {
 }
 
 /**
- * The scenario version that `name[@range]` means, for a run: as it would be installed, and one that may be trained on.
- * Throws `package_not_found`, `version_not_found`; `version_not_published` and `version_yanked` where it was named exactly;
- * `request_invalid` where it is no scenario.
+ * The scenario version that `name[@range]` resolves to for a run: installable and trainable. Throws
+ * `package_not_found`, `version_not_found`; `version_not_published` and `version_yanked` if it was named exactly;
+ * `request_invalid` if it is not a scenario.
  */
 async function resolveScenario(services: RunServices, actor: Actor, target: string): Promise<TrainableScenario> {
   const { query } = services.database
@@ -373,7 +374,7 @@ async function takenVersions(query: Queries, name: string, runId: string | null)
   return rows.map(({ version }) => version)
 }
 
-/** `0.1.0` where there is none: as agents are called that were trained on one's own machine. */
+/** `0.1.0` if there is none, the same as for agents that were trained locally. */
 function nextPatch(taken: readonly string[]): string {
   const [highest] = semver.rsort([...taken])
   return highest === undefined ? '0.1.0' : (semver.inc(highest, 'patch') ?? highest)

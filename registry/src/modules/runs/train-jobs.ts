@@ -152,8 +152,8 @@ async function released(
 }
 
 /**
- * What becomes of a running run whose worker has gone silent: it waits again, and what was trained since its last checkpoint
- * is not paid, as the next worker repeats it. Or it ends, as `requeueRun` says. Both rows are locked.
+ * Handles a running run whose worker has gone silent. It waits again, and training since its last checkpoint is not
+ * charged, because the next worker repeats it. Or it ends, as `requeueRun` decides. Both rows are locked.
  */
 export async function loseLease(query: Transaction<Schema>, context: RunContext, run: RunRow): Promise<RunRow> {
   const checkpoint = await latestCheckpoint(query, run.id)
@@ -180,7 +180,7 @@ export async function openLeasedScenario(services: RunServices, runId: string, l
   return openObject(services, (await scenarioOf(query, run)).object_key)
 }
 
-/** A checkpoint that a leased run goes on from. Throws `lease_lost`, also where it has gone for a later one. */
+/** The checkpoint that a leased run resumes from. Throws `lease_lost`, also if a later one has replaced it. */
 export async function openLeasedCheckpoint(
   services: RunServices,
   runId: string,

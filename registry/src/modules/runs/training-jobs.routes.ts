@@ -115,7 +115,7 @@ const readCheckpointRoute = defineRoute({
   responses: { 200: { description: 'Its bytes.', content: leasedFile }, ...failures('lease_lost') },
 })
 
-/** What workers write about the run that they have, and read for it. */
+/** What workers write about their run, and read for it. */
 export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database } = services

@@ -77,7 +77,7 @@ export function takeMeter(
   return { patch, events: [{ type: 'budget_warning', data }], metered }
 }
 
-/** Whether the worker is to end the run, and why. */
+/** Whether the worker should end the run, and why. */
 export function stopOf(
   run: Pick<RunRow, 'cancel_requested_at' | 'price_milliseconds' | 'budget_minor'>,
 ): Heartbeat['stop'] {
@@ -88,9 +88,9 @@ export function stopOf(
 type Progress = (typeof progressRequestSchema)['_output']
 
 /**
- * Takes iterations from the worker that has the run. A run that was resumed repeats those after its checkpoint, bit for bit
- * the same; each counts once. Gives why the run is to end, null where it is not. Throws `lease_lost`, and `request_invalid`
- * where iterations are missing in between.
+ * Accepts iterations from the run's worker. A resumed run repeats those after its checkpoint, bit for bit the same;
+ * each counts once. Returns why the run should end, or null if it should continue. Throws `lease_lost`, and
+ * `request_invalid` if iterations in between are missing.
  *
  * Costs six round trips to the database, however many points there are; the first iteration one or more beyond that.
  */
@@ -109,7 +109,7 @@ export async function recordProgress(
     await insertPoints(query, run.id, placed.points)
     await insertEvents(query, run.id, placed.events)
     await changeRun(query, run, { ...patch, ...latest(fresh), last_seq: placed.lastSeq })
-    // It trains: what was held for a scenario that is paid for by the run is its seller's.
+    // Training has started: the payment held for the run's scenario goes to its seller.
     if (run.iteration === 0 && fresh.length > 0) await settleRunOrder(query, run.id, 'post')
     return { stop: stopOf(metered), fresh }
   })
@@ -257,8 +257,8 @@ function invalid(field: string, message: string): AgentGymError {
 const shownSteps = 200
 
 /**
- * Takes sampled trajectories from the worker that has the run: one object of newline JSON, a row each, and their first
- * steps. One of an iteration and environment that is there already counts nothing. Throws `lease_lost`.
+ * Accepts sampled trajectories from the run's worker: one object of newline-delimited JSON, one row each, and their
+ * first steps. Ignores a trajectory if one of the same iteration and environment exists. Throws `lease_lost`.
  */
 export async function storeTrajectories(
   services: RunServices,
@@ -301,8 +301,8 @@ export async function storeTrajectories(
 }
 
 /**
- * Takes the trained agent's tarball from the worker that has the run. It is the run's agent once the outcome names its
- * integrity, which this gives. Throws `lease_lost` and the codes `tarball_…` and `package_manifest_…`.
+ * Accepts the trained agent's tarball from the run's worker, and returns its integrity. It becomes the run's agent once
+ * the outcome names that integrity. Throws `lease_lost` and the codes `tarball_…` and `package_manifest_…`.
  */
 export async function storeAgent(services: RunServices, attempt: Attempt, request: Request): Promise<string> {
   const { database, objects, config } = services
@@ -320,14 +320,14 @@ export async function storeAgent(services: RunServices, attempt: Attempt, reques
   return integrity
 }
 
-/** All bodies together that are held in memory at a time; one that is larger alone is held alone. */
+/** Memory limit for all bodies that are read at a time; a larger body is read alone. */
 const memoryBytes = 2 ** 30
 let heldBytes = 0
 const waiting: (() => void)[] = []
 
 /**
- * Reads a large body, up to a limit that is held while it arrives, and gives it to `work`. Bodies beyond what the process
- * may hold in memory are not read before others are done with: their senders wait. Throws `request_too_large`.
+ * Reads a large body, up to a limit that is enforced while it arrives, and passes it to `work`. Bodies beyond the
+ * process's memory limit wait until others are done. Throws `request_too_large`.
  */
 async function readBounded<Result>(
   request: Request,

@@ -108,7 +108,7 @@ export async function finishEvaluation(services: Services, attempt: Attempt, res
   })
 }
 
-/** Gives up an evaluation that came to no result in all its attempts. */
+/** Ends an evaluation that exhausted its attempts without a result. */
 export async function failExhausted(services: Services, query: Transaction<Schema>, id: string): Promise<void> {
   const message = `The evaluation came to no result in ${maxAttempts} attempts: the agent or its scenario may use up memory or time before it answers.`
   const evaluation = await findEvaluation(query, id)
@@ -178,7 +178,7 @@ async function endEvaluation(
     .execute()
 }
 
-/** Publishes or rejects the version, where that is still open. */
+/** Publishes or rejects the version, if that is still undecided. */
 async function decide(
   { database }: Services,
   query: Transaction<Schema>,

@@ -1,4 +1,4 @@
-/** Re-runs agents on held-out seeds, and signs what holds. */
+/** Re-runs agents on held-out seeds, and signs verified results. */
 export { evaluateJobs } from './evaluate-jobs.ts'
 export { bestReturns } from './leaderboard.ts'
 export { ensureSigningKey } from './signing-keys.ts'

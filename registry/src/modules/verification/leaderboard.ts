@@ -22,8 +22,8 @@ type LeaderboardRequest = {
 const deepestOffset = 10_000
 
 /**
- * Verified agents of a scenario's version, best held-out return first: public ones that are neither yanked nor taken down, one entry a
- * package, its best version. Throws `package_not_found`, `version_not_found`.
+ * Verified agents of a scenario's version, best held-out return first: public ones that are neither yanked nor taken
+ * down, one entry per package, its best version. Throws `package_not_found`, `version_not_found`.
  */
 export async function leaderboard(query: Queries, request: LeaderboardRequest): Promise<Leaderboard> {
   const { actor, name, version, limit } = request

@@ -16,11 +16,11 @@ type Asked = { actor: Actor | null; name: string; version: string; traceparent: 
 const versionRate = { limit: 3, windowSeconds: 86_400 }
 
 /**
- * Has a worker run a published agent again, for its members, those who bought it, and operators; what comes of it becomes the
- * version's verification, and where it fails, buyers get their money back. While one is under way, that one is given.
+ * Queues a new verification of a published agent, for its members, its buyers, and operators. The result becomes the
+ * version's verification; if it fails, buyers get a refund. Returns the pending one if there is one.
  *
- * Throws `package_not_found`, `version_not_found`, `version_not_published`, `forbidden`, `rate_limited`, `request_invalid` for a
- * scenario.
+ * Throws `package_not_found`, `version_not_found`, `version_not_published`, `forbidden`, `rate_limited`,
+ * `request_invalid` for a scenario.
  */
 export async function requestVerification(services: Services, asked: Asked): Promise<EvaluationJob> {
   const { database, config } = services

@@ -23,9 +23,9 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * The key that this installation signs with: the operator's own (AGENTGYM_SIGNING_KEY), else one that is made where none
- * is there and kept sealed under the installation's secret. All others are retired: what they signed holds. Locks the
- * keys until the transaction ends, so that no two replicas make one each.
+ * This installation's signing key: the operator's own (AGENTGYM_SIGNING_KEY), else one that is generated if there is
+ * none and stored sealed with the installation's secret. All others are retired: their signatures stay valid. Locks the
+ * keys until the transaction ends, so that no two replicas generate one each.
  */
 export async function signingKey(
   query: Transaction<Schema>,
@@ -99,7 +99,7 @@ function publicParts(privateKey: KeyObject): { id: string; publicKey: string } {
   return { id, publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString() }
 }
 
-/** Undefined where there is none, or where it was sealed under another secret: then it is as good as lost. */
+/** Undefined if there is none, or if it was sealed with another secret, which makes it unusable. */
 async function openSealed(query: Queries, { secret }: Pick<ServerConfig, 'secret'>): Promise<Key | undefined> {
   const rows = await query
     .selectFrom('signing_keys')
@@ -141,8 +141,8 @@ function unseal(secret: Uint8Array, id: string, text: string): Buffer | undefine
 }
 
 /**
- * JSON with keys in the order of their UTF-16 code units and no white space, so that equal values have equal bytes: what
- * RFC 8785 writes for the values that statements hold.
+ * JSON with keys in the order of their UTF-16 code units and no white space, so that equal values have equal bytes: the
+ * same as RFC 8785 for the values that statements contain.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`

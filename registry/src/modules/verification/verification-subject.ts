@@ -37,7 +37,7 @@ export async function findEvaluation(query: Queries, id: string): Promise<Select
   return query.selectFrom('evaluations').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** What a worker is to play: nothing where the scenario is not here. */
+/** What a worker should run: nothing if this registry does not have the scenario. */
 export function tasksOf(
   { purpose, episodes, seed }: Pick<Selectable<EvaluationTable>, 'purpose' | 'episodes' | 'seed'>,
   { agent, scenario }: Subject,

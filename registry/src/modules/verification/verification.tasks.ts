@@ -7,7 +7,7 @@ export function verificationTasks(services: Services): ScheduledTask[] {
   return [{ name: 'verification.enqueue-lost-evaluations', everyMs: 10 * 60_000, run }]
 }
 
-/** An evaluation that is not over has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
+/** An unfinished evaluation has a job. If the queue was lost (restored from a copy, say), it gets a new one. */
 export async function enqueueLostEvaluations(services: Services): Promise<void> {
   const { queue } = services
   const open = await services.database.query

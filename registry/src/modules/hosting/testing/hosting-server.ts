@@ -50,7 +50,7 @@ export async function startHosting(database: Database, times: HostingTimes) {
       const parsed = (await response.json()) as Record<string, unknown> & { error?: { code: string } }
       return { status: response.status, code: parsed.error?.code, body: parsed }
     },
-    /** A worker that goes on until it is stopped, and answers what `decide` says. */
+    /** A worker that runs until it is stopped, and answers with the result of `decide`. */
     work(decide: (call: { id: string; observation: unknown }) => CallAnswer = acted): { stop(): Promise<void> } {
       let stopped = false
       const loop = (async () => {

@@ -37,11 +37,11 @@ export const learnerFigures = [
 ] as const satisfies (keyof ProgressEvent['learner'])[]
 
 /**
- * A run's curve as CSV (RFC 4180: commas, CRLF, a header), one line an iteration; what is null is an empty cell.
+ * A run's curve as CSV (RFC 4180: commas, CRLF, a header), one line per iteration; null is an empty cell.
  *
- * `metrics` names the columns of the scenario's own metrics, `metrics.` before each: a header must be there before the
- * first line, and a metric may come late. No cell begins with what a spreadsheet takes for a formula, whatever the
- * scenario calls its metrics: headers begin with a word of ours, and everything else is a number.
+ * `metrics` names the columns of the scenario's own metrics, each prefixed with `metrics.`: the header comes before the
+ * first line, and a metric may appear late. No cell can start a spreadsheet formula, whatever the scenario calls its
+ * metrics: headers start with a word of ours, and everything else is a number.
  */
 export async function* metricsCsv(
   points: AsyncIterable<ProgressEvent> | Iterable<ProgressEvent>,
@@ -89,7 +89,7 @@ export async function* runPoints(query: Queries, runId: string): AsyncGenerator<
       .orderBy('iteration')
       .limit(PAGE)
       .execute()
-    // Held to its schema when it came in.
+    // Validated against its schema on arrival.
     for (const { data } of rows) yield data as ProgressEvent
     if (rows.length < PAGE) return
     after = rows[PAGE - 1].iteration

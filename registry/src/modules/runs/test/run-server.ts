@@ -93,7 +93,7 @@ export async function createOrganisation(
   return { id, username }
 }
 
-/** The run that an answer holds, held to its schema. */
+/** The run in an answer, validated against its schema. */
 export function runIn({ status, body, text }: Answer): Run {
   if (status >= 300) throw new Error(`${status}: ${text}`)
   return runSchema.parse(body)
@@ -124,7 +124,7 @@ export async function cancelWaiting({ services, queue }: Training): Promise<void
     await database.transaction((query) => requestCancel(query, { queue, currency: config.training.currency }, id))
 }
 
-/** How many rows there are of what a start writes: the same before and after one that is refused. */
+/** Row counts of the tables that a start writes: unchanged by a start that is refused. */
 export async function rowsWritten({ execute }: Database): Promise<Record<string, unknown>> {
   const tables = ['training_runs', 'run_events', 'training_charges', 'evaluations', 'audit', 'jobs']
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as "${table}"`)

@@ -19,7 +19,7 @@ import { submitRun } from '../submit-run.ts'
 import { trainJobs } from '../train-jobs.ts'
 import { recordProgress, storeAgent, storeCheckpoint, storeTrajectories } from '../worker-reports.ts'
 
-/** An hour costs so much that a millisecond costs one minor unit. */
+/** A price per hour at which a millisecond costs one minor unit. */
 export const pricePerHour = 3_600_000
 
 /** A user with a scenario to train on, and the queue that workers poll. */
@@ -114,7 +114,7 @@ export class Turn {
     return this.#training.queue.attemptOf('train', this.id, this.job.lease)
   }
 
-  /** Trains so many iterations and reports them. */
+  /** Trains that many iterations and reports them. */
   async train(iterations = 1, meteredMs = 0, more: Record<string, unknown> = {}): Promise<Heartbeat['stop']> {
     const points = Array.from({ length: iterations }, (_, index) => progressPoint(this.iteration + index + 1))
     const stop = await recordProgress(this.#training.services, this.attempt(), {
@@ -192,7 +192,7 @@ export function completed(integrity: string): Outcome {
   return { state: 'completed', steps: 2048, seconds: 1, evaluation, agent: { integrity } }
 }
 
-/** The next run, for a worker of that price; undefined where none waits. */
+/** The next run, for a worker of that price; undefined if none waits. */
 export async function takeTurn(training: Training, price = pricePerHour, name = 'worker-1'): Promise<Turn | undefined> {
   const { services, handlers } = training
   const job = await leaseJob(services, handlers, { kinds: ['train'], worker: worker(price, name) })

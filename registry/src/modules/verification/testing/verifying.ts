@@ -32,7 +32,7 @@ export function claimOf(scenario: { name: string; version: string }, change: Par
   }
 }
 
-/** Uploads an agent of `actor`; gives its name and what it claims. */
+/** Uploads an agent of `actor`; returns its name and its claim. */
 export async function uploadAgent(services: PackageServices, actor: Actor, options: AgentOptions = {}) {
   const { base = 'maze-ppo', version = '0.1.0', claim, visibility } = options
   const name = `@${actor.username}/${base}`
@@ -52,7 +52,7 @@ export async function uploadAgent(services: PackageServices, actor: Actor, optio
   return { name, version, evaluation, published }
 }
 
-/** The next evaluation that is waiting, as a worker gets it. */
+/** The next waiting evaluation, as a worker gets it. */
 export async function leaseEvaluation(services: Services): Promise<LeasedEvaluation | undefined> {
   const job = await leaseJob(services, [evaluateJobs(services)], { kinds: ['evaluate'] })
   return job?.kind === 'evaluate' ? job : undefined

@@ -32,7 +32,7 @@ export function progressPoint(iteration: number, changes: Partial<ProgressEvent>
   }
 }
 
-/** All that a generator gives. */
+/** Collects everything that a generator yields. */
 export async function gather<Piece>(pieces: AsyncIterable<Piece>): Promise<Piece[]> {
   const all: Piece[] = []
   for await (const piece of pieces) all.push(piece)
