@@ -6,7 +6,7 @@ import { openPackageServices } from '../modules/packages/index.ts'
 import { openPaymentServices, type PaymentServices } from '../modules/payments/index.ts'
 import { openRunServices, type RunServices } from '../modules/runs/index.ts'
 
-/** The core's services with what the modules hold in this process. */
+/** The core's services, with the modules' state in this process. */
 export type AppServices = RunServices & HostingServices & OrderServices & PaymentServices
 
 /** Makes the queue and each module's part, once a process. */

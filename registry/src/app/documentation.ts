@@ -75,7 +75,7 @@ export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, v
     bearerFormat: 'agt_…',
     description: 'A token of an account, with scopes.',
   })
-  // A component takes the form in which it is met first. A copy, because the contract's schemas know nothing of OpenAPI.
+  // A component has the form of its first use. A copy, because the contract's schemas do not know OpenAPI.
   app.openAPIRegistry.register('SampleEpisode', sampleEpisodeSchema.clone())
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -114,7 +114,7 @@ function securityOf(path: string, responses: object | undefined): Record<string,
   return path.startsWith('/v1/') ? [{}, { token: [] }] : []
 }
 
-/** `getOrganisationsByName` where a route gives itself no name. */
+/** `getOrganisationsByName` if a route does not name itself. */
 function operationIdOf(method: string, path: string): string {
   const words = path
     .split(/[/._-]/)
@@ -156,7 +156,7 @@ agentgym train @you/cart-pole</code></pre>
 
 type Group = { name: string; slug: string; description: string; operations: ReferenceOperation[] }
 
-/** The pages of the reference by their address, made once from the document that the server gives to programs. */
+/** The pages of the reference by their address, built once from the document that the server gives to programs. */
 export function referencePages(document: OpenApiDocument): Map<string, Html> {
   const groups = groupsOf(document)
   const components = (document.components?.schemas ?? {}) as SchemaComponents

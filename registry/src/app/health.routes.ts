@@ -4,7 +4,7 @@ import { describe } from '../core/http/answer-error.ts'
 import { createRoutes, defineRoute } from '../core/http/route.ts'
 import type { Services } from '../core/services.ts'
 
-/** Nothing has this hash: asking for it costs a store one look-up. */
+/** No object has this hash: checking it costs a store one look-up. */
 const NO_OBJECT = `sha256/${'0'.repeat(64)}`
 const PROBE_MS = 3_000
 

@@ -6,17 +6,17 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>
 
 export type HttpListener = {
-  /** Takes connections from now on. Throws `config_invalid` where it cannot. */
+  /** Begins to accept connections. Throws `config_invalid` if it cannot. */
   listen(): Promise<void>
   /** Once it listens. */
   readonly port: number
-  /** From now on requests are answered; those that came before wait until then. */
+  /** Begins to answer requests; earlier ones wait until then. */
   answerWith(fetch: Fetch): void
   /** Takes no more connections, lets requests under way end for at most `graceMs`, then breaks them off. */
   drain(graceMs: number): Promise<void>
 }
 
-/** Listens before anything can be answered, so that a free port can be part of what answers. */
+/** Listens before anything can be answered, so that answers can contain a free port's number. */
 export async function listenHttp(host: string, port: number): Promise<HttpListener> {
   const listener = createHttpListener(host, port)
   await listener.listen()
@@ -32,7 +32,7 @@ export function createHttpListener(host: string, port: number): HttpListener {
   }) as HttpServer
   server.headersTimeout = 30_000
   server.requestTimeout = 300_000
-  // Longer than the balancers in front keep a connection idle, or they send into one that is being closed.
+  // Longer than load balancers in front keep a connection idle; otherwise they send into one that is being closed.
   server.keepAliveTimeout = 75_000
   return {
     listen: () => listen(server, host, port),

@@ -102,8 +102,8 @@ function databaseMetrics(figures: ScrapedFigures | undefined): Registry {
 }
 
 /**
- * A histogram whose buckets have been counted already, which is more than the library's own takes. Of a metric the registry
- * reads its name, and what `get` gives.
+ * A histogram with precomputed buckets, which the library's own does not support. The registry reads only a metric's
+ * name, and what `get` returns.
  */
 function runDurations({ ended }: ScrapedFigures): Histogram {
   const name = 'training_job_duration_seconds'
@@ -121,7 +121,7 @@ function runDurations({ ended }: ScrapedFigures): Histogram {
   return { name, get: async () => ({ name, help, type: 'histogram', values }) } as unknown as Histogram
 }
 
-/** Ends of a run that are for good: what has come to one of them is counted once, whatever happens later. */
+/** Final states of a run: a run that reaches one is counted once, whatever happens later. */
 type FinalState = 'completed' | 'failed' | 'cancelled'
 
 /** What the database knows at a scrape: the same for every replica, and after every restart. */
@@ -132,7 +132,7 @@ type ScrapedFigures = {
   queue: Record<JobKind, { waiting: number; leased: number }>
   /** Workers heard of within two leases. */
   workersConnected: number
-  /** By name, the first 200 of them; where several have one name, the busiest. */
+  /** By name, the first 200 of them; if several have one name, the busiest. */
   usage: Map<string, WorkerUsage>
 }
 

@@ -20,7 +20,7 @@ import { runsModule, trainJobs } from '../modules/runs/index.ts'
 import { ensureSigningKey, evaluateJobs, verificationModule } from '../modules/verification/index.ts'
 import type { AppServices } from './app-services.ts'
 
-/** All modules together: routes, scheduled tasks, and what ends with the process. */
+/** All modules together: routes, scheduled tasks, and cleanup when the process ends. */
 export type Modules = {
   routes: Hono<Env>[]
   tasks: ScheduledTask[]

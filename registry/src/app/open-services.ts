@@ -6,7 +6,7 @@ import { openObjectStore } from '../core/storage/open-object-store.ts'
 import { type AppServices, openAppServices } from './app-services.ts'
 import { installationSecret, type Settings } from './settings/read-settings.ts'
 
-/** Opens what the settings name: all of it or, where a part cannot be had, none. */
+/** Opens everything that the settings name or, if any part fails, nothing. */
 export async function openServices(settings: Settings, publicUrl: string, log: Log): Promise<AppServices> {
   const mail = openMail({ ...settings.mail, log })
   const [database, objects] = await Promise.allSettled([

@@ -26,7 +26,7 @@ export type RunningServer = {
 const GRACE_MS = 20_000
 
 /**
- * Starts the service in this process: API, npm registry, catalogue, on what options and environment name. Several may
+ * Starts the service in this process: API, npm registry, catalog, as configured by options and environment. Several may
  * run side by side on one PostgreSQL and one bucket.
  *
  * Throws `config_invalid`, naming the setting; `database_in_use`, `database_unavailable`, `storage_unavailable`.
@@ -44,7 +44,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     const services = { ...(await openServices(settings, settings.publicUrl ?? url, log)), group }
     const workerToken = makeSecret('agt_')
     services.config.embeddedWorkerToken = workerToken
-    // Loaded only where it is wanted: it would cost every start a tenth of a second.
+    // Loaded only if used: it would add a tenth of a second to every start.
     const tracer =
       settings.tracing && (await import('../core/observability/open-tracing.ts')).openTracing(settings.tracing, log)
     const close = await start(services, listener, { tracer: tracer ?? undefined, openSite: options.site }).catch(
@@ -76,7 +76,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   }
 }
 
-/** Mounts the modules behind the listener. Resolves to what shuts all of it down gracefully. */
+/** Mounts the modules behind the listener. Resolves to a function that shuts all of it down gracefully. */
 async function start(
   services: AppServices,
   listener: HttpListener,

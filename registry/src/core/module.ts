@@ -9,6 +9,6 @@ export type Module = {
   tasks?: ScheduledTask[]
   /** Ends responses that would last for hours; their clients ask again, elsewhere. */
   drain?(): void
-  /** Resolves once what the module holds is written and released. */
+  /** Resolves once the module's data is written and its resources are released. */
   close?(): Promise<void>
 }

@@ -56,7 +56,7 @@ export type ServerConfig = {
   oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
 }
 
-/** What the market takes, holds back and is paid through. */
+/** The market's fee, hold and payment provider. */
 export type MarketConfig = {
   /** The platform's part of every sale, in hundredths of a per cent. */
   feeBasisPoints: number

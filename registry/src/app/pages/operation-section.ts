@@ -221,7 +221,7 @@ function oneType(type: string, schema: JsonSchema, components: SchemaComponents)
 }
 
 function range(low: number | undefined, high: number | undefined): string {
-  // zod bounds every integer by what JavaScript can count to: that says nothing.
+  // zod bounds every integer by JavaScript's safe range, which tells the reader nothing.
   const from = low === undefined || low <= Number.MIN_SAFE_INTEGER ? undefined : low
   const to = high === undefined || high >= Number.MAX_SAFE_INTEGER ? undefined : high
   if (from === undefined && to === undefined) return ''

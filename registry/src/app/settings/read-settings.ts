@@ -36,7 +36,7 @@ function ed25519Key(text: string, context: z.RefinementCtx<string>): KeyObject {
     const key = createPrivateKey(text.replaceAll('\\n', '\n'))
     if (key.asymmetricKeyType === 'ed25519') return key
   } catch {
-    // Said below, without a word of what was given.
+    // Reported below, without the value.
   }
   context.addIssue({ code: 'custom', message: 'an Ed25519 private key in PEM', input: '' })
   return z.NEVER
@@ -68,7 +68,7 @@ const marketVariables = {
   AGENTGYM_MONEY_ON_PGLITE: z.literal('allow', 'allow, which takes real money into a database that may lose it'),
 }
 
-/** What each variable of the environment may be; README.md says what it does. */
+/** The type of each environment variable; README.md documents them. */
 const variables = {
   AGENTGYM_HOST: z.string(),
   AGENTGYM_PORT: whole(0, 65_535),
@@ -109,14 +109,14 @@ const variables = {
 const schema = z.object(variables).partial()
 
 export type ServeOptions = {
-  /** Port to listen on; 0 takes a free one. */
+  /** Port to listen on; 0 picks a free one. */
   port?: number
   /** Address to listen on. Default: 127.0.0.1. */
   host?: string
   /** Folder of the embedded database, objects and mail. */
   data?: string
   publicUrl?: string
-  /** Opens the marketplace's site; without one the server has its API and reference pages alone. */
+  /** Opens the marketplace's site; without one the server has only its API and reference pages. */
   site?: OpenSite
   /** Read for what the options leave open. Default: the process's own environment. */
   environment?: NodeJS.ProcessEnv
@@ -129,7 +129,7 @@ export type Settings = {
   port: number
   /** For the process that starts the server's processes; the server itself is one. */
   processes: number
-  /** Null: where it listens is where users reach it. */
+  /** Null: users reach it at its listening address. */
   publicUrl: string | null
   database: { url: string } | { folder: string }
   objects: ObjectStoreAddress
@@ -140,7 +140,7 @@ export type Settings = {
   config: Omit<ServerConfig, 'publicUrl' | 'secure' | 'secret'>
 }
 
-/** Options first, then the environment, then defaults. Throws `config_invalid`, naming the variable that is wrong. */
+/** Options first, then the environment, then defaults. Throws `config_invalid`, naming the invalid variable. */
 export function readSettings(options: ServeOptions): Settings {
   const { environment = process.env } = options
   const read = parse(environment)
@@ -193,11 +193,11 @@ export function readSettings(options: ServeOptions): Settings {
 }
 
 function parse(environment: NodeJS.ProcessEnv): z.infer<typeof schema> {
-  // OpenTelemetry's may be there for other programs on the machine: they are ours where we are to trace.
+  // OpenTelemetry's variables may be set for other programs on the machine: they apply here only if tracing is on.
   const ours = isTracingWanted(environment)
     ? Object.keys(variables)
     : Object.keys(variables).filter((name) => !Object.hasOwn(tracingVariables, name))
-  // A variable that is set to nothing is not set.
+  // An empty variable counts as unset.
   const given = ours.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : []))
   const parsed = schema.safeParse(Object.fromEntries(given))
   if (parsed.success) return parsed.data
@@ -229,7 +229,7 @@ function invalid(variable: string, what: string): AgentGymError {
 
 type Read = { [Name in keyof typeof marketVariables]?: z.output<(typeof marketVariables)[Name]> }
 
-/** Defaults for what is not set. `refuse` throws, naming a variable that is wrong beside the others. */
+/** Defaults for unset variables. `refuse` throws, naming an invalid variable along with the others. */
 function marketSettings(read: Read, refuse: (variable: string, what: string) => Error): MarketConfig {
   const feeBasisPoints = read.AGENTGYM_PLATFORM_FEE_BASIS_POINTS ?? 1_000
   const royaltyCapBasisPoints = read.AGENTGYM_ROYALTY_CAP_BASIS_POINTS ?? 2_000

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import protobuf from 'protobufjs'
 
-/** The part of opentelemetry-proto's trace.proto that is looked at; field numbers are theirs. */
+/** The part of opentelemetry-proto's trace.proto that is checked, with its field numbers. */
 const schema = `
   syntax = "proto3";
   package otlp;

@@ -2,9 +2,9 @@ export type Sample = { name: string; labels: Record<string, string>; value: numb
 export type Family = { type: string; help: string; samples: Sample[] }
 
 /**
- * A strict reader of Prometheus's text format 0.0.4, of one's own so that a fault of the writer's library is seen: every
- * family has a help and a type, then its samples, once; no two samples of one name have the same labels. Throws where the
- * text is not so.
+ * A strict parser for Prometheus's text format 0.0.4, written independently so that it finds faults of the writer's
+ * library: every family has a help and a type, then its samples, once; no two samples of one name have the same labels.
+ * Throws if the text violates that.
  */
 export function parseExposition(text: string): Map<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line does not end')

@@ -1,6 +1,6 @@
 import { type Family, parseExposition, type Sample } from './parse-exposition.ts'
 
-/** What `/metrics` of a server says, held to the format. */
+/** The metrics of a server's `/metrics`, validated against the format. */
 export async function scrape(url: string): Promise<Map<string, Family>> {
   const response = await fetch(`${url}/metrics`)
   if (response.status !== 200) throw new Error(`/metrics answers ${response.status}`)

@@ -13,7 +13,7 @@ export type AuditEntry = {
 }
 
 /**
- * Appends to the audit log. Give it the transaction of what it records, so that neither is there without the other; the
+ * Appends to the audit log. Pass the transaction of the recorded change, so that neither exists without the other; the
  * database refuses to change or delete an entry.
  */
 export async function recordAudit(

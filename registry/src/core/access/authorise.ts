@@ -5,7 +5,7 @@ import type { Role } from '../database/schema.ts'
 import { roleIn } from './memberships.store.ts'
 
 type AuthoriseOptions = {
-  /** What a token needs for it. A session may do all that its user may. */
+  /** The scope that a token needs. A session has all of its user's permissions. */
   scope: Scope
   /**
    * Set to the package's name if its very existence is private: callers who may not read it get `package_not_found`,
@@ -16,7 +16,7 @@ type AuthoriseOptions = {
 
 /** The weakest role that suffices. */
 const roleFor: Record<Permission, Role> = { read: 'viewer', publish: 'member', manage: 'admin', own: 'owner' }
-/** Roles by what they may do: a higher one may all that a lower one may. */
+/** Roles by rank: a higher one includes the permissions of a lower one. */
 export const rank: Record<Role, number> = { viewer: 1, member: 2, admin: 3, owner: 4 }
 
 /**
@@ -58,7 +58,7 @@ export function requireActor(actor: Actor | null, scope: Scope): Actor {
   return actor
 }
 
-/** For what only those who run this installation may do. */
+/** For operators of this installation only. */
 export function requireOperator(actor: Actor | null, scope: Scope): Actor {
   const known = requireActor(actor, scope)
   if (!known.operator)
@@ -84,7 +84,7 @@ export function unauthenticated(message = 'This needs a log-in.'): AgentGymError
   })
 }
 
-/** The same for a package that is not there and for one that is not to be known of. */
+/** The same for a package that does not exist and for a hidden one. */
 export function packageNotFound(name: string): AgentGymError {
   return new AgentGymError({
     code: 'package_not_found',

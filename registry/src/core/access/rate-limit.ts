@@ -5,9 +5,9 @@ import type { Database } from '../database/database.ts'
 export type RateLimit = { limit: number; windowSeconds: number }
 
 /**
- * Counts one request under `key` in a fixed window that all replicas share, by the database's clock. Throws `rate_limited`
- * with `retry_after_seconds` once more than `limit` came in it. Never call it inside a transaction: a rollback would
- * take the count back.
+ * Counts one request under `key` in a fixed window that all replicas share, by the database's clock. Throws
+ * `rate_limited` with `retry_after_seconds` once there are more than `limit` in it. Never call it inside a transaction:
+ * a rollback would undo the count.
  */
 export async function limitRate(database: Database, key: string, { limit, windowSeconds }: RateLimit): Promise<void> {
   const { rows } = await sql<{ count: number; retry_after: number }>`
@@ -19,7 +19,7 @@ export async function limitRate(database: Database, key: string, { limit, window
   if (count > limit) throw rateLimited(Math.max(1, retry_after))
 }
 
-/** Takes one count back, for what turned out to be no attempt to limit, such as a log-in that succeeded. */
+/** Undoes one count, for attempts that should not be limited, such as a successful log-in. */
 export async function refundRate(database: Database, key: string, { windowSeconds }: RateLimit): Promise<void> {
   await sql`
     update rate_limits set count = greatest(count - 1, 0)

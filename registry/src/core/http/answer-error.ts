@@ -7,13 +7,13 @@ import type { Env, FailureFormat } from './env.ts'
 import { currentTraceId } from './request-context.ts'
 
 /**
- * Every failure as an answer: `{ error: { code, message, hint?, data? } }` under the status of the catalog, or in the
- * format that the path's clients read (`failureFormat`). What is not an AgentGymError is a bug: the log gets all of it, the
- * client `internal_error` with the request's id.
+ * Every failure as an answer: `{ error: { code, message, hint?, data? } }` with the status of the catalog, or in the
+ * format of the path's clients (`failureFormat`). Any error that is not an AgentGymError is a bug: the log gets all of
+ * it, the client `internal_error` with the request's ID.
  */
 export function answerError(log: Log): ErrorHandler<Env> {
   return (thrown, c) => {
-    // Hono's own middleware throws no other class; what it was given to throw is the cause.
+    // Hono's own middleware throws only this class; the original error is its cause.
     const error = thrown instanceof HTTPException && thrown.cause instanceof Error ? thrown.cause : thrown
     if (error instanceof AgentGymError) return answer(c, error.toReport())
     if (error instanceof HTTPException && error.status < 500) return answerException(c, error)
@@ -43,7 +43,7 @@ export function answer(c: Context<Env>, report: ErrorReport, status?: Contentful
 
 const ownFormat: FailureFormat = { body: (report) => ({ error: report }), challenge: true }
 
-/** What Hono itself throws: a body that is no JSON, mostly. Its status is more exact than ours. */
+/** Hono's own errors: mostly a body that is not JSON. Its status is more precise than ours. */
 function answerException(c: Context<Env>, { status, message }: HTTPException): Response {
   const code = status === 404 ? 'endpoint_not_found' : status === 413 ? 'request_too_large' : 'request_invalid'
   const sentence = message === '' ? errorCatalogue[code].summary : message.replace(/\.?$/, '.')

@@ -6,7 +6,7 @@ import type { ServerConfig } from '../services.ts'
 
 /** What every route finds in its context: `c.get('actor')`, `c.get('ip')`, `c.get('requestId')`. */
 export type Env = {
-  /** Node's own request and response, for what speaks Node only. */
+  /** Node's own request and response, for code that supports only Node. */
   Bindings: HttpBindings & {
     /** Of a request that the site makes for one of its visitors. */
     siteCall?: SiteCall
@@ -18,7 +18,7 @@ export type Env = {
     ip: string
     /** Appears in the log, in the header `x-request-id` and in the error of a bug. */
     requestId: string
-    /** W3C trace context of the request's span; absent where nothing is traced. See `currentTraceparent`. */
+    /** W3C trace context of the request's span; absent if tracing is off. See `currentTraceparent`. */
     traceparent?: string
     /** Of a request that made a run or is about one that its path does not name: routes set it for the log and the trace. */
     runId?: string
@@ -34,7 +34,7 @@ export type Env = {
 /** The form in which a protocol's clients print a failure: npm's, OpenAI's. */
 export type FailureFormat = {
   body(report: ErrorReport): object
-  /** Send `www-authenticate` with a 401. npm prints a text of its own instead of ours where that header is. */
+  /** Send `www-authenticate` with a 401. npm prints a text of its own instead of ours if that header is set. */
   challenge: boolean
 }
 
@@ -44,7 +44,7 @@ export type RouteRules = {
   access: Access
   /** Largest body in bytes. Default: 1 MiB. */
   bodyLimit?: number | ((config: Pick<ServerConfig, 'limits' | 'training'>) => number)
-  /** Milliseconds until the client gets `request_timeout`; what the handler has begun is not undone. Default: 30 s. */
+  /** Milliseconds until the client gets `request_timeout`; work that has begun is not undone. Default: 30 s. */
   timeoutMs?: number
   /** Most requests of one account or network, counted over all processes. What several routes share, they count by `limitRate`. */
   rateLimit?: RateLimit & { name: string; per: 'account' | 'network' }

@@ -6,9 +6,9 @@ import type { ServerConfig } from '../services.ts'
 import type { Env } from './env.ts'
 
 /**
- * Proof that a form was sent from a page that this server gave to this browser: a keyed hash over a random cookie and
- * what the form is about (`purpose`, such as the account and the code to approve). A page of another site can send the
- * form but cannot read the cookie or the page; the cookie alone, planted, is worth nothing without the key.
+ * Proves that a form comes from a page that this server sent to this browser: a keyed hash over a random cookie and the
+ * form's purpose (`purpose`, such as the account and the code to approve). A page of another site can send the form but
+ * cannot read the cookie or the page; a planted cookie alone is useless without the key.
  */
 export function makeFormToken(c: Context<Env>, config: ServerConfig, purpose: string): string {
   const name = cookieName(config)
@@ -20,7 +20,7 @@ export function makeFormToken(c: Context<Env>, config: ServerConfig, purpose: st
   return sign(config, seed, purpose)
 }
 
-/** Throws `forbidden` where the form did not come from such a page. */
+/** Throws `forbidden` if the form does not come from such a page. */
 export function checkFormToken(c: Context<Env>, config: ServerConfig, purpose: string, given: string): void {
   const seed = getCookie(c, cookieName(config))
   const expected = seed === undefined ? undefined : Buffer.from(sign(config, seed, purpose))

@@ -48,13 +48,16 @@ function isUnlogged({ unlogged }: RouteRules, status: number): boolean {
   return unlogged === 'when_empty' ? status === 204 : unlogged === 'on_success' && status < 400
 }
 
-/** The path, or its pattern where a parameter of it is named as a secret. The query is never logged: it may hold OAuth codes. */
+/**
+ * The path, or its pattern if a parameter of it is marked as secret. The query is never logged: it may contain OAuth
+ * codes.
+ */
 function loggedPath(c: Context<Env>): string {
   const pattern = routePattern(c)
   return /[:{][a-z_]*(token|code|secret)/i.test(pattern) ? pattern : c.req.path.slice(0, 300)
 }
 
-/** Counts every request, and makes a span of it where tracing is on. */
+/** Counts every request, and creates a span for it if tracing is on. */
 export function observeRequests(
   { config, metrics }: Pick<Services, 'config' | 'metrics'>,
   tracer: RequestTracer | undefined,
@@ -65,7 +68,8 @@ export function observeRequests(
       method: c.req.method,
       requestId: c.get('requestId'),
       traceparent: c.env?.siteCall?.traceparent ?? c.req.header('traceparent'),
-      // As with X-Request-Id: what comes through a trusted proxy is believed. So is a worker beside this process.
+      // As with X-Request-Id: headers through a trusted proxy are trusted. So are those of a worker beside this
+      // process.
       trusted: config.trustedProxies > 0 || c.env?.siteCall !== undefined || isLocalRequest(c),
     })
     if (span !== undefined) c.set('traceparent', span.traceparent)
@@ -77,11 +81,11 @@ export function observeRequests(
   }
 }
 
-/** Pattern of the route that answered, or would have: `/v1/runs/:id`. `unmatched` where there is none. */
+/** Pattern of the route that answered, or would have: `/v1/runs/:id`. `unmatched` if there is none. */
 function routePattern(c: Context<Env>): string {
   const page = c.get('pageRoute')
   if (page !== undefined) return page
-  // Once it has been answered, the current handler is the one that came last: a middleware where that refused it.
+  // After the answer, the current handler is the last one reached: a middleware if it refused the request.
   const patterns = [...matchedRoutes(c).map(({ path }) => path), routePath(c)]
   return patterns.findLast((pattern) => pattern !== '/*' && pattern !== '*') ?? 'unmatched'
 }
@@ -111,7 +115,7 @@ export function currentTraceparent(c: Context<Env>): string | null {
   return c.get('traceparent') ?? null
 }
 
-/** The trace's id, as a log names it; undefined where nothing is traced. */
+/** The trace's ID, for logs; undefined if tracing is off. */
 export function currentTraceId(c: Context<Env>): string | undefined {
   return c.get('traceparent')?.split('-')[1]
 }
@@ -142,7 +146,7 @@ export function securityHeaders({ secure }: Pick<ServerConfig, 'secure'>): Middl
   ]
   return async (c, next) => {
     await next()
-    // Read by the site of this process, which is no browser; the page that it makes of it comes by here itself.
+    // Read by the site of this process, which is not a browser; the headers are set on the page that it renders.
     if (c.env?.siteCall !== undefined) return
     const { headers } = c.res
     for (const [name, value] of fixed) if (!headers.has(name)) headers.set(name, value)

@@ -46,7 +46,7 @@ export function limitBodies(limits: Limits): MiddlewareHandler<Env> {
     const { url, method, headers, signal } = c.req.raw
     c.req.raw = new Request(url, { method, headers, signal, body: counted, duplex: 'half' } as RequestInit)
     await next()
-    // Whatever the handler made of a body that broke off: this is what was wrong with it.
+    // An aborted body is the actual cause, whatever error the handler made of it.
     if (bytes > limit) throw tooLarge(limit)
   }
 }
@@ -59,7 +59,7 @@ function tooLarge(limit: number): AgentGymError {
   })
 }
 
-/** Answers once the route's time is up, whatever its handler waits for; what that began is not undone. */
+/** Answers once the route's time is up, even if its handler is still running; work that has begun is not undone. */
 export function limitTime(): MiddlewareHandler<Env> {
   return async (c, next) => {
     const { timeoutMs = defaultTimeoutMs } = c.get('rules')
@@ -109,10 +109,10 @@ type WriteRequest = {
 const guardedTypes = new Set(['application/json', 'application/octet-stream'])
 
 /**
- * Refuses (`forbidden`) a write that a page of another origin may have caused, for requests that bring no token. What
- * the browser says about the origin must be right in every header that it sends, not in one of them; programs send none,
- * so a request that carries a session cookie must also be of a content type that no form can send; but for a page's own
- * form (`form`), whose hidden token its handler checks.
+ * Refuses (`forbidden`) a write that a page of another origin may have caused, for requests without a token. Every
+ * origin header that the browser sends must be right, not just one of them. Programs send none, so a request with a
+ * session cookie must also have a content type that no form can send. Exception: a page's own form (`form`), whose
+ * hidden token its handler checks.
  */
 export function refuseCrossSiteWrite(
   request: WriteRequest,
@@ -135,7 +135,7 @@ export function refuseCrossSiteWrite(
     })
 }
 
-/** Also true between names of this machine, where the site is reached at one of them: they are one server. */
+/** Also true between names of this machine, if the site is reached by one of them: they are one server. */
 function isSameOrigin(origin: string, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false
   const [theirs, ours] = [new URL(origin), new URL(publicUrl)]

@@ -9,7 +9,7 @@ export const defaultRules: RouteRules = { access: 'anyone' }
 
 type Declared = MiddlewareHandler<Env> & { rules: RouteRules }
 
-/** Declares the rules of a route that is not described by OpenAPI: `routes.get(path, declare({ … }), handler)`. */
+/** Declares the rules of a route that OpenAPI does not describe: `routes.get(path, declare({ … }), handler)`. */
 export function declare(rules: RouteRules): MiddlewareHandler<Env> {
   const declaration: MiddlewareHandler<Env> = (_c, next) => next()
   return Object.assign(declaration, { rules })
@@ -25,7 +25,7 @@ export function defineRoute<const P extends string, const R extends Omit<RouteCo
   return createRoute({ ...described, middleware: declare(rules as RouteRules) } as unknown as R)
 }
 
-/** The rules of the route that a request matches; undefined where no route does. */
+/** The rules of the route that a request matches; undefined if there is none. */
 export function rulesOf(c: Context<Env>): RouteRules | undefined {
   return matchedRoutes(c)
     .map(({ handler }) => (handler as Handler & Partial<Declared>).rules)
@@ -55,13 +55,13 @@ export function createRoutes(): OpenAPIHono<Env> {
   })
 }
 
-/** The content of a body that is JSON, for a route's description. */
+/** JSON content of a body, for a route's description. */
 export const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': { schema } })
 
 /** Content that is not JSON. */
 export const file = { schema: z.any().openapi({ type: 'string', format: 'binary' }) }
 
-/** `request_invalid`, naming the first field that is wrong and listing all of them. */
+/** `request_invalid`, naming the first invalid field and listing all of them. */
 export function requestInvalid(error: z.core.$ZodError, target: string): AgentGymError {
   const fields = error.issues.flatMap(fieldsOf)
   const [{ field, message }] = fields

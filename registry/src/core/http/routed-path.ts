@@ -2,7 +2,7 @@ import { getPath } from 'hono/utils/url'
 
 /**
  * The path that routes see: `@scope%2fname`, `@scope%2Fname` and `%40scope%2Fname`, as clients write a package's name,
- * are `@scope/name` everywhere. Decoded once only: `%252f` stays what it is, and names nothing.
+ * become `@scope/name`. Decoded once only: `%252f` stays unchanged, and matches nothing.
  */
 export function routedPath(request: Request): string {
   return getPath(request)

@@ -5,7 +5,7 @@ import type { Log, Services } from '../services.ts'
 import { version } from '../version.ts'
 import type { Env, HandedOver } from './env.ts'
 
-/** What the server lends to the marketplace's site, which it knows by this alone. */
+/** What the server provides to the marketplace's site, which depends on nothing else of it. */
 type SiteHost = {
   /** As users reach it, without a trailing slash. */
   publicUrl: string
@@ -107,14 +107,14 @@ export function handOverJson(): MiddlewareHandler<Env> {
         siteCall.handedOver.text = JSON.stringify(value)
         return respond(null, status, { 'content-type': 'application/json', ...headers })
       }
-      // Routes see the type of what they give; here it is any of them.
+      // Routes have the type of their responses; here any of them is accepted.
       c.json = handOver as unknown as typeof c.json
     }
     await next()
   }
 }
 
-/** `response` as if what was handed over beside it were its body. */
+/** `response` as if the text handed over with it were its body. */
 function takeHandedOver(response: Response, { text }: HandedOver): Response {
   if (text === undefined || response.body !== null) return response
   return Object.defineProperties(response, {

@@ -40,7 +40,9 @@ function consoleMail(log: Log): Mail {
 
 type Message = Parameters<Mail['send']>[0]
 
-/** Mail for a laptop: each message a file `TIME-ID.eml`, whole as soon as it has that name, for its owner's eyes only. */
+/**
+ * Mail for local use: each message is a file `TIME-ID.eml`, complete once it has that name, readable by its owner only.
+ */
 function fileMail(folder: string, from: string): Mail {
   return {
     send: async (message) => {
@@ -69,7 +71,7 @@ function readable(from: string, { to, subject, text }: Message): string {
 }
 
 /**
- * Mail over SMTP. `smtps://` is TLS from the first byte; `smtp://` turns to TLS where the server offers it, and sends a
+ * Mail over SMTP. `smtps://` is TLS from the first byte; `smtp://` upgrades to TLS if the server offers it, and sends a
  * password only over TLS.
  */
 function smtpMail(address: string, from: string): Mail {

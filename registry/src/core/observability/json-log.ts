@@ -9,9 +9,9 @@ const MAX_TEXT = 8_000
 const MAX_LINE = 32_000
 
 /**
- * One JSON object a line, whatever is in it: texts of strangers are cut, and what could move a terminal's cursor or turn
- * the direction of writing is escaped. What is given as data must hold no secret: nothing is taken out here. `inEvery` is
- * in every line.
+ * One JSON object per line, whatever its content: untrusted texts are cut, and characters that could move a terminal's
+ * cursor or reverse the text direction are escaped. Data must not contain secrets: nothing is redacted here. `inEvery`
+ * is added to every line.
  */
 export function jsonLog(
   write: (line: string) => void,
@@ -22,7 +22,7 @@ export function jsonLog(
     if (order.indexOf(level) < order.indexOf(lowest)) return () => {}
     return (message: string, data: Record<string, unknown> = {}) => {
       const own = { at: new Date().toISOString(), level, message, ...inEvery }
-      // First in the line, and not to be had by what calls itself so.
+      // First in the line, so that data with the same keys cannot replace them.
       const line = serialised(Object.assign({ ...own }, data, own))
       if (line === undefined) return write(`${serialised({ ...own, data: 'cannot be shown' })}\n`)
       write(`${line.length > MAX_LINE ? serialised({ ...own, data: line }) : line}\n`)
@@ -31,7 +31,7 @@ export function jsonLog(
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** Undefined for what has no JSON, such as a circle. A log never fails. */
+/** Undefined for values without JSON, such as circular ones. Logging never throws. */
 function serialised(entry: Record<string, unknown>): string | undefined {
   try {
     return escaped(JSON.stringify(entry, (_, value: unknown) => shown(value)))

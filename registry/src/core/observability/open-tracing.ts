@@ -17,7 +17,7 @@ import type { Log } from '../services.ts'
 import { version } from '../version.ts'
 import type { RequestTracer, TracingSettings } from './tracing.ts'
 
-/** How long the process waits at its end for a collector to take the last spans. */
+/** How long the process waits at shutdown for a collector to accept the last spans. */
 const CLOSE_MS = 5_000
 /** How often to report an unreachable collector. */
 const TELL_EVERY_MS = 60_000
@@ -66,7 +66,7 @@ function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/** The exporter, and a line in the log where it fails: spans are lost then, requests are not. */
+/** The exporter, with a log line if it fails: spans are lost then, requests are not. */
 function telling(exporter: SpanExporter, log: Log): SpanExporter {
   let toldMs = Number.NEGATIVE_INFINITY
   return {

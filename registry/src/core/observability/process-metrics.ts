@@ -2,14 +2,14 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, R
 import type { Connections, Database } from '../database/database.ts'
 import { version } from '../version.ts'
 
-/** What one process counts as it happens. Prometheus adds the processes up, and sees when one has begun anew. */
+/** Counters of one process, updated as things happen. Prometheus sums the processes, and detects restarts. */
 export type ProcessMetrics = {
   registry: Registry
   /** `route` is the route's pattern, never a path: paths are as many as clients like. */
   request(request: { method: string; route: string; status: number }, seconds: number): void
   /** Iterations that a run had not had before, each by the seconds it took. Call it once they are committed. */
   iterations(seconds: number[]): void
-  /** A call of an agent: `answered`, `dropped`, or the code of what it failed with. */
+  /** A call of an agent: `answered`, `dropped`, or its error code. */
   hostedCall(outcome: string, seconds: number): void
 }
 
@@ -45,7 +45,7 @@ export function createProcessMetrics(): ProcessMetrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   })
-  // There from the first scrape on: a series that begins with its first call is missed by every rate of it.
+  // Present from the first scrape on: if a series began with its first call, every rate would miss that call.
   calls.zero({ outcome: 'answered' })
   return {
     registry,
@@ -94,7 +94,7 @@ export function groupRegistries({ figures, answered }: GroupFigures): Registry[]
 /** In Prometheus's text format. */
 export async function exposition(registries: Registry[]): Promise<string> {
   const texts = await Promise.all(registries.map((registry) => registry.metrics()))
-  // The library writes what is no number as no other reader spells it.
+  // The library spells NaN in a way that no reader accepts.
   return texts.join('').replaceAll(/ Nan$/gm, ' NaN')
 }
 
@@ -170,8 +170,8 @@ export type ProcessGroup = {
   /** Which one this is, from 1 on: lines of the log say so. */
   process: number
   /**
-   * The port that others of the group serve already. This process takes connections there only once it can answer:
-   * none waits for its start, or is lost where it fails. Null for the first one, which may find a free port.
+   * The port that others of the group already serve. This process accepts connections there only once it can answer:
+   * none waits for its start, or is lost if it fails. Null for the first one, which may choose a free port.
    */
   servedPort: number | null
   /** What all processes of the group count, this one among them. */

@@ -1,18 +1,20 @@
 import { z } from 'zod'
 
-/** Makes a span of every request. Here only what the server needs of it: the library is loaded where tracing is on. */
+/**
+ * Creates a span for every request. Declares only what the server needs: the library is loaded only if tracing is on.
+ */
 export type RequestTracer = {
   start(request: TracedRequest): RequestSpan
-  /** Sends what is left. Does not fail; waits for a collector that does not answer for a few seconds at most. */
+  /** Sends the remaining spans. Never rejects; waits a few seconds at most for an unresponsive collector. */
   close(): Promise<void>
 }
 
 type TracedRequest = {
   method: string
   requestId: string
-  /** The header as it came. */
+  /** The unparsed header. */
   traceparent: string | undefined
-  /** Whether the caller's trace is gone on with. A stranger's is linked to, for it might be anybody's. */
+  /** Whether to continue the caller's trace. An untrusted one is only linked, because anyone could have sent it. */
   trusted: boolean
 }
 
@@ -71,7 +73,7 @@ export function isTracingWanted(environment: NodeJS.ProcessEnv): boolean {
   return Boolean(OTEL_EXPORTER_OTLP_ENDPOINT || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
 }
 
-/** Null where nothing is traced. */
+/** Null if tracing is off. */
 export function tracingSettings(
   read: {
     [Name in keyof typeof tracingVariables]?: z.output<(typeof tracingVariables)[Name]>

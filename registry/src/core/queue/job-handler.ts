@@ -25,7 +25,7 @@ export type JobBody = BodyOf<LeasedJob>
  */
 export type JobHandler = {
   kind: JobKind
-  /** The job for the worker that has just leased it; undefined where nothing is left to do: the job is completed then. */
+  /** The job for the worker that has just leased it; undefined if nothing is left to do: the job is then completed. */
   describe(
     query: Transaction<Schema>,
     attempt: LeasedAttempt,
@@ -43,7 +43,7 @@ export type JobHandler = {
 
 export type Release = {
   reason: string
-  /** Training time of the attempt in milliseconds, where the worker reports it. */
+  /** Training time of the attempt in milliseconds, if the worker reports it. */
   meteredMs: number | undefined
   /** Since the lease was given. */
   leasedMs: number

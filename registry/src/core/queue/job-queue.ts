@@ -9,7 +9,7 @@ import { leasable, leaseLost, leaseOf, readLease, setLeased, setReleased } from 
 
 /** How long a worker may be silent. */
 export const leaseSeconds = 60
-/** Attempts of a job that never comes to a result; training counts by itself, by what it achieved in between. */
+/** Attempts of a job that never produces a result; training has its own count, by the progress in between. */
 export const maxAttempts = 3
 
 /** How long one attempt may take in all, heartbeats or not, in seconds; and how many there are. */
@@ -24,13 +24,13 @@ const limitOf = (limit: 'seconds' | 'attempts'): RawBuilder<number> =>
     sql` `,
   )} end`
 
-/** Jobs whose row has this state are waiting for a worker, or a worker has them. */
+/** Jobs whose row has this state are waiting for a worker, or leased to one. */
 export type OpenJobState = 'waiting' | 'active'
 
 /**
- * The queue of jobs: a table of leases, so that a job exists exactly if its subject does (`enqueue` takes the transaction that
- * writes the subject). Every lease of a job has a higher number than the one before it, and whatever a worker writes begins
- * with `hold`, which locks the job's row and compares that number.
+ * The queue of jobs: a table of leases, so that a job exists exactly if its subject does (`enqueue` takes the
+ * transaction that writes the subject). Every lease of a job has a higher number than the one before it, and every
+ * write by a worker begins with `hold`, which locks the job's row and compares that number.
  */
 export class JobQueue {
   readonly #database: Database
@@ -43,8 +43,8 @@ export class JobQueue {
   }
 
   /**
-   * Gives a subject its job, in the transaction that writes the subject. Jobs of a higher priority are leased first.
-   * `attempt` is the number of its first lease: for a subject that had a job before, more than any lease of that one.
+   * Creates a subject's job, in the transaction that writes the subject. Jobs of a higher priority are leased first.
+   * `attempt` is the number of its first lease: for a subject that had a job before, higher than any lease of that one.
    */
   async enqueue(
     query: Transaction<Schema>,
@@ -70,7 +70,7 @@ export class JobQueue {
     return rows.map(({ kind }) => kind)
   }
 
-  /** Leases the next job of a kind; its module learns of it by `JobHandler.describe`. */
+  /** Leases the next job of a kind; its module is notified by `JobHandler.describe`. */
   async next(kind: JobKind, workerId: string | null): Promise<LeasedAttempt | undefined> {
     const { rows } = await sql<{ id: string; leases: number }>`
       update jobs set ${setLeased(leaseSeconds * 1_000)}, leases = leases + 1, leased_at = now(), worker_id = ${workerId}
@@ -85,8 +85,8 @@ export class JobQueue {
   }
 
   /**
-   * Begins every write about a job: locks its row until the transaction ends and prolongs the lease. Resolves to the age
-   * of the lease in milliseconds. Throws `lease_lost` where another attempt has the job, or none.
+   * Begins every write about a job: locks its row until the transaction ends and extends the lease. Resolves to the age
+   * of the lease in milliseconds. Throws `lease_lost` if another attempt has the job, or none.
    */
   async hold(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number }> {
     return requireHeld(await this.tryHold(query, attempt))
@@ -109,7 +109,7 @@ export class JobQueue {
     return requireHeld(await this.#write(query, attempt, setReleased))
   }
 
-  /** Writes to the row of an attempt that has its job; undefined where it has not. */
+  /** Writes to the row of an attempt that has its job; undefined if it does not. */
   async #write(
     query: Transaction<Schema>,
     { kind, id, attempt }: Attempt,
@@ -146,7 +146,7 @@ export class JobQueue {
     return readLease(this.#secret, id, lease)
   }
 
-  /** Throws `lease_lost` unless that attempt has the job. For reading; what writes uses `hold`. */
+  /** Throws `lease_lost` unless that attempt has the job. For reads; writes use `hold`. */
   async requireActive({ kind, id, attempt }: Attempt): Promise<void> {
     const { rows } = await sql`
       select from jobs where kind = ${kind} and id = ${id} and state = 'leased' and leases = ${attempt + 1}`.execute(
@@ -165,9 +165,9 @@ export class JobQueue {
   }
 
   /**
-   * Gives an unfinished subject a job where it has none, because the database was restored without it, say. Resolves to
-   * whether it had none. Unless the module knows which leases were given, their numbers begin where none of the lost job's
-   * will have been.
+   * Creates a missing job for an unfinished subject, for example after a database restore. Resolves to whether it was
+   * missing. Unless the module knows which leases were given, their numbers begin beyond any that the lost job can have
+   * had.
    */
   async recover(kind: JobKind, id: string, attempt: number = randomInt(1_000, 1_000_000)): Promise<boolean> {
     return this.#database.transaction(async (query) => {
@@ -200,7 +200,7 @@ export class JobQueue {
     return rows.map(({ id }) => id)
   }
 
-  /** Ends an exhausted job in the transaction of what follows from that; false where that has been done already. */
+  /** Ends an exhausted job in the transaction of its consequences; false if that has been done already. */
   async settle(query: Transaction<Schema>, kind: JobKind, id: string): Promise<boolean> {
     const { rows } = await sql`
       update jobs set ${over} where kind = ${kind} and id = ${id} and state = 'exhausted' returning id`.execute(query)

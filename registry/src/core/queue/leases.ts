@@ -13,7 +13,7 @@ export function leasable(attempts: number | RawBuilder<number>): RawBuilder<bool
   return sql`((state = 'waiting' or (state = 'leased' and leased_until < now())) and attempts < ${attempts})`
 }
 
-/** Sets a row as leased for so many milliseconds. */
+/** Leases a row for that many milliseconds. */
 export function setLeased(ms: number): RawBuilder<unknown> {
   return sql`state = 'leased', attempts = attempts + 1, leased_until = now() + ${ms} * interval '1 millisecond'`
 }

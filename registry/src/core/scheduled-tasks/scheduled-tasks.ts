@@ -9,7 +9,7 @@ export type ScheduledTask = {
   /** Stable: replicas of different versions agree by it. */
   name: string
   everyMs: number
-  /** What takes long stops soon once the signal has aborted: the server waits for it. */
+  /** Long tasks must stop soon after the signal aborts: the server waits for them. */
   run(signal?: AbortSignal): Promise<void>
 }
 
@@ -74,7 +74,7 @@ export function inBackground(log: Log, what: string, work: () => Promise<void>):
   running.add(task)
 }
 
-/** Resolves once nothing runs in the background: wait for it before closing what it uses. */
+/** Resolves once no background work is running: wait for it before closing its resources. */
 export async function backgroundSettled(): Promise<void> {
   while (running.size > 0) await Promise.all(running)
 }

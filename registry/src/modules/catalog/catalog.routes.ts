@@ -149,7 +149,7 @@ const dependentsRoute = defineRoute({
   },
 })
 
-/** Finding packages, and what is shown of one. */
+/** Search, and package pages. */
 export function catalogRoutes(services: PackageServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(searchRoute, async (c) =>
@@ -204,7 +204,7 @@ async function listPackages(
   actor: Actor | null,
   { q, cursor, limit, ...request }: SearchRequest,
 ): Promise<PackageList> {
-  // A cursor belongs to the query that it came from; only how many are wanted at once may change.
+  // A cursor is bound to its query; only the page size may change.
   const asked = JSON.stringify([q ?? '', Object.entries(request).sort()])
   const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
   const search = { ...request, limit, after, words: searchQuery(q ?? '') }

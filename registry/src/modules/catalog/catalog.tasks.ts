@@ -22,9 +22,9 @@ const batchSize = 10
 const pauses = 4
 
 /**
- * Scores every package again, for its maintenance fades with time and the rules change with the program. In batches by
- * id, and slowly, for requests come first; bears being cut off and done twice, and publishing in between. Stops
- * where it is once the signal has aborted.
+ * Scores every package again, because its maintenance score decays with time and the rules change with releases. In
+ * batches by ID, and slowly, because requests come first; tolerates interruption, repetition, and concurrent
+ * publishing. Stops once the signal has aborted.
  */
 export async function refreshQuality(query: Queries, now: Date, signal?: AbortSignal): Promise<void> {
   let after = '00000000-0000-0000-0000-000000000000'

@@ -104,7 +104,7 @@ type LatestRow = Pick<Selectable<VersionTable>, (typeof latestColumns)[number]> 
   readme_html: string | null
   published_at: Date
 }
-/** Of a published version; times in milliseconds, for they go through JSON. */
+/** Of a published version; times in milliseconds, because they pass through JSON. */
 type RecentVersion = {
   version: string
   published_at: number
@@ -129,7 +129,7 @@ async function findPage(query: Queries, packageId: string): Promise<PageRow> {
   return pageRow(await selectPage(query).where('packages.id', '=', packageId).executeTakeFirstOrThrow())
 }
 
-/** The same as a query that does not say yet of which package; of its rows, `pageRow` makes the page's. */
+/** The same query, not yet limited to one package; `pageRow` turns its rows into the page. */
 export function selectPage(query: Queries) {
   return query
     .selectFrom('packages')
@@ -205,8 +205,8 @@ function pick<Row extends object, Column extends keyof Row>(row: Row, columns: r
 const most = 100
 
 /**
- * What needs a package, as far as the actor may know of it, the most downloaded first: agents that were verified on one of
- * its versions, and packages whose latest version names it as a dependency. Throws `package_not_found`, `package_taken_down`.
+ * Dependents of a package that the actor may see, the most downloaded first: agents that were verified on one of its
+ * versions, and packages whose latest version depends on it. Throws `package_not_found`, `package_taken_down`.
  */
 export async function findDependents(query: Queries, actor: Actor | null, asked: string): Promise<Dependents> {
   const { id, name } = await findReadablePackage(query, actor, asked)

@@ -34,7 +34,7 @@ export async function packageView(services: PackageServices, actor: Actor | null
   const page = pageRow(row)
   const { latest } = page
   const isOpen = row.visibility === 'public' && row.taken_down_at === null
-  // What everybody may read, and what is offered to everybody. Everything else is judged where it is judged for itself.
+  // What is public, with public offers. Everything else is checked separately.
   if (!isOpen || latest === null || latest.yanked_at !== null || latest.deprecated !== null)
     return viewOfParts(services, actor, asked)
   return viewOfRow(services, actor, row, { ...page, latest })
@@ -93,7 +93,7 @@ function timeOf(text: string | null): Date | null {
   return text === null ? null : new Date(text)
 }
 
-/** Of packages that not everybody may read as they are: private, taken down, without a version, with one that is deprecated. */
+/** For packages with restricted access: private, taken down, without a version, or with a deprecated one. */
 async function viewOfParts(services: PackageServices, actor: Actor | null, asked: string): Promise<PackageView> {
   const page = await packagePage(services, actor, asked)
   const offer = await absent(makeOffer(services, { actor, name: asked }))
@@ -115,7 +115,7 @@ const expected = new Set<string>([
   'sample_episode_not_found',
 ])
 
-/** Null for what does not exist or is not visible to the actor. */
+/** Null if it does not exist or is not visible to the actor. */
 async function absent<Value extends Offer | SampleEpisode>(reading: Promise<Value>): Promise<Value | null> {
   try {
     return await reading
@@ -161,7 +161,7 @@ function selectView(query: Queries) {
 type ViewRow = InferResult<ReturnType<typeof selectView>>[number]
 
 const someName = '@scope/name'
-/** Making the text of the statement takes longer than its answer: it is made once. */
+/** Building the statement's text takes longer than running it, so it is built once. */
 let statement: CompiledQuery<ViewRow> | undefined
 
 /** Everything on a package's main page that does not depend on the caller, in one round trip. */

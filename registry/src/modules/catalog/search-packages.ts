@@ -30,7 +30,7 @@ export const listedColumns = [
 ] as const
 export type ListedRow = Pick<Selectable<PackageTable>, (typeof listedColumns)[number]>
 
-/** One page, where it ended if there are more, and how many packages there are before filters. */
+/** One page, its end if there are more, and how many packages there are before filters. */
 export type FoundPackages = { rows: ListedRow[]; end: PageEnd | null; groups: FacetGroup[] }
 
 export async function searchPackages(
@@ -103,11 +103,11 @@ const groupColumns = sql`kind, coalesce(category, '') as category, coalesce(diff
 type Hit = Omit<ListedRow, 'created_at' | 'updated_at'> & { key: number; created_at: string; updated_at: string }
 
 /**
- * Every hit is looked at once, for its place in the order and for the counts; the page's rows come in the same answer.
+ * Every hit is read once, for its rank and for the counts; the page's rows come in the same answer.
  *
- * The planner takes the index only if it may not read the whole table: it does not know that looking into the tsvector
- * of a row costs many times what looking at the row costs. It also tends to more processes and to compiling, which pay
- * for one query alone on a machine and not for many at once.
+ * The planner uses the index only if it may not read the whole table: it does not know that reading the tsvector of a
+ * row costs many times as much as reading the row. It also prefers parallel workers and JIT compilation, which help a
+ * single query on an idle machine, but not many at once.
  */
 async function searchByWords(
   query: Transaction<Schema>,
@@ -156,14 +156,14 @@ function hitIsAfter(after: PageEnd | null): RawBuilder<SqlBool> {
   return after === null ? sql<SqlBool>`true` : sql<SqlBool>`(key, id) < (${after.key}::bigint, ${after.id}::uuid)`
 }
 
-/** An integer whatever the order, for it goes through JSON. */
+/** An integer in every order, because it passes through JSON. */
 function hitKey(sort: PackageSearch['sort'], words: SearchQuery): RawBuilder<number> {
   if (sort === 'relevance') return relevance(words)
   if (sort === 'newest') return sql<number>`(1000 * extract(epoch from updated_at))::bigint`
   return sort === 'quality' ? sql<number>`quality::bigint` : sql<number>`downloads`
 }
 
-/** A search, checked: its words (null for none) and where the page before it ended. */
+/** A validated search: its words (null for none) and the end of the previous page. */
 export type PackageSearch = Omit<SearchRequest, 'q' | 'cursor'> & { words: SearchQuery | null; after: PageEnd | null }
 
 /**
@@ -181,7 +181,7 @@ function searchedFor({ tsquery }: SearchQuery): RawBuilder<unknown> {
 /** Packages that contain the searched words. */
 const matches = sql<SqlBool>`packages.search @@ (select matched from words)`
 
-/** Rows of `packages`, or what else has its columns, that pass the search's filters. */
+/** Rows of `packages`, or of another source with its columns, that pass the search's filters. */
 function filters({ kind, category, difficulty, algorithm, price }: PackageSearch): RawBuilder<SqlBool> {
   const conditions: RawBuilder<unknown>[] = [sql`true`]
   if (kind !== undefined) conditions.push(sql`kind = ${kind}`)
@@ -210,7 +210,7 @@ function relevance({ name }: SearchQuery): RawBuilder<number> {
 const dimensions = ['kind', 'category', 'difficulty', 'algorithm', 'price'] as const
 type Dimension = (typeof dimensions)[number]
 
-/** How many packages share these values; '' where they have none. */
+/** How many packages share these values; '' if they have none. */
 type FacetGroup = Record<Dimension, string> & { packages: number }
 
 const maxValues = 50

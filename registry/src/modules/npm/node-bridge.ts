@@ -11,7 +11,7 @@ export type BridgedResponse = {
   /** Resolves when status and headers are out. */
   head: Promise<{ status: number; headers: Headers }>
   body: PassThrough
-  /** Breaks the answer off: `head` rejects or, where it is out, the body fails. */
+  /** Aborts the answer: `head` rejects or, if it was sent already, the body fails. */
   fail(error: Error): void
 }
 

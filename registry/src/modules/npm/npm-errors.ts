@@ -3,8 +3,9 @@ import type { Context } from 'hono'
 import type { Env, FailureFormat } from '../../core/http/env.ts'
 
 /**
- * A failure as npm's clients print it: `error` is one line of what failed and how to fix it; `code` is from our error catalog.
- * There must be no header `www-authenticate` beside it: npm would print a text of its own in place of ours.
+ * An error in the format that npm's clients print: `error` is one line with the failure and the fix; `code` is from our
+ * error catalog. Must not be sent with the header `www-authenticate`: npm would print a text of its own in place of
+ * ours.
  */
 export function npmErrorBody({ code, message, hint }: ErrorReport): { error: string; code: string } {
   return { error: [message, hint].filter((part) => part !== undefined).join(' '), code }
@@ -13,7 +14,7 @@ export function npmErrorBody({ code, message, hint }: ErrorReport): { error: str
 /** As npm's clients read failures. */
 export const npmFailures: FailureFormat = { body: npmErrorBody, challenge: false }
 
-/** What is published stays: neither npm nor its owner takes a version away from those who depend on it. */
+/** Published versions are permanent: neither npm nor their owner can remove them from dependents. */
 export function immutable(name: string): AgentGymError {
   return new AgentGymError({
     code: 'version_immutable',
@@ -30,7 +31,7 @@ export function nothingHere(c: Context<Env>): AgentGymError {
   })
 }
 
-/** A session cookie belongs to the site's pages; what writes through npm brings a token. */
+/** A session cookie is for the site's pages; writes through npm need a token. */
 export function tokenNeeded(): AgentGymError {
   return new AgentGymError({
     code: 'unauthenticated',

@@ -21,10 +21,10 @@ import type { ReadTarget } from './npm-path.ts'
 import type { Deprecations } from './publish-document.ts'
 import type { NpmSource, Packument } from './verdaccio-plugins.ts'
 
-/** `use`: they get what they ask for, and do not only ask about it. */
+/** `use`: the client downloads the file, rather than only checking for it. */
 type Client = { actor: Actor | null; ip: string; userAgent: string; use: boolean }
 
-/** What this reader sees of the package that a request is about. Throws `package_not_found` for what no package can be called. */
+/** The requested package as this reader sees it. Throws `package_not_found` for names that no package can have. */
 export function packageSource(
   services: PackageServices,
   target: ReadTarget,
@@ -83,8 +83,8 @@ export function isPnpm(userAgent: string): boolean {
 }
 
 /**
- * It does print deprecations, so the reason for the refusal goes there. Without any times:
- * by those, pnpm would go on saying so after the purchase, from what it keeps, without asking.
+ * It does print deprecations, so the reason for the refusal goes there. Without any times: with them, pnpm would go on
+ * showing it after the purchase, from its cache, without revalidating.
  */
 async function withRefusals(services: Services, actor: Actor | null, packument: Packument): Promise<Packument> {
   const { database, config } = services
@@ -142,7 +142,7 @@ export async function deprecateByDocument(
 /** As far as `npm search` pages; the site and `GET /v1/packages` go further. */
 const reach = 250
 
-/** The catalog's search in the format of `npm search`. Finds what the actor may see. */
+/** The catalog's search in the format of `npm search`. Finds packages that the actor may see. */
 export async function npmSearch({ database, config }: Services, c: Context<Env>): Promise<Response> {
   const from = wholeNumber(c.req.query('from'), 0)
   const size = Math.min(wholeNumber(c.req.query('size'), 20), reach)

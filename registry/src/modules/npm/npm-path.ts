@@ -13,9 +13,9 @@ export type NpmTarget =
 export type ReadTarget = Extract<NpmTarget, { kind: 'package' | 'version' | 'tarball' }>
 
 /**
- * Reads the path of a request, percent-encoded as it came and without the mount point. `@scope/name`, `@scope%2fname` and
- * `@scope%2Fname` are one package: npm sends the second, pnpm the third, and proxies make the first of either. What is
- * encoded twice is another name, which no package can have. Undefined for what no npm client sends.
+ * Parses the path of a request, still percent-encoded and without the mount point. `@scope/name`, `@scope%2fname` and
+ * `@scope%2Fname` are one package: npm sends the second, pnpm the third, and proxies turn either into the first. A
+ * doubly encoded path is another name, which no package can have. Undefined for paths that no npm client sends.
  */
 export function parseNpmPath(path: string): NpmTarget | undefined {
   const segments = decodeSegments(path)

@@ -23,7 +23,10 @@ import { type VerdaccioReader, verdaccioReader } from './verdaccio-server.ts'
 type Npm = { services: PackageServices; verdaccio: VerdaccioReader; inSlot: ReturnType<typeof documentSlots> }
 type NpmContext = Context<Env>
 
-/** Who may do what depends on the path, which is parsed here. Clients send tarballs as base64 in JSON: a third more, and a manifest. */
+/**
+ * Permissions depend on the path, which is parsed here. Clients send tarballs as base64 in JSON: a third larger, plus a
+ * manifest.
+ */
 const npmRules: RouteRules = {
   access: 'anyone',
   bodyLimit: ({ limits }) => Math.ceil((limits.tarballBytes * 4) / 3) + 4 * 2 ** 20,
@@ -41,7 +44,7 @@ export function npmRoutes(services: PackageServices): Hono<Env> {
   const npm = { services, verdaccio: verdaccioReader(config.publicUrl, report), inSlot: documentSlots() }
   const routes = new Hono<Env>()
   routes.all('/npm', declare(npmRules), (c) => c.json({ registry: 'AgentGym' }))
-  // The path is read as it came: who routes has decoded parts of it, and the difference is what matters here.
+  // Uses the raw path: the router has decoded parts of it, and the difference matters here.
   const answerNpm = (c: NpmContext) => {
     const path = new URL(c.req.url).pathname.slice('/npm'.length)
     const target = parseNpmPath(path)
@@ -81,7 +84,7 @@ async function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: 
   }
 }
 
-/** Asking again would not help: something is to be bought first, or was taken down. */
+/** A retry would not help: a purchase is missing, or it was taken down. */
 function isForGood(error: unknown): error is AgentGymError {
   return error instanceof AgentGymError && [402, 410].includes(errorCatalogue[error.code].status)
 }
@@ -96,7 +99,9 @@ function putPackage({ services, inSlot }: Npm, c: NpmContext, name: string): Pro
   })
 }
 
-/** npm prints the header `npm-notice`; that the version cannot be installed yet is not to be found out by a failure. */
+/**
+ * npm prints the header `npm-notice`, so users learn that the version cannot be installed yet before an install fails.
+ */
 async function publish(
   services: PackageServices,
   c: NpmContext,

@@ -6,15 +6,15 @@ import { rateLimited } from '../../core/access/rate-limit.ts'
 /** The operation that a PUT of a package requests: npm uses one address for publishing, deprecating and more. */
 type PutRequest = { kind: 'publish'; publish: PublishRequest } | { kind: 'deprecate'; deprecations: Deprecations }
 
-/** Messages by version; an empty one takes a deprecation back. `revision` is that of the document they were written into. */
+/** Messages by version; an empty one removes a deprecation. `revision` is that of the document that was edited. */
 export type Deprecations = { revision: string | undefined; messages: Map<string, string> }
 
 export type PublishRequest = {
   version: string
-  /** Undefined for `latest`, which npm sends unasked: a version gets it by the rules for it. */
+  /** Undefined for `latest`, which npm sends by default: our own rules assign it. */
   tag: string | undefined
   visibility: 'public' | 'private' | undefined
-  /** The manifest in the document: has to agree with the package.json within the tarball. */
+  /** The manifest in the document: must match the package.json in the tarball. */
   declared: Record<string, unknown>
   tarball: Uint8Array
 }
@@ -30,10 +30,9 @@ const documentSchema = z.object({
 type Document = z.infer<typeof documentSchema>
 
 /**
- * Reads the JSON document of a PUT. Of a document that publishes we take the tarball, the version's number, the tag and
- * who may see it; its manifest is compared with the package.json within the tarball, which is where what is served comes
- * from.
- * Throws `request_invalid`, saying what to do where npm would print nothing that helps.
+ * Reads the JSON document of a PUT. A publish document supplies the tarball, the version's number, the tag and the
+ * visibility; its manifest is only compared with the package.json in the tarball, which is the source of everything
+ * served. Throws `request_invalid`, with instructions where npm would print nothing helpful.
  */
 export function parsePutDocument(name: string, text: string): PutRequest {
   const document = parseDocument(text)
@@ -90,7 +89,7 @@ function parsePublish(document: Document, attachments: [string, { data: string; 
 
 function decodeTarball({ data, length }: { data: string; length?: number }): Uint8Array {
   const bytes = Buffer.from(data, 'base64')
-  // Node passes over what is no base64: what is left out shows in the length that should have come of it.
+  // Node skips invalid base64 characters: a shorter result than expected reveals them.
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
   if (data.length % 4 !== 0 || bytes.byteLength !== (data.length / 4) * 3 - padding)
     throw invalid('The tarball is not valid base64.')
@@ -101,7 +100,7 @@ function decodeTarball({ data, length }: { data: string; length?: number }): Uin
 
 const distSchema = z.object({ integrity: z.string(), shasum: z.string() }).partial()
 
-/** The client's own checksums show whether the tarball came through whole; what is recorded is computed here. */
+/** The client's own checksums show whether the tarball arrived intact; the stored ones are computed here. */
 function assertIntact(tarball: Uint8Array, dist: unknown): void {
   const { integrity, shasum } = distSchema.safeParse(dist).data ?? {}
   const digest = (algorithm: string, encoding: 'base64' | 'hex') =>

@@ -8,10 +8,10 @@ export type NpmSource = {
   /** Of the reader; null if anonymous. */
   username: string | null
   name: string
-  /** Throws `package_not_found` where the reader is not to know of the package. */
+  /** Throws `package_not_found` if the reader may not know of the package. */
   assertReadable(): Promise<void>
   packument(): Promise<Packument>
-  /** Undefined where there is no such file, or not for this reader. */
+  /** Undefined if the file does not exist, or not for this reader. */
   tarball(file: string): Promise<NpmTarball | undefined>
 }
 
@@ -30,7 +30,7 @@ export type Packument = {
   [field: string]: unknown
 }
 
-/** A request that is being answered. `report` takes what is a bug to the log; `refused` is why the reader gets nothing. */
+/** The current request. `report` sends bugs to the log; `refused` is why the reader gets nothing. */
 export type Reading = {
   source: NpmSource
   answer: BridgedResponse
@@ -116,7 +116,7 @@ export function verdaccioAuth() {
   }
 }
 
-/** Reads packuments and tarballs for the request that is being answered. Every write is refused. */
+/** Reads packuments and tarballs for the current request. Refuses every write. */
 export function verdaccioStorage(secret: string) {
   return {
     getSecret: async () => secret,
@@ -162,7 +162,10 @@ function withoutGuessedLatest(packument: Packument): Packument {
   return { ...packument, 'dist-tags': tags }
 }
 
-/** Verdaccio waits for `open`, then pipes; it neither closes what it reads when the client goes, nor breaks off on errors. */
+/**
+ * Verdaccio waits for `open`, then pipes; it neither closes its source when the client disconnects, nor aborts on
+ * errors.
+ */
 function readTarball(current: Reading, file: string): Readable {
   const { source, answer } = current
   const { response } = answer

@@ -9,7 +9,9 @@ import { canonicalPath, type ReadTarget } from './npm-path.ts'
 import { currentReading, type NpmSource, type Reading, verdaccioAuth, verdaccioStorage } from './verdaccio-plugins.ts'
 
 export type VerdaccioReader = {
-  /** Answers a request for a packument, a version or a tarball. Throws what `source` refuses the reader with. */
+  /**
+   * Answers a request for a packument, a version or a tarball. Throws the error with which `source` refuses the reader.
+   */
   read(
     target: ReadTarget,
     asked: { method: BridgedRequest['method']; header(name: string): string | undefined; signal?: AbortSignal },
@@ -21,8 +23,8 @@ export type VerdaccioReader = {
 const passedHeaders = ['accept', 'accept-encoding', 'if-none-match', 'user-agent']
 
 /**
- * Verdaccio as a reader of packages: made at the first request (its import takes most of a second), without port, file,
- * uplink, web pages or log of its own. `report` hears of its failures.
+ * Verdaccio as a reader of packages: created at the first request (its import takes most of a second), without port,
+ * file, uplink, web pages or log of its own. `report` receives its failures.
  */
 export function verdaccioReader(publicUrl: string, report: (error: unknown) => void): VerdaccioReader {
   const address = new URL(publicUrl)
@@ -62,7 +64,7 @@ export function verdaccioReader(publicUrl: string, report: (error: unknown) => v
       // Who may read this from another site is not Verdaccio's to say.
       response.headers.delete('access-control-allow-origin')
       if (response.status >= 400) response.headers.set('content-type', 'application/json; charset=utf-8')
-      // Clients keep it and ask each time whether it still holds: a tag or a yank counts at once.
+      // Clients cache it and revalidate each time: a tag or a yank takes effect at once.
       else if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'private, no-cache')
       response.headers.append('vary', 'Accept, Authorization, Cookie')
       return response
@@ -103,9 +105,9 @@ async function startVerdaccio({ pathname }: URL): Promise<Server> {
 }
 
 /**
- * Loads Verdaccio, and takes back what a library of it does to the process on being loaded: it listens to every signal
- * that ends one and, where no other listener is left, sends it again, which would cut an orderly shutdown short; and it
- * replaces `process.emit`. `require` loads in one go, so only its own listeners are removed.
+ * Loads Verdaccio, and undoes what one of its libraries does to the process when loaded: it listens to every signal
+ * that ends one and, if there is no other listener, sends it again, which would cut a graceful shutdown short; and it
+ * replaces `process.emit`. `require` loads synchronously, so only the library's own listeners are removed.
  */
 function requireVerdaccio(): typeof verdaccio {
   const host = process as NodeJS.Process & { reallyExit: unknown }

@@ -16,7 +16,7 @@ import {
 } from './packages.store.ts'
 import { isPrerelease, latestAfterYank, parseTag, putTag, removeTag, taggedVersions, tagOnPublish } from './tags.ts'
 
-/** Who changes which package, from where. */
+/** The actor and network address of a change, and its package. */
 export type Change = { actor: Actor | null; name: string; ip: string | null }
 
 const maxMessage = 1_000
@@ -62,8 +62,8 @@ export async function deleteTag(services: Services, change: Change, tag: string)
 }
 
 /**
- * Sets the message that installing each of these versions shows; an empty one takes it back. In any state: npm deprecates by
- * range, and among what a member sees in it are versions that were rejected.
+ * Sets the message shown when each of these versions is installed; an empty one removes it. Works in any state: npm
+ * deprecates by range, and a range may include rejected versions that a member sees.
  */
 export async function deprecateVersions(
   services: Services,
@@ -73,7 +73,7 @@ export async function deprecateVersions(
   await changePackage(services, change, 'publish', async (query, found, audit) => {
     for (const [version, message] of messages) {
       const row = await requireVersion(query, found, version)
-      // Terminals print it: no control characters, nor such as turn what follows.
+      // Terminals print it: no control characters, and none that reverse the text direction.
       const text = message
         .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
         .trim()
@@ -88,8 +88,8 @@ export async function deprecateVersions(
 }
 
 /**
- * Hides a version from ranges and tags; who names it exactly still gets it. `latest` goes to the highest stable version
- * that is left, or to none. Yanking twice is yanking once.
+ * Hides a version from ranges and tags; it can still be installed by its exact number. `latest` moves to the highest
+ * stable version that is left, or is removed. Yanking twice has no further effect.
  */
 export async function yankVersion(services: Services, change: Change, version: string): Promise<void> {
   await changePackage(services, change, 'manage', async (query, found, audit) => {

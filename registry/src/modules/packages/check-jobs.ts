@@ -57,9 +57,9 @@ async function findLeased(query: Queries, versionId: string) {
 }
 
 /**
- * Takes a worker's report: the version becomes `published`, with the tags and the package's description that follow from
- * it and the episode that the worker wrote down, or `rejected`; all of it changes in one transaction. A report comes through once: throws `lease_lost` where the
- * attempt is not the current one, `request_invalid` where the report is about something else.
+ * Accepts a worker's report: the version becomes `published`, with its tags, the package's description and the episode
+ * that the worker recorded, or `rejected`; all of it changes in one transaction. A report is accepted once: throws
+ * `lease_lost` if the attempt is not the current one, `request_invalid` if the report is about something else.
  */
 export async function finishCheck(
   services: Services,
@@ -83,7 +83,7 @@ export async function finishCheck(
   })
 }
 
-/** Rejects a version whose check came to no result in all its attempts. */
+/** Rejects a version whose check exhausted its attempts without a result. */
 async function rejectExhausted(services: Services, query: Transaction<Schema>, versionId: string): Promise<void> {
   const checks = [
     {
@@ -118,7 +118,7 @@ type UndecidedVersion = {
   id: string
   package_id: string
   version: string
-  /** Empty where no tag was named. */
+  /** Empty if no tag was named. */
   intended_tag: string
   /** The package's. */
   name: string

@@ -94,7 +94,7 @@ export function versionDetails(
   }
 }
 
-/** Null where agent.json is not as it would have to be today. */
+/** Null if agent.json does not match today's schema. */
 function agentCard(agentManifest: unknown): AgentCard | null {
   const parsed = agentManifestSchema.safeParse(agentManifest)
   if (!parsed.success) return null

@@ -4,7 +4,7 @@ import type { Database, Queries } from '../../core/database/database.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Services } from '../../core/services.ts'
 
-/** `accountId`: who downloads, where that is known. */
+/** `accountId`: the downloading account, if known. */
 export type Download = { versionId: string; ip: string; userAgent: string; accountId?: string | null }
 
 const flushAfterMs = 2_000
@@ -17,7 +17,7 @@ const batchSize = 5_000
 type Counting = Pick<Services, 'database' | 'config' | 'log'>
 
 /**
- * Counts downloads, each client once a day and version, and writes them every two seconds. A client is an address (of
+ * Counts downloads, once per client, day and version, and writes them every two seconds. A client is an address (for
  * IPv6 its /64) with a kind of program; the database gets a keyed hash of it, with another key every day.
  */
 export class DownloadCounter {
@@ -79,12 +79,12 @@ function programOf(userAgent: string): string {
   return (/^[a-z][a-z0-9_-]*/.exec(userAgent.toLowerCase())?.[0] ?? 'unknown').slice(0, 32)
 }
 
-/** `client` is a keyed hash; `day` is UTC's; `account_id` null for a stranger. */
+/** `client` is a keyed hash; `day` is in UTC; `account_id` is null if anonymous. */
 type CountedDownload = { version_id: string; day: string; client: string; account_id: string | null }
 
 /**
- * Counts those that were not counted yet, in one statement, so that the counters of versions and packages are what the
- * rows say whatever fails. Replicas take turns: each touches many versions, in whatever order the planner likes. Known
+ * Adds the downloads that were not counted yet, in one statement, so that the counters of versions and packages match
+ * the rows whatever fails. Replicas take turns: each touches many versions, in an order that the planner chooses. Known
  * accounts become users of the package and may review it. Downloads by the package's own members are not counted.
  */
 async function addDownloads(database: Database, downloads: CountedDownload[]): Promise<void> {

@@ -30,8 +30,8 @@ export function parsePackageName(text: string): PackageName {
 }
 
 /**
- * The package that a reader means. Every casing means the same package, so that no rule about who may see it can be
- * passed by a capital letter. Null where no package can have that name: for the reader the same as one that is not there.
+ * Normalizes a requested package name. Every casing means the same package, so that a capital letter cannot bypass
+ * visibility rules. Null if no package can have that name: for the reader the same as a package that does not exist.
  */
 export function findablePackageName(text: string): string | null {
   try {

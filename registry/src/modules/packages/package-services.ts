@@ -2,7 +2,7 @@ import type { Services } from '../../core/services.ts'
 import { ReadmeRenderer } from './documents/readme-renderer.ts'
 import { DownloadCounter } from './downloads.ts'
 
-/** The services with what the packages hold in a process. */
+/** The services, with the packages' state in this process. */
 export type PackageServices = Services & { downloads: DownloadCounter; readmes: ReadmeRenderer }
 
 export function openPackageServices<Given extends Services>(services: Given): Given & PackageServices {

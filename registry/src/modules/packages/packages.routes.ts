@@ -228,7 +228,7 @@ export function packageRoutes(services: PackageServices): OpenAPIHono<Env> {
   return routes
 }
 
-/** As the path has it, in whatever casing: reading finds the package, publishing refuses what is not lower case. */
+/** As in the path, in any casing: reading finds the package, publishing refuses names that are not lower case. */
 function nameOf(c: Context<Env>): string {
   return `${c.req.param('scope')}/${c.req.param('name')}`
 }

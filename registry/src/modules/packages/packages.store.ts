@@ -57,8 +57,8 @@ export type ReadablePackage = PackageRow & {
 
 /**
  * The package, if the actor may see it: anyone if it is public and has a published version, members otherwise. Any
- * casing of the name finds it. Throws `package_not_found`, the same whatever the reason; `package_taken_down` to those who
- * neither own it, nor have bought it, nor run the server, unless that is what they are to see (`shown`).
+ * casing of the name finds it. Throws `package_not_found`, the same for every reason; `package_taken_down` to callers
+ * who are not its owner, a buyer or an operator, unless they should see that (`shown`).
  */
 export async function findReadablePackage(
   query: Queries,
@@ -90,7 +90,7 @@ export async function isTakenDownFor(
   return !(await holdsAnyLicence(query, actor, id))
 }
 
-/** To the account that owns something, in any role; by a token, where it may read packages. */
+/** Visible to members of the owning account, in any role; with a token, if it may read packages. */
 export async function belongsTo(query: Queries, actor: Actor | null, ownerId: string): Promise<boolean> {
   if (actor === null || !actor.scopes.has('packages:read')) return false
   return actor.accountId === ownerId || (await roleIn(query, ownerId, actor.accountId)) !== null
@@ -233,8 +233,8 @@ export async function readSampleEpisode(
 const maxPoints = 200
 
 /**
- * Keeps a run's curve for the agent's version that came out of it: at most 200 of its own points, evenly spaced, with the
- * last among them. Nothing where no episode ended in the run.
+ * Stores a run's curve for the agent's version that it produced: at most 200 of its own points, evenly spaced,
+ * including the last. Does nothing if no episode ended in the run.
  */
 export async function keepLearningCurve(query: Queries, runId: string, versionId: string): Promise<void> {
   await sql`
@@ -252,7 +252,7 @@ export async function keepLearningCurve(query: Queries, runId: string, versionId
     having count(*) > 0`.execute(query)
 }
 
-/** Null where the version did not come out of a run here. */
+/** Null if no run here produced the version. */
 export async function learningCurveOf(query: Queries, versionId: string): Promise<LearningCurve | null> {
   const row = await query
     .selectFrom('learning_curves')

@@ -32,7 +32,7 @@ export function packageTasks(services: PackageServices): ScheduledTask[] {
   ]
 }
 
-/** A version that is being checked has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
+/** A version in state `checking` has a job. If the queue was lost (restored from a copy, say), it gets a new one. */
 export async function enqueueLostChecks(services: Services): Promise<void> {
   const { queue } = services
   const checking = await services.database.query
@@ -55,8 +55,8 @@ export async function enqueueLostChecks(services: Services): Promise<void> {
 const orphanAgeMs = 60 * 60_000
 
 /**
- * Removes objects that no row names: left by failed uploads, or no longer kept. Each under its lock, which a publish holds
- * from checking the object until its commit, so none is removed while a version that needs it is being written.
+ * Deletes objects that no row names: left by failed uploads, or expired. Each under its lock, which a publish holds
+ * from checking the object until its commit, so none is deleted while a version that needs it is being written.
  */
 export async function sweepObjects(
   { database, objects, log }: Pick<Services, 'database' | 'objects' | 'log'>,

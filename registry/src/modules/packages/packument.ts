@@ -23,11 +23,11 @@ export type Packument = {
 }
 
 /**
- * The packument, made of our rows alone: each version's package.json as it is in the tarball, with `dist` and `deprecated`
- * as the database has them, whatever package.json says in their place.
+ * The packument, built from our rows alone: each version's package.json as in the tarball, with `dist` and `deprecated`
+ * from the database, which override those in package.json.
  *
- * Clients choose by themselves and know of no yank. A yanked version (and to members one that is not published) is in the
- * list, so that it can be installed exactly, but says that it is deprecated: clients then take any other that fits.
+ * Clients choose by themselves and do not support yanks. A yanked version (and for members an unpublished one) is in
+ * the list, so that it can be installed exactly, but marked as deprecated: clients then prefer any other that fits.
  */
 export async function packumentOf(
   { database, config }: Pick<Services, 'database' | 'config'>,
@@ -35,7 +35,7 @@ export async function packumentOf(
   name: string,
 ): Promise<Packument> {
   const found = await findReadablePackage(database.query, actor, name)
-  // Tags first: whatever they name is there already, while a version that comes meanwhile has no tag yet.
+  // Reads tags first: every tagged version then exists, while a version added in between has no tag yet.
   const tags = await tagsOf(database.query, found.id)
   const rows = await listVersionManifests(database.query, found)
   const latest =

@@ -20,7 +20,7 @@ import { parseVersion, type VettedManifest, vetDeclaredManifest, vetManifest } f
 
 export type Upload = {
   actor: Actor | null
-  /** As in the request; package.json inside has to agree. */
+  /** As in the request; must match the package.json inside. */
   name: string
   version: string
   /** The bytes, or a function that reads them, called only once the actor is known to be allowed to publish there. */
@@ -40,12 +40,12 @@ export type PublishedVersion = { name: string; version: string; state: VersionSt
 export const publishRate = { limit: 120, windowSeconds: 60 }
 
 /**
- * Publishes a version: vets the tarball, makes its bytes durable, and then in one transaction writes package, version,
- * audit entry and check job, or nothing. A crash before the commit leaves at most an object that no row names, which the
- * sweeper removes.
+ * Publishes a version: validates the tarball, makes its bytes durable, and then in one transaction writes package,
+ * version, audit entry and check job, or nothing. A crash before the commit leaves at most an object that no row names,
+ * which the sweeper deletes.
  *
  * The same bytes from the same account get the same answer again, so an upload whose answer was lost can be repeated;
- * anything else under a number that is spent is `version_exists`.
+ * other bytes under a used number throw `version_exists`.
  */
 export async function publishVersion(services: PackageServices, upload: Upload): Promise<PublishedVersion> {
   const { database, objects } = services
@@ -99,8 +99,8 @@ export type NewVersion = {
 }
 
 /**
- * Writes a vetted version, its package where that is new, audit entry and job, in the caller's transaction; takes the
- * package's lock. Throws what can be refused at that point: `forbidden`, `name_taken`, `version_exists`,
+ * Writes a validated version, its package if new, audit entry and job, in the caller's transaction; takes the package's
+ * lock. Throws the errors that are possible at that point: `forbidden`, `name_taken`, `version_exists`,
  * `package_kind_changed`, `package_visibility_fixed`.
  */
 export async function createVersion(
@@ -123,7 +123,7 @@ export async function createVersion(
     return { id: earlier.id, state: earlier.state, integrity }
   }
   await lockObject(database, query, objectKey)
-  // The sweeper may have come between: writing again what is there costs nothing.
+  // The sweeper may have deleted it in between: writing an existing object again costs nothing.
   if (!(await objects.has(objectKey))) await objects.put(vetted.bytes)
   await holdPictures({ database, objects }, query, vetted.documents.pictures)
   return { ...(await insertVersion(query, context, found.id, added)), integrity }

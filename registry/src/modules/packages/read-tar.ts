@@ -11,8 +11,8 @@ const maxPaxBytes = 64 * 1024
 const maxPadding = 64 * 1024
 
 /**
- * Reads a tar archive piece by piece, and accounts for every byte of it: whole blocks, zeros where padding is, the two
- * blocks of zeros at the end, and nothing after them but zeros. Holds no more than one block, or one pax header.
+ * Reads a tar archive in pieces, and checks every byte of it: whole blocks, zero padding, the two blocks of zeros at
+ * the end, and only zeros after them. Buffers no more than one block, or one pax header.
  */
 export async function* readTar(pieces: AsyncIterable<Buffer>): AsyncGenerator<TarPart> {
   const input = new BlockInput(pieces)
@@ -146,8 +146,8 @@ const types: Record<string, TarHeader['type'] | 'link' | 'special'> = {
 }
 
 /**
- * Reads one header block (POSIX ustar, or GNU's where it means the same). Readers differ in how they take numbers in
- * base 256, sparse files and long names of GNU's: those are refused, as is everything that does not add up.
+ * Reads one header block (POSIX ustar, or GNU's if it means the same). Readers disagree on base-256 numbers, sparse
+ * files and GNU long names: those are refused, as is every inconsistent header.
  */
 function decodeTarHeader(block: Buffer): TarHeader {
   checkChecksum(block)
@@ -181,7 +181,7 @@ function decodeTarHeader(block: Buffer): TarHeader {
   return { path, size, type }
 }
 
-/** The path that a pax header (POSIX 2001) gives to the entry after it; undefined where it gives none. */
+/** The path that a pax header (POSIX 2001) sets for the next entry; undefined if it sets none. */
 function decodePaxPath(body: Buffer): string | undefined {
   let path: string | undefined
   for (let at = 0; at < body.length; ) {
@@ -204,7 +204,7 @@ function decodePaxPath(body: Buffer): string | undefined {
   return path
 }
 
-/** What changes neither which bytes a file has nor where it goes. */
+/** Keys that change neither a file's bytes nor its path. */
 const harmlessPaxKey =
   /^(?:[acm]time|[ug]id|[ug]name|comment|LIBARCHIVE\.[\w.-]+|SCHILY\.(?:dev|ino|nlink|xattr\..+))$/s
 
@@ -253,14 +253,14 @@ const fixedHeader = 10
 const trailer = 8
 
 /**
- * Unpacks a gzip file (RFC 1952) piece by piece. Stricter than gunzip, which passes over what follows the first member
- * and joins members, so that two readers could see two archives: exactly one member, its CRC-32 and length right, and not
- * a byte more. Throws `tarball_not_gzip`, `tarball_truncated`, `tarball_corrupt`, `tarball_trailing_data`.
+ * Unpacks a gzip file (RFC 1952) in pieces. Stricter than gunzip, which ignores trailing data and joins members, so
+ * that two readers could see two archives: requires exactly one member, with correct CRC-32 and length, and no trailing
+ * byte. Throws `tarball_not_gzip`, `tarball_truncated`, `tarball_corrupt`, `tarball_trailing_data`.
  */
 export async function* inflateGzip(bytes: Uint8Array): AsyncGenerator<Buffer> {
   const start = headerLength(bytes)
   const inflate = createInflateRaw()
-  // Backpressure: the stream holds one piece of output and the compressed bytes, which are in memory anyway.
+  // Backpressure: the stream buffers one piece of output and the compressed bytes, which are in memory anyway.
   inflate.end(bytes.subarray(start))
   let crc = 0
   let length = 0
@@ -313,7 +313,7 @@ function checkTrailer(bytes: Uint8Array, end: number, crc: number, length: numbe
     throw tarballFailure('tarball_corrupt', 'The gzip file does not match its checksum.')
 }
 
-/** What consumers throw passes through; what zlib says becomes ours. */
+/** Errors of consumers pass through; zlib's are mapped to ours. */
 function inflateFailure(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'Z_BUF_ERROR') return truncated(error)
@@ -352,7 +352,10 @@ export async function readTarFiles(tarball: Uint8Array, paths: ReadonlySet<strin
 
 const repack = 'Pack it again with `agentgym scenario publish`, `npm pack` or `pnpm pack`.'
 
-/** A path of a stranger's archive, fit for a message: quoted, short, and without what a terminal or page would obey. */
+/**
+ * A path of an untrusted archive, made safe for a message: quoted, short, and without terminal or markup control
+ * characters.
+ */
 export function shownPath(path: string): string {
   const escaped = JSON.stringify(path.slice(0, 200)).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
   return escaped.length > 200 || path.length > 200 ? `${escaped.slice(0, 200)}…"` : escaped

@@ -9,13 +9,13 @@ export type TarballLimits = ServerConfig['limits']
 
 export type TarballFile = { path: string; size: number }
 
-/** What a tarball holds, read once: everything that the registry says of a package comes from here. */
+/** The contents of a tarball, read once: everything that the registry shows of a package comes from here. */
 export type Tarball = {
   /** package.json, parsed; not vetted beyond its form. */
   manifest: Record<string, unknown>
-  /** README at the root; null where there is none. */
+  /** README at the root; null if there is none. */
   readme: string | null
-  /** CHANGELOG.md at the root; null where there is none, or none that a page could show. */
+  /** CHANGELOG.md at the root; null if there is none, or none that a page could show. */
   changelog: string | null
   /** Regular files below `package/`, in the archive's order. */
   files: TarballFile[]
@@ -31,7 +31,7 @@ export type Tarball = {
   bundleHash: string | null
   /** agent.json, not parsed; null without it. */
   agentJson: Buffer | null
-  /** model.onnx, not walked; null without it. Its bytes are null where they are more than any model may have. */
+  /** model.onnx, not validated; null if there is none. Its bytes are null if they exceed the limit for models. */
   model: { hash: string; bytes: Buffer | null } | null
 }
 
@@ -47,8 +47,9 @@ const changelogPath = /^changelog(?:\.(?:md|markdown))?$/i
 const readmePath = /^readme(?:\.(?:md|markdown|txt))?$/i
 
 /**
- * Reads an uploaded tarball as a stream that stops at its limits. It holds at most package.json, README and changelog, an
- * agent's manifest and model and one piece of the rest, whatever the archive unpacks to. Throws the codes `tarball_…` and `package_manifest_…`.
+ * Reads an uploaded tarball as a stream that stops at its limits. Keeps at most package.json, README and changelog, an
+ * agent's manifest and model and one chunk of the rest in memory, whatever the archive unpacks to. Throws the codes
+ * `tarball_…` and `package_manifest_…`.
  */
 export async function readTarball(bytes: Uint8Array, limits: TarballLimits): Promise<Tarball> {
   if (bytes.length > limits.tarballBytes) {
@@ -220,7 +221,7 @@ function decodeReadme({ path, pieces }: { path: string; pieces: Buffer[] }): str
   return text
 }
 
-/** Null where it is not UTF-8, or has a NUL: PostgreSQL has none in text, and no page shows one. */
+/** Null if it is not UTF-8, or has a NUL: PostgreSQL does not allow one in text, and no page shows one. */
 function decodeText(pieces: Buffer[]): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces))
@@ -245,12 +246,12 @@ const maxPathBytes = 240
 const root = 'package/'
 /** Names that Windows keeps for devices, with any extension. */
 const deviceName = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i
-/** What Windows has not in names, and what a terminal or a page would not show as it is. */
+/** Characters that Windows does not allow in names, or that a terminal or a page would not show as they are. */
 const notPortable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}<>:"|?*\ufffd]/u
 
 /**
- * Vets one path of a tarball, and gives it below `package/`: empty for that folder itself. What passes names one place in
- * one folder, on every system. Throws the codes `tarball_path_…`.
+ * Validates one path of a tarball, and returns it relative to `package/`: empty for that folder itself. A valid path
+ * names one place in one folder, on every system. Throws the codes `tarball_path_…`.
  */
 function vetTarballPath(path: string, type: 'file' | 'directory'): string {
   const shown = shownPath(path)
@@ -281,7 +282,7 @@ function vetTarballPath(path: string, type: 'file' | 'directory'): string {
 class PathSet {
   readonly #paths = new Map<string, { path: string; type: 'file' | 'directory' }>()
 
-  /** Throws `tarball_path_duplicate` or `tarball_path_collision`. A folder may be named again. */
+  /** Throws `tarball_path_duplicate` or `tarball_path_collision`. A folder may be repeated. */
   add(path: string, type: 'file' | 'directory'): void {
     const segments = path.split('/')
     for (let depth = 1; depth < segments.length; depth++) this.#put(segments.slice(0, depth).join('/'), 'directory')
@@ -310,7 +311,10 @@ function foldPath(path: string): string {
   return path.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
 }
 
-/** The body of an upload, up to a limit that is held while it arrives. Throws `tarball_too_large`, `request_invalid`. */
+/**
+ * The body of an upload, up to a limit that is enforced while it arrives. Throws `tarball_too_large`,
+ * `request_invalid`.
+ */
 export async function readUpload(request: Request, limitBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0

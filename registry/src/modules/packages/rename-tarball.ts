@@ -13,9 +13,9 @@ const fileMode = 0o644
 const gzipSystem = { offset: 9, unknown: 255 }
 
 /**
- * The same package under another name and version: its files as they are, in their order, but for those two fields of
- * package.json. The same input gives the same bytes. `bytes` has passed `readTarball`, which enforces the
- * limits; throws the codes `tarball_…` and `package_manifest_…` where it has not.
+ * The same package under another name and version: its files unchanged and in their order, except for those two fields
+ * of package.json. The same input gives the same bytes. `bytes` must have passed `readTarball`, which enforces the
+ * limits; otherwise throws the codes `tarball_…` and `package_manifest_…`.
  */
 export async function renameTarball(
   bytes: Uint8Array,

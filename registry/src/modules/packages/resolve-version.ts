@@ -24,8 +24,8 @@ type ResolvedVersion = {
 }
 
 /**
- * The version that an exact version, a tag or a range means: the same as npm chooses from the packument. Members get a
- * version that is not published by naming it exactly, others never. Throws `package_not_found`, `version_not_found`.
+ * Resolves an exact version, a tag or a range: the same as npm chooses from the packument. Members can resolve an
+ * unpublished version by naming it exactly, others never. Throws `package_not_found`, `version_not_found`.
  */
 export async function resolveVersion(
   { database, config }: Pick<Services, 'database' | 'config'>,
@@ -44,7 +44,7 @@ export async function resolveVersion(
   }
 }
 
-/** The same with its row, which need not be published or free of a yank where it was named exactly. */
+/** The same with its row. A version that was named exactly may be unpublished or yanked. */
 export async function chooseVersion(
   query: Queries,
   actor: Actor | null,
@@ -67,13 +67,13 @@ export type Candidate = { version: string; deprecated: string | null; yanked: bo
 
 export type Tags = ReadonlyMap<string, string>
 
-/** As npm reads what people type. */
+/** Parses ranges as loosely as npm. */
 const loose = { loose: true }
 
 /**
- * The version that an exact version, a tag or a range means, as npm and pnpm choose it: an exact one whatever became of
- * it; of a range the one that `latest` names where it fits and is not deprecated, else the highest that is not deprecated,
- * else the highest. A range never gives a yanked version. Undefined where nothing fits.
+ * Resolves an exact version, a tag or a range, as npm and pnpm do: an exact one in any state; for a range the version
+ * tagged `latest` if it fits and is not deprecated, else the highest that is not deprecated, else the highest. A range
+ * never resolves to a yanked version. Undefined if nothing fits.
  */
 export function selectVersion(candidates: readonly Candidate[], tags: Tags, wanted: string): Candidate | undefined {
   const text = wanted.trim()

@@ -23,7 +23,7 @@ export function parseTag(text: string): string {
   return text
 }
 
-/** npm takes for a tag what is neither version nor range, and reads both loosely. */
+/** npm treats anything that is neither version nor range as a tag, and parses both loosely. */
 function isTag(text: string): boolean {
   const loose = { loose: true }
   return (
@@ -54,7 +54,7 @@ export function tagOnPublish(
   return forwardOnly('latest', version, tags) ?? forwardOnly(`backport-${semver.major(version)}`, version, tags)
 }
 
-/** What `latest` becomes when the version that has it is yanked: the highest stable one left; null where there is none. */
+/** The new `latest` when its version is yanked: the highest stable one left; null if there is none. */
 export function latestAfterYank(versions: readonly TaggedVersion[]): string | null {
   const [highest] = versions
     .filter(({ version, yanked }) => !yanked && !isPrerelease(version))

@@ -13,7 +13,7 @@ import { parsePackageName } from './package-name.ts'
 import { parseManifest } from './parse-manifest.ts'
 import type { Tarball, TarballFile } from './read-tarball.ts'
 
-/** What the registry takes from a package.json that has passed. */
+/** The fields that the registry uses from a valid package.json. */
 export type VettedManifest = {
   name: string
   version: string
@@ -191,8 +191,8 @@ const installed = ['dependencies', 'optionalDependencies', 'peerDependencies']
 const local = /^(?:workspace|file|link|portal|catalog|patch):/
 
 /**
- * Refuses dependencies that do not come from a registry by a version range, and those that the tarball carries as files.
- * What runs is the bundle; dependencies are what a client would fetch besides. Throws `package_dependency_forbidden`,
+ * Refuses dependencies that are not a version range from a registry, and those bundled in the tarball. Only the bundle
+ * runs; a client would fetch dependencies in addition. Throws `package_dependency_forbidden`,
  * `package_dependencies_bundled`.
  */
 function vetDependencies(manifest: Record<string, unknown>, files: TarballFile[]): void {
@@ -237,9 +237,9 @@ function forbidden(field: string, wanted: unknown): AgentGymError {
 const claimedEpisodes = 100_000
 
 /**
- * Checks the structure of an agent's package: agent.json by its schema, the model that it names, and that model by a walk
- * over its bytes, before anything runs it. Whether the model does what agent.json claims is for the verification to say.
- * Throws `agent_invalid` and the codes `model_…`.
+ * Checks the structure of an agent's package: agent.json by its schema, the model that it names, and that model by
+ * parsing its bytes, before anything runs it. Verification checks whether the model does what agent.json claims. Throws
+ * `agent_invalid` and the codes `model_…`.
  */
 function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): AgentManifest {
   if (agentJson === null || model === null)
@@ -286,11 +286,13 @@ function agentInvalid(message: string, field: string): AgentGymError {
 
 type Manifest = Record<string, unknown>
 
-/** What decides what an installation runs and fetches. Clients rewrite other fields (`repository`, `bugs`, …) on their way. */
+/**
+ * Fields that decide what an installation runs and fetches. Clients rewrite others (`repository`, `bugs`, …) on upload.
+ */
 const compared: Record<string, (manifest: Manifest) => unknown> = {
   name: ({ name }) => name,
   version: ({ version }) => version,
-  // npm adds scripts of its own (`start` where there is a server.js) to what it declares.
+  // npm adds scripts of its own (`start` if there is a server.js) to the declared ones.
   scripts: ({ scripts }) => Object.keys(asObject(scripts)).filter((script) => installScripts.includes(script)),
   bin: ({ bin }) => bin ?? {},
   // npm moves optional dependencies between the two fields.
@@ -303,8 +305,8 @@ const compared: Record<string, (manifest: Manifest) => unknown> = {
 }
 
 /**
- * Holds what an upload says of a package beside the tarball, as npm's documents do, to the package.json in the tarball. What
- * is served comes from the tarball alone; a client that says something else is broken, or means to deceive. Throws
+ * Compares an upload's metadata outside the tarball, such as in npm's documents, with the package.json in the tarball.
+ * Only the tarball is served; a client that states something else is broken, or means to deceive. Throws
  * `package_manifest_mismatch`.
  */
 export function vetDeclaredManifest(declared: Manifest, packed: Manifest): void {

@@ -10,7 +10,7 @@ export async function lockRating(query: Transaction<Schema>, packageId: string):
   await query.selectFrom('packages').select('id').where('id', '=', packageId).forNoKeyUpdate().execute()
 }
 
-/** What the votes of a package come to, whatever is stored. */
+/** The rating computed from a package's votes, regardless of the stored one. */
 export async function readRating(query: Queries, packageId: string): Promise<Rating> {
   const { mean } = await query.selectFrom('rating_prior').select('mean').executeTakeFirstOrThrow()
   const [found] = await votesOf(query, sql`packages.id = ${packageId}`)
@@ -18,7 +18,7 @@ export async function readRating(query: Queries, packageId: string): Promise<Rat
   return { score: weightedRating(byStars, mean), votes: countOf(byStars), byStars }
 }
 
-/** Writes the package's rating, in the transaction of what changed it and with the rating locked before. */
+/** Writes the package's rating, in the transaction of the change and with the rating locked before. */
 export async function writeRating(query: Transaction<Schema>, packageId: string): Promise<void> {
   const { score, votes } = await readRating(query, packageId)
   await query
@@ -49,7 +49,7 @@ export async function dropLostVotes(query: Transaction<Schema>, packageId: strin
   if (voted !== undefined) await refreshRating(query, packageId)
 }
 
-/** Moves the mean that ratings start from to where all votes are now, and every rating with it that is not what it should be. */
+/** Updates the prior mean to the current mean of all votes, and every rating that differs as a result. */
 export async function refreshRatings(database: Database): Promise<void> {
   const all = await votesOf(database.query, sql`true`)
   const mean = ratingPrior(all.map(({ byStars }) => byStars))
@@ -63,8 +63,8 @@ export async function refreshRatings(database: Database): Promise<void> {
 type PackageVotes = { packageId: string; byStars: Votes; score: number | null; votes: number }
 
 /**
- * The votes of packages that have ever been reviewed, with what is stored. One a person: the newest of those that count, of
- * whatever version. What was hidden or withdrawn counts no more.
+ * The votes of packages that have ever been reviewed, with the stored ratings. One per person: the newest valid one,
+ * for any version. Hidden and withdrawn reviews do not count.
  */
 async function votesOf(query: Queries, which: RawBuilder<unknown>): Promise<PackageVotes[]> {
   const column = (name: string) => sql.ref(name)

@@ -5,7 +5,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
 import { findReadablePackage, type ReadablePackage } from '../packages/index.ts'
 
-/** A review with who wrote it and of what. */
+/** A review with its author and its package. */
 type ReviewRow = Awaited<ReturnType<typeof findReview>>
 
 const reviews = (query: Queries) =>

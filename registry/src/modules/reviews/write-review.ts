@@ -44,7 +44,7 @@ export async function putReview(
   })
 }
 
-/** Undefined where theirs was hidden. */
+/** Undefined if the user's review was hidden. */
 async function upsert(
   query: Transaction<Schema>,
   given: { packageId: string; versionId: string; author: string; stars: number; text: string },
@@ -81,7 +81,7 @@ export async function deleteReview(services: Services, { actor, ip }: Writing, i
       .executeTakeFirst()
     if (review === undefined) throw reviewNotFound(id)
     await lockRating(query, review.package_id)
-    // A reply answers what is no longer there.
+    // The reply is removed with the review that it answers.
     const withdrawn = { deleted_at: sql<Date>`now()`, text: '', reply: null, reply_by: null, replied_at: null }
     await query.updateTable('reviews').set(withdrawn).where('id', '=', id).execute()
     await writeRating(query, review.package_id)
@@ -109,7 +109,7 @@ function hiddenBefore(name: string, version: string): AgentGymError {
 
 const scope = 'market:sell'
 
-/** Answers a review for the seller, or takes the answer back (null). Throws `review_not_found`, `forbidden`. */
+/** Sets or removes (null) the seller's reply to a review. Throws `review_not_found`, `forbidden`. */
 export async function replyToReview(
   { database }: Services,
   { actor, id, text, ip }: { actor: Actor | null; id: string; text: string | null; ip: string },

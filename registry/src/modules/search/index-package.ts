@@ -5,8 +5,8 @@ import { type ManifestFacts, manifestFacts, packageQuality, type QualityInput } 
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * Updates the catalog's entry of a package from the version that `packages.latest_version` names: title,
- * summary, category, difficulty, algorithm, keywords, quality, search vectors and `updated_at`. To be called in the
+ * Updates the catalog's entry of a package from the version that `packages.latest_version` names: title, summary,
+ * category, difficulty, algorithm, keywords, quality, search vectors and `updated_at`. Must be called in the
  * transaction that moved `latest` or deprecated that version, after it; does nothing for a package without one.
  */
 export async function indexPackage(query: Transaction<Schema>, packageId: string): Promise<void> {
@@ -73,9 +73,9 @@ type SearchedTexts = {
   readme: string
 }
 
-/** A README may be long; its beginning says what it is about. */
+/** A README may be long; its beginning describes the topic. */
 const maxReadmeCharacters = 50_000
-/** A tsvector holds a megabyte, and normalising can make a text many times as long: what is longer is cut. */
+/** A tsvector is limited to a megabyte, and normalizing can make a text many times as long: longer text is cut. */
 const maxWordsCharacters = 60_000
 
 /** The same texts as strings of words, ready for `searchVectors`. */
@@ -118,7 +118,7 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const latinMarks = /[\u0300-\u036f]/g
 /** Control characters, NUL above all, which PostgreSQL does not take. */
 const notInNames = /\p{C}/gu
-/** PostgreSQL takes 2,046 bytes; normalising can make eighteen characters of one. */
+/** PostgreSQL allows 2,046 bytes; normalizing can make eighteen characters of one. */
 const maxWordCharacters = 80
 const maxQueryWords = 12
 
@@ -148,7 +148,7 @@ export type SearchQuery = {
   name: string
 }
 
-/** Null where the text holds no word. */
+/** Null if the text contains no word. */
 export function searchQuery(text: string): SearchQuery | null {
   const words = searchWords(text).slice(0, maxQueryWords)
   if (words.length === 0) return null

@@ -10,20 +10,20 @@ export type QualityInput = {
   /** It names a repository or a home page. */
   linked: boolean
   checks: readonly VersionCheck[]
-  /** Measures for which package.json says what counts as success. */
+  /** Measures for which package.json defines success. */
   successCriteria: number
   deprecated: boolean
   daysSincePublish: number
 }
 
 type Part = Quality['parts'][number]
-/** Points, what they are for, and how to get them. */
+/** Points, their reason, and how to get them. */
 type Item = { points: number; got: boolean; missing: string }
 
 /**
- * The score, 0 to 100, and what it is made of. README.md holds the table. No part is a matter of taste: each point has a
- * reason that the author can see and fix. Parts that need the sandbox do not count for agents, whose models are verified,
- * not checked; their other parts are scaled to 100.
+ * The score, 0 to 100, and its parts. README.md has the table. No part is a matter of taste: each point has a reason
+ * that the author can see and fix. Parts that need the sandbox do not count for agents, whose models are verified, not
+ * checked; their other parts are scaled to 100.
  */
 export function packageQuality(input: QualityInput): Quality {
   const parts = [docs(input), checks(input)]
@@ -143,7 +143,9 @@ function sumUp(id: Part['id'], complete: string, items: Item[]): Part {
 
 type Json = Record<string, unknown>
 
-/** What the catalog takes from the package.json of a published version. It has passed vetting, but rules change. */
+/**
+ * What the catalog uses from the package.json of a published version. It was valid when published, but rules change.
+ */
 export type ManifestFacts = {
   title: string
   summary: string

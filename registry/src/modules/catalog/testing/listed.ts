@@ -1,6 +1,6 @@
 import type { SyntheticPackage } from './synthetic-packages.ts'
 
-/** A package for `loadPackages` that holds no word but those given. */
+/** A package for `loadPackages` that contains only the given words. */
 export function listed(name: string, more: Partial<SyntheticPackage> = {}): SyntheticPackage {
   return {
     name,

@@ -5,8 +5,8 @@ import type { Database } from '../../../core/database/database.ts'
 const steps = 200
 
 /**
- * Adds what workers leave of the packages that `loadPackages` has loaded: of each an episode to draw, of agents also their
- * agent.json and curve. As long as pages show them at most: 200 steps, 200 points.
+ * Adds the workers' results for the packages that `loadPackages` has loaded: an episode for each, and for agents also
+ * their agent.json and curve. With the maximum length that pages show: 200 steps, 200 points.
  */
 export async function loadPictures(database: Database): Promise<void> {
   const choices = sql.join(episodes.map((choice) => sql`${JSON.stringify(choice)}::jsonb`))

@@ -17,7 +17,7 @@ export type SyntheticPackage = {
 }
 
 const syllables = ['ka', 'ro', 'mi', 'ten', 'lo', 'vu', 'sha', 'per', 'qui', 'zan', 'bel', 'dor']
-/** A word of so many syllables, by its number. */
+/** A word with that many syllables, by its number. */
 const madeWord = (at: number, length: number): string =>
   Array.from({ length }, (_, digit) => syllables[Math.floor(at / syllables.length ** digit) % syllables.length]).join(
     '',
@@ -69,9 +69,9 @@ function seededRandom(seed: number): () => number {
 }
 
 /**
- * Names of a few thousand scopes; words, categories and downloads by power laws, as registries have them: a few hundred
- * packages have most downloads, a few words are nearly everywhere; 3% are private, 7% cost money. READMEs of 40 to some 900
- * words: half of what every README says, a third of what the package is about, the rest rare words.
+ * Names in a few thousand scopes; words, categories and downloads follow power laws, as in real registries: a few
+ * hundred packages have most downloads, a few words are nearly everywhere; 3% are private, 7% cost money. READMEs of 40
+ * to some 900 words: half common to all READMEs, a third about the package's topic, the rest rare words.
  */
 export function* syntheticPackages(count: number, seed: number): Generator<SyntheticPackage> {
   const random = seededRandom(seed)

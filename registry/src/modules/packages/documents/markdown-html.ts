@@ -64,8 +64,8 @@ const processor = unified()
   .freeze()
 
 /**
- * Markdown (GitHub's) as HTML that is safe to show, with those pictures of the package. Takes long, or all of the stack, for
- * texts made to that end.
+ * Renders Markdown (GitHub's) as HTML that is safe to show, with those images of the package. Malicious texts can take
+ * long, or exhaust the stack.
  */
 export function markdownHtml(markdown: string, pictures: ShownPictures = {}): RenderedMarkdown {
   const data: Data = { pictures, named: new Set() }
@@ -91,10 +91,10 @@ function showPictures(tree: Root, { pictures, named }: Data): void {
 }
 
 const anywhere = /^(?:https?:\/\/|mailto:|#)/i
-/** What holds text of its own, which may run from right to left. */
+/** Elements with text of their own, which may run from right to left. */
 const blocks = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'li', 'blockquote', 'td', 'th'])
 
-/** What may be wider than the page and scrolls: by the keyboard only where it can be reached. */
+/** Elements that may be wider than the page and scroll: the keyboard can scroll them only if they can be focused. */
 const wide = new Set(['pre', 'table'])
 
 /** Links that lead nowhere (files of the package, `//host`) lose their address; search engines do not count the others. */
@@ -104,7 +104,7 @@ function finishElements(tree: Root, { pictures }: Data): void {
     const { properties, tagName } = element
     if (blocks.has(tagName)) properties.dir = 'auto'
     if (wide.has(tagName)) properties.tabIndex = 0
-    // Of a task list, the only one that is allowed.
+    // The checkbox of a task list, the only allowed input.
     if (tagName === 'input') properties.ariaLabel = properties.checked === true ? 'done' : 'not done'
     if (tagName === 'img') {
       if (ours.has(properties.src)) Object.assign(properties, { loading: 'lazy', decoding: 'async' })
@@ -133,8 +133,8 @@ const extension = /\.(?:png|jpe?g|gif|webp)$/i
 const elsewhere = /^(?:[a-z][a-z0-9+.-]*:|[/\\])/i
 
 /**
- * The file of the package that a picture in its README names, as the archive has its path: `./docs/a%20b.png?raw=true` is
- * `docs/a b.png`. Null where it names none: another host, `data:`, an absolute path, one that leaves the folder, SVG.
+ * The package's file that an image in its README names, by its path in the archive: `./docs/a%20b.png?raw=true` is
+ * `docs/a b.png`. Null if it names none: another host, `data:`, an absolute path, one that leaves the folder, SVG.
  */
 export function picturePath(source: string): string | null {
   if (elsewhere.test(source)) return null
@@ -145,7 +145,7 @@ export function picturePath(source: string): string | null {
   return segments.join('/')
 }
 
-/** Once, as a browser would: what is still encoded then is part of a name, and no file has that. */
+/** Decoded once, as a browser would: a remaining escape is part of the name, and no file has one. */
 function decoded(path: string): string | null {
   try {
     return decodeURIComponent(path)

@@ -7,9 +7,9 @@ const maxSide = 8_192
 const maxPixels = 4_096 * 4_096
 
 /**
- * Kind and size of a picture by its content, whatever its name. Null for anything that is not a PNG, JPEG, GIF or WebP, has no
- * size, or is larger than a page shows. Not by `image-size`: it reads a GIF's header and not its frames, and searches a damaged
- * JPEG byte by byte, which finds a harmless size in a bomb and takes a second for 2 MiB.
+ * Kind and size of an image by its content, whatever its name. Null for anything that is not a PNG, JPEG, GIF or WebP,
+ * has no size, or is larger than a page shows. Does not use `image-size`: it reads a GIF's header but not its frames,
+ * and searches a damaged JPEG byte by byte, which finds a harmless size in a bomb and takes a second for 2 MiB.
  */
 export function pictureSize(bytes: Buffer): PictureSize | null {
   const found = readPng(bytes) ?? readGif(bytes) ?? readWebp(bytes) ?? readJpeg(bytes)

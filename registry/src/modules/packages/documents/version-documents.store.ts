@@ -12,7 +12,7 @@ import type { ReadmePicture, VersionDocuments } from './version-documents.ts'
 /** Version of `markdownHtml`'s rules. Increase it when they change: stored HTML of another version is not shown. */
 export const rendering = 3
 
-/** Keeps what was made of a version's files. The bytes of its pictures are in the store before that is committed. */
+/** Stores the documents rendered from a version's files. The bytes of its images are in the store before the commit. */
 export async function keepDocuments(
   query: Queries,
   versionId: string,
@@ -86,7 +86,7 @@ export async function readReadmePicture(
   return { type: picture.type, bytes, visibility: found.visibility }
 }
 
-/** Of one version; null where its changelog says nothing of it. */
+/** Release notes of one version; null if its changelog has none. */
 export async function changesOf(query: Queries, versionId: string): Promise<{ markdown: string; html: string } | null> {
   const row = await query
     .selectFrom('version_changes')

@@ -15,7 +15,7 @@ export type ReadmePicture = { hash: string; type: PictureType; bytes: Buffer }
 export type VersionDocuments = {
   readmeHtml: string
   pictures: ReadmePicture[]
-  /** Of this version, by its changelog; null where that says nothing. */
+  /** Release notes of this version, from its changelog; null if it has none. */
   changes: { markdown: string; html: string } | null
 }
 

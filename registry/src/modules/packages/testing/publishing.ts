@@ -52,13 +52,13 @@ export async function upload(
   return publishVersion(services, { actor, name, version, tarball, ip: null, ...more })
 }
 
-/** The next check that is waiting, as a worker gets it. */
+/** The next waiting check, as a worker gets it. */
 export async function leaseCheck(services: PackageServices): Promise<LeasedCheck | undefined> {
   const job = await leaseJob(services, [checkJobs(services)], { kinds: ['check'] })
   return job?.kind === 'check' ? job : undefined
 }
 
-/** Does every check that is waiting, with that result; gives what was decided. */
+/** Completes every waiting check with that result; returns the decisions. */
 export async function checkAll(
   services: PackageServices,
   ok = true,

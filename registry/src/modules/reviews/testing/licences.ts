@@ -12,7 +12,7 @@ type Licence = {
   priceKind?: 'one_time' | 'per_run'
 }
 
-/** Rows as a purchase leaves them, without the money: gives the order. */
+/** Inserts rows as a purchase leaves them, without the money; returns the order. */
 export async function insertLicence(
   { query }: Database,
   { buyer, name, version = '1.0.0', totalMinor = 500, priceKind = 'one_time' }: Licence,
@@ -48,7 +48,7 @@ export async function revokeLicence({ query }: Database, order: string): Promise
   await query.updateTable('orders').set({ state: 'refunded', ended_at: new Date() }).where('id', '=', order).execute()
 }
 
-/** A price that holds since a while ago, or from now on. */
+/** A price that took effect a while ago, or takes effect now. */
 export async function insertPrice(
   { query }: Database,
   {
