@@ -17,7 +17,7 @@ export type ScenarioVersion = PublishedTarball & {
   versionId: string
   hash: string
   success: Record<string, number>
-  /** Whether everybody may read it. */
+  /** Whether it is public. */
   open: boolean
 }
 
@@ -52,7 +52,7 @@ export function tasksOf(
   ]
 }
 
-/** What an evaluation plays with what: undefined where the agent is not there (any more). */
+/** The agent and scenario of an evaluation: undefined if the agent does not exist (any more). */
 export async function subjectOf(query: Queries, evaluation: Selectable<EvaluationTable>): Promise<Subject | undefined> {
   if (evaluation.run_id !== null) return subjectOfRun(query, evaluation.run_id)
   const row = await query
@@ -171,7 +171,7 @@ function scenarioVersion(row: ScenarioRow): ScenarioVersion {
 
 /** What a worker's result means for an agent's version. */
 export type Verdict =
-  /** The model itself does not hold: the version is rejected. */
+  /** The model itself fails its checks: the version is rejected. */
   | { state: 'failed'; published: boolean; message: string }
   | { state: 'mismatch' | 'unavailable'; published: true; message: string }
   | { state: 'verified'; published: true; claim: Evaluation; heldOut: Evaluation; outputHash: string }
@@ -179,9 +179,9 @@ export type Verdict =
 type Result = Pick<EvaluationResultRequest, 'checks' | 'output_hash' | 'results'>
 
 /**
- * Judges what came out: a model that fails its checks is rejected; an agent whose scenario this registry has not is
- * published as it is; one whose claim came out otherwise, in any bit, is published and marked; and one whose claim came
- * out the same is verified. `scenario` says what the scenario's own package holds.
+ * Judges the result. A model that fails its checks is rejected. An agent whose scenario this registry does not have is
+ * published as it is. A claim that differs in any bit is published and marked; one that matches is verified. `scenario`
+ * contains what the scenario's own package states.
  */
 export function judgeVerification(
   manifest: AgentManifest,
