@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AgentGymError } from '@agentgym/contract'
 
-/** Who holds a folder, for the message that refuses the next one. */
+/** The process that holds a folder, named in the error that refuses the next one. */
 type Holder = { pid: number; started: string }
 
 const processStarted = new Date(Date.now() - process.uptime() * 1000).toISOString()
 const sqliteBusy = 5
 
 /**
- * Takes a folder for this process, for PGlite lets two processes write one folder and silently loses what one of them
- * wrote. The lock is the kernel's (SQLite's lock on a file that stays empty): it ends with its process however that ends,
- * is never mistaken for that of another process with the same number, and also holds between containers that share the
- * folder but not their process numbers. Beside it lies a file that says who holds it, for people.
+ * Locks a folder for this process, because PGlite lets two processes write to one folder and silently loses the writes
+ * of one. The lock is the kernel's (SQLite's lock on an empty file): it ends with its process for any reason, cannot be
+ * confused with another process of the same number, and holds between containers that share the folder but not their
+ * process numbers. A file next to it names the holder, for people to read.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  // For its owner alone, also where the operating system's default is wider.
+  // Owner only, even where the operating system's default is wider.
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const holderFile = join(folder, 'holder.json')
   const lock = new DatabaseSync(join(folder, 'lock'), { timeout: 0 })
@@ -34,7 +34,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Undefined where the holder has not written it yet, or is just giving the folder back. */
+/** Undefined if the holder has not written it yet or is just releasing the folder. */
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Holder

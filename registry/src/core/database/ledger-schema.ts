@@ -4,14 +4,14 @@ type Fixed<Type> = ColumnType<Type, Type, never>
 type Kept = ColumnType<number, never, never>
 
 /**
- * Sums of posted and pending transfers, kept by triggers. A sum may be beyond what a number holds, and then reading it fails:
- * read it by `readAccounts`, which gives bigint, and which knows what a hot account's row does not hold yet.
+ * Sums of posted and pending transfers, kept by triggers. A sum may exceed what a number holds, and reading it then
+ * fails. Use `readAccounts`: it returns bigint and adds the entries that are not in a hot account's row yet.
  */
 export type LedgerAccountTable = {
   id: ColumnType<string, string | undefined, never>
-  /** Null for the platform's. */
+  /** Null for the platform's accounts. */
   owner_id: Fixed<string | null>
-  /** See `market/rules/chart-of-accounts.ts`. */
+  /** See `modules/ledger/rules/chart-of-accounts.ts`. */
   code: Fixed<string>
   currency: Fixed<string>
   debits_must_not_exceed_credits: Fixed<boolean>
@@ -24,29 +24,29 @@ export type LedgerAccountTable = {
   created_at: ColumnType<Date, Date | undefined, never>
 }
 
-/** Append-only. Written by `market/ledger/apply-transfers.ts` and nowhere else. */
+/** Append-only. Written only by `modules/ledger/apply-transfers.ts`. */
 export type LedgerTransferTable = {
-  /** Chosen by whoever asks for the transfer, before it is asked for. */
+  /** Chosen by the caller before requesting the transfer. */
   id: Fixed<string>
-  /** Grows; of two transfers of an account that is not hot, the earlier one's is lower. */
+  /** Increasing: of two transfers of an account that is not hot, the earlier one has the lower position. */
   position: Generated<number>
   kind: Fixed<'posted' | 'pending' | 'post' | 'void'>
   debit_account_id: Fixed<string>
   credit_account_id: Fixed<string>
-  /** Minor units, 1 to 10^15. Of a post: what is posted of the pending amount; the rest is free again. */
+  /** Minor units, 1 to 10^15. For a post: the posted part of the pending amount; the rest is released. */
   amount: Fixed<number>
   currency: Fixed<string>
   /** The pending transfer that a post or void ends. */
   pending_id: Fixed<string | null>
   /** Why: `sale`, `fee`, `payout` … */
   code: Fixed<string>
-  /** The order, payment, payout … that it belongs to. */
+  /** The order, payment, payout … it belongs to. */
   reference: Fixed<string | null>
   expires_at: Fixed<Date | null>
   created_at: Fixed<Date>
 }
 
-/** Changes of hot accounts that are not folded into their rows yet. */
+/** Changes to hot accounts that are not folded into their rows yet. */
 export type LedgerHotEntryTable = {
   position: Generated<number>
   account_id: Fixed<string>

@@ -9,7 +9,7 @@ type Counter = ColumnType<number, number | undefined, number>
 type Nullable<Type> = ColumnType<Type | null, Type | null | undefined, Type | null>
 type WithDefault<Type> = ColumnType<Type, Type | undefined, Type>
 
-/** What a package costs from `effective_at` on. The latest one that is not withdrawn holds. Amounts are minor units. */
+/** What a package costs from `effective_at` on. The latest entry not withdrawn applies. Amounts are in minor units. */
 export type PriceTable = {
   id: Id
   package_id: Fixed<string>
@@ -18,7 +18,7 @@ export type PriceTable = {
   currency: Fixed<string>
   effective_at: Fixed<Date>
   set_by: Fixed<string>
-  /** An announced raise that another took the place of, before it held. */
+  /** When an announced increase was replaced by another before it took effect. */
   withdrawn_at: Nullable<Date>
   created_at: CreatedAt
 }
@@ -27,17 +27,17 @@ export type SaleTermsTable = {
   package_id: Fixed<string>
   royalty_basis_points: Counter
   trial_calls: Counter
-  /** Of 1,000 hosted calls. */
+  /** Price of 1,000 hosted calls. */
   calls_price_minor: Counter
   terms: WithDefault<string>
-  /** Announced: null together. */
+  /** Announced values; null together. */
   next_royalty_basis_points: Nullable<number>
   next_calls_price_minor: Nullable<number>
   next_at: Nullable<Date>
   updated_at: WithDefault<Date>
 }
 
-/** A purchase. Its state changes in `modules/orders/order-state.ts` and nowhere else. */
+/** A purchase. Only `modules/orders/order-state.ts` changes its state. */
 export type OrderTable = {
   id: Id
   state: OrderState
@@ -48,19 +48,19 @@ export type OrderTable = {
   seller_id: Fixed<string>
   package_id: Fixed<string>
   version_id: Fixed<string>
-  /** The licence covers every version of it. */
+  /** The major version; the license covers every version of it. */
   major: Fixed<number>
   price_id: FixedNullable<string>
   price_kind: Fixed<PriceKind>
   total_minor: Fixed<number>
-  /** Parts of the total; what is left is the seller's. */
+  /** Parts of the total; the seller gets the rest. */
   fee_minor: Fixed<number>
   royalty_minor: Fixed<number>
   royalty_to: FixedNullable<string>
   refunded_minor: Counter
   currency: Fixed<string>
   pay_with: Fixed<'balance' | 'provider'>
-  /** Of a hosted-only scenario: what it pays for. */
+  /** For a hosted-only scenario: the run it pays for. */
   run_id: Nullable<string>
   expires_at: Nullable<Date>
   created_at: CreatedAt
@@ -75,7 +75,7 @@ export type EntitlementTable = {
   major: Fixed<number>
   granted_at: CreatedAt
   revoked_at: Nullable<Date>
-  /** First download: from then on the buyer cannot give it back without being asked why. */
+  /** First download. After it, the buyer can no longer refund the order without the seller. */
   used_at: Nullable<Date>
 }
 
@@ -87,7 +87,7 @@ export type RefundTable = {
   fee_minor: Fixed<number>
   royalty_minor: Fixed<number>
   reason: Fixed<string>
-  /** Null where the marketplace gave it by itself. */
+  /** Null if the marketplace issued it automatically. */
   given_by: FixedNullable<string>
   created_at: CreatedAt
 }
@@ -110,18 +110,18 @@ export type PaymentTable = {
   ended_at: Nullable<Date>
 }
 
-/** What a provider took back of a payment (a dispute, a refund on its own pages): all of it up to now. */
+/** Total a provider has taken back from a payment so far (a dispute, or a refund on the provider's own pages). */
 export type PaymentDisputeTable = {
   payment_id: Fixed<string>
   dispute_id: Fixed<string>
   taken_minor: Counter
   given_minor: Counter
-  /** What of it stands in the ledger. */
+  /** The part already applied to the ledger. */
   applied_minor: Counter
   changes: Counter
 }
 
-/** Events of providers, each taken once. */
+/** Provider events, each processed once. */
 export type PaymentEventTable = {
   provider: Fixed<string>
   event_id: Fixed<string>
@@ -137,7 +137,7 @@ export type PayoutDestinationTable = {
   provider: string
   provider_account: string
   ready: WithDefault<boolean>
-  /** The same for destinations that pay to one bank account, as far as the provider tells. */
+  /** The same for destinations that pay into one bank account, as far as the provider reports it. */
   payee: Nullable<string>
   created_at: CreatedAt
 }
@@ -152,16 +152,16 @@ export type PayoutTable = {
   provider: Fixed<string>
   provider_account: Fixed<string>
   provider_reference: Nullable<string>
-  /** So many times the provider has said that it could not be made yet. */
+  /** How often the provider has answered that the payout cannot be made yet. */
   refusals: Counter
-  /** What came back of a payout that was paid. */
+  /** Amount that came back after the payout was paid. */
   returned_minor: Counter
   message: Nullable<string>
   created_at: CreatedAt
   ended_at: Nullable<Date>
 }
 
-/** `token_id` null: on the account as a whole. */
+/** `token_id` null: the cap applies to the whole account. */
 export type SpendCapTable = {
   id: Id
   account_id: Fixed<string>
@@ -172,40 +172,42 @@ export type SpendCapTable = {
   created_at: CreatedAt
 }
 
-/** Answers of writes, kept for 24 hours and longer where nothing sweeps them. */
+/** Stored answers to writes, kept for 30 days, and longer if the cleanup task does not run. */
 export type IdempotencyKeyTable = {
   actor_id: Fixed<string>
   key: Fixed<string>
   action: Fixed<string>
   request_hash: Fixed<string>
-  /** 0 within the transaction that makes the answer; nobody else sees it. */
+  /** 0 within the transaction that produces the answer; not visible to others. */
   status: number
   answer: JSONColumnType<Record<string, unknown>, string, string>
   created_at: CreatedAt
 }
 
-/** Hosted calls, told by whoever served them. */
+/** Hosted calls, as reported by the process that served them. */
 export type UsageEventTable = {
   id: Fixed<string>
   account_id: Fixed<string>
   package_id: Fixed<string>
   version_id: Fixed<string>
   calls: Fixed<number>
-  /** Of them, those that the trial gave. */
+  /** How many of them were trial calls. */
   trial_calls: WithDefault<number>
-  /** Of 1,000 calls, when they were made. */
+  /** Price of 1,000 calls when they were made. */
   price_minor: Fixed<number>
   at: Fixed<Date>
-  /** The token that called, where the marketplace served the call. */
+  /** The token used, if the marketplace served the call. */
   token_id: FixedNullable<string>
   created_at: CreatedAt
   batch_id: Nullable<string>
 }
 
-/** What usage came to, posted to the ledger at once. `remainder`: thousandths of a minor unit, carried to the next one. */
+/**
+ * A batch of usage, posted to the ledger at once. `remainder`: thousandths of a minor unit, carried to the next batch.
+ */
 export type UsageBatchTable = {
   id: Fixed<string>
-  /** In the order in which they were posted. */
+  /** The order of posting. */
   seq: ColumnType<number, never, never>
   account_id: Fixed<string>
   package_id: Fixed<string>
@@ -221,7 +223,7 @@ export type UsageBatchTable = {
   created_at: CreatedAt
 }
 
-/** Calls that an account made of an agent before buying. */
+/** Calls an account made to an agent before buying it. */
 export type TrialTable = { account_id: Fixed<string>; package_id: Fixed<string>; calls: number }
 
 export type ReviewTable = {
@@ -235,7 +237,7 @@ export type ReviewTable = {
   reply_by: Nullable<string>
   replied_at: Nullable<Date>
   hidden_at: Nullable<Date>
-  /** Withdrawn by its author: its text is gone. */
+  /** When its author withdrew it; the text is deleted. */
   deleted_at: Nullable<Date>
   created_at: CreatedAt
   updated_at: WithDefault<Date>

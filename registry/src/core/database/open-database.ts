@@ -31,12 +31,12 @@ export async function openDatabase(address: DatabaseAddress): Promise<Database> 
 type Applied = { number: number; name: string; checksum: string }
 
 /**
- * Applies what is missing, in order, in one transaction: a process that dies in the middle has changed nothing. Replicas
- * that start together wait for each other. There is no way back; a database that knows more than this program is refused.
+ * Applies the missing migrations in order, in one transaction, so a process that dies midway changes nothing. Replicas
+ * that start together wait for each other. There is no downgrade; a database newer than this program is refused.
  */
 export async function migrate(database: Database, migrations: readonly Migration[] = allMigrations): Promise<void> {
   await database.transaction(async (query) => {
-    // Building an index on a large table may take longer than a request is allowed to.
+    // Building an index on a large table may take longer than the timeout of a request.
     await sql`set local statement_timeout = 0`.execute(query)
     await database.lock(query, 'agentgym migrations')
     const applied = await readApplied(query)

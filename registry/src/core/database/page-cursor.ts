@@ -8,16 +8,13 @@ export type PageEnd = { key: number; id: string }
 
 const endSchema = z.tuple([z.int(), z.uuid()])
 
-/**
- * A cursor holds where a page ended, signed together with the query that it belongs to: it means nothing in another
- * query, and nobody can make one up.
- */
+/** The end of a page, signed together with its query: invalid for any other query, and it cannot be forged. */
 export function encodeCursor(secret: Uint8Array, query: string, { key, id }: PageEnd): string {
   const payload = Buffer.from(JSON.stringify([key, id])).toString('base64url')
   return `${payload}.${sign(secret, query, payload).toString('base64url')}`
 }
 
-/** Throws `request_invalid` for anything that `encodeCursor` did not give for this query. */
+/** Throws `request_invalid` for anything that `encodeCursor` did not return for this query. */
 export function decodeCursor(secret: Uint8Array, query: string, cursor: string): PageEnd {
   const [payload, signature, ...rest] = cursor.split('.')
   const given = Buffer.from(signature ?? '', 'base64url')
@@ -30,20 +27,20 @@ export function decodeCursor(secret: Uint8Array, query: string, cursor: string):
 
 type PageOf<Row> = {
   secret: Uint8Array
-  /** What the cursor belongs to: the list, and what it was asked for. */
+  /** The list and filter that the cursor belongs to. */
   asked: string
   cursor: string | undefined
   limit: number
   endOf: (row: Row) => PageEnd
 }
 
-/** One page of a list, and the cursor of the next one; null on the last. `read` gives the rows behind `after`, at most `limit`. */
+/** A page of a list and the next page's cursor, null on the last. `read` returns up to `limit` rows after `after`. */
 export async function readPage<Row>(
   { secret, asked, cursor, limit, endOf }: PageOf<Row>,
   read: (range: { after: PageEnd | null; limit: number }) => Promise<Row[]>,
 ): Promise<{ rows: Row[]; next_cursor: string | null }> {
   const after = cursor === undefined ? null : decodeCursor(secret, asked, cursor)
-  // One more than asked for tells whether there are more.
+  // One extra row shows whether there are more.
   const rows = await read({ after, limit: limit + 1 })
   const page = rows.slice(0, limit)
   const last = page.at(-1)
@@ -51,7 +48,7 @@ export async function readPage<Row>(
   return { rows: page, next_cursor: more ? encodeCursor(secret, asked, endOf(last)) : null }
 }
 
-/** Where a page of rows ends that are ordered by when they were made. */
+/** The end of a page of rows ordered by creation time. */
 export function endByCreation({ created_at, id }: { created_at: Date; id: string }): PageEnd {
   return { key: created_at.getTime(), id }
 }
@@ -69,7 +66,7 @@ function cursorInvalid(): AgentGymError {
   })
 }
 
-/** What comes after a page's end in a list by `created_at` and `id`, newest first; all of it where there is none. */
+/** Rows after a page's end in a list by `created_at` and `id`, newest first; all rows if there is no page end. */
 export function afterPageEnd(table: string, after: PageEnd | null): RawBuilder<boolean> {
   if (after === null) return sql<boolean>`true`
   const [createdAt, id] = [sql.ref(`${table}.created_at`), sql.ref(`${table}.id`)]

@@ -22,7 +22,7 @@ import type { Schema } from './schema.ts'
 import { createTransactions, TransactionScope } from './transactions.ts'
 import { valueParsers } from './value-parsers.ts'
 
-/** The embedded database, in a folder that this process alone may open. Not migrated yet. */
+/** The embedded database, in a folder that only this process may open. Not migrated yet. */
 export async function openPgliteFolder(folder: string): Promise<Database> {
   const unlock = await lockFolder(folder)
   try {
@@ -38,7 +38,7 @@ export async function openPgliteFolder(folder: string): Promise<Database> {
       connections: () => dialect.driver.connections(),
       close: async () => {
         await query.destroy()
-        // Kysely closes what it has opened, and it opens at the first query.
+        // Kysely closes only what it has opened, and it opens on the first query.
         if (!pglite.closed) await pglite.close()
         await unlock()
       },
@@ -67,7 +67,7 @@ async function openPglite(folder: string): Promise<PGlite> {
   }
 }
 
-/** Beside its place and then moved there: a process that is killed meanwhile does not leave half a database. */
+/** Created next to its final path and then moved there, so a killed process leaves no partial database. */
 async function makeDatabase(data: string): Promise<void> {
   const unfinished = `${data}.new`
   await rm(unfinished, { recursive: true, force: true })
@@ -77,9 +77,9 @@ async function makeDatabase(data: string): Promise<void> {
 }
 
 /**
- * PGlite has one connection. Whoever asks for it waits until the one before has given it back, so that transactions run
- * one after the other and no statement slips into somebody else's. (Kysely's own dialect does so too, but waits before it
- * asks the driver: a query that goes past its own transaction would hang instead of failing.)
+ * PGlite has one connection. Each request for it waits until the previous one has released it, so transactions run one
+ * after another and no statement runs inside another caller's transaction. (Kysely's own dialect does this too, but
+ * waits before it calls the driver: a query that bypasses its own transaction would hang instead of failing.)
  */
 class PgliteDialect implements Dialect {
   readonly driver: PgliteDriver
@@ -98,10 +98,10 @@ class PgliteDriver implements Driver {
   readonly #connection: PgliteConnection
   readonly #pglite: PGlite
   readonly #scope: TransactionScope
-  /** Resolves when the connection is free for whoever comes next. */
+  /** Resolves when the connection is free for the next request. */
   #free = Promise.resolve()
   #giveBack = () => {}
-  /** Who has it, and who waits for it. */
+  /** How many callers hold the connection or wait for it. */
   #claims = 0
 
   constructor(pglite: PGlite, scope: TransactionScope) {
@@ -135,7 +135,7 @@ class PgliteDriver implements Driver {
     return { active, idle: 1 - active, waiting: this.#claims - active }
   }
 
-  /** Several statements at once; parameters only where there is one statement. */
+  /** Runs several statements at once; parameters only with a single statement. */
   async execute(statements: string, parameters: unknown[]): Promise<Record<string, unknown>[]> {
     await this.acquireConnection()
     try {
@@ -143,7 +143,7 @@ class PgliteDriver implements Driver {
       const results = await this.#pglite.exec(statements)
       return results.flatMap(({ rows }) => rows as Record<string, unknown>[])
     } catch (error) {
-      // A `BEGIN; …` that failed half-way would leave its transaction to whoever comes next. Without one this is a warning.
+      // A `BEGIN; …` that fails halfway would leave its transaction open to the next caller; otherwise this only warns.
       await this.#pglite.exec('rollback')
       throw error
     } finally {
@@ -156,7 +156,7 @@ class PgliteDriver implements Driver {
   }
 
   async commitTransaction(connection: PgliteConnection): Promise<void> {
-    // PostgreSQL answers COMMIT of a failed transaction by undoing it, without an error; any other statement fails.
+    // PostgreSQL answers COMMIT of a failed transaction with a rollback and no error; any other statement fails.
     const failure: unknown = await connection.run('select').then(
       () => undefined,
       (error) => error,

@@ -1,31 +1,31 @@
 import type { LearningCurve, SampleEpisode } from '@agentgym/contract'
 import type { ColumnType, JSONColumnType } from 'kysely'
 
-/** Media types of the pictures that a README may show. */
+/** Media types allowed for pictures in a README. */
 export type PictureType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
 type Fixed<Type> = ColumnType<Type, Type, never>
 
-/** An episode of a version's scenario, or of an agent in its scenario, as a worker wrote it down. */
+/** An episode of a version's scenario, or of an agent in its scenario, recorded by a worker. */
 export type SampleEpisodeTable = {
   version_id: Fixed<string>
   episode: JSONColumnType<SampleEpisode, string, never>
 }
 
-/** How the run went that an agent's version came out of. */
+/** The learning curve of the run that produced an agent's version. */
 export type LearningCurveTable = {
   version_id: Fixed<string>
   points: JSONColumnType<LearningCurve, string, never>
 }
 
-/** A picture of the version's tarball that its README shows; its bytes are the object `sha256/HASH`. */
+/** A picture from the version's tarball that its README shows; its bytes are the object `sha256/HASH`. */
 export type ReadmePictureTable = {
   version_id: Fixed<string>
   hash: Fixed<string>
   type: Fixed<PictureType>
 }
 
-/** What a version's own changelog says of it. */
+/** What a version's own changelog says about it. */
 export type VersionChangesTable = {
   version_id: Fixed<string>
   markdown: string

@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts'
 import { createTransactions, TransactionScope } from './transactions.ts'
 import { arrayElementOids, valueParsers } from './value-parsers.ts'
 
-/** Nothing here takes long: what does is stuck, and must not hold its locks and its connection for ever. */
+/** No statement should take long. One that does is stuck and must not keep its locks and its connection forever. */
 const limits = {
   max: 10,
   connectionTimeoutMillis: 10_000,
@@ -31,7 +31,7 @@ export async function openPostgresql(url: string): Promise<Database> {
         end: () => pool.end(),
         options: pool.options,
       },
-      // The same day for everybody, whatever the server's own zone.
+      // The same day for everyone, whatever the server's own time zone.
       onCreateConnection: async (connection) => {
         await connection.executeQuery(CompiledQuery.raw(`set time zone 'UTC'`))
       },
@@ -73,8 +73,8 @@ function createPool(connectionString: string): pg.Pool {
       { cause },
     )
   }
-  // A connection that breaks (a server that restarts) leaves the pool by itself, and the query that used it fails. Both
-  // also tell of it in an event, the pool for idle ones, the client for others; unheard, either would end the process.
+  // A broken connection (a server restart) leaves the pool by itself, and the query that used it fails. It also emits
+  // an event (the pool for idle connections, the client for others) that would end the process if unhandled.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
@@ -114,12 +114,12 @@ async function checkServer(pool: pg.Pool): Promise<void> {
 async function execute(pool: pg.Pool, statements: string, parameters: unknown[]): Promise<Record<string, unknown>[]> {
   const client = await pool.connect()
   try {
-    // Without parameters several statements may be in it, and then there are several results.
+    // Without parameters, the text may hold several statements and return several results.
     const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements, parameters)
     client.release()
     return [results].flat().flatMap(({ rows }) => rows ?? [])
   } catch (error) {
-    // A `BEGIN; …` that failed half-way would leave its transaction to whoever gets the connection next.
+    // A `BEGIN; …` that failed halfway would leave its transaction open for the next user of the connection.
     client.release(true)
     throw error
   }

@@ -16,7 +16,7 @@ type Json<Type> = ColumnType<Type, string, string>
 type NullableJson<Type> = ColumnType<Type | null, string | null | undefined, string | null>
 type Nullable<Type> = ColumnType<Type | null, Type | null | undefined, Type | null>
 
-/** A run of training. Its state changes in `training/run-state.ts` and nowhere else. */
+/** A training run. Only `modules/runs/run-state.ts` changes its state. */
 export type TrainingRunTable = {
   id: Id
   owner_id: Fixed<string>
@@ -27,7 +27,7 @@ export type TrainingRunTable = {
   seed: Fixed<number>
   note: Fixed<string | null>
   trajectories_every: Fixed<number>
-  /** Name and version that the agent gets once it is trained: the run's alone from the start. */
+  /** Name and version the agent gets once trained, reserved for the run from the start. */
   publish_name: Fixed<string | null>
   publish_version: Fixed<string | null>
   publish_visibility: Fixed<'public' | 'private' | null>
@@ -36,18 +36,20 @@ export type TrainingRunTable = {
   request_hash: Fixed<string>
   traceparent: Fixed<string | null>
   state: ColumnType<RunState, RunState | undefined, RunState>
-  /** Leases given so far, and those since the last checkpoint that came. */
+  /** Leases granted so far, and those since the last checkpoint received. */
   attempt: Counter
   idle_attempts: Counter
-  /** How often it was topped up and resumed. */
+  /** How often the run was topped up and resumed. */
   resumptions: Counter
   worker_id: Nullable<string>
   worker_name: Nullable<string>
   price_minor_per_hour: Nullable<number>
-  /** What the attempt under way began with, and what its worker has metered since: together `price_milliseconds`. */
+  /** What the current attempt started with, and what its worker has metered since: together `price_milliseconds`. */
   attempt_price_milliseconds: Counter
   attempt_metered_ms: Counter
-  /** Sum of price an hour × milliseconds: see `trainingCostMinor`. Goes back to the checkpoint's when a lease is lost. */
+  /**
+   * Sum of hourly price × milliseconds: see `trainingCostMinor`. Reset to the checkpoint's value when a lease is lost.
+   */
   price_milliseconds: Counter
   budget_minor: Nullable<number>
   budget_warned_at: Nullable<Date>
@@ -69,7 +71,7 @@ export type TrainingRunTable = {
   ended_at: Nullable<Date>
 }
 
-/** One row an iteration, whatever was repeated; `seq` places it among the run's events. `data` is its progress event. */
+/** One row per iteration, even if repeated; `seq` places it among the run's events. `data` is its progress event. */
 export type TrainingMetricTable = {
   run_id: Fixed<string>
   iteration: Fixed<number>
@@ -78,7 +80,7 @@ export type TrainingMetricTable = {
   data: JSONColumnType<Record<string, unknown>, string, never>
 }
 
-/** Everything else that happens to a run: `RunEvent` of the contract. */
+/** All other events of a run: `RunEvent` of the contract. */
 export type RunEventTable = {
   run_id: Fixed<string>
   seq: Fixed<number>
@@ -99,7 +101,7 @@ export type CheckpointTable = {
   created_at: CreatedAt
 }
 
-/** A sampled episode: line `line` of the newline JSON at `object_key`. */
+/** A sampled episode: line `line` of the newline-delimited JSON at `object_key`. */
 export type TrajectoryTable = {
   id: Id
   run_id: Fixed<string>
@@ -125,7 +127,7 @@ export type TrajectoryStepTable = {
   truncated: Fixed<boolean>
 }
 
-/** What a run cost, written when it ends; one more each time that it was resumed and ended again. */
+/** The cost of a run, written when it ends; one more row each time it was resumed and ended again. */
 export type TrainingChargeTable = {
   run_id: Fixed<string>
   resumption: Fixed<number>
@@ -156,7 +158,7 @@ export type EvaluationTable = {
   ended_at: Nullable<Date>
 }
 
-/** agent.json of a published agent's version. */
+/** agent.json of a published agent version. */
 export type AgentVersionTable = {
   version_id: Fixed<string>
   manifest: JSONColumnType<AgentManifest, string, never>
@@ -166,13 +168,13 @@ export type SigningKeyTable = {
   id: Fixed<string>
   /** PEM. */
   public_key: Fixed<string>
-  /** Sealed by the installation's secret; null where the operator keeps it elsewhere. */
+  /** Sealed with the installation's secret; null if the operator keeps it elsewhere. */
   sealed_private_key: Fixed<string | null>
   created_at: CreatedAt
   retired_at: Nullable<Date>
 }
 
-/** Append-only; the latest of a version counts. `statement` is the signed text, byte for byte. */
+/** Append-only; the latest row of a version counts. `statement` is the signed text, byte for byte. */
 export type VerificationTable = {
   evaluation_id: Fixed<string>
   version_id: Fixed<string>
@@ -186,7 +188,7 @@ export type VerificationTable = {
   created_at: CreatedAt
 }
 
-/** Processes of `agentgym worker`, as they last described themselves. */
+/** `agentgym worker` processes, as they last described themselves. */
 export type WorkerTable = {
   id: Fixed<string>
   name: string

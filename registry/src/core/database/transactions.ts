@@ -57,7 +57,7 @@ export class TransactionScope {
  */
 export class TransactionConflict extends Error {}
 
-/** serialization_failure, deadlock_detected: PostgreSQL has rolled the transaction back and asks for it to be run again. */
+/** serialization_failure, deadlock_detected: PostgreSQL has rolled the transaction back and expects a retry. */
 const retriedStates = new Set(['40001', '40P01'])
 const attempts = 10
 

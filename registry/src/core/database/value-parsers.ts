@@ -1,19 +1,24 @@
 import assert from 'node:assert'
 
-/** Type numbers of PostgreSQL (pg_type.oid) whose values the two drivers would give differently, or not as we want them. */
+/** PostgreSQL type numbers (pg_type.oid) whose values the two drivers return differently, or not as we want them. */
 const oid = { int8: 20, int8Array: 1016, date: 1082, dateArray: 1182, interval: 1186 } as const
 
-/** int8 as a JavaScript number. Amounts and counts here are far below 2^53; one that is not must never be rounded silently. */
+/**
+ * int8 as a JavaScript number. Amounts and counts here are far below 2^53; a larger one must never be rounded silently.
+ */
 function parseSafeInteger(text: string): number {
   const value = Number(text)
   assert(Number.isSafeInteger(value), `bigint ${text} does not fit into a JavaScript number`)
   return value
 }
 
-/** `2026-11-28`: a day has no time zone, so it is no Date. */
+/** `2026-11-28`: a day has no time zone, so it stays text and is not a Date. */
 const asText = (text: string) => text
 
-/** For scalars, by type number: both drivers take these. Arrays are the drivers' own business, see `arrayElementOids`. */
+/**
+ * For scalars, by type number: both drivers accept these. Each driver handles arrays its own way: see
+ * `arrayElementOids`.
+ */
 export const valueParsers: Record<number, (text: string) => unknown> = {
   [oid.int8]: parseSafeInteger,
   [oid.date]: asText,

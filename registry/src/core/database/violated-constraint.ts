@@ -5,8 +5,8 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * The name of the constraint or of the guarding trigger that refused a statement (`packages_name_key`,
- * `versions_immutable`), so that a store can tell its caller which rule was broken; undefined for anything else.
+ * Name of the constraint or guard trigger that refused a statement (`packages_name_key`, `versions_immutable`), so that
+ * a store can report the broken rule to its caller; undefined for anything else.
  */
 export function violatedConstraint(error: unknown): string | undefined {
   if (!sqlState(error)?.startsWith('23')) return undefined

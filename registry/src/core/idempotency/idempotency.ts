@@ -7,7 +7,7 @@ import type { Services } from '../services.ts'
 
 export type IdempotentRequest = {
   actorId: string
-  /** The client's, from the header Idempotency-Key. */
+  /** The client's key, from the header Idempotency-Key. */
   key: string
   /** `order.place`: a key belongs to one request of one kind. */
   action: string
@@ -17,11 +17,11 @@ export type IdempotentRequest = {
 export type Answer<Body> = { status: number; answer: Body }
 
 /**
- * Runs `work` once for each actor and key, and gives every repetition the stored answer. Call it first in the transaction: it
- * inserts the key's row, so a concurrent request with the same key waits for this one, and the key is stored only together
- * with all of the work. A failure is not stored, because it changed nothing.
+ * Runs `work` once for each actor and key, and returns the stored answer to every repetition. Call it first in the
+ * transaction: it inserts the key's row, so a concurrent request with the same key waits for this one, and the key is
+ * stored only together with all of the work. A failure is not stored, because it changed nothing.
  *
- * Throws `idempotency_key_reused` if the key came with another request before, and what `work` throws.
+ * Throws `idempotency_key_reused` if the key was used for a different request, and what `work` throws.
  */
 export async function withIdempotencyKey<Body extends Record<string, unknown>>(
   query: Transaction<Schema>,
@@ -56,7 +56,7 @@ export async function withIdempotencyKey<Body extends Record<string, unknown>>(
   return { status, answer, repeated: false }
 }
 
-/** `first`: what the key was used for, as the end of the sentence. */
+/** `first`: what the key was first used for, as the end of the sentence. */
 export function idempotencyKeyReused(first: string, data: Record<string, unknown>): AgentGymError {
   return new AgentGymError({
     code: 'idempotency_key_reused',
@@ -76,7 +76,7 @@ export function requestHash(request: Record<string, unknown>): string {
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered)
   if (typeof value !== 'object' || value === null) return value
-  // As pairs: an object would put keys that look like numbers first, and lose `__proto__`.
+  // As pairs: an object would put number-like keys first and lose `__proto__`.
   return Object.entries(value)
     .filter(([, part]) => part !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))

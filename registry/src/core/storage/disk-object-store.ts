@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream'
 import { digestOf, isKey, keyOf, type ObjectStore, verifyingStream, verifyObject } from './object-store.ts'
 
 /**
- * Objects as files, `sha256/ab/cdef…` by their digest. A file appears under its name whole and on the disk, or not at all:
- * it is written under `new/`, fsynced, renamed, and its folder fsynced.
+ * Objects as files, `sha256/ab/cdef…` by digest. A file appears under its name complete and durable, or not at all: it
+ * is written under `new/`, fsynced, renamed, and its folder fsynced.
  */
 export async function openDiskObjectStore(folder: string): Promise<ObjectStore> {
   const writing = join(folder, 'new')
@@ -22,7 +22,7 @@ export async function openDiskObjectStore(folder: string): Promise<ObjectStore> 
       const key = keyOf(bytes)
       const path = pathOf(key)
       if (!(await refresh(path, bytes))) await write(bytes, join(writing, randomUUID()), path)
-      // Also where it was there: whoever put it may not have come as far as this.
+      // Also if the file already existed: its writer may have stopped before this step.
       await syncFolder(dirname(path))
       return key
     },
@@ -35,7 +35,7 @@ export async function openDiskObjectStore(folder: string): Promise<ObjectStore> 
       if (!file) return undefined
       const { size } = await file.stat()
       const body = verifyingStream(key)
-      // The callback is there to be told nothing: an error reaches whoever reads `body`.
+      // Empty on purpose: errors reach the reader of `body`.
       pipeline(createReadStream('', { fd: file }), body, () => {})
       return { body, size }
     },
@@ -45,10 +45,10 @@ export async function openDiskObjectStore(folder: string): Promise<ObjectStore> 
   }
 }
 
-/** Whether the object is there. If so it counts as written now, so that the sweeper of orphans lets it be. */
+/** Whether the object exists. If so, it counts as written now, so that the orphan sweeper keeps it. */
 async function refresh(path: string, bytes: Uint8Array): Promise<boolean> {
   const found = await unlessMissing(readFile(path))
-  // A damaged one is written anew.
+  // A damaged one is rewritten.
   if (!found?.equals(bytes)) return false
   const now = new Date()
   return (await unlessMissing(utimes(path, now, now).then(() => true))) ?? false
@@ -71,14 +71,14 @@ async function write(bytes: Uint8Array, temporary: string, path: string): Promis
   }
 }
 
-/** Makes a folder and those above it that are missing, for their owner alone; they last even if the power goes. */
+/** Creates a folder and its missing parents, accessible to their owner only; they survive a power failure. */
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
-/** A rename is on the disk once the folder is. */
+/** A rename is durable once its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
@@ -88,7 +88,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** What a process that was killed was writing. A younger file may be another process's that still writes. */
+/** Partial files of killed processes. A newer file may belong to a process that is still writing. */
 async function removeOldLeftovers(writing: string): Promise<void> {
   const dayAgo = Date.now() - 86_400_000
   for (const name of await readdir(writing)) {

@@ -4,19 +4,19 @@ import { type Readable, Transform } from 'node:stream'
 import { AgentGymError } from '@agentgym/contract'
 
 /**
- * Content-addressed objects: the key is `sha256/<hex>` of the bytes, so an object never changes and writing it twice is
- * writing it once. `disk/` and `s3/` implement it and pass the same suite.
+ * Content-addressed objects: the key is `sha256/<hex>` of the bytes, so an object never changes and writing it again
+ * changes nothing. The disk and S3 stores implement it and pass the same tests.
  */
 export interface ObjectStore {
-  /** Resolves once the object is durable (disk: fsynced and renamed into place). Gives its key. */
+  /** Resolves to the key once the object is durable (disk: fsynced and renamed into place). */
   put(bytes: Uint8Array): Promise<string>
-  /** Undefined where there is none. */
+  /** Undefined if the object does not exist. */
   get(key: string): Promise<Uint8Array | undefined>
-  /** Streams an object; undefined where there is none. */
+  /** Streams an object; undefined if it does not exist. */
   stream(key: string): Promise<{ body: Readable; size: number } | undefined>
   has(key: string): Promise<boolean>
   delete(key: string): Promise<void>
-  /** Every key, for the sweeper of orphans. */
+  /** Every key, for the orphan sweeper. */
   list(): AsyncIterable<{ key: string; writtenAt: Date }>
 }
 
@@ -26,7 +26,7 @@ export function keyOf(bytes: Uint8Array): string {
   return `sha256/${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-/** The digest (hex) in a key. Anything else than a key is a bug: no path is ever made of what a client sends. */
+/** The digest (hex) in a key. Anything but a key is a bug: paths are never built from client input. */
 export function digestOf(key: string): string {
   const digest = pattern.exec(key)?.[1]
   assert(digest, `${JSON.stringify(key)} is no object key`)
@@ -35,15 +35,15 @@ export function digestOf(key: string): string {
 
 export const isKey = (text: string): boolean => pattern.test(text)
 
-/** The bytes, if they are those that the key names. Throws `object_damaged`. */
+/** Returns the bytes if they match the key. Throws `object_damaged`. */
 export function verifyObject(key: string, bytes: Uint8Array): Uint8Array {
   if (keyOf(bytes) !== key) throw damaged(key)
   return bytes
 }
 
 /**
- * Passes an object through and fails with `object_damaged` before its last chunk when the bytes are not those that the key
- * names: whoever reads a damaged object never sees it end well.
+ * Passes an object through, and fails with `object_damaged` before its last chunk if the bytes do not match the key: a
+ * reader of a damaged object never sees it end successfully.
  */
 export function verifyingStream(key: string): Transform {
   const expected = digestOf(key)
@@ -72,7 +72,7 @@ function damaged(key: string): AgentGymError {
   })
 }
 
-/** As `Readable.toWeb`, which throws outside of every handler where the reader cancels while a chunk is on its way. */
+/** Like `Readable.toWeb`, which throws outside every handler if the reader cancels while a chunk is in transit. */
 export function webStream(readable: Readable): ReadableStream<Uint8Array> {
   const chunks = readable[Symbol.asyncIterator]()
   return new ReadableStream(

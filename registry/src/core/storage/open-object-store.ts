@@ -10,7 +10,7 @@ export function openObjectStore(address: ObjectStoreAddress): Promise<ObjectStor
   return 'bucket' in address ? openS3ObjectStore(address) : openDiskObjectStore(address.folder)
 }
 
-/** Undefined where the environment names no bucket. Credentials are the SDK's to find. Throws `config_invalid`. */
+/** Undefined if the environment names no bucket. The SDK finds the credentials. Throws `config_invalid`. */
 export function s3AddressFrom(environment: NodeJS.ProcessEnv): S3Address | undefined {
   const setting = (name: string) => environment[`AGENTGYM_S3_${name}`] || undefined
   const bucket = setting('BUCKET')

@@ -15,22 +15,23 @@ import { digestOf, isKey, keyOf, type ObjectStore, verifyingStream, verifyObject
 
 export type S3Address = {
   bucket: string
-  /** Before every key: `agentgym/`. */
+  /** Prefix of every key: `agentgym/`. */
   prefix?: string
   region?: string
-  /** Of a server that is not Amazon's: `https://minio.example:9000`. */
+  /** For servers other than Amazon's: `https://minio.example:9000`. */
   endpoint?: string
-  /** The bucket in the path instead of in the host's name, as most servers that are not Amazon's want it. */
+  /** Puts the bucket in the path instead of the host name, as most servers other than Amazon's require. */
   pathStyle?: boolean
   /** By default the SDK looks for them: AWS_ACCESS_KEY_ID, a profile, the machine's role. */
   credentials?: { accessKeyId: string; secretAccessKey: string }
-  /** Keys that one request of `list` gives; S3 itself gives 1,000 at most. */
+  /** Keys that one `list` request returns; S3 itself returns 1,000 at most. */
   pageSize?: number
 }
 
 /**
- * Objects in a bucket. S3 writes an object whole or not at all and is consistent after that; a key is written again with
- * the same bytes only, so nothing has to be conditional. Throws `storage_unavailable` where the bucket cannot be reached.
+ * Objects in a bucket. S3 writes an object completely or not at all and is consistent afterwards. A key is only ever
+ * rewritten with the same bytes, so no write has to be conditional. Throws `storage_unavailable` if the bucket cannot
+ * be reached.
  */
 export async function openS3ObjectStore(address: S3Address): Promise<ObjectStore> {
   const client = createClient(address)
@@ -47,7 +48,7 @@ export async function openS3ObjectStore(address: S3Address): Promise<ObjectStore
           Body: bytes,
           ContentLength: bytes.length,
           ContentType: 'application/octet-stream',
-          // The server refuses what arrives damaged.
+          // The server rejects an upload that arrives damaged.
           ChecksumSHA256: Buffer.from(digestOf(key), 'hex').toString('base64'),
         }),
       )
@@ -80,7 +81,7 @@ function createClient({ region = 'us-east-1', endpoint, pathStyle = false, crede
     credentials,
     maxAttempts: 4,
     requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000 },
-    // By default every upload and download carries a checksum of the SDK's own, which other servers trip over; ours is there.
+    // By default the SDK adds its own checksum to uploads and downloads, which other servers reject; we send ours.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })

@@ -7,17 +7,17 @@ import type { Queries } from '../../core/database/database.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import { type HeldPrice, heldFirst, heldPriceOf, inEffect } from './prices.store.ts'
 
-/** A licence that somebody holds, themselves or through an organisation. */
+/** A license the actor holds, directly or through an organization. */
 type Licence = { orderId: string; used: boolean }
 
-/** How somebody stands to a major version of a package at this moment. */
+/** Price, takedown and license for one major version of a package, at this moment. */
 type Standing = {
   price: HeldPrice
   takenDown: TakenDown | null
   licence: Licence | null
 }
 
-/** `forAll`: those who have bought it, too. */
+/** `forAll`: buyers lose access, too. */
 type TakenDown = { at: Date; reason: string | null; forAll: boolean }
 
 type Row = {
@@ -33,8 +33,8 @@ type Row = {
 }
 
 /**
- * Price, licence and whether it was taken down, in one round trip and so of one moment. A token needs the scope
- * `packages:read` for what was bought, as for what is private: without it, it holds nothing.
+ * Price, license and takedown in one round trip, so all from the same moment. For purchases, as for private packages, a
+ * token needs the scope `packages:read`; without it, it holds nothing.
  */
 export async function standingOf(
   query: Queries,
@@ -61,8 +61,8 @@ export async function standingOf(
 }
 
 /**
- * Licences of a row of `packages` that the actor may use, their own first. What is paid by the run gives no licence; a
- * licence that was bought holds whatever the package costs by now.
+ * Licenses for a row of `packages` that the actor may use, their own first. Paying per run gives no license; a
+ * purchased license stays valid whatever the package costs now.
  */
 function licencesOf(actor: Actor | null, which: ReturnType<typeof sql>) {
   const holder = actor?.scopes.has('packages:read') ? actor.accountId : null
@@ -84,8 +84,8 @@ export async function holdsAnyLicence(query: Queries, actor: Actor | null, packa
 }
 
 /**
- * Notes that a licence was used, which ends its buyer's right to give it back unasked. False where it was used before, or is
- * no longer held: a refund at the same moment came first.
+ * Marks a license as used, which ends the buyer's right to refund it without the seller. False if it was already used,
+ * or is no longer held because a concurrent refund came first.
  */
 export async function useLicence(query: Queries, orderId: string): Promise<boolean> {
   const { rows } = await sql<{ order_id: string }>`
@@ -94,12 +94,13 @@ export async function useLicence(query: Queries, orderId: string): Promise<boole
   return rows.length === 1
 }
 
-/** What somebody may have of a package that they may know of. */
+/** Whether a user may download a package that is visible to them. */
 export type Access = 'granted' | 'taken_down' | 'payment_required' | 'hosted_only'
 
 /**
- * May they have the files? Members of the account that owns it always; whoever holds a licence, whatever it costs by now,
- * unless it was taken down for all; everybody what is free. What is paid by the run is handed out to nobody.
+ * Who may download the files: members of the owning account, always; license holders, whatever the package costs now,
+ * unless it was taken down for all; everyone, if it is free and was not taken down. Pay-per-run packages cannot be
+ * downloaded otherwise.
  */
 export function tarballAccess(member: boolean, { price, takenDown, licence }: Standing): Access {
   if (member) return 'granted'
@@ -116,8 +117,8 @@ type Asked = {
 }
 
 /**
- * The one question before a tarball goes out. `use`: it does, and whoever has a licence has used it from then on: noted before
- * a byte has left, so that nobody has both the files and their money back unasked.
+ * The access check before a tarball is sent. With `use`, the license is marked as used before the first byte is sent,
+ * so that the buyer cannot keep the files and also refund the order on their own.
  *
  * Throws `payment_required`, `hosted_only`, `package_taken_down`.
  */
@@ -125,7 +126,7 @@ export async function requireTarball(query: Queries, asked: Asked, { use }: { us
   if (asked.found.member) return
   const { licence } = await requireAccess(query, asked)
   if (!use || licence === null || licence.used) return
-  // Unused and now not to be used: it was refunded meanwhile, or another download came first.
+  // It was unused but can no longer be marked: it was refunded meanwhile, or another download came first.
   if (!(await useLicence(query, licence.orderId))) await requireAccess(query, asked)
 }
 
@@ -135,7 +136,7 @@ async function requireAccess(query: Queries, asked: Asked): Promise<Standing> {
   return standing
 }
 
-/** What `requireTarball` would throw; null where it would not. */
+/** The error that `requireTarball` would throw; null if it would not throw. */
 export async function tarballRefusal(query: Queries, asked: Asked): Promise<AgentGymError | null> {
   return asked.found.member ? null : (await judge(query, asked)).refused
 }
@@ -165,7 +166,7 @@ export function majorOf(version: string): number {
 
 type Wanted = { name: string; version: string; major: number; publicUrl: string; actor: Actor | null }
 
-/** A licence is to be bought first. Says how, and where: npm prints it. */
+/** The error for a license that must be bought first. It says how and where, because npm prints it. */
 export function paymentRequired({ name, version, major, publicUrl, actor }: Wanted, price: HeldPrice): AgentGymError {
   const { id, kind, amountMinor, currency } = price
   const { page, command, cost } = howToBuy({ name, major, publicUrl }, price)
@@ -179,7 +180,7 @@ export function paymentRequired({ name, version, major, publicUrl, actor }: Want
 
 type Price = Pick<HeldPrice, 'amountMinor' | 'currency'>
 
-/** Where, by which command, and at what cost, as a sentence that may be empty. */
+/** Where, with which command and at what cost, as a sentence that may be empty. */
 export function howToBuy(
   { name, major, publicUrl }: Pick<Wanted, 'name' | 'major' | 'publicUrl'>,
   { amountMinor, currency }: Price,
@@ -191,7 +192,7 @@ export function howToBuy(
   }
 }
 
-/** The same whether or not they have bought it: what a token without the scope cannot find out, its holder may know. */
+/** The same whether or not they bought it: a token without the scope cannot find out, but its holder may know. */
 function ifBought(actor: Actor | null): string {
   if (actor === null) return ' If you have bought it, log in with `agentgym login`.'
   if (!actor.scopes.has('packages:read'))

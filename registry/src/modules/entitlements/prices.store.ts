@@ -3,20 +3,20 @@ import { type Selectable, sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { PriceTable } from '../../core/database/market-schema.ts'
 
-/** An entry of a package's prices as the rules know it, with what it is called by. */
+/** An entry of a package's prices as the rules know it, with its id and currency. */
 export type StoredPrice = PriceEntry & { id: string; currency: string }
 
-/** What a package costs now. `id` is null where nobody has ever set a price: it is free. */
+/** What a package costs now. `id` is null if no price was ever set: it is free. */
 export type HeldPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string | null }
 
 /**
- * SQL that orders the prices of a package which have taken effect, the one that holds first: the same order as that of
- * `priceAt`. `now()` is the beginning of the transaction, so that all of it sees one price.
+ * SQL that orders the prices of a package that have taken effect, the current one first, in the same order as
+ * `priceAt`. `now()` is the start of the transaction, so all of it sees one price.
  */
 export const inEffect = sql<boolean>`prices.withdrawn_at is null and prices.effective_at <= now()`
 export const heldFirst = sql`prices.effective_at desc, prices.created_at desc, prices.id`
 
-/** What the package costs at this moment, whatever lists say of it. One round trip. */
+/** What the package costs right now, whatever lists show. One round trip. */
 export async function heldPrice(query: Queries, packageId: string): Promise<HeldPrice> {
   const row = await query
     .selectFrom('prices')
@@ -37,7 +37,7 @@ export function heldPriceOf(
   return { id: row.id, kind: row.kind, amountMinor: row.amount_minor, currency: row.currency }
 }
 
-/** All that were ever set, oldest first. */
+/** All prices ever set, oldest first. */
 export async function priceEntries(query: Queries, packageId: string): Promise<StoredPrice[]> {
   const rows = await query
     .selectFrom('prices')
@@ -73,24 +73,24 @@ export function priceOf({ id, kind, amountMinor, currency, effectiveAt, createdA
   }
 }
 
-/** What a package costs for which nobody has ever set a price: nothing, from the beginning on. It goes by the package's id. */
+/** The price of a package for which none was ever set: free from the beginning. Its id is the package's id. */
 export function unsetPrice({ id, created_at: createdAt }: { id: string; created_at: Date }, currency: string): Price {
   const at = createdAt.toISOString()
   return { id, kind: 'free', amount_minor: 0, currency, effective_at: at, created_at: at }
 }
 
-/** What a package costs: nothing, once, or for each run. `amountMinor` is 0 where it is free. */
+/** What a package costs: nothing, a one-time price, or a price per run. `amountMinor` is 0 if it is free. */
 export type PriceTerms = { kind: PriceKind; amountMinor: bigint }
 
-/** One that was set, and from when it holds. One that is withdrawn before it held never holds. */
+/** A price that was set, and when it takes effect. One withdrawn before then never takes effect. */
 export type PriceEntry = PriceTerms & { effectiveAt: Date; createdAt: Date; withdrawnAt?: Date | null }
 
 const free: PriceTerms = { kind: 'free', amountMinor: 0n }
 
 /**
- * When a price that is set now takes effect: a raise after the notice period, anything else at once. A raise is whatever may
- * cost some buyer more: more of the same kind, a price for what was free, a price for each run instead of one for all of
- * them, and one for all of them that is above that of one run.
+ * When a price set now takes effect: an increase after the notice period, anything else at once. An increase is
+ * anything that may cost some buyer more: more of the same kind, a price for what was free, a price per run instead of
+ * one for all runs, or one for all runs that is higher than that of one run.
  */
 export function priceTakesEffectAt(
   { current, next }: { current: PriceTerms; next: PriceTerms },
@@ -105,12 +105,12 @@ export function isRaise(current: PriceTerms, next: PriceTerms): boolean {
   return current.kind === 'free' || next.amountMinor > current.amountMinor
 }
 
-/** The one that holds at a moment: the latest that has taken effect; of two from the same moment the one set last. */
+/** The price in effect at a moment: the latest to take effect; of two at the same moment, the one set last. */
 export function priceAt<Entry extends PriceEntry>(entries: readonly Entry[], at: Date): Entry | typeof free {
   return entries.filter((entry) => isHeld(entry) && entry.effectiveAt <= at).sort(latestFirst)[0] ?? free
 }
 
-/** What is announced: all that has not taken effect, the next one first. */
+/** Announced prices that have not taken effect yet, the next one first. */
 export function upcomingPrices<Entry extends PriceEntry>(entries: readonly Entry[], at: Date): Entry[] {
   return entries
     .filter((entry) => isHeld(entry) && entry.effectiveAt > at)

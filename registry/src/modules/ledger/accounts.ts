@@ -7,10 +7,10 @@ import { isCurrency } from './rules/amounts.ts'
 import { type AccountCode, chartOfAccounts } from './rules/chart-of-accounts.ts'
 import type { LedgerAccount } from './rules/decide-transfers.ts'
 
-/** An account of the ledger with its sums, in minor units. `ownerId` is null for the platform's. */
+/** A ledger account with its sums, in minor units. `ownerId` is null for the platform's accounts. */
 export type Account = LedgerAccount & { ownerId: string | null; code: AccountCode }
 
-/** A row as `accountColumns` of the queries here give it: sums as text, for they may be beyond what a number holds. */
+/** A row as selected by `accountColumns`: sums are text, because they may exceed what a number holds. */
 export type AccountRow = {
   id: string
   owner_id: string | null
@@ -41,7 +41,7 @@ export function accountOf(row: AccountRow): Account {
   }
 }
 
-/** What can be taken out of an account now: what came in less what went out or is held. Below zero where it owes. */
+/** What can be withdrawn from an account now: what came in less what went out or is held. Negative if it owes. */
 export function availableMinor({ creditsPosted, debitsPosted, debitsPending }: Account): bigint {
   return creditsPosted - debitsPosted - debitsPending
 }
@@ -50,8 +50,8 @@ export function availableMinor({ creditsPosted, debitsPosted, debitsPending }: A
 type AccountKey = { owner: string | null; code: AccountCode; currency: string }
 
 /**
- * The ids of accounts, in the order asked for; those that are not there are opened. However many open one at once, it is
- * one. One round trip where all are there.
+ * The ids of accounts, in the order of `keys`. Missing accounts are opened, each only once even if several callers open
+ * it at the same time. One round trip if all exist.
  */
 export async function openAccounts(query: Transaction<Schema>, keys: readonly AccountKey[]): Promise<string[]> {
   for (const { owner, code, currency } of keys) {
@@ -81,7 +81,10 @@ export async function openAccount(query: Transaction<Schema>, key: AccountKey): 
 
 const nameOf = ({ owner, code, currency }: AccountKey): string => `${owner}/${code}/${currency}`
 
-/** Ids by name, each looked up by its key: a join would read the whole table. A comparison that takes null for a value uses no index. */
+/**
+ * Ids by name, each found by its key: a join would read the whole table, and a comparison that treats null as a value
+ * uses no index.
+ */
 async function findAccounts(query: Queries, keys: readonly AccountKey[]): Promise<Map<string, string>> {
   const { rows } = await sql<AccountKey & { id: string }>`
     select found.id, owner, code, currency
@@ -96,7 +99,7 @@ async function findAccounts(query: Queries, keys: readonly AccountKey[]): Promis
   return new Map(rows.map((row) => [nameOf(row), row.id]))
 }
 
-/** In one order, so that two who open the same ones do not wait for each other. */
+/** In a fixed order, so that two callers opening the same accounts do not wait for each other. */
 async function insertAccounts(query: Queries, keys: readonly AccountKey[]): Promise<void> {
   const rows = [...new Map(keys.map((key) => [nameOf(key), key])).entries()]
     .sort(([first], [second]) => (first < second ? -1 : 1))
@@ -118,7 +121,7 @@ async function insertAccounts(query: Queries, keys: readonly AccountKey[]): Prom
     .execute()
 }
 
-/** Accounts as they are now, hot ones too, by id. Not locked: what is decided by them is decided by `applyTransfers`. */
+/** Current accounts by id, including hot ones. Not locked: `applyTransfers` makes all decisions about them. */
 export async function readAccounts(query: Queries, ids: Iterable<string>): Promise<Map<string, Account>> {
   return byId(await selectAccounts(query, sql`account.id = any(${uuidArray(ids)})`))
 }
@@ -150,8 +153,8 @@ async function selectAccounts(query: Queries, condition: ReturnType<typeof sql>)
 }
 
 /**
- * Holds accounts until the transaction ends, and gives them as they are: nobody else's transfer touches them meanwhile. They
- * are locked in the order of their ids; who needs several asks for all of them at once. Hot accounts cannot be held.
+ * Locks accounts until the transaction ends and returns their state, which no other transfer can change meanwhile.
+ * Locks are taken in the order of ids, so request all the accounts you need at once. Hot accounts cannot be locked.
  */
 export async function lockAccounts(query: Transaction<Schema>, ids: Iterable<string>): Promise<Map<string, Account>> {
   const { rows } = await sql<AccountRow>`

@@ -81,7 +81,7 @@ type Loaded = {
   at: Date
 }
 
-// Amounts and sums as text: in JSON they would become numbers that hold less.
+// Amounts and sums as text: as JSON numbers they would lose precision.
 const accountColumns = sql`id, owner_id, code, currency, hot, debits_must_not_exceed_credits, credits_must_not_exceed_debits,
   debits_posted::text, credits_posted::text, debits_pending::text, credits_pending::text`
 const transferColumns = sql`id, kind, debit_account_id, credit_account_id, amount::text, currency, pending_id, code,

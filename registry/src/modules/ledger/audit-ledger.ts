@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Database, Queries } from '../../core/database/database.ts'
 
-/** A rule of the ledger that does not hold: for which account, transfer or currency, and how. */
+/** A violated rule of the ledger: for which account, transfer or currency, and how. */
 export type LedgerFinding = { rule: string; subject: string; detail: string }
 
 const transfersAtOnce = 10_000
 
 /**
- * Makes all transfers again, in their order, and says where accounts, holds or transfers are not what they must be. Shares no
- * code with what makes them. One moment of the database, however much happens meanwhile; time and memory grow with the
- * ledger. An empty list is what there should be.
+ * Replays all transfers in order and reports accounts, holds and transfers that are not what they must be. Shares no
+ * code with the ledger's writer. Reads one snapshot of the database; time and memory grow with the ledger. Expected
+ * result: an empty list.
  */
 export async function auditLedger(database: Database): Promise<LedgerFinding[]> {
   return database.transaction(async (query) => {
@@ -108,7 +108,7 @@ class Audit {
     for (const account of [debit, credit]) this.#checkLimits(account, id)
   }
 
-  /** What the hold was that a post or void ends. */
+  /** Ends the hold of a post or void, and returns its amount. */
   #endHold({ id, kind, pending_id: pendingId, ...ending }: TransferRow, amount: bigint): bigint {
     if (kind !== 'post' && kind !== 'void') {
       if (pendingId !== null) this.#find('only posts and voids end a hold', id, `it is ${kind}`)

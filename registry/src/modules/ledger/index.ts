@@ -1,4 +1,4 @@
-/** Accounts and transfers: where money is. */
+/** Ledger accounts and the transfers between them. */
 export {
   type Account,
   availableMinor,

@@ -28,18 +28,18 @@ export function ledgerModule({ database }: Pick<Services, 'database'>): Module {
   return { routes: [], tasks }
 }
 
-/** Transfers that one transaction voids: it holds their accounts until it ends. */
+/** Transfers voided in one transaction, which locks their accounts until it ends. */
 const voidedAtOnce = 50
 
-/** Frees what pending transfers hold that have expired. Gives how many there were. */
+/** Releases what expired pending transfers hold. Returns how many there were. */
 export async function expireTransfers(database: Database): Promise<number> {
   for (let voided = 0; ; ) {
     const voids = await expired(database)
-    // One that somebody else has ended meanwhile is refused, and that is well.
+    // A transfer that was ended meanwhile is refused, which is fine.
     const results = await database.transaction((query) => applyTransfers(query, voids))
     const made = results.filter(({ outcome }) => outcome === 'created').length
     voided += made
-    // Where nothing comes of it, the next run of upkeep is soon enough.
+    // If none could be voided, the next scheduled run is soon enough.
     if (voids.length < voidedAtOnce || made === 0) return voided
   }
 }
@@ -59,12 +59,12 @@ async function expired({ query }: Database): Promise<Resolution[]> {
   }))
 }
 
-/** Entries that one transaction folds: so that it holds nothing for long. */
+/** Entries folded in one transaction, limited to keep locks short. */
 const entriesAtOnce = 10_000
 
 /**
- * Brings what has happened on hot accounts into their rows, so that reading them stays cheap; what they hold does not change.
- * Gives how many entries there were. Deleting an entry is what adds it (a trigger), so none is lost or added twice.
+ * Folds the entries of hot accounts into their rows so that reads stay cheap; balances do not change. Returns the
+ * number of entries. A trigger adds an entry to the row when it is deleted, so none is lost or added twice.
  */
 export async function foldHotAccounts(database: Database): Promise<number> {
   const { rows } = await sql<{ id: string }>`
@@ -79,7 +79,7 @@ export async function foldHotAccounts(database: Database): Promise<number> {
 
 async function fold(database: Database, accountId: string): Promise<number> {
   return database.transaction(async (query) => {
-    // One at a time, so that the oldest are taken first: what ends a hold never comes into the row before the hold.
+    // One transaction at a time, so that the oldest come first: a hold always reaches the row before its end does.
     await sql`select from ledger_accounts where id = ${accountId} for no key update`.execute(query)
     const { rows } = await sql`
       delete from ledger_hot_entries where position in (

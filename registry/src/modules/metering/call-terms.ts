@@ -13,20 +13,20 @@ import { type CallerStanding, callerStandings, callsPrice, isOnTrial, type Unkno
 import { holdTrial, insertEvents, openTrialCalls, writeTrial } from './usage.store.ts'
 
 type CallTerms = {
-  /** What a call is allowed for, or what keeps it from being allowed. */
+  /** Why a call is allowed, or why it is not. */
   because: 'own' | 'free' | 'bought' | 'trial' | 'trial_used_up' | 'not_bought' | 'balance' | 'cap'
-  /** Null where it is not a call of the trial. */
+  /** Null if it is not a trial call. */
   trialCallsLeft: number | null
 }
 
 type Asking = {
   tokenId: string | null
   currency: string
-  /** Holds the trial, and gives how many calls of it are left; null where this one is not to be had any more. */
+  /** Locks the trial and returns how many of its calls are left; null if none is left for this call. */
   tryTrial(): Promise<number | null>
 }
 
-/** The rules of who may call an agent, and at whose cost. Throws `package_taken_down`. */
+/** Who may call an agent, and at whose cost. Throws `package_taken_down`. */
 export async function callTerms(
   query: Transaction<Schema>,
   standing: CallerStanding,
@@ -39,7 +39,7 @@ export async function callTerms(
   if (isOnTrial(standing) && standing.trialCalls > 0) {
     const left = await tryTrial()
     if (left !== null) return terms('trial', left)
-    // What is free has a trial of its calls' price; whoever has used it up pays.
+    // For a free agent, the trial waives the price of calls; after it, the caller pays.
     if (!free) return terms('trial_used_up', 0)
   }
   if (!bought && !free) return terms('not_bought')
@@ -51,9 +51,9 @@ type Request = z.output<typeof callAllowanceRequestSchema>
 type Allowance = z.infer<typeof callAllowanceSchema>
 
 /**
- * May that account call that agent now? With `call`, a call of the trial is counted as it is allowed, once for each id: calls
- * at the same moment never come to more than the trial has. Throws `account_not_found`, `package_not_found`,
- * `version_not_found`, `package_taken_down`, `idempotency_key_reused`; `request_invalid` for a scenario.
+ * Whether an account may call an agent now. With `call`, a trial call is counted when it is allowed, once per id, so
+ * that concurrent calls never exceed the trial. Throws `account_not_found`, `package_not_found`, `version_not_found`,
+ * `package_taken_down`, `idempotency_key_reused`; `request_invalid` for a scenario.
  */
 export async function callAllowance(
   { database, config }: Pick<Services, 'database' | 'config'>,
@@ -107,15 +107,15 @@ function notThere({ package: name, version, account }: Request, unknown: Unknown
 
 type Asked = {
   accountId: string
-  /** The token that asks, whose own caps hold too. */
+  /** The token making the request, whose own caps apply too. */
   tokenId: string | null
-  /** Of 1,000 calls. */
+  /** Price of 1,000 calls. */
   priceMinor: number
 }
 
 /**
- * What keeps an account from paying for one more call beside those that are not posted yet and those that are under way: its
- * balance, or a cap of it or of the token. Null where nothing does.
+ * What keeps an account from paying for one more call, besides those not posted yet and those in progress: its balance,
+ * or a cap of the account or of the token. Null if nothing does.
  */
 async function lackOfFunds(
   query: Queries,
@@ -126,7 +126,7 @@ async function lackOfFunds(
   const accounts = await readOwnersAccounts(query, accountId)
   const balance = accounts.find(({ code, currency: of }) => code === 'balance' && of === currency)
   const under = await costOfOpenCalls(query, { accountId, tokenId })
-  // Prices are of 1,000 calls: all in thousandths of a minor unit.
+  // Prices are per 1,000 calls, so everything is in thousandths of a minor unit.
   const price = BigInt(priceMinor)
   const available = balance === undefined ? 0n : availableMinor(balance)
   if (under.unposted + under.open + price > available * 1_000n) return 'balance'
@@ -138,7 +138,7 @@ async function lackOfFunds(
     .execute()
   for (const cap of caps) {
     const left = BigInt(cap.amount_minor) - BigInt(await spentMinor(query, cap, currency))
-    // What a token's calls cost counts at once, an account's once it is posted.
+    // The cost of a token's calls counts at once, that of an account's calls once it is posted.
     const beside = cap.token_id === null ? under.unposted + under.open : under.openOfToken
     if (beside + price > left * 1_000n) return 'cap'
   }

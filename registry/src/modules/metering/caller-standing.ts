@@ -1,24 +1,24 @@
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 
-/** Whose call of what. */
+/** Which account calls which agent. */
 export type Called = { account: string; package: string; version: string }
 
-/** How an account stands to an agent that it calls, at this moment. */
+/** The relation of an account to an agent that it calls, at this moment. */
 export type CallerStanding = {
   accountId: string
   packageId: string
   versionId: string
   name: string
-  /** The account owns the agent, or belongs to who does: its calls cost nothing. */
+  /** The account owns the agent or belongs to its owner: its calls cost nothing. */
   own: boolean
   free: boolean
-  /** It holds a licence for the version's major, alone or through an organisation. */
+  /** It holds a license for the version's major, directly or through an organization. */
   bought: boolean
   takenDown: { at: Date; reason: string | null; forAll: boolean } | null
-  /** Calls that the seller gives before a purchase. */
+  /** Calls that the seller offers before a purchase. */
   trialCalls: number
-  /** Of 1,000 calls. */
+  /** Price of 1,000 calls. */
   callsPriceMinor: number
 }
 
@@ -40,10 +40,10 @@ type Row = {
   calls_price_minor: number
 }
 
-/** What is wrong with a call: nobody of that name, no such agent that they may know of, no such published version. */
+/** What is wrong with a call: no such account, no such agent that is visible to it, no such published version. */
 export type Unknown = 'account' | 'package' | 'version' | 'kind'
 
-/** One for each, in order, in one round trip. */
+/** One per call, in order, in one round trip. */
 export async function callerStandings(
   query: Queries,
   called: readonly Called[],
@@ -99,12 +99,12 @@ function standingOfRow(row: Row): CallerStanding | { unknown: Unknown } {
   }
 }
 
-/** Whether calls come out of the trial, while there is some of it: of what is not bought, and would cost something. */
+/** Whether calls use up the trial while it lasts: the agent is not bought, and calls would cost something. */
 export function isOnTrial({ own, bought, free, callsPriceMinor }: CallerStanding): boolean {
   return !own && !bought && !(free && callsPriceMinor === 0)
 }
 
-/** Of 1,000 calls beyond the trial. Whoever may not call at all has agreed to no price. */
+/** Price of 1,000 calls beyond the trial. A caller without access has not agreed to any price. */
 export function callsPrice({ own, bought, free, callsPriceMinor }: CallerStanding): number {
   return !own && (bought || free) ? callsPriceMinor : 0
 }

@@ -10,13 +10,13 @@ type Told = z.output<typeof usageEventsRequestSchema>['events'][number]
 type Resolved = { event: UsageEvent; standing: CallerStanding }
 
 const hourMs = 3_600_000
-/** How far an event may lie in the past: whoever was away longer has it settled by hand. */
+/** Maximum age of an event. Older events must be settled by hand. */
 const oldestMs = 366 * 24 * hourMs
 
 /**
- * Counts calls, each event once however often it is told; all of a request or nothing. What they cost is the price at this
- * moment; calls of a trial are taken from it, first come first served. Throws `idempotency_key_reused`, `request_invalid` for
- * events of what is not there.
+ * Counts calls, each event once however often it is reported; all of a request or nothing. Calls cost the price at this
+ * moment; trial calls are used up first come, first served. Throws `idempotency_key_reused`, and `request_invalid` for
+ * events that name something that does not exist.
  */
 export async function countUsage(
   database: Database,
@@ -37,7 +37,7 @@ export async function countUsage(
   })
 }
 
-/** An event may stand twice in one request, too. */
+/** An event may also appear twice in one request. */
 function onceEach(told: readonly Told[]): Told[] {
   const events = new Map<string, Told>()
   for (const event of told) {
@@ -71,7 +71,7 @@ async function resolve(query: Transaction<Schema>, events: Told[]): Promise<Reso
   return resolved
 }
 
-/** Trials in the order of their keys, so that two requests hold them in one order. */
+/** Trials in the order of their keys, so that two requests lock them in the same order. */
 async function takeFromTrials(query: Transaction<Schema>, onTrial: Resolved[]): Promise<void> {
   const trials = new Map<string, Resolved[]>()
   for (const one of onTrial) {
@@ -112,22 +112,22 @@ function unknownEvents(wrong: ReadonlyMap<string, string>): AgentGymError {
   })
 }
 
-/** A call that was answered, on the terms on which it was admitted. */
+/** A call that was answered, with the terms at admission. */
 type ServedCall = {
-  /** Of the call and of its usage event. */
+  /** Id of the call and of its usage event. */
   id: string
   accountId: string
   packageId: string
   versionId: string
   tokenId: string | null
   trial: boolean
-  /** Of 1,000 calls. */
+  /** Price of 1,000 calls. */
   priceMinor: number
 }
 
 /**
- * Counts calls in the transaction that answers them, each once, those of a trial as taken from it. Gives, for each of those,
- * how many calls of the trial were made with it.
+ * Counts calls in the transaction that answers them, each once; trial calls are deducted from the trial. Returns, for
+ * each of those, how many trial calls were made up to and including it.
  */
 export async function countServed(
   query: Transaction<Schema>,
@@ -143,7 +143,7 @@ export async function countServed(
     ({ accountId, packageId }) => `${accountId} ${packageId}`,
   )
   const made = new Map<string, number>()
-  // In one order, whoever counts: two transactions never wait for each other's trials.
+  // Always in the same order, so that two transactions never wait for each other's trials.
   for (const key of [...trials.keys()].sort()) {
     const ofTrial = trials.get(key) ?? []
     const [trial] = ofTrial

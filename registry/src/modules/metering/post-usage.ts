@@ -10,22 +10,22 @@ import { lockSaleAccounts, makeSale, repayDebt, royaltyOf, type Sale } from '../
 type Posting = Pick<Services, 'database' | 'config' | 'log'>
 type Due = { account_id: string; version_id: string }
 type Limits = {
-  /** Posted once they come to so much, in minor units: the fee is rounded down in each batch. */
+  /** A batch is posted once it reaches this amount, in minor units: the fee is rounded down in each batch. */
   fromMinor: number
-  /** Or once the oldest is so old. */
+  /** Or once the oldest event is this old. */
   afterSeconds: number
-  /** Most events of one batch. */
+  /** Maximum events per batch. */
   events: number
 }
 
 const limits: Limits = { fromMinor: 1_000, afterSeconds: 86_400, events: 5_000 }
-/** No transfer is of more. */
+/** Maximum amount of one transfer. */
 const largestMinor = 10n ** 15n
 
 /**
- * Posts metered calls to the ledger: for each account and version a batch, its events marked, in one transaction, so that a
- * process that dies loses none and counts none twice. What a balance does not cover waits until it does. Resolves to how many
- * batches were posted.
+ * Posts metered calls to the ledger: one batch per account and version, with its events marked in the same transaction,
+ * so that a process that dies loses none and counts none twice. Usage that a balance does not cover waits until it
+ * does. Resolves to the number of batches posted.
  */
 export async function postUsage(services: Posting, given: Partial<Limits> = {}): Promise<number> {
   const asked = { ...limits, ...given }
@@ -34,7 +34,7 @@ export async function postUsage(services: Posting, given: Partial<Limits> = {}):
     try {
       while (await postBatch(services, due, asked)) posted++
     } catch (error) {
-      // One account's fault holds no other up.
+      // A failure for one account must not block the others.
       services.log.error('posting usage failed', { ...due, error: describe(error) })
     }
   }
@@ -51,12 +51,12 @@ async function findDue({ database }: Posting, { fromMinor, afterSeconds }: Limit
   return rows
 }
 
-/** Posts the next events of an account and a version. False where there are none, or none that can be paid. */
+/** Posts the next events of an account and a version. False if there are none, or none that can be paid. */
 async function postBatch({ database, config }: Posting, due: Due, { events: most }: Limits): Promise<boolean> {
   const { currency } = config.training
   const { feeBasisPoints, royaltyCapBasisPoints } = config.market
   return database.transaction(async (query) => {
-    // One at a time, for each carries on what the one before has left.
+    // One at a time, because each batch carries over the remainder of the previous one.
     await database.lock(query, `usage:${due.account_id}:${due.version_id}`)
     const { packageId, sellerId } = await partiesOf(query, due.version_id)
     const royalty = await royaltyOf(query, {
@@ -99,7 +99,7 @@ async function partiesOf(
 
 type Batch = { ids: string[]; calls: number; amountMinor: bigint; remainder: bigint }
 
-/** The oldest events, as many as the balance covers. Undefined where that is none. */
+/** The oldest events, as many as the balance covers. Undefined if it covers none. */
 async function nextEvents(
   query: Transaction<Schema>,
   { account_id, version_id }: Due,
@@ -158,7 +158,7 @@ async function insertBatch(
     where id = any(${`{${batch.ids.join(',')}}`}::text::uuid[]) and batch_id is null`.execute(query)
 }
 
-/** Metered calls become money. */
+/** Turns metered calls into ledger transfers. */
 export function meteringTasks(services: Services): ScheduledTask[] {
   const run = async () => {
     await postUsage(services)

@@ -2,7 +2,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 
-/** What an event says: two of one id must say the same. When it was is told by whoever tells it first. */
+/** A usage event. Two with the same id must match, except for their time: the first report sets it. */
 export type UsageEvent = {
   id: string
   accountId: string
@@ -13,13 +13,13 @@ export type UsageEvent = {
   /** Of 1,000 calls. */
   priceMinor: number
   at: string
-  /** The token that called, where it was one. */
+  /** The token that made the call, if any. */
   tokenId?: string | null
 }
 
 /**
- * Writes events down that were not before, in the order of their ids, so that two who tell the same ones wait for each other
- * and not both. Gives the ids of the new ones. Throws `idempotency_key_reused` for an id that was told with other contents.
+ * Stores new events in the order of their ids, so that two callers reporting the same events do not deadlock. Returns
+ * the ids of the new ones. Throws `idempotency_key_reused` for an id that was reported with other contents.
  */
 export async function insertEvents(query: Transaction<Schema>, events: readonly UsageEvent[]): Promise<Set<string>> {
   const sorted = [...events].sort((first, second) => (first.id < second.id ? -1 : 1))
@@ -62,7 +62,7 @@ export function reused(ids: string[]): AgentGymError {
   })
 }
 
-/** Calls of a trial that were made so far. Held until the transaction ends: nobody counts on the same ones. */
+/** Trial calls made so far. Locked until the transaction ends, so that others cannot count on the same calls. */
 export async function holdTrial(
   query: Transaction<Schema>,
   { accountId, packageId }: { accountId: string; packageId: string },
@@ -90,7 +90,7 @@ export async function writeTrial(
     .execute()
 }
 
-/** Calls of a trial that were admitted and have not ended: they count as made until they fail. Hold the trial before. */
+/** Trial calls that were admitted and have not ended: they count as made until they fail. Lock the trial first. */
 export async function openTrialCalls(
   query: Transaction<Schema>,
   { accountId, packageId }: { accountId: string; packageId: string },

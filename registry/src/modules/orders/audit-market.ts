@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Database, Queries } from '../../core/database/database.ts'
 
-/** A rule of the market that does not hold, and for what: see `auditLedger` for the ledger's own. */
+/** A violated rule of the market, and its subject: see `auditLedger` for the ledger's own rules. */
 export type MarketFinding = { rule: string; subject: string; detail: string }
 
 /**
- * Holds orders, entitlements and refunds to each other and to the transfers of the ledger: whoever has a licence has paid for
- * it, whoever has paid has it, and every part of every price is where it belongs. In plain SQL, which shares no code with what
- * buys and refunds; one moment of the database. An empty list is what there should be.
+ * Checks orders, entitlements and refunds against each other and against the ledger's transfers: every license holder
+ * has paid, every payer has their license, and every part of every price is where it belongs. Plain SQL that shares no
+ * code with buying and refunding; reads one snapshot of the database. Expected result: an empty list.
  */
 export async function auditMarket(database: Database): Promise<MarketFinding[]> {
   return database.transaction(async (query) => {
@@ -24,7 +24,7 @@ async function find(query: Queries, rule: string, broken: string): Promise<Marke
   return rows.map(({ subject, row }) => ({ rule, subject, detail: JSON.stringify(row) }))
 }
 
-/** What has moved for each order, by what for. */
+/** What was moved for each order, by purpose. */
 const moved = `select reference as order_id,
     coalesce(sum(amount) filter (where code = 'sale'), 0)::bigint as sale,
     coalesce(sum(amount) filter (where code = 'fee'), 0)::bigint as fee,
@@ -38,7 +38,7 @@ const moved = `select reference as order_id,
 const given = `select order_id, sum(amount_minor)::bigint as amount, sum(fee_minor)::bigint as fee, sum(royalty_minor)::bigint as royalty
   from refunds group by order_id`
 
-/** A query each, of rows that break the rule. */
+/** One query per rule, for the rows that break it. */
 const rules = {
   'a paid order has moved its parts, and no other has': `
     select orders.id as subject, orders.state, orders.total_minor, orders.fee_minor, orders.royalty_minor,

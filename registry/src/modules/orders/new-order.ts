@@ -65,7 +65,7 @@ type Placement = {
   buyer: Party
   subject: OrderSubject
   paid: boolean
-  /** Until an unpaid order expires; null: it does not. */
+  /** Minutes until an unpaid order expires; null: it does not expire. */
   minutes: number | null
   ip: string | null
 }

@@ -6,7 +6,7 @@ import type { Schema } from '../../core/database/schema.ts'
 
 export type OrderRow = Selectable<OrderTable>
 
-/** What an order may become. Ends are for good. */
+/** The states an order can change to. End states are final. */
 const successors: Record<OrderState, readonly OrderState[]> = {
   awaiting_payment: ['paid', 'cancelled', 'expired'],
   paid: ['refunded', 'charged_back'],
@@ -20,12 +20,14 @@ function mayBecome(from: OrderState, to: OrderState): boolean {
   return successors[from].includes(to)
 }
 
-/** The order's row, locked until the transaction ends. What changes an order holds it, and its ledger accounts after that. */
+/**
+ * The order's row, locked until the transaction ends. Lock it before changing the order or locking its ledger accounts.
+ */
 export async function lockOrder(query: Transaction<Schema>, id: string): Promise<OrderRow | undefined> {
   return query.selectFrom('orders').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
-/** Changes a locked order. Its state changes through here and nowhere else, but for the first one. */
+/** Changes a locked order. Nothing else changes its state after the initial one. */
 export async function changeOrder(
   query: Transaction<Schema>,
   order: OrderRow,
@@ -46,7 +48,7 @@ export async function changeOrder(
     .executeTakeFirstOrThrow()
 }
 
-/** The same for an order that is not there and for one of others. */
+/** The same error for a missing order and for another account's order. */
 export function orderNotFound(id: string): AgentGymError {
   return new AgentGymError({
     code: 'order_not_found',

@@ -9,18 +9,18 @@ import { type Candidate, findablePackageName, selectVersion, versionNotFound } f
 
 type CurrentPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string }
 
-/** What somebody wants to buy, as it is now. */
+/** What the buyer wants to buy, as it is now. */
 export type OrderSubject = {
   packageId: string
   name: string
   kind: 'scenario' | 'agent'
   seller: { id: string; username: string }
   version: { id: string; version: string; major: number }
-  /** The buyer's order of a licence for this very major, where there is one. */
+  /** The buyer's order for a license of this major version, if any. */
   heldOrder: string | null
-  /** Whoever asks belongs to the seller, and may use it as it is. */
+  /** The caller belongs to the seller and may use it without buying. */
   member: boolean
-  /** Buyer and seller are the same people or are paid out to one bank account, or whoever asks belongs to the seller. */
+  /** Buyer and seller share their people or payout bank account, or the caller belongs to the seller. */
   selfPurchase: boolean
   price: CurrentPrice
 }
@@ -48,7 +48,7 @@ type Row = {
 type Buying = { actor: Actor; buyerId: string; name: string; range: string; currency: string }
 
 /**
- * Package, version, price and who is who, in one round trip. Throws `package_not_found` (the same for what is private),
+ * Package, version, price and parties, in one round trip. Throws `package_not_found` (also for private packages),
  * `version_not_found`, `version_yanked`, `package_taken_down`.
  */
 export async function findOrderSubject(query: Queries, buying: Buying): Promise<OrderSubject> {
@@ -76,7 +76,7 @@ export async function findOrderSubject(query: Queries, buying: Buying): Promise<
   }
 }
 
-/** The owners and admins of an account; of a user the user. */
+/** The owners and admins of an organization; for a user, the user. */
 const controllers = (account: ReturnType<typeof sql.ref> | ReturnType<typeof sql.val>) => sql`
   select ${account}::uuid as id
   union all select user_id from memberships where organisation_id = ${account} and role in ('owner', 'admin')`
@@ -109,7 +109,7 @@ async function findRow(query: Queries, { actor, buyerId }: Buying, name: string)
   return rows[0]
 }
 
-/** As for reading it: everybody knows of a public one with a published version, members of theirs. */
+/** As for reading: public packages with a published version are visible to everyone, others to members. */
 function isVisible({ visibility, versions, member }: Row, { scopes }: Actor): boolean {
   return (visibility === 'public' && versions !== null) || (member && scopes.has('packages:read'))
 }
@@ -132,13 +132,13 @@ function chooseVersion({ name, versions, tags }: Row, range: string): OrderSubje
 
 type Expected = z.output<typeof createOrderRequestSchema>['expected_price']
 
-/** Nobody pays another price than the one they saw. Throws `price_changed`. */
+/** Buyers never pay a different price than the one they saw. Throws `price_changed`. */
 export function requireExpectedPrice(
   { packageId, name, price }: Pick<OrderSubject, 'packageId' | 'name' | 'price'>,
   expected: Expected,
 ): void {
   if (expected === undefined) return
-  // Where no price was ever set, it goes by the package's id: see `unsetPrice`.
+  // If no price was ever set, the package's id is used instead: see `unsetPrice`.
   const sameId = expected.id === undefined || expected.id === (price.id ?? packageId)
   if (sameId && expected.amount_minor === price.amountMinor) return
   const now = price.kind === 'free' ? 'is free now' : `costs ${formatAmount(price.amountMinor, price.currency)} now`

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
 
-/** An order with the names of everything, and what was given back. */
+/** An order with all names and the refunded amount. */
 type OrderView = {
   id: string
   state: OrderState
@@ -80,7 +80,7 @@ export async function listOrderViews(
   return rows
 }
 
-/** For so many days a buyer may give back what they have not used. */
+/** Days in which a buyer can refund what they have not used. */
 const refundDays = 14
 
 export function orderOf(view: OrderView, at = new Date()): Order {
@@ -97,14 +97,14 @@ export function orderOf(view: OrderView, at = new Date()): Order {
   }
 }
 
-/** The versions that a licence gives the right to. */
+/** The versions that a license covers. */
 export function covers(major: number): string {
   return `${major}.x`
 }
 
 type Refundable = Pick<OrderView, 'state' | 'total_minor' | 'run_id' | 'used_at' | 'paid_at'>
 
-/** Whether the buyer may have all of it back without asking the seller, and why not. */
+/** Whether the buyer can refund all of it without the seller, and if not, why. */
 export function refundableByBuyer(
   { state, total_minor: total, run_id: run, used_at: usedAt, paid_at: paidAt }: Refundable,
   at = new Date(),

@@ -10,13 +10,14 @@ import { makeSale, saleOf } from './sale.ts'
 
 export type Payment = { id: string; accountId: string; amountMinor: bigint; currency: string }
 
-/** `kept`: the money is on the buyer's balance, and why the order did not take it, for the buyer to read. */
+/** `kept`: the money stays on the buyer's balance; `reason` explains to the buyer why the order did not take it. */
 export type PaidOrder = { outcome: 'paid' } | { outcome: 'kept'; reason: string }
 
 /**
- * The provider has the money for an order: it comes onto the buyer's balance and from there, where the order can still be
- * delivered, to seller, platform and author, with the entitlement, all in the caller's transaction. Called again for the same
- * payment it changes nothing. Nothing that came in is ever sent back silently: what cannot be delivered stays the buyer's.
+ * Books the money that the provider has received for an order: onto the buyer's balance and, if the order can still be
+ * delivered, on to seller, platform and author, with the entitlement, all in the caller's transaction. A repeated call
+ * for the same payment changes nothing. Money is never sent back silently: if the order cannot be delivered, the buyer
+ * keeps it.
  */
 export async function payOrder(
   query: Transaction<Schema>,
@@ -42,7 +43,7 @@ export async function payOrder(
   return { outcome: 'paid' }
 }
 
-/** False where it was credited before. */
+/** False if it was credited before. */
 async function creditBalance(
   query: Transaction<Schema>,
   { id, accountId, amountMinor, currency }: Payment,
@@ -61,7 +62,7 @@ async function creditBalance(
   return result.outcome === 'created'
 }
 
-/** Why the order cannot be delivered any more, for the buyer to read. */
+/** Why the order can no longer be delivered, for the buyer to read. */
 async function undeliverable(
   query: Transaction<Schema>,
   order: OrderRow,

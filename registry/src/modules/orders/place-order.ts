@@ -16,9 +16,9 @@ import { findOrderView, orderOf } from './orders.store.ts'
 import { lockSaleAccounts, makeSale, saleOf } from './sale.ts'
 import { requireWithinCaps } from './spend-caps.ts'
 
-/** What orders use of payments, a module above them. */
+/** What orders need from payments, a module above them. */
 export type OrderPayments = {
-  /** Records that an order is to be paid at the provider, in the transaction that places it. */
+  /** Records that an order will be paid at the provider, in the transaction that places it. */
   create(query: Transaction<Schema>, order: PayableOrder): Promise<void>
   /**
    * Asks the provider where the order can be paid; it may be paid by the time this resolves. Call it after the transaction that
@@ -35,7 +35,7 @@ export type OrderRequest = z.output<typeof createOrderRequestSchema>
 export type Placing = { actor: Actor | null; request: OrderRequest; idempotencyKey: string; ip: string | null }
 export type Placed = { status: 200 | 201; order: Order }
 
-/** An order that is paid at the provider expires after so long. */
+/** Minutes until an order to be paid at the provider expires. */
 const paymentMinutes = 60
 
 /**

@@ -20,7 +20,7 @@ import { covers, findOrderView, listOrderViews, orderOf } from './orders.store.t
 
 type Base = Pick<Services, 'database' | 'config'>
 
-/** Throws `order_not_found`, the same for others' orders. */
+/** Throws `order_not_found`, also for others' orders. */
 export async function showOrder({ database }: Base, actor: Actor | null, id: string): Promise<Order> {
   await requireStanding(database.query, actor, id)
   const view = await findOrderView(database.query, id)
@@ -29,8 +29,8 @@ export async function showOrder({ database }: Base, actor: Actor | null, id: str
 }
 
 /**
- * One page of what somebody's accounts bought, or sold: all in which their role allows it, or the one that is named. Throws
- * `account_not_found`, `forbidden`.
+ * One page of what the user's accounts bought or sold: all accounts in which their role allows it, or the named one.
+ * Throws `account_not_found`, `forbidden`.
  */
 export async function listOrders(
   { database: { query }, config }: Base,
@@ -55,7 +55,7 @@ export async function listOrders(
   return { orders: rows.map((view) => orderOf(view)), next_cursor }
 }
 
-/** What somebody, or an organisation that they belong to, may use because it was bought. */
+/** What the user, or an organization they belong to, may use because it was bought. */
 export async function listEntitlements(
   { database: { query }, config }: Base,
   actor: Actor | null,
@@ -103,20 +103,20 @@ function heldBy(query: Queries, holders: string[], { after, limit }: { after: Pa
     .execute()
 }
 
-/** A cursor is good for one list of one account with one filter. */
+/** A cursor is valid for one list of one account with one filter. */
 function askedOf(list: string, { accountId }: Actor, filter: Record<string, unknown>): string {
   return JSON.stringify([list, accountId, Object.entries(filter).sort()])
 }
 
 type Parties = { buyer_id: string; seller_id: string }
 
-/** What somebody is to an order. */
+/** The caller's roles in an order. */
 export type Standing = { actor: Actor; buys: boolean; sells: boolean; operates: boolean }
 
 /**
- * What whoever asks may do with an order: members of the buyer buy, admins of the seller sell, operators of the installation
- * may look at any. Throws `order_not_found` for all others, as for an order that is not there. Give it the transaction of the
- * write that it permits.
+ * What the caller may do with an order: members of the buyer buy, admins of the seller sell, operators of the
+ * installation may view any. Throws `order_not_found` for all others, as for a missing order. Pass the transaction of
+ * the write that it permits.
  */
 export async function requireStanding(query: Queries, asking: Actor | null, id: string): Promise<Standing> {
   const actor = requireActor(asking, readingScope(asking))
@@ -143,7 +143,7 @@ async function sidesOf(query: Queries, actor: Actor, order: Parties): Promise<{ 
   }
 }
 
-/** For what only those may do who buy. Throws `order_not_found`, `forbidden` where the token may not. */
+/** For actions reserved for the buyer. Throws `order_not_found`, or `forbidden` if the token may not do it. */
 export async function requireBuyersOrder(query: Queries, asking: Actor | null, id: string): Promise<Actor> {
   const { actor, buys } = await requireStanding(query, asking, id)
   if (!buys) throw orderNotFound(id)

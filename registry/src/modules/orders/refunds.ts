@@ -21,10 +21,10 @@ type Refunding = {
 }
 
 /**
- * Gives an order's price back, or a part of it, onto the buyer's balance. Sellers and operators may at any time; the buyer all
- * of it within 14 days, while it is not used. Once a key.
+ * Refunds an order's price, or part of it, to the buyer's balance. Sellers and operators can do so at any time; the
+ * buyer only in full, within 14 days, and while it is unused. Once per idempotency key.
  *
- * Throws `order_not_found` (the same for others' orders), `order_state_conflict`, `refund_exceeds`, `refund_refused`,
+ * Throws `order_not_found` (also for others' orders), `order_state_conflict`, `refund_exceeds`, `refund_refused`,
  * `idempotency_key_reused`, `forbidden`.
  */
 export async function refundOrder({ database }: Pick<Services, 'database'>, refunding: Refunding): Promise<Order> {
@@ -63,21 +63,21 @@ async function give(query: Transaction<Schema>, standing: Standing, { id, reques
   return orderOf(view)
 }
 
-/** As whom somebody gives it. Throws `forbidden`, `refund_refused`. */
+/** The role in which the caller issues the refund. Throws `forbidden`, `refund_refused`. */
 async function requireRefundable(
   query: Transaction<Schema>,
   { actor, buys, sells, operates }: Standing,
   order: OrderRow,
   { amount, left }: { amount: number; left: number },
 ): Promise<'seller' | 'operator' | 'buyer'> {
-  // An operator who bought it is a buyer like any other.
+  // An operator who bought it counts as any other buyer.
   if (sells || (operates && !buys)) {
     requireActor(actor, 'market:sell')
     return sells ? 'seller' : 'operator'
   }
   requireActor(actor, 'market:buy')
   if (order.state !== 'paid') throw orderStateConflict(order, 'refunded')
-  // Held: a download at the same moment comes before this, and then it is used, or after it, and is refused.
+  // Locked: a concurrent download either comes first and marks it used, or comes later and is refused.
   const entitlement = await query
     .selectFrom('entitlements')
     .select('used_at')
@@ -112,18 +112,18 @@ function exceeds(
 }
 
 type Refunds = {
-  /** The version that was bought, or all of a package's. */
+  /** The version that was bought, or all versions of a package. */
   of: { versionId: string } | { packageId: string }
-  /** For the buyers to read. */
+  /** Shown to the buyers. */
   reason: string
-  /** Orders that were paid before are left alone. */
+  /** Orders paid before this are not refunded. */
   since?: Date
 }
 
 /**
- * Gives everybody their money back who bought that version or package and has not had all of it back, without being asked:
- * its claims turned out false, or it was taken down. One transaction an order: cut off, it is called again and goes on.
- * Resolves to how many were refunded.
+ * Refunds everyone who bought that version or package and has not been refunded in full, without a request from them:
+ * its claims proved false, or it was taken down. One transaction per order: after an interruption, call it again to
+ * continue. Resolves to the number of orders refunded.
  */
 export async function refundOrdersOf(
   services: Pick<Services, 'database' | 'mail' | 'log' | 'config'>,
@@ -155,7 +155,7 @@ export async function refundOrdersOf(
   return refunded
 }
 
-/** Mails whoever placed an order that its price is back on the balance, and why. */
+/** Emails the user who placed an order that its price is back on the balance, and why. */
 async function tellBuyer(
   { database, mail, config }: Pick<Services, 'database' | 'mail' | 'config'>,
   orderId: string,

@@ -12,14 +12,13 @@ type Reversal = {
   kind: 'refund' | 'chargeback'
   amountMinor: bigint
   reason: string
-  /** Null where the marketplace does it by itself. */
+  /** Null if the marketplace does it automatically. */
   givenBy: string | null
 }
 
 /**
- * Gives a part of a locked, paid order back to its buyer's balance: from the seller, the platform and the author each what
- * they had of it. What seller or author have paid out meanwhile they owe. With the last of it the order ends and its
- * entitlement is revoked.
+ * Returns part of a locked, paid order to its buyer's balance: seller, platform and author each return their share. If
+ * seller or author have paid it out meanwhile, they owe it. The last part ends the order and revokes its entitlement.
  */
 export async function reverseSale(
   query: Transaction<Schema>,
@@ -98,8 +97,8 @@ async function reversingTransfers(
 }
 
 /**
- * What paid for an order was taken back by the buyer's bank: what is left of the order comes back to the buyer's balance from
- * those who had it, where the payment's reversal finds it, and the entitlement is revoked. Nothing happens to an order that
+ * The buyer's bank took back the payment for an order: the rest of the order returns to the buyer's balance from those
+ * who received it, where the payment's reversal finds it, and the entitlement is revoked. Does nothing to an order that
  * has ended, so it may be called again.
  */
 export async function reverseForChargeback(

@@ -16,10 +16,10 @@ import { requireWithinCaps } from './spend-caps.ts'
 
 type RunPurchase = {
   actor: Actor
-  /** The account that the run is for. */
+  /** The account the run is for. */
   buyer: Party
   runId: string
-  /** The scenario's, and the exact version. */
+  /** The scenario's name, and the exact version. */
   name: string
   version: string
   expectedPrice?: z.output<typeof createOrderRequestSchema>['expected_price']
@@ -27,10 +27,10 @@ type RunPurchase = {
 }
 
 /**
- * Holds the price of one run on the balance of the account that it is for, in the transaction that writes the run's row: an
- * order that awaits the run's first training. Null where there is nothing to pay: not sold by the run, or one's own.
+ * Holds the price of one run on the balance of its account, in the transaction that writes the run's row: an order that
+ * awaits the run's first training. Null if there is nothing to pay: not sold per run, or the account's own.
  *
- * Throws `forbidden` where the token may not buy, `price_changed`, `insufficient_funds`, `spend_cap_exceeded`, and what
+ * Throws `forbidden` if the token may not buy, `price_changed`, `insufficient_funds`, `spend_cap_exceeded`, and what
  * `findOrderSubject` throws.
  */
 export async function holdForRun(
@@ -54,7 +54,7 @@ export async function holdForRun(
   return order.id
 }
 
-/** For a run that goes on: its price is held again where it was let go when the run ended before it trained. */
+/** For a resumed run: holds its price again if it was released because the run ended before it trained. */
 export async function holdAgain(...given: Parameters<typeof holdForRun>): Promise<void> {
   const [query, , { runId }] = given
   const orders = await query.selectFrom('orders').select('state').where('run_id', '=', runId).execute()
@@ -62,8 +62,8 @@ export async function holdAgain(...given: Parameters<typeof holdForRun>): Promis
 }
 
 /**
- * The run has trained: what was held is paid (`post`). Or it ended before it did: what was held is free again (`void`). Does
- * nothing for a run that nothing is held for any more, so it may be called whenever either is known.
+ * Settles the order of a run: `post` pays what was held, once the run has trained; `void` releases it, if the run ended
+ * before. Does nothing if nothing is held for the run any more, so it may be called whenever either is known.
  */
 export async function settleRunOrder(
   query: Transaction<Schema>,
@@ -85,22 +85,23 @@ export async function settleRunOrder(
 
 type WantedRun = {
   actor: Actor
-  /** Written already: an order of the run names it. */
+  /** Already written: an order of the run refers to it. */
   runId: string
-  /** The account that it runs for. */
+  /** The account it runs for. */
   owner: { id: string; username: string }
-  /** `member`: whoever asks belongs to the account that owns it. */
+  /** `member`: the caller belongs to the account that owns it. */
   scenario: { packageId: string; name: string; version: string; member: boolean }
-  /** The price that they were shown. */
+  /** The price that was shown to the user. */
   expectedPrice: ExpectedPrice | undefined
-  /** What it costs by the run is paid already, or held elsewhere: it goes on. */
+  /** The price per run is already paid, or held elsewhere: the run is resumed. */
   paid?: boolean
   ip: string | null
 }
 
 /**
- * The one question before a run: may they train on that scenario? Whoever may have its files may. Where it is paid for by
- * the run, its price is held on the balance, as part of the transaction; they have to have said that they know it.
+ * The access check before a run: may the user train on that scenario? Everyone who may have its files may. If it is
+ * paid for per run, its price is held on the balance, as part of the transaction; the user must have confirmed that
+ * price.
  *
  * Throws `payment_required`, `package_taken_down`, and what `holdForRun` throws.
  */
@@ -116,7 +117,7 @@ export async function requireRunnable(
   const { licence, price } = standing
   const access = tarballAccess(member, standing)
   if (access === 'granted') {
-    // Trained on is used: nobody has the agent and their money back unasked.
+    // Training counts as use, so that a buyer cannot keep the agent and also refund the order on their own.
     if (licence !== null && !licence.used && !(await useLicence(query, licence.orderId)))
       return requireRunnable(query, config, { actor, runId, owner, scenario, expectedPrice, paid, ip })
     return

@@ -17,7 +17,7 @@ import {
 } from '../ledger/index.ts'
 import type { OrderRow } from './order-state.ts'
 
-/** Who pays whom how much for one order. */
+/** Who pays whom, and how much, for one order. */
 export type Sale = {
   orderId: string
   buyerId: string
@@ -30,7 +30,7 @@ export type Sale = {
 type Parties = Pick<OrderRow, 'id' | 'buyer_id' | 'seller_id' | 'royalty_to' | 'currency'>
 type Amounts = Pick<OrderRow, 'total_minor' | 'fee_minor' | 'royalty_minor'>
 
-/** The sale of an order: its parts were fixed when it was placed. */
+/** The sale of an order, whose parts were fixed when it was placed. */
 export function saleOf(order: Parties & Amounts): Sale {
   return {
     ...{ orderId: order.id, buyerId: order.buyer_id, sellerId: order.seller_id, royaltyTo: order.royalty_to },
@@ -51,7 +51,7 @@ export async function makeSale(query: Transaction<Schema>, sale: Sale, kind: 'po
   assert(refusal === undefined, `a transfer of order ${sale.orderId} was refused: ${refusal?.reason}`)
 }
 
-/** Posts what `makeSale` has held, or voids it. */
+/** Posts or voids what `makeSale` has held. */
 export async function resolveSale(query: Transaction<Schema>, sale: Sale, kind: 'post' | 'void'): Promise<void> {
   const held = saleParts(sale)
   await mustTransfer(
@@ -96,7 +96,7 @@ function saleParts({ parts }: Sale): SalePart[] {
   return all.filter(({ amountMinor }) => amountMinor > 0n)
 }
 
-/** One transfer for each part, all of them or none. */
+/** One transfer per part, all of them or none. */
 function saleTransfers(sale: Sale, accounts: SaleAccounts, kind: 'posted' | 'pending'): Movement[] {
   const parts = saleParts(sale)
   return parts.map(({ code, to, amountMinor }, index) => {
@@ -144,9 +144,9 @@ async function insufficientFunds(
 export type Royalty = { to: string; basisPoints: number }
 
 /**
- * The royalty of an agent's version: what its scenario asks for at this moment, up to the installation's cap. Null if the
- * scenario is not in this registry, belongs to the seller, or asks for nothing. The scenario is identified by the hash of its
- * bundle, so that no agent pays a royalty to a mere name.
+ * The royalty of an agent's version: what its scenario charges at this moment, up to the installation's cap. Null if
+ * the scenario is not in this registry, belongs to the seller, or charges nothing. The scenario is identified by the
+ * hash of its bundle, so that no agent pays a royalty to a mere name.
  */
 export async function royaltyOf(
   query: Queries,

@@ -14,8 +14,8 @@ type Base = Pick<Services, 'database' | 'config'>
 type Asking = { actor: Actor | null; ip: string | null }
 
 /**
- * Sets what an account, or one of one's own tokens, may spend within a period; another cap for the same period gives way.
- * Throws `account_not_found`, `forbidden`, `token_not_found`.
+ * Sets what an account, or one of the user's own tokens, may spend within a period. Replaces an existing cap for the
+ * same period. Throws `account_not_found`, `forbidden`, `token_not_found`.
  */
 export async function setSpendCap(
   { database, config }: Base,
@@ -44,7 +44,7 @@ export async function setSpendCap(
   })
 }
 
-/** Caps of an account and of its tokens, with what is spent of each. Throws `account_not_found`, `forbidden`. */
+/** Caps of an account and of its tokens, with the amount spent. Throws `account_not_found`, `forbidden`. */
 export async function spendCapsOf(
   { database: { query }, config }: Base,
   { actor, account }: { actor: Actor | null; account: string | undefined },
@@ -54,7 +54,7 @@ export async function spendCapsOf(
   return { caps: await Promise.all(caps.map((cap) => describe(query, cap, config.training.currency))) }
 }
 
-/** Throws `spend_cap_not_found`, the same for others' caps; `forbidden`. */
+/** Throws `spend_cap_not_found`, also for others' caps; `forbidden`. */
 export async function removeSpendCap(
   { database }: Pick<Services, 'database'>,
   { actor, ip, id }: Asking & { id: string },
@@ -117,9 +117,9 @@ function notFound(id: string): AgentGymError {
 type Spending = { accountId: string; tokenId: string | null; amountMinor: number; currency: string }
 
 /**
- * Whether an account, and the token that asks for it, may spend so much more. Hold the account's balance before, and until
- * what is spent is written down: the caps are held as well, so two orders at once never both find room under one.
- * Throws `spend_cap_exceeded`.
+ * Checks that an account, and the requesting token, may spend this much more. Lock the account's balance first and keep
+ * it locked until the spending is recorded. The caps are locked as well, so two concurrent orders cannot both use what
+ * is left of one. Throws `spend_cap_exceeded`.
  */
 export async function requireWithinCaps(
   query: Transaction<Schema>,
@@ -165,8 +165,9 @@ function exceeded(
 type Cap = Selectable<SpendCapTable>
 
 /**
- * What counts towards a cap, in its period: orders that were not cancelled and have not expired, whatever was refunded of them
- * since, and metered calls: of an account those that are posted, of a token those that it made. Days and months are those of UTC.
+ * What counts toward a cap in its period: orders that were not canceled and have not expired, whatever was refunded
+ * since, and metered calls: for an account those that are posted, for a token those that it made. Days and months are
+ * in UTC.
  */
 export async function spentMinor(
   query: Queries,
@@ -193,7 +194,7 @@ export async function spentMinor(
 
 type CapView = Cap & { account: string; token_name: string | null }
 
-/** Of an account and of its tokens; one alone by its id. */
+/** Caps of an account and of its tokens, or a single one by its id. */
 async function listCaps(query: Queries, { accountId, id }: { accountId: string; id?: string }): Promise<CapView[]> {
   return query
     .selectFrom('spend_caps')

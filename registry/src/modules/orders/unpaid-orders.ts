@@ -9,7 +9,7 @@ import { findOrderView, orderOf } from './orders.store.ts'
 import { requireBuyersOrder } from './read-orders.ts'
 
 /**
- * The buyer does not want an order that awaits payment; asked again, nothing changes. What is paid for it later stays on their
+ * Cancels an order that awaits payment; a repeated call changes nothing. A later payment for it stays on the buyer's
  * balance. Throws `order_not_found`, `order_state_conflict`.
  */
 export async function cancelOrder(
@@ -32,7 +32,7 @@ export async function cancelOrder(
   })
 }
 
-/** Ends orders that nobody has paid in time. Upkeep of payments tells the provider, as for those that were cancelled. */
+/** Ends orders not paid in time. A scheduled task of payments notifies the provider, as for canceled orders. */
 export async function expireOrders({ database }: Pick<Services, 'database'>): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select id from orders where state = 'awaiting_payment' and expires_at <= now() order by expires_at limit 1000`.execute(

@@ -16,7 +16,9 @@ import { findSeller } from './earnings.ts'
 
 type Row = Omit<EarningsEntry, 'at'> & { at: Date }
 
-/** One page of what came in and went out, newest first. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
+/**
+ * One page of incoming and outgoing amounts, newest first. Throws `unauthenticated`, `forbidden`, `account_not_found`.
+ */
 export async function listEarnings(
   { database, config }: Pick<Services, 'database' | 'config'>,
   actor: Actor | null,
@@ -38,7 +40,7 @@ const endOf = ({ at, id }: Pick<Row, 'at' | 'id'>): PageEnd => ({ key: at.getTim
 
 const PAGE = 1_000
 
-/** All of them, page by page. */
+/** All entries, page by page. */
 export async function* allEarnings(query: Queries, id: string): AsyncGenerator<EarningsEntry> {
   let after: PageEnd | null = null
   for (;;) {
@@ -50,15 +52,15 @@ export async function* allEarnings(query: Queries, id: string): AsyncGenerator<E
   }
 }
 
-/** An id for the other side of something that has one already: a uuid (version 8) of its digest. */
+/** An id for the other side of something that already has one: a uuid (version 8) of its digest. */
 const other = (side: string, id: string) =>
   sql`overlay(overlay(md5(${side} || ${sql.ref(id)}::text) placing '8' from 13) placing '8' from 17)::uuid`
-/** Sale and royalty of the same thing may not be of the same account, so its id will do for both. */
+/** Sale and royalty of one item never belong to the same account, so its id serves for both. */
 const columns = sql`id, at, kind, package_id, "order", gross_minor, fee_minor, royalty_minor, net_minor, currency`
 
 /**
- * From what happened: sales, royalties, what was given back, batches of calls, payouts, and what debts did beside. The sum
- * of all net amounts is what the account has and can still be paid, less what it owes.
+ * Entries from what happened: sales, royalties, refunds, batches of calls, payouts, and changes in debts. All net
+ * amounts sum to what the account has and can still be paid, less what it owes.
  */
 async function entriesOf(
   query: Queries,
@@ -112,7 +114,10 @@ const payouts = (id: string) => sql`
     case state when 'failed' then amount_minor else returned_minor end, currency
   from payouts where account_id = ${id} and (state = 'failed' or returned_minor > 0)`
 
-/** Of a balance: what it repaid, and what a payment taken back left owing. From earnings to debt nothing changes in all. */
+/**
+ * Debts against the balance: what it repaid, and what a reversed payment left owed. From earnings to debt, the total
+ * does not change.
+ */
 const debts = (id: string) => sql`
   select transfer.id, transfer.created_at, 'debt_repaid', null::uuid, null::uuid, 0, 0, 0, transfer.amount, transfer.currency
   from ledger_transfers transfer
@@ -128,8 +133,8 @@ const debts = (id: string) => sql`
 type Day = EarningsDays['days'][number]
 
 /**
- * What an account earned on each of the last days, by the entries. For admins of the account. Throws `unauthenticated`,
- * `forbidden`, `account_not_found`.
+ * An account's earnings on each of the last days, from the entries. For admins of the account. Throws
+ * `unauthenticated`, `forbidden`, `account_not_found`.
  */
 export async function earningsByDay(
   { database: { query }, config }: Pick<Services, 'database' | 'config'>,
@@ -159,8 +164,8 @@ export async function earningsByDay(
 const csvColumns = ['at', 'kind', 'package', 'order', 'gross', 'fee', 'royalty', 'net', 'currency'] as const
 
 /**
- * Earnings as CSV (RFC 4180: commas, CRLF, a header), one line an entry, amounts in the currency's units. No cell begins
- * with what a spreadsheet takes for a formula: a package's name, which begins with @, has an apostrophe before it.
+ * Earnings as CSV (RFC 4180: commas, CRLF, a header), one line per entry, amounts in the currency's units. No cell
+ * begins with what a spreadsheet reads as a formula: a package name, which begins with @, gets a leading apostrophe.
  */
 export async function* earningsCsv(entries: AsyncIterable<EarningsEntry>): AsyncGenerator<string> {
   yield line([...csvColumns])
@@ -191,7 +196,7 @@ function decimal(minor: number, digits: number): string {
   return `${minor < 0 ? '-' : ''}${units.slice(0, cut)}${digits === 0 ? '' : `.${units.slice(cut)}`}`
 }
 
-/** Quoted unless it is a plain word; what looks like a formula is made text. */
+/** Quoted unless it is a plain word; anything that looks like a formula becomes text. */
 function text(value: string): string {
   const safe = /^[=+\-@\t\r\n|%]/.test(value) ? `'${value}` : value
   return /^[\w.]*$/.test(safe) ? safe : `"${safe.replaceAll('"', '""')}"`

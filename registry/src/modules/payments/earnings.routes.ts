@@ -61,7 +61,7 @@ const csvRoute = defineRoute({
   responses: { 200: { description: 'One line an entry.', content: { 'text/csv': file } }, ...failures(...codes) },
 })
 
-/** What sellers and authors see of their money. */
+/** Earnings of sellers and authors. */
 export function earningsRoutes(services: Services): OpenAPIHono<Env> {
   const { query } = services.database
   const routes = createRoutes()

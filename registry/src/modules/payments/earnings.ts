@@ -7,8 +7,8 @@ import { findParty, type Party } from '../accounts/index.ts'
 import { type Account, availableMinor, readOwnersAccounts } from '../ledger/index.ts'
 
 /**
- * What an account has earned, in all. Fees and royalties are what is left of them after refunds, so that
- * `sales + royalties earned − fees − royalties paid − refunds − paid out` is what is there, less what is owed.
+ * An account's total earnings. Fees and royalties are net of refunds, so that `sales + royalties earned − fees −
+ * royalties paid − refunds − paid out` equals the account's earnings less what it owes.
  *
  * For admins of the account. Throws `unauthenticated`, `forbidden`, `account_not_found`.
  */
@@ -33,14 +33,14 @@ export async function showEarnings(
     currency,
     ...(await sumsOf(query, party.id, currency)),
     balance_minor: earnings === undefined ? 0 : Number(earnings.creditsPosted - earnings.debitsPosted),
-    // What is owed goes first.
+    // Debts are deducted first.
     cleared_minor: Number(cleared > owed ? cleared - owed : 0n),
     held_minor: Number(held < available ? held : available),
     debt_minor: Number(owed),
   }
 }
 
-/** Whoever may know what an account earns: its admins. */
+/** Finds the account whose earnings to show. Only its admins may see them. */
 export function findSeller(query: Queries, actor: Actor | null, account: string | undefined): Promise<Party> {
   return findParty(query, actor, account, { permission: 'manage', scope: 'market:sell' })
 }
@@ -50,7 +50,7 @@ type Sums = Pick<
   'sales_minor' | 'fees_minor' | 'royalties_earned_minor' | 'royalties_paid_minor' | 'refunds_minor' | 'paid_out_minor'
 >
 
-/** From the orders, refunds, batches of calls and payouts themselves: the ledger knows nothing of them but the amounts. */
+/** From the orders, refunds, batches of calls and payouts themselves: the ledger knows only their amounts. */
 async function sumsOf(query: Queries, id: string, currency: string): Promise<Sums> {
   const sum = (amount: ReturnType<typeof sql>, from: ReturnType<typeof sql>) =>
     sql`(select coalesce(sum(${amount}), 0)::bigint from ${from})`
@@ -76,8 +76,9 @@ async function sumsOf(query: Queries, id: string, currency: string): Promise<Sum
 }
 
 /**
- * What of an account's earnings may be paid out now: what it holds, less what came in within the hold and was not given back
- * since. Money that came back of a payout has been held before. Asked with the account locked, the answer holds.
+ * How much of an account's earnings can be paid out now: what it holds, less what came in during the hold period and
+ * was not refunded since. Money that came back from a payout has already been through the hold. Lock the account first,
+ * so that the result stays valid.
  */
 export async function clearedMinor(query: Queries, earnings: Account, holdDays: number): Promise<bigint> {
   const available = availableMinor(earnings)
@@ -86,7 +87,7 @@ export async function clearedMinor(query: Queries, earnings: Account, holdDays: 
   return available > held ? available - held : 0n
 }
 
-/** An order's part counts by what is left of it: a refund within the hold frees nothing that was earned before. */
+/** An order counts with what is left of it: a refund within the hold period does not release earlier earnings. */
 async function heldMinor(query: Queries, earningsId: string, holdDays: number): Promise<bigint> {
   const since = sql<Date>`now() - ${holdDays} * interval '1 day'`
   const { rows } = await sql<{ held: string }>`

@@ -1,118 +1,118 @@
 import type { Services } from '../../core/services.ts'
 
-/** What somebody is to pay. */
+/** A payment to be made. */
 export type PaymentRequest = {
-  /** Ours. The same id never begins two payments. */
+  /** Our id. The same id never starts two payments. */
   id: string
   amountMinor: number
   currency: string
-  /** As the payer reads it. */
+  /** Shown to the payer. */
   description: string
-  /** Where a receipt may go; null where nothing is known. */
+  /** Address for a receipt; null if unknown. */
   email: string | null
-  /** Where the payer comes back to, whatever they did. */
+  /** Where the payer returns to, whatever the outcome. */
   returnUrl: string
-  /** Until when it can be paid; null where that does not matter. */
+  /** Deadline for paying; null if there is none. */
   expiresAt: Date | null
-  /** The provider `test` only. */
+  /** For the provider `test` only. */
   testOutcome: string | null
 }
 
-/** What became of a payment. Repeats, comes late and in any order: see `settlePayment`. */
+/** What happened to a payment. May repeat, arrive late and in any order: see `settlePayment`. */
 export type PaymentNews =
-  /** The money is there. */
+  /** The money has arrived. */
   | { kind: 'succeeded'; amountMinor: number; currency: string }
-  /** In the provider's words, for the payer. */
+  /** The reason in the provider's words, for the payer. */
   | { kind: 'failed'; message: string }
   | { kind: 'expired' }
-  /** The provider took money back: the payer's bank wants it, or it was given back on the provider's own pages. */
+  /** The provider took money back: the payer's bank reclaimed it, or it was refunded on the provider's own pages. */
   | {
       kind: 'taken_back'
-      /** The provider's id of the dispute or of the refund: each takes once. */
+      /** The provider's id of the dispute or refund: each is applied once. */
       disputeId: string
       amountMinor: number
       why: string
     }
-  /** A dispute was won: what was taken is there again. */
+  /** A dispute was won: what was taken is back. */
   | { kind: 'given_again'; disputeId: string; amountMinor: number }
 
 export type StartedPayment = {
-  /** The provider's own id of it. */
+  /** The provider's own id for it. */
   reference: string
-  /** Where to pay; null where nothing is left to do. */
+  /** Where to pay; null if nothing is left to do. */
   checkoutUrl: string | null
-  /** What is known at once. */
+  /** The outcome, if it is known at once. */
   news: PaymentNews | null
 }
 
-/** What is to be paid to a seller. */
+/** A payout to a seller. */
 export type PayoutRequest = {
-  /** Ours. The same id is never paid twice, however often and however late it is asked for again. */
+  /** Our id. The same id is never paid twice, however often and however late it is requested again. */
   id: string
   amountMinor: number
   currency: string
   /** The seller's account at the provider. */
   providerAccount: string
   createdAt: Date
-  /** So many times the provider has said `not_yet`: it answers a request that it knows as it did before. */
+  /** How often the provider has answered `not_yet`: it repeats its answer to a request that it knows. */
   refusals: number
 }
 
 export type PayoutNews =
   | { kind: 'paid'; reference: string }
   | { kind: 'failed'; message: string }
-  /** It was not made, for certain, and may be asked for again. */
+  /** It was certainly not made, and may be requested again. */
   | { kind: 'not_yet' }
-  /** What was paid out came back. `returnedMinor`: in all, up to now. */
+  /** A payout came back. `returnedMinor`: the total so far. */
   | { kind: 'returned'; returnedMinor: number; message: string }
 
 export type Destination = {
   providerAccount: string
   /** Whether payouts can go there now. */
   ready: boolean
-  /** The same for destinations that pay to one bank account; null where the provider does not tell. */
+  /** The same for destinations that pay into one bank account; null if the provider does not report it. */
   payee: string | null
-  /** Where the seller completes the provider's form; null where there is nothing to do. */
+  /** Where the seller completes the provider's form; null if there is nothing to do. */
   onboardingUrl: string | null
 }
 
-/** Something that a provider tells by itself. Each has an id, and counts once. */
+/** An event sent by a provider. Each has an id and counts once. */
 export type ProviderEvent = {
   id: string
   type: string
-  /** Null where it is nothing of ours. */
+  /** Null if it does not concern us. */
   about:
     | { paymentId: string; news: PaymentNews }
     | { payoutId: string; news: PayoutNews }
     | { providerAccount: string }
     | null
-  /** What is kept of it: ids and amounts, nothing of the payer. */
+  /** What we keep of it: ids and amounts, nothing about the payer. */
   data: Record<string, unknown>
 }
 
 /**
- * Who takes money from buyers and brings it to sellers. Every call may be made again with the same id and then does nothing
- * new, for a process may end between the call and its answer. Throws `payment_provider_unavailable` where it cannot be
- * known whether it was done: whoever asks asks again later.
+ * Takes money from buyers and pays it to sellers. Every call may be repeated with the same id and then does nothing
+ * new, because a process may end between the call and its answer. Throws `payment_provider_unavailable` if it is
+ * unknown whether it was done: the caller retries later.
  */
 export type PaymentProvider = {
   readonly name: 'test' | 'stripe'
-  /** Throws `payment_declined` where it can never be paid. */
+  /** Throws `payment_declined` if it can never be paid. */
   startPayment(request: PaymentRequest): Promise<StartedPayment>
-  /** Asks what became of it; null while that is open. */
+  /** Asks for the outcome; null while it is open. */
   readPayment(request: PaymentRequest, reference: string): Promise<PaymentNews | null>
-  /** Nobody is to pay it any more. It may have been paid already: then the news tell. */
+  /** Ends a payment that should no longer be paid. If it was paid already, the news reports it. */
   cancelPayment(reference: string): Promise<void>
-  /** Makes the seller's account at the provider; the same `accountId` gets one. */
+  /** Creates the seller's account at the provider; the same `accountId` gets only one. */
   createDestination(seller: { accountId: string; email: string | null }): Promise<{ providerAccount: string }>
   readDestination(providerAccount: string, returnUrl: string): Promise<Destination>
-  /** Null where it is under way. */
+  /** Null while it is in progress. */
   sendPayout(request: PayoutRequest): Promise<PayoutNews | null>
-  /** Reads and verifies what came over the network. Throws `webhook_signature_invalid`. */
+  /** Reads and verifies an event received over the network. Throws `webhook_signature_invalid`. */
   readEvent(body: Uint8Array, signature: string | undefined): Promise<ProviderEvent>
 }
 
-/** The services with what payments hold in a process. */
+/** The services, plus what payments keep in a process. */
 export type PaymentServices = Services & {
   /** The provider that this installation uses: Stripe where it is configured, otherwise `test`. */
   paymentProvider(): Promise<PaymentProvider>

@@ -88,7 +88,7 @@ const paymentRoute = defineRoute({
   },
 })
 
-/** Money that comes in and goes out, and what there is to spend. */
+/** Incoming and outgoing payments, and balances. */
 export function paymentRoutes(services: PaymentServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(balanceRoute, async (c) =>
@@ -170,7 +170,7 @@ const requestPayoutRoute = defineRoute({
   },
 })
 
-/** Money that goes out to sellers and authors. */
+/** Payouts to sellers and authors. */
 function payoutRoutes(services: PaymentServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(destinationRoute, async (c) =>

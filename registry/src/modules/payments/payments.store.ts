@@ -6,10 +6,10 @@ import { afterPageEnd as beforePageEnd, type PageEnd } from '../../core/database
 import type { Schema } from '../../core/database/schema.ts'
 
 export type PaymentRow = Selectable<PaymentTable>
-/** With the name of whom it is for. */
+/** A payment with the name of its account. */
 export type PaymentView = PaymentRow & { account: string }
 
-/** The payment's row, locked until the transaction ends: what changes a payment holds it. */
+/** The payment's row, locked until the transaction ends. Lock it before changing the payment. */
 export async function lockPayment(query: Transaction<Schema>, id: string): Promise<PaymentRow | undefined> {
   return query.selectFrom('payments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
@@ -40,7 +40,7 @@ function views(query: Queries) {
     .select('accounts.username as account')
 }
 
-/** As the API tells it. */
+/** A payment as the API returns it. */
 export function paymentOf(row: PaymentView): Payment {
   return {
     id: row.id,

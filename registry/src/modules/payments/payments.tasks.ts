@@ -11,7 +11,7 @@ import { takeEvent } from './webhooks.routes.ts'
 
 const minuteMs = 60_000
 
-/** What payments and payouts need done while nobody asks for it. */
+/** Scheduled tasks of payments and payouts. */
 export function paymentTasks(services: PaymentServices): ScheduledTask[] {
   return [
     { name: 'market.send-payouts', everyMs: minuteMs, run: () => sendPayouts(services) },
@@ -20,7 +20,7 @@ export function paymentTasks(services: PaymentServices): ScheduledTask[] {
   ]
 }
 
-/** Payouts of which nobody knows what became: whoever was to find out has died, or the provider did not answer. */
+/** Payouts whose outcome is unknown: the process that handled them died, or the provider did not answer. */
 export async function sendPayouts(services: PaymentServices, { olderThanMs = 30_000 } = {}): Promise<void> {
   const { database } = services
   const waiting = await database.query
@@ -37,8 +37,8 @@ export async function sendPayouts(services: PaymentServices, { olderThanMs = 30_
 }
 
 /**
- * Payments that have been pending for a while: asks the provider what became of them, for a webhook may have been lost. One
- * that the provider was never asked for ends after a day; nobody has got an address to pay it at.
+ * Asks the provider for the outcome of payments that have been pending for a while, because a webhook may have been
+ * lost. A payment that was never requested from the provider ends after a day; it has no address to pay it at.
  */
 export async function askPayments(services: PaymentServices, { olderThanMs = 10 * minuteMs } = {}): Promise<void> {
   const { database } = services
@@ -62,7 +62,7 @@ async function askPayment(services: PaymentServices, id: string, reference: stri
   const payment = await findPayment(services.database.query, id)
   if (payment?.state !== 'pending') return
   const provider = await services.paymentProvider()
-  // Nobody is to pay for an order that has ended. Who has paid by now finds the money on the balance.
+  // An order that has ended should not be paid. If it was paid already, the money goes to the balance.
   if (await isOrderOver(services, payment)) await provider.cancelPayment(reference)
   const news = await provider.readPayment(await paymentRequest(services, payment), reference)
   if (news === null) return
@@ -89,7 +89,7 @@ async function expire(services: PaymentServices, id: string): Promise<void> {
   })
 }
 
-/** Payments of the provider `test` that were asked to be disputed. */
+/** Disputes payments of the provider `test` that requested a dispute. */
 export async function disputeTestPayments(services: PaymentServices): Promise<void> {
   const asked = await services.database.query
     .selectFrom('payments')
@@ -116,7 +116,7 @@ export async function disputeTestPayments(services: PaymentServices): Promise<vo
 
 const ago = (ms: number) => sql<Date>`now() - ${ms / 1_000} * interval '1 second'`
 
-/** One that the provider does not answer for holds up no other. */
+/** A payment that the provider does not answer for must not block the others. */
 async function tried(
   services: PaymentServices,
   what: string,

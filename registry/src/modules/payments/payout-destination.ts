@@ -26,9 +26,9 @@ export async function showPayoutDestination(
 }
 
 /**
- * Makes the seller's account at the provider, where there is none, and the address of its form, where it is not complete.
- * The destination is always that account: nobody can name another one, so whoever gets at a token cannot send earnings
- * elsewhere. Throws as `showPayoutDestination`, `rate_limited`, `payment_provider_unavailable`.
+ * Creates the seller's account at the provider if there is none, and the address of its form if it is incomplete. The
+ * destination is always that account and cannot be set to another, so a stolen token cannot redirect earnings. Throws
+ * like `showPayoutDestination`, and `rate_limited`, `payment_provider_unavailable`.
  */
 export async function openPayoutDestination(
   services: PaymentServices,
@@ -52,7 +52,7 @@ export async function openPayoutDestination(
   return shown(services, party, kept ?? row, destination.onboardingUrl)
 }
 
-/** Of the provider that is in use: an account at another one is no place to pay to. */
+/** The destination at the current provider: an account at another provider cannot be paid. */
 export async function findDestination(
   query: Queries,
   services: Pick<Services, 'config'>,
@@ -66,7 +66,7 @@ export async function findDestination(
     .executeTakeFirst()
 }
 
-/** The provider says that a seller's account has changed: asks it how it is now. Nothing where it is nobody's. */
+/** A seller's account has changed: reads its current state from the provider. Does nothing for an unknown account. */
 export async function refreshDestinationOf(services: PaymentServices, providerAccount: string): Promise<void> {
   const { database, config } = services
   const known = await database.query
@@ -82,7 +82,7 @@ export async function refreshDestinationOf(services: PaymentServices, providerAc
 
 type Kept = { actor: Actor | null; party: Party; providerAccount: string; ip: string }
 
-/** Of two who make one at once, one is kept; an account at a provider that was in use before goes. */
+/** If two are created at once, one is kept; an account at a previously used provider is replaced. */
 async function keepDestination(
   services: PaymentServices,
   { actor, party, providerAccount, ip }: Kept,

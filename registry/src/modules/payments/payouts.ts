@@ -22,8 +22,8 @@ type Request = z.output<typeof payoutRequestSchema>
 type Asking = { actor: Actor | null; request: Request; idempotencyKey: string; ip: string }
 
 /**
- * Pays out earnings that have cleared. What is asked for is held in the same transaction that writes it down; the provider is
- * asked after it, and again by upkeep for as long as nobody knows what became of it.
+ * Pays out earnings that have cleared. The amount is held in the transaction that records the payout. The provider is
+ * called afterwards, and again by a scheduled task until the outcome is known.
  *
  * Throws `unauthenticated`, `forbidden`, `account_not_found`, `payout_not_ready`, `payout_below_cleared`,
  * `idempotency_key_reused`, `rate_limited`.
@@ -120,8 +120,8 @@ function belowCleared({ cleared, currency, days }: Cleared): AgentGymError {
 }
 
 /**
- * Asks the provider to make a payout that has been written down, and keeps what became of it. May be called again at any
- * time and by several at once: the provider makes it once, and it is settled once. Throws `payment_provider_unavailable`.
+ * Asks the provider to make a recorded payout, and stores the outcome. May be called again at any time and
+ * concurrently: the provider pays once, and the payout is settled once. Throws `payment_provider_unavailable`.
  */
 export async function sendPayout(services: PaymentServices, id: string): Promise<void> {
   const { database } = services
@@ -145,12 +145,12 @@ export async function sendPayout(services: PaymentServices, id: string): Promise
 
 type PayoutRow = Selectable<PayoutTable>
 
-/** The payout's row, locked until the transaction ends: what changes a payout holds it. */
+/** The payout's row, locked until the transaction ends. Lock it before changing the payout. */
 export async function lockPayout(query: Transaction<Schema>, id: string): Promise<PayoutRow | undefined> {
   return query.selectFrom('payouts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
-/** Holds earnings for a payout that has just been written down: nothing else can take them until it has ended. */
+/** Holds earnings for a payout that was just recorded: nothing else can take them until it has ended. */
 async function holdPayout(query: Transaction<Schema>, payout: PayoutRow): Promise<void> {
   const { earnings, payouts } = await accountsOf(query, payout)
   await mustTransfer(query, [
@@ -159,8 +159,8 @@ async function holdPayout(query: Transaction<Schema>, payout: PayoutRow): Promis
 }
 
 /**
- * What news of a payout, which is locked, come to. Paid: earnings → payouts → provider. Failed: the earnings are free again.
- * Returned: all the way back, as much as came. News repeat and may come in any order.
+ * Applies news to a locked payout. Paid: earnings → payouts → provider. Failed: the earnings are released. Returned:
+ * all the way back, as much as came back. News may repeat and arrive in any order.
  */
 export async function settlePayout(
   { log }: Pick<Services, 'log'>,
@@ -174,7 +174,7 @@ export async function settlePayout(
     return
   }
   if (payout.state === 'failed' && payout.returned_minor < payout.amount_minor) {
-    // A provider does not pay what it has refused. If it says so, somebody must look.
+    // A provider does not pay what it has refused. If it reports that it did, an operator must investigate.
     log.error('a payout that had failed is said to be paid', { payout_id: payout.id, news: news.kind })
     return
   }
@@ -182,7 +182,7 @@ export async function settlePayout(
   if (news.kind === 'returned' && news.returnedMinor > payout.returned_minor) await giveBack(query, payout, news)
 }
 
-/** Two who heard the same count it twice: a key that was never used costs nothing. */
+/** Two processes with the same answer count it twice, which is harmless: an unused idempotency key costs nothing. */
 async function countRefusal(query: Transaction<Schema>, { id, refusals }: PayoutRow): Promise<void> {
   await query
     .updateTable('payouts')
@@ -303,7 +303,7 @@ function views(query: Queries) {
     .select('accounts.username as account')
 }
 
-/** As the API tells it. */
+/** A payout as the API returns it. */
 export function payoutOf(row: PayoutView): Payout {
   return {
     id: row.id,

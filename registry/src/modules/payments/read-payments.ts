@@ -19,7 +19,7 @@ import { paymentNotFound } from './start-payment.ts'
 type Reading = Pick<Services, 'database' | 'config'>
 type Asked = z.output<typeof paymentListRequestSchema>
 
-/** A payment, for members of the account that it is for. Throws `payment_not_found`, the same whatever the reason. */
+/** A payment, for members of its account. Throws `payment_not_found`, the same whatever the reason. */
 export async function showPayment({ database }: Reading, actor: Actor | null, id: string): Promise<Payment> {
   const known = requireActor(actor, readingScope(actor))
   const payment = await findPayment(database.query, id)
@@ -29,7 +29,7 @@ export async function showPayment({ database }: Reading, actor: Actor | null, id
   return paymentOf(payment)
 }
 
-/** One page of the payments for an account, newest first. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
+/** One page of an account's payments, newest first. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
 export async function listPaymentsOf(
   { database: { query }, config }: Reading,
   actor: Actor | null,
@@ -43,7 +43,7 @@ export async function listPaymentsOf(
   return { payments: page.rows.map(paymentOf), next_cursor: page.next_cursor }
 }
 
-/** One page of an account's payouts, newest first, for those who may ask for one. Throws likewise. */
+/** One page of an account's payouts, newest first, for those who may request one. Throws the same errors. */
 export async function listPayoutsOf(
   { database: { query }, config }: Reading,
   actor: Actor | null,

@@ -9,15 +9,15 @@ import { mustTransfer, type Payment, payOrder, repayDebt, reverseForChargeback, 
 import type { PaymentNews } from './payment-provider.ts'
 import type { PaymentRow } from './payments.store.ts'
 
-/** What whoever paid is told by mail, once the transaction is through. */
+/** The email to the payer, sent once the transaction has committed. */
 export type PayerNote = { accountId: string; subject: string; text: string }
 
 type Settling = Pick<Services, 'log'>
 
 /**
- * What news of a payment, which is locked, come to. News repeat, come late and in any order, so each is taken by what it
- * says and never by when: money that came in is credited once, whatever the payment was held for; a failure or an expiry of
- * what was paid says nothing; what is taken back of a payment that nobody knew to be paid was paid.
+ * Applies news to a locked payment. News may repeat and arrive late and in any order, so each is handled by its content
+ * and never by its timing: money that came in is credited once, whatever state the payment was in; a failure or expiry
+ * of a paid payment is ignored; a reversal of a payment not known to be paid means that it was paid.
  */
 export async function settlePayment(
   services: Settling,
@@ -51,8 +51,8 @@ export async function settlePayment(
 }
 
 /**
- * Money has come in: onto the balance and, where it is for an order that can still be delivered, on to where the order's
- * parts go, all in this transaction.
+ * Books money that came in: onto the balance and, if it is for an order that can still be delivered, on to the
+ * recipients of the order's parts, all in this transaction.
  */
 async function take(query: Transaction<Schema>, payment: PaymentRow): Promise<PayerNote | null> {
   const { id, account_id: accountId, currency, order_id: orderId } = payment
@@ -102,7 +102,7 @@ function noteOf({ account_id: accountId, amount_minor, currency, order_id }: Pay
   }
 }
 
-/** Mails it to whoever can read it: the user, or the owners of the organisation. Does not wait for the mail to go. */
+/** Emails the user, or the owners of the organization. Does not wait for the mail to be sent. */
 export function tellPayer({ database, mail, log }: Services, { accountId, subject, text }: PayerNote): void {
   inBackground(log, 'telling a payer', async () => {
     const { rows } = await sql<{ email: string; username: string }>`
@@ -118,13 +118,13 @@ export function tellPayer({ database, mail, log }: Services, { accountId, subjec
 type Disputed = Extract<PaymentNews, { kind: 'taken_back' | 'given_again' }>
 
 /**
- * Brings the ledger to what the provider has taken back of a payment, which is locked, and given again. Both are told as
- * what they are in all, so that news may repeat, and a dispute that was won may be told before it was begun.
+ * Updates the ledger to what the provider has taken back of a locked payment, and given again. Both are totals, so news
+ * may repeat, and a won dispute may be reported before it was opened.
  */
 async function settleDispute(query: Transaction<Schema>, payment: PaymentRow, news: Disputed): Promise<void> {
   const dispute = await noted(query, payment, news)
   const others = await appliedBeside(query, payment.id, dispute.dispute_id)
-  // Disputes of one payment together never take more than was paid.
+  // Together, the disputes of one payment never take more than was paid.
   const wanted = Math.min(Math.max(dispute.taken_minor - dispute.given_minor, 0), payment.amount_minor - others)
   const change = wanted - dispute.applied_minor
   if (change === 0) return
@@ -178,9 +178,9 @@ async function appliedBeside(query: Transaction<Schema>, paymentId: string, disp
 type Change = { reference: string; amountMinor: bigint }
 
 /**
- * The money has left: whoever paid has it again. What was bought with it is taken back, the order that it paid for or else
- * the newest that the balance has paid for since, until the balance holds what is to go; what is lacking even then the
- * account owes.
+ * The money has left, and the payer has it again. Reverses what was bought with it: the order it paid for, or else the
+ * newest orders that the balance has paid for since, until the balance covers the amount. The account owes what is
+ * still missing.
  */
 async function withdraw(
   query: Transaction<Schema>,
@@ -200,7 +200,7 @@ async function withdraw(
   await takeBack(query, { accountId, amountMinor, currency, reference })
 }
 
-/** Whether it was this payment that paid the order, and not another one that came before it. */
+/** Whether this payment paid the order, and not an earlier one. */
 async function hasPaid(query: Transaction<Schema>, paymentId: string, orderId: string): Promise<boolean> {
   const first = await query
     .selectFrom('payments')
@@ -213,7 +213,7 @@ async function hasPaid(query: Transaction<Schema>, paymentId: string, orderId: s
   return first?.id === paymentId
 }
 
-/** Orders that the balance has paid for since the payment came in, newest first. */
+/** Orders paid from the balance since the payment came in, newest first. */
 async function ordersSince(query: Transaction<Schema>, payment: PaymentRow): Promise<string[]> {
   const rows = await query
     .selectFrom('orders')
@@ -230,7 +230,7 @@ async function ordersSince(query: Transaction<Schema>, payment: PaymentRow): Pro
   return rows.map(({ id }) => id)
 }
 
-/** A dispute was won: the money is there again, and what was bought with it is not. It goes to the balance, debts first. */
+/** A dispute was won: the money is back, but what was bought with it is not. It goes to the balance, debts first. */
 async function giveAgain(query: Transaction<Schema>, payment: PaymentRow, { reference, amountMinor }: Change) {
   const { account_id: accountId, currency } = payment
   const [provider, balance] = await openAccounts(query, [

@@ -9,10 +9,10 @@ import { findPayment, lockPayment, type PaymentView } from './payments.store.ts'
 import { settlePayment, tellPayer } from './settle-payment.ts'
 
 /**
- * Asks the provider for what has been written down as pending, and keeps where to pay. May be called again: a process may
- * end between the provider's answer and the keeping of it.
+ * Requests a recorded, pending payment from the provider and stores where to pay. May be called again: a process may
+ * end between the provider's answer and storing it.
  *
- * Throws `payment_provider_unavailable`; what the provider refuses is a payment that failed.
+ * Throws `payment_provider_unavailable`; if the provider refuses, the payment has failed.
  */
 export async function beginPayment(services: PaymentServices, id: string): Promise<PaymentView> {
   const { database } = services
@@ -41,7 +41,7 @@ export async function beginPayment(services: PaymentServices, id: string): Promi
   return require(database.query, id)
 }
 
-/** What the provider is asked for: the same for the same payment, however often. */
+/** The request to the provider, always the same for the same payment. */
 export async function paymentRequest({ config, database }: Services, payment: PaymentView): Promise<PaymentRequest> {
   const { id, purpose, account, order_id: orderId } = payment
   const details = await database.query
@@ -63,10 +63,10 @@ export async function paymentRequest({ config, database }: Services, payment: Pa
   }
 }
 
-/** Providers want a checkout to be open for half an hour at least; who pays after the order's end has it on the balance. */
+/** Providers keep a checkout open for at least half an hour; a payment after the order's end goes to the balance. */
 const SHORTEST_CHECKOUT_MS = 31 * 60_000
 
-/** From what is written down alone: asked for again, a payment must be the same in every part. */
+/** From recorded values only: a repeated request must be the same in every part. */
 function checkoutEnd({ created_at }: PaymentView, orderEnds: Date | null): Date | null {
   if (orderEnds === null) return null
   return new Date(Math.max(orderEnds.getTime(), created_at.getTime() + SHORTEST_CHECKOUT_MS))
@@ -78,7 +78,7 @@ async function require(query: Queries, id: string): Promise<PaymentView> {
   return payment
 }
 
-/** The same for a payment that is not there and for one of others. */
+/** The same error for a missing payment and for another account's payment. */
 export function paymentNotFound(id: string): AgentGymError {
   return new AgentGymError({
     code: 'payment_not_found',
@@ -88,7 +88,7 @@ export function paymentNotFound(id: string): AgentGymError {
   })
 }
 
-/** For whoever asked for a payment that the provider has refused. */
+/** The error for a payment that the provider has refused. */
 export function paymentDeclined({ id, message }: Pick<PaymentView, 'id' | 'message'>): AgentGymError {
   return new AgentGymError({
     code: 'payment_declined',
@@ -122,7 +122,7 @@ export async function openOrderPayment(services: PaymentServices, orderId: strin
   if (payment.state === 'failed') throw paymentDeclined(payment)
 }
 
-/** The order's payment that is under way, or a new one in the place of one that has failed. Null where nothing is to be paid. */
+/** The order's payment in progress, or a new one to replace a failed one. Null if nothing is to be paid. */
 async function openPaymentOf(
   services: PaymentServices,
   query: Transaction<Schema>,

@@ -15,8 +15,8 @@ import type {
 const TIMEOUT_MS = 10_000
 
 /**
- * Stripe: Checkout for payments, Connect (Express accounts, transfers) for payouts. Its idempotency keys hold for a day at
- * least, so what may be asked for later than that is looked for first.
+ * Stripe: Checkout for payments, Connect (Express accounts, transfers) for payouts. Its idempotency keys last at least
+ * a day, so anything that may be requested later than that is looked up first.
  */
 export function stripeProvider({
   secretKey,
@@ -40,7 +40,7 @@ export function stripeProvider({
     },
     readPayment: async (_, reference) => newsOfSession(await asked(() => stripe.checkout.sessions.retrieve(reference))),
     cancelPayment: async (reference) => {
-      // One that is over already cannot be ended, and need not be.
+      // A session that is already over cannot be expired, and need not be.
       await asked(() => stripe.checkout.sessions.expire(reference)).catch((error: AgentGymError) => {
         if (error.code !== 'payment_declined') throw error
       })
@@ -69,7 +69,7 @@ function checkoutOf(request: PaymentRequest): Stripe.Checkout.SessionCreateParam
     mode: 'payment',
     client_reference_id: id,
     metadata,
-    // What is told of the charge later, a dispute say, knows only these.
+    // Later events about the charge, such as a dispute, carry only these.
     payment_intent_data: { metadata, description },
     line_items: [
       {
@@ -119,8 +119,8 @@ async function readDestination(stripe: Stripe, providerAccount: string, returnUr
 }
 
 /**
- * Moves money to the seller's account at Stripe, which brings it to their bank. A transfer that was made before is found by
- * its group, however long ago that was.
+ * Moves money to the seller's account at Stripe, which pays it to their bank. A transfer made before is found by its
+ * group, however old it is.
  */
 async function sendTransfer(stripe: Stripe, request: PayoutRequest): Promise<PayoutNews> {
   const { id, amountMinor, currency, providerAccount, refusals } = request
@@ -143,15 +143,15 @@ async function sendTransfer(stripe: Stripe, request: PayoutRequest): Promise<Pay
     return { kind: 'paid', reference: transfer.id }
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code !== 'payment_declined') throw error
-    // The money is on its way to Stripe's balance: it will be there, and another key will find it.
+    // The money is on its way to Stripe's balance: a later request with another idempotency key will find it there.
     if (error.data?.provider_code === 'balance_insufficient') return { kind: 'not_yet' }
     return { kind: 'failed', message: error.message }
   }
 }
 
 /**
- * Stripe's failures as ours. What it refuses is `payment_declined`; of everything else nobody knows whether it was done.
- * An idempotency key whose first answer is being made, or was an error of Stripe's own, belongs there too.
+ * Maps Stripe's errors to ours. A refusal is `payment_declined`; after anything else, it is unknown whether it was
+ * done. That includes an idempotency key whose first answer is in progress or was an error at Stripe.
  */
 async function asked<Result>(call: () => Promise<Result>): Promise<Result> {
   try {
@@ -183,8 +183,8 @@ const TOLERANCE_SECONDS = 300
 const uuid = z.uuid()
 
 /**
- * A webhook of Stripe, its signature verified over the raw body and its age. What an event is about is read from the ids
- * that we gave its objects; a dispute knows only its payment, which Stripe is asked for.
+ * A Stripe webhook, with its age and its signature over the raw body verified. Its subject is read from the ids that we
+ * gave its objects; a dispute knows only its payment, which is fetched from Stripe.
  */
 async function readStripeEvent(
   stripe: Stripe,
@@ -201,7 +201,7 @@ function verified(stripe: Stripe, secret: string, body: Uint8Array, signature: s
   try {
     return stripe.webhooks.constructEvent(Buffer.from(body), signature ?? '', secret, TOLERANCE_SECONDS)
   } catch {
-    // Whatever it is: the SDK also fails in ways of its own at headers that nobody would send in earnest.
+    // Any error: the SDK also fails in other ways on headers that no real client sends.
     throw new AgentGymError({
       code: 'webhook_signature_invalid',
       message: 'The signature is not Stripe’s for this body, or older than five minutes.',
@@ -240,7 +240,7 @@ function ofSession(type: string, session: Stripe.Checkout.Session): Pick<Provide
   if (type === 'checkout.session.async_payment_failed')
     return { about: { paymentId, news: { kind: 'failed', message: 'The bank did not make the payment.' } }, data }
   if (type === 'checkout.session.expired') return { about: { paymentId, news: { kind: 'expired' } }, data }
-  // Completed, but the money comes later: another event tells.
+  // Completed, but the money comes later, with another event.
   if (session.payment_status !== 'paid') return { about: null, data }
   return { about: { paymentId, news: { kind: 'succeeded', amountMinor, currency } }, data }
 }
@@ -264,7 +264,7 @@ async function ofDispute(
   return { about: { paymentId, news: { kind: 'taken_back', ...disputed, why: `disputed: ${dispute.reason}` } }, data }
 }
 
-/** Given back on Stripe's own pages. `amount_refunded` grows with each part: the amount up to there names the part. */
+/** A refund on Stripe's own pages. `amount_refunded` grows with each part, so the total so far identifies the part. */
 function ofRefund(charge: Stripe.Charge): Pick<ProviderEvent, 'about' | 'data'> {
   const data = { charge: charge.id, amount_refunded: charge.amount_refunded }
   const paymentId = ours(charge.metadata.payment_id)
@@ -282,7 +282,7 @@ function ofReversal(transfer: Stripe.Transfer): Pick<ProviderEvent, 'about' | 'd
   return { about: { payoutId, news: { kind: 'returned', returnedMinor: transfer.amount_reversed, message } }, data }
 }
 
-/** Other programs may share the account at Stripe: what carries no id of ours is none of our business. */
+/** Other programs may share the Stripe account: anything without an id of ours is ignored. */
 function ours(id: string | undefined): string | null {
   return uuid.safeParse(id).data ?? null
 }

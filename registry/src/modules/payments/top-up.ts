@@ -16,12 +16,12 @@ import { beginPayment, paymentDeclined } from './start-payment.ts'
 type Request = z.output<typeof topUpRequestSchema>
 type ToppingUp = { actor: Actor | null; request: Request; idempotencyKey: string; ip: string }
 
-/** More than that on a balance is nobody's wish, and sums of it would no longer be exact in JSON's numbers. */
+/** No real balance exceeds this, and larger sums would no longer be exact as JSON numbers. */
 const MOST_MINOR = 1e15
 
 /**
- * Puts money on a balance: writes the payment down, then asks the provider where to pay. Repeated under its key it goes on
- * from wherever the first request got to.
+ * Adds money to a balance: records the payment, then asks the provider where to pay. A repeated request with the same
+ * idempotency key continues from wherever the first one got to.
  *
  * Throws `unauthenticated`, `forbidden`, `account_not_found`, `payment_declined`, `payment_provider_unavailable`,
  * `idempotency_key_reused`, `rate_limited`, `request_invalid`.

@@ -27,12 +27,12 @@ const stripeRoute = defineRoute({
   },
 })
 
-/** What the payment provider tells by itself. Nobody is logged in here: the signature is the authority. */
+/** Events sent by the payment provider. There is no login: the signature authorizes them. */
 export function webhookRoutes(services: PaymentServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(stripeRoute, async (c) => {
     const provider = await services.paymentProvider()
-    // The very bytes: the signature is over them, not over what JSON makes of them.
+    // The raw bytes: the signature covers them, not the parsed JSON.
     const body = new Uint8Array(await c.req.arrayBuffer())
     const event = await provider.readEvent(body, c.req.header('stripe-signature'))
     await takeEvent(services, provider.name, event)
@@ -44,8 +44,8 @@ export function webhookRoutes(services: PaymentServices): OpenAPIHono<Env> {
 type EventOutcome = 'taken' | 'repeated' | 'unknown' | 'not_ours'
 
 /**
- * Takes an event of a provider, once: what it comes to and the note that it was taken are one transaction, so an event that
- * is delivered again, at the same moment or after a crash, does nothing. Its signature has been verified.
+ * Processes a provider event once: its effect and the record of it are one transaction, so an event that is delivered
+ * again, concurrently or after a crash, does nothing. Its signature has been verified.
  */
 export async function takeEvent(
   services: PaymentServices,
@@ -56,7 +56,7 @@ export async function takeEvent(
   const { outcome, note } = await database.transaction((query) => take(services, query, { provider, event }))
   if (note !== null) tellPayer(services, note)
   if (outcome === 'unknown') log.warn('an event of the payment provider names nothing of ours', { event_id: event.id })
-  // Read from the provider as it is now, so that it matters neither which event comes first nor how often.
+  // Reads the provider's current state, so that neither the order nor the number of events matters.
   if (outcome === 'taken' && event.about !== null && 'providerAccount' in event.about)
     await refreshDestinationOf(services, event.about.providerAccount)
   return outcome
@@ -70,7 +70,7 @@ async function take(
   { provider, event }: { provider: string; event: ProviderEvent },
 ): Promise<Taken> {
   const { about } = event
-  // Locked before the note of the event is looked for: of two deliveries at once the second waits here, and finds it.
+  // Locked before looking up the event: of two concurrent deliveries, the second waits here and then finds it.
   const payment = about !== null && 'paymentId' in about ? await lockPayment(query, about.paymentId) : undefined
   const payout = about !== null && 'payoutId' in about ? await lockPayout(query, about.payoutId) : undefined
   const outcome =

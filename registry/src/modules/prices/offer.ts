@@ -15,13 +15,14 @@ export type OfferRequest = {
   actor: Actor | null
   name: string
   range?: string | undefined
-  /** An organisation to buy for. */
+  /** An organization to buy for. */
   account?: string | undefined
 }
 
 /**
- * What somebody would buy, pay and get, before they confirm. Throws `package_not_found`, `package_taken_down`,
- * `version_not_found`, `version_yanked`; where an account is named `unauthenticated`, `account_not_found`, `forbidden`.
+ * What the user would buy, pay and get, before they confirm. Throws `package_not_found`, `package_taken_down`,
+ * `version_not_found`, `version_yanked`; if an account is named, also `unauthenticated`, `account_not_found`,
+ * `forbidden`.
  */
 export async function makeOffer(
   { database, config }: Pick<Services, 'database' | 'config'>,
@@ -55,7 +56,7 @@ type OfferParts = {
 
 type OfferedPackage = Pick<ReadablePackage, 'id' | 'name' | 'kind' | 'owner_id' | 'member'>
 
-/** The offer of a version; the database is asked only what it has of the buyer. */
+/** The offer of a version; the database is queried only for the buyer's data. */
 export async function describeOffer(
   { query, config }: { query: Queries; config: Pick<Services['config'], 'publicUrl'> },
   { actor, buyer, found, version, manifest, prices, verification }: OfferParts,
@@ -91,7 +92,7 @@ async function buyerOf(query: Queries, actor: Actor | null, account: string | un
 
 type Holding = { actor: Actor | null; buyer: Party | null; found: OfferedPackage; major: number }
 
-/** Their own, or bought; for an organisation what it has itself, and not what its members have. */
+/** Owned or bought; for an organization, what it holds itself, not what its members hold. */
 async function holds(query: Queries, { actor, buyer, found, major }: Holding): Promise<boolean> {
   if (actor === null || buyer === null) return false
   if (buyer.id === actor.accountId ? found.member : found.owner_id === buyer.id) return true
@@ -99,7 +100,7 @@ async function holds(query: Queries, { actor, buyer, found, major }: Holding): P
   return (await standingOf(query, holder, { packageId: found.id, major })).licence !== null
 }
 
-/** Null for strangers, and for tokens that are not to see it. */
+/** Null for strangers, and for tokens that may not see it. */
 async function balanceOf(
   query: Queries,
   actor: Actor | null,

@@ -7,7 +7,7 @@ import { priceEntries, priceOf, type StoredPrice, unsetPrice, upcomingPrices } f
 import { findReadablePackage, type ReadablePackage } from '../packages/index.ts'
 import { type StoredTerms, saleTerms } from './sale-terms.ts'
 
-/** What a package costs, will cost and has cost, for whoever may know of it. Throws `package_not_found`. */
+/** A package's current, upcoming and past prices, if it is visible to the actor. Throws `package_not_found`. */
 export async function pricePage(
   { database, config }: Pick<Services, 'database' | 'config'>,
   actor: Actor | null,
@@ -28,12 +28,12 @@ function announced(next: StoredTerms['next']): PricePage['upcoming_terms'] {
 export type PricesNow = {
   current: Price
   upcoming: Price | null
-  /** All that ever held, newest first. */
+  /** All prices that were ever in effect, newest first. */
   history: Price[]
   terms: StoredTerms
 }
 
-/** Prices and terms of a package at this moment. `currency`: that of a package for which nobody has set a price. */
+/** Prices and terms of a package at this moment. `currency`: used if the package never had a price. */
 export async function pricesNow(
   query: Queries,
   found: Pick<ReadablePackage, 'id' | 'created_at'>,
@@ -44,7 +44,7 @@ export async function pricesNow(
   return pricesAt(found, { at, entries, terms: await saleTerms(query, found.id, at) }, currency)
 }
 
-/** The same from what was ever set, and from the terms that hold `at` that moment. */
+/** The same from all prices ever set, and from the terms in effect `at` that moment. */
 export function pricesAt(
   found: Pick<ReadablePackage, 'id' | 'created_at'>,
   { at, entries, terms }: { at: Date; entries: StoredPrice[]; terms: StoredTerms },
@@ -63,7 +63,7 @@ export function pricesAt(
   }
 }
 
-/** The clock that prices take effect by, to the millisecond: that of the database, which all replicas share. */
+/** The time by which prices take effect, to the millisecond: the database's clock, which all replicas share. */
 export async function databaseTime(query: Queries): Promise<Date> {
   const { rows } = await sql<{ at: Date }>`select date_trunc('milliseconds', clock_timestamp()) as at`.execute(query)
   return rows[0].at

@@ -64,7 +64,7 @@ const offerRoute = defineRoute({
   },
 })
 
-/** What packages cost, and what that buys. */
+/** Prices of packages, and what they buy. */
 export function priceRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   const nameOf = ({ scope, name }: z.infer<typeof packageParams>) => `${scope}/${name}`

@@ -11,7 +11,7 @@ export function priceTasks(services: Pick<Services, 'database'>): ScheduledTask[
   return [{ name: 'market.prices-take-effect', everyMs: 30_000, run: () => takeEffect(services) }]
 }
 
-/** What lists show and filter by. Orders read what holds from `prices`. */
+/** Sets the price that lists show and filter by. Orders read the one in effect from `prices`. */
 export async function showPrice(
   query: Queries,
   packageId: string,
@@ -24,7 +24,7 @@ export async function showPrice(
     .execute()
 }
 
-/** Announced prices and terms that have taken effect: from here on lists show them, and terms hold in place of the old ones. */
+/** Announced prices and terms that are due: lists show them from now on, and the terms replace the old ones. */
 export async function takeEffect({ database }: Pick<Services, 'database'>): Promise<void> {
   for (const { id, name } of await changedPackages(database.query))
     await database.transaction(async (query) => {

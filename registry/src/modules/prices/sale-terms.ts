@@ -4,26 +4,26 @@ import type { Queries } from '../../core/database/database.ts'
 import type { SaleTermsTable } from '../../core/database/market-schema.ts'
 import type { ServerConfig } from '../../core/services.ts'
 
-/** What a seller says beside the price: see the contract's fields of the same names. */
+/** Terms that a seller sets besides the price: see the contract's fields of the same names. */
 export type SaleTerms = Pick<
   Selectable<SaleTermsTable>,
   'royalty_basis_points' | 'trial_calls' | 'calls_price_minor' | 'terms'
 >
 
-/** What is announced of them: it costs somebody more, so it takes effect after the notice period. */
+/** Announced terms: they cost someone more, so they take effect after the notice period. */
 export type NextTerms = { royalty_basis_points: number; calls_price_minor: number; at: Date }
 
 export type StoredTerms = SaleTerms & { next: NextTerms | null }
 
 const unsaid: StoredTerms = { royalty_basis_points: 0, trial_calls: 0, calls_price_minor: 0, terms: '', next: null }
 
-/** The terms that hold at `at`, and what is announced. Where nobody has said any: nothing is asked. */
+/** The terms in effect at `at`, and the announced ones. If none were ever set, nothing is charged. */
 export async function saleTerms(query: Queries, packageId: string, at: Date): Promise<StoredTerms> {
   const row = await query.selectFrom('sale_terms').selectAll().where('package_id', '=', packageId).executeTakeFirst()
   return termsAt(row, at)
 }
 
-/** The same from their row, undefined where there is none. */
+/** The same from a stored row, which is undefined if there is none. */
 export function termsAt(
   row: Omit<Selectable<SaleTermsTable>, 'package_id' | 'updated_at'> | undefined,
   at: Date,
@@ -39,7 +39,7 @@ export function termsAt(
 
 type AskedTerms = Partial<SaleTerms>
 
-/** What changes from the terms that hold to those that are asked for: at once what costs nobody more, the rest at `noticeAt`. */
+/** The change from the current to the requested terms: at once what costs no one more, the rest at `noticeAt`. */
 export function changedTerms(held: StoredTerms, asked: AskedTerms, noticeAt: Date | null): StoredTerms {
   const wanted: SaleTerms = {
     royalty_basis_points: asked.royalty_basis_points ?? (held.next ?? held).royalty_basis_points,
@@ -51,7 +51,7 @@ export function changedTerms(held: StoredTerms, asked: AskedTerms, noticeAt: Dat
   const isRaise = royalty > held.royalty_basis_points || calls > held.calls_price_minor
   if (noticeAt === null || !isRaise) return { ...wanted, next: null }
   const { next } = held
-  // No more than what was announced needs no new notice.
+  // Anything within the announced terms needs no new notice.
   const isAnnounced = next !== null && royalty <= next.royalty_basis_points && calls <= next.calls_price_minor
   return {
     ...wanted,
@@ -76,7 +76,7 @@ export async function writeTerms(query: Queries, packageId: string, { next, ...t
     .execute()
 }
 
-/** Throws `request_invalid`, naming what does not fit the kind of the package, or its price. */
+/** Throws `request_invalid`, naming what does not fit the package's kind or price. */
 export function vetSale(
   packageKind: 'scenario' | 'agent',
   { kind, amount_minor, royalty_basis_points = 0, trial_calls = 0, calls_price_minor = 0 }: SetPriceRequest,

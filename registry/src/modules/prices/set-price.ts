@@ -22,9 +22,9 @@ import { changedTerms, saleTerms, vetSale, writeTerms } from './sale-terms.ts'
 const dayMs = 86_400_000
 
 /**
- * Sets what a package costs and the terms of its sale, for who manages its account. What costs nobody more holds at once; a
- * raise is announced, and holds after the notice period of the server, unless nobody relies on the package yet. Of
- * announcements the last one counts. Orders that are placed stay as they are.
+ * Sets a package's price and terms of sale, for those who manage its account. What costs no one more applies at once.
+ * An increase is announced and applies after the server's notice period, unless no one relies on the package yet. The
+ * last announcement counts. Placed orders do not change.
  *
  * Throws `package_not_found`, `unauthenticated`, `forbidden`, and `request_invalid` for what does not fit the package.
  */
@@ -33,7 +33,7 @@ export async function setPrice(services: Services, change: Change, request: SetP
   const { actor, ip } = change
   const name = await database.transaction(async (query) => {
     const { name: full, owner_id, visibility } = await findReadablePackage(query, actor, change.name)
-    // Before it is locked: a stranger holds nobody up.
+    // Checked before locking, so that a stranger cannot block others.
     const hidden = visibility === 'private' ? full : undefined
     const seller = await authorise(query, actor, 'manage', owner_id, { scope: 'market:sell', hidden })
     await lockPackage(database, query, full)
@@ -57,7 +57,7 @@ export async function setPrice(services: Services, change: Change, request: SetP
 
 type SetAt = { at: Date; noticeMs: number }
 
-/** Gives what was written, for the audit log; null where nothing was. */
+/** Returns what was written, for the audit log; null if nothing was. */
 async function changePrice(
   query: Transaction<Schema>,
   packageId: string,
@@ -69,7 +69,7 @@ async function changePrice(
   const current = priceAt(entries, at)
   const next = { kind, amountMinor: BigInt(amountMinor), currency }
   const announced = upcomingPrices(entries, at)
-  // Saying the same again does not put it off.
+  // Repeating the same price does not delay it.
   if (announced.length === 1 && isSame(announced[0], next) && noticeMs > 0) return null
   const withdrawn = announced.map(({ id }) => id)
   if (withdrawn.length > 0)
@@ -95,7 +95,7 @@ const isSameCurrency = (one: Priced, other: Priced): boolean =>
 const isSame = (one: Priced, other: Priced): boolean =>
   one.kind === other.kind && one.amountMinor === other.amountMinor && isSameCurrency(one, other)
 
-/** Of two prices within a millisecond the one that was set last holds. */
+/** Of two prices set within a millisecond, the one set last applies. */
 function afterAll(entries: readonly StoredPrice[], now: Date): Date {
   const taken = entries.filter(({ effectiveAt }) => effectiveAt <= now).map(({ effectiveAt }) => effectiveAt.getTime())
   return new Date(Math.max(now.getTime(), ...taken.map((ms) => ms + 1)))
@@ -118,8 +118,8 @@ async function changeTerms(
 }
 
 /**
- * Whether somebody may count on what the package costs now: it was ordered, downloaded, or trained on by others. Until then
- * its price changes as its seller likes: right after the first upload, say.
+ * Whether others rely on what the package costs now: they ordered it, downloaded it, or trained on it. Until then the
+ * seller can change its price freely, for example right after the first upload.
  */
 async function isReliedOn(query: Queries, { id, owner_id: ownerId }: ReadablePackage): Promise<boolean> {
   const { rows } = await sql<{ relied: boolean }>`

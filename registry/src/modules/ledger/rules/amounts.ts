@@ -1,15 +1,15 @@
 import assert from 'node:assert'
 
-/** Most that one transfer moves, in minor units. */
+/** Maximum amount of one transfer, in minor units. */
 export const maxAmountMinor = 10n ** 15n
-/** Parts are told in basis points: hundredths of a per cent. */
+/** Shares are in basis points: hundredths of a percent. */
 const wholeBasisPoints = 10_000
 
 export function isAmount(amountMinor: bigint): boolean {
   return amountMinor >= 1n && amountMinor <= maxAmountMinor
 }
 
-/** Three letters, as ISO 4217 has them. Which currency there is, the installation's settings say. */
+/** Three letters, as in ISO 4217. The installation's settings define which currency is used. */
 export function isCurrency(currency: string): boolean {
   return /^[A-Z]{3}$/.test(currency)
 }
@@ -18,17 +18,17 @@ function areBasisPoints(basisPoints: number): boolean {
   return Number.isInteger(basisPoints) && basisPoints >= 0 && basisPoints <= wholeBasisPoints
 }
 
-/** That many basis points of an amount, rounded down. */
+/** The share of an amount in basis points, rounded down. */
 function partOf(amountMinor: bigint, basisPoints: number): bigint {
   return (amountMinor * BigInt(basisPoints)) / BigInt(wholeBasisPoints)
 }
 
-/** Who gets what of a price, in minor units: the parts always sum to it. */
+/** Each party's share of a price, in minor units; the shares always sum to the price. */
 export type SaleParts = { feeMinor: bigint; royaltyMinor: bigint; sellerMinor: bigint }
 
 /**
- * Fee and royalty are parts of the price, each rounded down; what is left is the seller's. `basisPoints` are hundredths of
- * a per cent; together they are at most the whole.
+ * Fee and royalty are shares of the price, each rounded down; the seller gets the rest. `basisPoints` are hundredths of
+ * a percent; together they are at most the whole.
  */
 export function splitSale({
   priceMinor,
@@ -52,13 +52,14 @@ export function splitSale({
 }
 
 /**
- * What each party gives back of a refund of `amountMinor`, `refundedMinor` of the order having been refunded before. The
- * parts sum to the amount and none is negative; over refunds that sum to the price each part comes back exactly, however
- * the refunds were cut.
+ * What each party returns for a refund of `amountMinor` on an order that has already had `refundedMinor` refunded. The
+ * parts sum to the amount and none is negative. Over refunds that sum to the price, each part comes back exactly,
+ * however the refunds were split.
  *
- * Told as the difference of two sums, before and after. Floors of each part alone would not do: fee and royalty might both
- * grow by one where the refund is of one, and the seller's part would be negative. So the fee is floored, and the royalty is
- * floored within what the fee leaves; each of the three sums only grows as more is refunded.
+ * Calculated as the difference of two sums, before and after. Rounding each part down alone would not work: fee and
+ * royalty might both grow by one for a refund of one, and the seller's part would be negative. So the fee is rounded
+ * down, and the royalty is rounded down within what the fee leaves; each of the three sums only grows as more is
+ * refunded.
  */
 export function splitRefund(
   sale: SaleParts,
@@ -78,7 +79,7 @@ export function splitRefund(
   }
 }
 
-/** What each has given back once `refundedMinor` of the price is refunded. */
+/** What each party has returned once `refundedMinor` of the price is refunded. */
 function refundedParts({ feeMinor, royaltyMinor, sellerMinor }: SaleParts, refundedMinor: bigint): SaleParts {
   const beyondFee = royaltyMinor + sellerMinor
   const fee = (refundedMinor * feeMinor) / (feeMinor + beyondFee)
@@ -90,8 +91,8 @@ function refundedParts({ feeMinor, royaltyMinor, sellerMinor }: SaleParts, refun
 const callsAPrice = 1_000n
 
 /**
- * What calls come to at a price of 1,000 calls, in whole minor units. What is left, in thousandths of a minor unit (0 to
- * 999), is carried to the next batch, so that the sum over batches is the same however the calls are cut into them.
+ * The cost of calls at a price per 1,000 calls, in whole minor units. The remainder, in thousandths of a minor unit (0
+ * to 999), is carried to the next batch, so that the total is the same however the calls are split into batches.
  */
 export function meteredAmount({
   calls,
@@ -99,7 +100,7 @@ export function meteredAmount({
   remainder,
 }: {
   calls: bigint
-  /** Of 1,000 calls. */
+  /** Price of 1,000 calls. */
   priceMinor: bigint
   remainder: bigint
 }): { amountMinor: bigint; remainder: bigint } {

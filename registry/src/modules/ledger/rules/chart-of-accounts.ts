@@ -1,4 +1,6 @@
-/** Whether an account may be overdrawn, either way; whether so many transfers touch it that its row would be a queue. */
+/**
+ * Whether an account may be overdrawn, either way, and whether so many transfers touch it that its row is a bottleneck.
+ */
 export type AccountLimits = {
   debitsMustNotExceedCredits: boolean
   creditsMustNotExceedDebits: boolean
@@ -10,23 +12,23 @@ const holds: AccountLimits = { ...unlimited, debitsMustNotExceedCredits: true }
 const owes: AccountLimits = { ...unlimited, creditsMustNotExceedDebits: true }
 const hot: AccountLimits = { ...unlimited, hot: true }
 
-/** Of every user and organisation, one a currency; opened when first needed. */
+/** Accounts of every user and organization, one per currency; opened on first use. */
 const ownerAccounts = {
   /** What a buyer can spend: credited by top-ups, debited by purchases. */
   balance: holds,
   /** What a seller or the author of a scenario has earned: credited by sales, debited by refunds and payouts. */
   earnings: holds,
-  /** What a seller owes after a chargeback beyond the earnings: debited by it, credited when it is repaid. */
+  /** What a seller owes after a chargeback beyond their earnings: debited by the chargeback, credited by repayments. */
   debt: owes,
 }
 
-/** Of the marketplace itself, one a currency. */
+/** Accounts of the marketplace itself, one per currency. */
 const platformAccounts = {
-  /** Credited by the platform's part of every sale. */
+  /** Credited with the platform's part of every sale. */
   fees: hot,
-  /** Money that lies at the payment provider: debited by what comes in, credited by what goes out. */
+  /** Money at the payment provider: debited by incoming payments, credited by outgoing ones. */
   provider: hot,
-  /** Clearing: what is on its way to sellers. Returns to zero. */
+  /** Clearing: money in transit to sellers. Returns to zero. */
   payouts: unlimited,
   /** Chargebacks that the platform bears. */
   losses: hot,
@@ -36,7 +38,7 @@ export type OwnerCode = keyof typeof ownerAccounts
 export type PlatformCode = keyof typeof platformAccounts
 export type AccountCode = OwnerCode | PlatformCode
 
-/** The database holds accounts to the same (`ledger_accounts_chart_check`). */
+/** The database enforces the same limits (`ledger_accounts_chart_check`). */
 export const chartOfAccounts: Record<AccountCode, AccountLimits & { owned: boolean }> = {
   balance: { ...ownerAccounts.balance, owned: true },
   earnings: { ...ownerAccounts.earnings, owned: true },

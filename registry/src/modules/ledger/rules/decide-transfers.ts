@@ -13,7 +13,7 @@ export type AccountSums = {
 
 export type LedgerAccount = AccountLimits & AccountSums & { id: string; currency: string }
 
-/** What a decision needs to know: the accounts and transfers that are named, and which pending ones have ended. */
+/** What a decision needs: the named accounts and transfers, and which pending ones have ended. */
 export type LedgerState = {
   accounts: Pick<ReadonlyMap<string, LedgerAccount>, 'get'>
   transfers: Pick<ReadonlyMap<string, RecordedTransfer>, 'get'>
@@ -21,20 +21,20 @@ export type LedgerState = {
 }
 
 export type Decision = {
-  /** One a transfer, in their order. */
+  /** One per transfer, in order. */
   results: TransferResult[]
-  /** What is to be written down, in order. */
+  /** Transfers to record, in order. */
   created: RecordedTransfer[]
-  /** Accounts that change, as they are then. */
+  /** Changed accounts, in their new state. */
   accounts: Map<string, LedgerAccount>
 }
 
-/** Well below what int8 holds: there must be room for what a hot account's row does not hold yet. */
+/** Well below the maximum of int8, to leave space for entries that are not in a hot account's row yet. */
 const maxSum = 8n * 10n ** 18n
 
 /**
- * What becomes of transfers at a moment, one after the other, as TigerBeetle has it: each is created, exists already, or is
- * refused; a chain (`linked` on all but its last) is created as a whole or not at all. Pure: the state is not changed.
+ * Decides transfers at a moment, one after another, as TigerBeetle does: each is created, exists already, or is
+ * refused; a chain (`linked` on all but its last) is created completely or not at all. Pure: does not change the state.
  */
 export function decideTransfers(state: LedgerState, transfers: readonly Transfer[], at: Date): Decision {
   const all = new Draft(state)
@@ -115,7 +115,7 @@ function refuseAccounts(draft: Draft, recorded: RecordedTransfer): RefusalReason
   const { debit, credit } = draft.after(recorded)
   if (debit === undefined || credit === undefined) return 'account_not_found'
   if (debit.currency !== recorded.currency || credit.currency !== recorded.currency) return 'currency_mismatch'
-  // What ends a hold is within it.
+  // A post or void stays within its hold.
   if (recorded.pendingId !== null) return undefined
   const debits = debit.debitsPosted + debit.debitsPending
   const credits = credit.creditsPosted + credit.creditsPending
@@ -124,7 +124,7 @@ function refuseAccounts(draft: Draft, recorded: RecordedTransfer): RefusalReason
   return debits > maxSum || credits > maxSum ? 'balance_overflow' : undefined
 }
 
-/** What would be on top of a state, so that a chain that is refused leaves nothing. */
+/** Changes on top of a state, so that a refused chain leaves nothing. */
 class Draft implements LedgerState {
   readonly created: RecordedTransfer[] = []
   readonly changed = new Map<string, LedgerAccount>()
@@ -140,7 +140,7 @@ class Draft implements LedgerState {
   readonly transfers = { get: (id: string) => this.#transfers.get(id) ?? this.#below.transfers.get(id) }
   readonly resolved = { has: (id: string) => this.#resolved.has(id) || this.#below.resolved.has(id) }
 
-  /** Whether the very same transfer is there. */
+  /** Whether this exact transfer exists. */
   has(transfer: Transfer): boolean {
     const recorded = this.transfers.get(transfer.id)
     return recorded !== undefined && isSame(recorded, this.#asRecorded(transfer))
@@ -152,7 +152,7 @@ class Draft implements LedgerState {
     return pending && resolution(transfer, pending)
   }
 
-  /** Its accounts as they would be then. */
+  /** Its accounts after the transfer. */
   after(recorded: RecordedTransfer): { debit: LedgerAccount | undefined; credit: LedgerAccount | undefined } {
     const { posted, pending } = changes(recorded, this.transfers.get(recorded.pendingId ?? ''))
     const debit = this.accounts.get(recorded.debitAccountId)
@@ -186,7 +186,7 @@ class Draft implements LedgerState {
 const isMovement = (transfer: Transfer): transfer is Movement =>
   transfer.kind === 'posted' || transfer.kind === 'pending'
 
-/** What a transfer adds to the posted and pending sums of either side. */
+/** What a transfer adds to the posted and pending sums of each side. */
 function changes(
   { kind, amountMinor }: RecordedTransfer,
   pending: RecordedTransfer | undefined,

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 
 /** Moves money at once (`posted`), or holds it until it is posted or voided (`pending`). */
 export type Movement = {
-  /** uuid, lower case, chosen before the transfer is asked for: whoever asks again with it moves nothing twice. */
+  /**
+   * uuid, lower case, chosen before requesting the transfer: a repeated request with the same id moves nothing twice.
+   */
   id: string
   kind: 'posted' | 'pending'
   debitAccountId: string
@@ -11,20 +13,20 @@ export type Movement = {
   currency: string
   /** Why: `sale`, `fee`, `top_up` … */
   code: string
-  /** uuid of the order, payment, payout … that it belongs to. */
+  /** uuid of the order, payment, payout … it belongs to. */
   reference?: string
-  /** Of a pending one: from then on it can only be voided. Asked again, it must be the same moment. */
+  /** For a pending transfer: after this it can only be voided. A repeated request must give the same time. */
   expiresAt?: Date
-  /** Done with the next one of the list or not at all. */
+  /** Made together with the next transfer in the list or not at all. */
   linked?: boolean
 }
 
-/** Ends a pending transfer: `post` moves its amount or a part of it and frees the rest, `void` frees all. */
+/** Ends a pending transfer: `post` moves its amount or part of it and releases the rest, `void` releases all of it. */
 export type Resolution = {
   id: string
   kind: 'post' | 'void'
   pendingId: string
-  /** Of a post; all of it where left out. */
+  /** For a post; defaults to the full amount. */
   amountMinor?: bigint
   code: string
   reference?: string
@@ -33,13 +35,13 @@ export type Resolution = {
 
 export type Transfer = Movement | Resolution
 
-/** As it was written down. */
+/** A transfer as recorded. */
 export type RecordedTransfer = {
   id: string
   kind: Transfer['kind']
   debitAccountId: string
   creditAccountId: string
-  /** Of a void: what it frees. */
+  /** For a void: the amount it releases. */
   amountMinor: bigint
   currency: string
   pendingId: string | null
@@ -49,26 +51,26 @@ export type RecordedTransfer = {
 }
 
 export type RefusalReason =
-  /** There is another transfer with this id, or a part of the chain is there already. */
+  /** Another transfer has this id, or part of the chain exists already. */
   | 'id_taken'
   | 'amount_invalid'
   | 'account_not_found'
   | 'accounts_same'
   | 'currency_mismatch'
-  /** The debit account would have less than nothing. */
+  /** The debit account would go below zero. */
   | 'insufficient_funds'
-  /** The credit account would be paid more than it owes. */
+  /** The credit account would receive more than it owes. */
   | 'more_than_owed'
-  /** The sums of an account would be more than is kept. */
+  /** A sum of an account would exceed the maximum. */
   | 'balance_overflow'
   | 'pending_not_found'
   | 'pending_resolved'
   | 'pending_expired'
   | 'more_than_pending'
-  /** Another one of its chain was refused. */
+  /** Another transfer of its chain was refused. */
   | 'linked_failed'
 
-/** `exists`: the same transfer was made before, and nothing has been done now. */
+/** `exists`: the same transfer was made before; nothing was done now. */
 export type TransferResult =
   | { id: string; outcome: 'created' | 'exists' }
   | { id: string; outcome: 'refused'; reason: RefusalReason }
