@@ -20,7 +20,7 @@ export type OrderSubject = {
   heldOrder: string | null
   /** The caller belongs to the seller and may use it without buying. */
   member: boolean
-  /** Buyer and seller share their people or payout bank account, or the caller belongs to the seller. */
+  /** Buyer and seller share an owner, admin or payout bank account, or the caller belongs to the seller. */
   selfPurchase: boolean
   price: CurrentPrice
 }
@@ -76,7 +76,7 @@ export async function findOrderSubject(query: Queries, buying: Buying): Promise<
   }
 }
 
-/** The owners and admins of an organization; for a user, the user. */
+/** The account itself and, for an organization, its owners and admins. */
 const controllers = (account: ReturnType<typeof sql.ref> | ReturnType<typeof sql.val>) => sql`
   select ${account}::uuid as id
   union all select user_id from memberships where organisation_id = ${account} and role in ('owner', 'admin')`
