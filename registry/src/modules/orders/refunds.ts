@@ -70,7 +70,7 @@ async function requireRefundable(
   order: OrderRow,
   { amount, left }: { amount: number; left: number },
 ): Promise<'seller' | 'operator' | 'buyer'> {
-  // An operator who bought it counts as any other buyer.
+  // An operator who bought it counts like every other buyer.
   if (sells || (operates && !buys)) {
     requireActor(actor, 'market:sell')
     return sells ? 'seller' : 'operator'
