@@ -52,8 +52,13 @@ async function addEvaluation(tarball: Uint8Array, scenario: PackedScenario | nul
       },
       scenario: scenario && scenarioOfJob(server, scenario),
       tasks: [
-        { id: 'claim', episodes: evaluation.episodes, seed: evaluation.seed },
-        { id: 'held_out', episodes: 12, seed: 4_000_000_000 },
+        {
+          id: 'claim',
+          episodes: evaluation.episodes,
+          seed: evaluation.seed,
+          task_order: evaluation.tasks?.order ?? 'numbered',
+        },
+        { id: 'held_out', episodes: 12, seed: 4_000_000_000, task_order: 'drawn' },
       ],
     },
   })
@@ -93,7 +98,11 @@ describe('an evaluation', { timeout: 120_000 }, () => {
     expect(job.evaluation).toMatchObject({ output_hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
     const [claim, heldOut] = job.evaluation?.results ?? []
     expect(claim).toEqual({ id: 'claim', evaluation: manifest.evaluation, error: null })
-    expect(heldOut).toMatchObject({ id: 'held_out', evaluation: { episodes: 12, seed: 4_000_000_000 }, error: null })
+    expect(heldOut).toMatchObject({
+      id: 'held_out',
+      evaluation: { episodes: 12, seed: 4_000_000_000, task_order: 'drawn' },
+      error: null,
+    })
     expect(job.evaluation?.runtime).toMatchObject({ node: process.versions.node })
     const { sample_episode: sample } = job.evaluation ?? {}
     expect(sample).toMatchObject({

@@ -69,12 +69,32 @@ export const policySpecSchema = z.strictObject({
 })
 export type PolicySpec = z.infer<typeof policySpecSchema>
 
+/**
+ * How the task of an evaluation episode is chosen. `numbered`: the episode's number modulo the number of tasks, whatever
+ * the seed; agents of older versions were evaluated so. `drawn`: at random, from the evaluation's seed.
+ */
+export const taskOrderSchema = z.enum(['numbered', 'drawn'])
+export type TaskOrder = z.infer<typeof taskOrderSchema>
+
+/** The tasks that an evaluation chose from. */
+export const evaluationTasksSchema = z.strictObject({
+  /** `train`: the scenario has no tasks for evaluation alone. */
+  split: z.enum(['train', 'eval']),
+  /** Tasks of that split. */
+  size: positive,
+  order: taskOrderSchema,
+})
+export type EvaluationTasks = z.infer<typeof evaluationTasksSchema>
+
 /** What `agentgym eval` prints. Means over episodes; null if no episode ended. */
 export const evaluationSchema = z.strictObject({
   /** `name@version` */
   scenario: z.string(),
   episodes: z.int().nonnegative(),
+  /** At most 2^53 - 1; one below 2^32 gives the streams that older versions drew. */
   seed: z.int().nonnegative(),
+  /** Absent: the scenario has no numbered tasks, or an older version evaluated, in numbered order. */
+  tasks: evaluationTasksSchema.optional(),
   return_mean: z.number().nullable(),
   return_std: z.number().nullable(),
   length_mean: z.number().nullable(),
@@ -91,6 +111,13 @@ export const evaluationSchema = z.strictObject({
   trajectory_hash: z.string().regex(/^[0-9a-f]{64}$/),
 })
 export type Evaluation = z.infer<typeof evaluationSchema>
+
+/**
+ * Versions and hardware that can affect results in the last bits, as in agent.json: Node.js, V8, ONNX Runtime, `arch`
+ * (the processor's architecture) and `instructions` (the instruction set that ONNX Runtime computes with).
+ */
+export const runtimeSignatureSchema = z.record(z.string().max(40), z.string().max(80))
+export type RuntimeSignature = z.infer<typeof runtimeSignatureSchema>
 
 /** agent.json of a trained agent's package. */
 export const agentManifestSchema = z.strictObject({
@@ -133,6 +160,10 @@ export function compareEvaluations(expected: Evaluation, found: Evaluation): Eva
   }
   for (const name of new Set([...Object.keys(expected.metrics), ...Object.keys(found.metrics)])) {
     compare(`metrics.${name}`, own(expected.metrics, name), own(found.metrics, name))
+  }
+  // An older version says nothing of its tasks; it evaluated in numbered order.
+  for (const field of ['split', 'size', 'order'] as const) {
+    if (expected.tasks !== undefined) compare(`tasks.${field}`, expected.tasks[field], found.tasks?.[field])
   }
   compare('trajectory_hash', expected.trajectory_hash, found.trajectory_hash)
   return differences

@@ -12,10 +12,16 @@ export {
   compareEvaluations,
   type Evaluation,
   type EvaluationDifference,
+  type EvaluationTasks,
   evaluationSchema,
+  evaluationTasksSchema,
   type ObservationLeaf,
   type PolicySpec,
   policySpecSchema,
+  type RuntimeSignature,
+  runtimeSignatureSchema,
+  type TaskOrder,
+  taskOrderSchema,
 } from './agent-manifest.ts'
 export {
   currencyDigits,

@@ -43,12 +43,12 @@ export function tasksOf(
   { agent, scenario }: Subject,
 ): LeasedEvaluation['evaluation']['tasks'] {
   if (scenario === null) return []
-  if (purpose === 'requested') return [{ id: 'requested', episodes, seed }]
+  if (purpose === 'requested') return [{ id: 'requested', episodes, seed, task_order: 'drawn' }]
   if (agent.manifest === null) return []
   const { evaluation: claim } = agent.manifest
   return [
-    { id: 'claim', episodes: claim.episodes, seed: claim.seed },
-    { id: 'held_out', episodes, seed },
+    { id: 'claim', episodes: claim.episodes, seed: claim.seed, task_order: claim.tasks?.order ?? 'numbered' },
+    { id: 'held_out', episodes, seed, task_order: 'drawn' },
   ]
 }
 

@@ -45,6 +45,7 @@ export function verificationLines(verification: Verification, terminal: Terminal
     case 'pending':
       return statusLines(symbols.dot, 'Verification in progress')
     case 'unavailable':
+    case 'inconclusive':
       return statusLines(paint.warn(symbols.warning), `Not verified${why}`)
     case 'mismatch':
     case 'failed':

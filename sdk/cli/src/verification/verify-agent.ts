@@ -66,7 +66,12 @@ export async function verifyPublished(
 
   const claim = await reproduce(folder, manifest, statement.claim, options, context)
   report.note('claim', ...verdictOf(claim, statement.runtime, report.runtime))
-  const heldOut = await reproduce(folder, manifest, statement.held_out, options, context)
+  const { seed, ...signed } = statement.held_out
+  if (seed === null) {
+    report.note('held_out', true, 'not reproduced: the seed of the held-out episodes is secret while the season runs')
+    return report.end({ claim, statement })
+  }
+  const heldOut = await reproduce(folder, manifest, { ...signed, seed }, options, context)
   report.note('held_out', ...verdictOf(heldOut, statement.runtime, report.runtime))
   return report.end({ claim, held_out: heldOut, statement })
 }

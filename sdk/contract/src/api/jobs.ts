@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { errorReportSchema } from '../agent-gym-error.ts'
-import { evaluationSchema } from '../agent-manifest.ts'
+import { evaluationSchema, runtimeSignatureSchema, taskOrderSchema } from '../agent-manifest.ts'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
 import { checkReportSchema, progressEventSchema, trajectorySchema } from '../training-events.ts'
 import { runStateSchema } from './runs.ts'
@@ -39,6 +39,8 @@ export const workerDescriptionSchema = z.strictObject({
   /** Price of an hour of training, in minor units of the server's currency. */
   price_minor_per_hour: count.max(1_000_000_000),
   usage: workerUsageSchema,
+  /** Absent: a worker of an older version. */
+  runtime: runtimeSignatureSchema.optional(),
 })
 export type WorkerDescription = z.infer<typeof workerDescriptionSchema>
 
@@ -110,6 +112,8 @@ const evaluationTaskSchema = z.object({
   id: z.enum(['claim', 'held_out', 'requested']),
   episodes: z.int().positive().max(100_000),
   seed: count,
+  /** A claim is re-run in the order of agent.json; held-out tasks are always drawn. */
+  task_order: taskOrderSchema.default('numbered'),
 })
 export type EvaluationTaskOfJob = z.infer<typeof evaluationTaskSchema>
 
@@ -243,11 +247,20 @@ export const evaluationResultRequestSchema = z.strictObject({
         id: evaluationTaskSchema.shape.id,
         evaluation: evaluationSchema.nullable(),
         error: errorReportSchema.nullable(),
+        /** Return of each episode, in order. Absent: a worker of an older version. */
+        episode_returns: z.array(z.number()).max(100_000).nullable().optional(),
+        /**
+         * Set if the worker played episodes of the task again, in a second process with other stack and heap sizes.
+         * `same: false`: the scenario or the machine is not deterministic; that is never the agent's fault.
+         */
+        repeat: z
+          .strictObject({ same: z.boolean(), message: z.string().max(4_000).nullable() })
+          .nullable()
+          .optional(),
       }),
     )
     .max(8),
-  /** Versions that can affect results in the last bits, as in agent.json. */
-  runtime: z.record(z.string().max(40), z.string().max(80)),
+  runtime: runtimeSignatureSchema,
   /** The agent's first episode, for the package page. */
   sample_episode: sampleEpisodeSchema.nullable().optional(),
 })

@@ -1,35 +1,59 @@
 import { z } from 'zod'
-import { evaluationSchema } from '../agent-manifest.ts'
+import { evaluationSchema, evaluationTasksSchema, runtimeSignatureSchema } from '../agent-manifest.ts'
 
 const count = z.int().nonnegative()
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/**
- * What the server signs about an agent's version. The signature is Ed25519 over the UTF-8 bytes of `statement` as served,
- * so a client can verify it without serializing anything itself.
- */
-export const verificationStatementSchema = z.strictObject({
-  type: z.literal('agentgym-verification-1'),
+const statementFields = {
   server: z.string(),
   key_id: z.string(),
   agent: z.strictObject({ name: z.string(), version: z.string(), integrity: z.string(), model_hash: hash }),
   scenario: z.strictObject({ name: z.string(), version: z.string(), hash, integrity: z.string() }),
   /** The evaluation in agent.json, reproduced bit for bit with the same episodes and seed. */
   claim: evaluationSchema,
-  /** On episodes that were unknown when the agent was published. The leaderboard ranks by it. */
-  held_out: evaluationSchema,
   /** SHA-256 (hex) over the model's outputs for the golden batch. */
   output_hash: hash,
   runtime: z.record(z.string(), z.string()),
   verified_at: z.iso.datetime(),
+}
+
+/** The statements of older servers: one worker, and a seed of its own for each held-out evaluation. */
+const statementVersion1Schema = z.strictObject({
+  type: z.literal('agentgym-verification-1'),
+  ...statementFields,
+  /** On episodes that were unknown when the agent was published. The leaderboard ranks by it. */
+  held_out: evaluationSchema,
 })
+
+const statementVersion2Schema = z.strictObject({
+  type: z.literal('agentgym-verification-2'),
+  ...statementFields,
+  /** On the season's held-out episodes. The seed stays secret (null) while the season runs. */
+  held_out: evaluationSchema.extend({ seed: evaluationSchema.shape.seed.nullable() }),
+  /** All agents verified in a season play the same held-out episodes. `commitment` is a hash over the secret seed. */
+  season: z.strictObject({ id: z.string(), commitment: hash }).nullable(),
+  /** Tasks that the held-out evaluation drew from; `fixed`: few enough to be memorized. Null: no numbered tasks. */
+  task_set: evaluationTasksSchema.omit({ order: true }).extend({ fixed: z.boolean() }).nullable(),
+  /** The workers whose results agreed. `owner`: the account that runs it; null for a worker of the installation. */
+  workers: z.array(z.strictObject({ id: z.string(), owner: z.string().nullable(), runtime: runtimeSignatureSchema })),
+})
+
+/**
+ * What the server signs about an agent's version. The signature is Ed25519 over the UTF-8 bytes of `statement` as served,
+ * so a client can verify it without serializing anything itself.
+ */
+export const verificationStatementSchema = z.discriminatedUnion('type', [
+  statementVersion1Schema,
+  statementVersion2Schema,
+])
 export type VerificationStatement = z.infer<typeof verificationStatementSchema>
 
 /**
  * `pending`: in progress. `verified`: signed. `mismatch`: re-running gave a different result than agent.json claims.
- * `failed`: the run failed. `unavailable`: this registry does not have the scenario.
+ * `failed`: the run failed. `unavailable`: this registry does not have the scenario. `inconclusive`: the machines did not
+ * decide it (a timeout, a lost lease, workers that disagree, a scenario that is not deterministic); it is retried.
  */
-const verificationStateSchema = z.enum(['pending', 'verified', 'mismatch', 'failed', 'unavailable'])
+const verificationStateSchema = z.enum(['pending', 'verified', 'mismatch', 'failed', 'unavailable', 'inconclusive'])
 
 export const verificationSchema = z
   .object({

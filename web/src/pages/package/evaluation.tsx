@@ -65,7 +65,14 @@ function Verified({ statement, signature }: { statement: VerificationStatement; 
             </a>
           </Detail>
           <Detail label="Held out">
-            {heldOut.episodes} episodes, seed <code>{heldOut.seed}</code>
+            {heldOut.episodes} episodes,{' '}
+            {heldOut.seed === null ? (
+              'seed secret while the season runs'
+            ) : (
+              <>
+                seed <code>{heldOut.seed}</code>
+              </>
+            )}
           </Detail>
           <Detail label="Claim">
             {claim.episodes} episodes, seed <code>{claim.seed}</code>, reproduced bit for bit
@@ -98,6 +105,8 @@ function Unverified({ details: { verification }, claim }: { details: VersionDeta
         <Notice kind="info">Not verified. Results are the publisher’s own.{why}</Notice>
       ) : verification.state === 'pending' ? (
         <Notice kind="info">Verification in progress.</Notice>
+      ) : verification.state === 'inconclusive' ? (
+        <Notice kind="info">Verification was inconclusive and will be retried.{why}</Notice>
       ) : (
         <Notice kind="failure">
           {verification.state === 'mismatch'
@@ -122,7 +131,7 @@ function Return({
   evaluation: { return_mean, return_std, episodes },
   label,
 }: {
-  evaluation: Evaluation
+  evaluation: Pick<Evaluation, 'return_mean' | 'return_std' | 'episodes'>
   label: string
 }) {
   return (
@@ -143,7 +152,7 @@ const columns: Column<Criterion>[] = [
   { title: 'Met', cell: ({ ok }) => (ok ? 'yes' : 'no') },
 ]
 
-function Criteria({ evaluation: { success } }: { evaluation: Evaluation }) {
+function Criteria({ evaluation: { success } }: { evaluation: Pick<Evaluation, 'success'> }) {
   if (success.criteria.length === 0) return null
   return <Table rows={success.criteria} columns={columns} caption="Success criteria and results" />
 }
