@@ -174,7 +174,7 @@ export type SigningKeyTable = {
   retired_at: Nullable<Date>
 }
 
-/** Append-only; the latest row of a version counts. `statement` is the signed text, byte for byte. */
+/** Append-only history; what counts of it is the view `verdicts`. `statement` is the signed text, byte for byte. */
 export type VerificationTable = {
   evaluation_id: Fixed<string>
   version_id: Fixed<string>
@@ -187,6 +187,9 @@ export type VerificationTable = {
   key_id: Fixed<string | null>
   created_at: CreatedAt
 }
+
+/** View: of each version the latest verification that is `verified` or `mismatch`. */
+export type VerdictView = Omit<VerificationTable, 'state'> & { state: Fixed<'verified' | 'mismatch'> }
 
 /** `agentgym worker` processes, as they last described themselves. */
 export type WorkerTable = {
@@ -209,5 +212,6 @@ export type TrainingSchema = {
   agent_versions: AgentVersionTable
   signing_keys: SigningKeyTable
   verifications: VerificationTable
+  verdicts: VerdictView
   workers: WorkerTable
 }

@@ -221,7 +221,7 @@ async function trainedOn(query: Queries, id: string, visible: RawBuilder<SqlBool
       select distinct on (packages.id) packages.id, packages.name, packages.downloads, packages.title,
         versions.version, scenario.version as scenario_version
       from versions scenario
-      join verifications verification
+      join verdicts verification
         on verification.scenario_version_id = scenario.id and verification.state = 'verified'
       join versions on versions.id = verification.version_id
       join packages on packages.id = versions.package_id

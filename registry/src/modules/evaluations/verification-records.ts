@@ -61,8 +61,9 @@ export type VerificationRow = {
 }
 
 /**
- * The result of verifying a version: its latest verification or, before the first, that a worker is running it. Null if
- * the version is not to be verified. A new request does not hide the last result while it runs.
+ * The result of verifying a version: its latest decisive verification, else its latest one or, before the first, that a
+ * worker is running it. Null if the version is not to be verified. Neither a new request nor a run that decides nothing
+ * hides a decisive result.
  */
 export async function describeVerification(query: Queries, versionId: string): Promise<Verification | null> {
   const { rows } = await latestVerification(sql`${versionId}::uuid`).execute(query)
@@ -77,7 +78,8 @@ export function latestVerification(versionId: RawBuilder<unknown>): RawBuilder<V
       verifications.message, verifications.statement, verifications.signature, verifications.key_id
     from evaluations left join verifications on verifications.evaluation_id = evaluations.id
     where evaluations.version_id = ${versionId} and evaluations.purpose = 'verification'
-    order by verifications.created_at desc nulls last, evaluations.created_at desc, evaluations.id limit 1`
+    order by (exists (select from verdicts where verdicts.evaluation_id = evaluations.id)) desc,
+      verifications.created_at desc nulls last, evaluations.created_at desc, evaluations.id limit 1`
 }
 
 export function verificationOf(row: VerificationRow | undefined | null): Verification | null {

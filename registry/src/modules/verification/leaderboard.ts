@@ -31,27 +31,27 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
   const { id, version: exact } = await findReadableVersion(query, scenario, version)
   const offset = offsetOf(request.cursor)
   const best = query
-    .selectFrom('verifications')
-    .innerJoin('versions', 'versions.id', 'verifications.version_id')
+    .selectFrom('verdicts')
+    .innerJoin('versions', 'versions.id', 'verdicts.version_id')
     .innerJoin('packages', 'packages.id', 'versions.package_id')
     .innerJoin('accounts', 'accounts.id', 'packages.owner_id')
     .innerJoin('agent_versions', 'agent_versions.version_id', 'versions.id')
     .distinctOn('packages.id')
-    .select(['packages.id', 'packages.name', 'versions.version', 'accounts.username', 'verifications.return_mean'])
-    .select(['verifications.statement', 'verifications.created_at'])
+    .select(['packages.id', 'packages.name', 'versions.version', 'accounts.username', 'verdicts.return_mean'])
+    .select(['verdicts.statement', 'verdicts.created_at'])
     .select(sql<string | null>`versions.manifest -> 'agentgym' ->> 'title'`.as('title'))
     .select(sql<string>`agent_versions.manifest ->> 'algorithm'`.as('algorithm'))
     .select(sql<string>`agent_versions.manifest ->> 'steps'`.as('steps'))
-    .where('verifications.scenario_version_id', '=', id)
-    .where('verifications.state', '=', 'verified')
-    .where('verifications.return_mean', 'is not', null)
+    .where('verdicts.scenario_version_id', '=', id)
+    .where('verdicts.state', '=', 'verified')
+    .where('verdicts.return_mean', 'is not', null)
     .where('versions.state', '=', 'published')
     .where('versions.yanked_at', 'is', null)
     .where('packages.visibility', '=', 'public')
     .where('packages.taken_down_at', 'is', null)
     .orderBy('packages.id')
-    .orderBy('verifications.return_mean', 'desc')
-    .orderBy('verifications.created_at')
+    .orderBy('verdicts.return_mean', 'desc')
+    .orderBy('verdicts.created_at')
   const rows = await query
     .selectFrom(best.as('best'))
     .selectAll()
@@ -109,20 +109,20 @@ export async function bestReturns(query: Queries, packageIds: string[]): Promise
     from packages listed
     join versions latest on latest.package_id = listed.id and latest.version = listed.latest_version
     cross join lateral (
-      (select verifications.return_mean, verifications.version_id, listed.name as agent
-      from verifications
-      where listed.kind = 'agent' and verifications.version_id = latest.id and verifications.state = 'verified'
-        and verifications.return_mean is not null
-      order by verifications.return_mean desc limit 1)
+      (select verdicts.return_mean, verdicts.version_id, listed.name as agent
+      from verdicts
+      where listed.kind = 'agent' and verdicts.version_id = latest.id and verdicts.state = 'verified'
+        and verdicts.return_mean is not null
+      order by verdicts.return_mean desc limit 1)
       union all
-      (select verifications.return_mean, verifications.version_id, packages.name as agent
-      from verifications
-      join versions on versions.id = verifications.version_id
+      (select verdicts.return_mean, verdicts.version_id, packages.name as agent
+      from verdicts
+      join versions on versions.id = verdicts.version_id
       join packages on packages.id = versions.package_id
-      where listed.kind = 'scenario' and verifications.scenario_version_id = latest.id and verifications.state = 'verified'
-        and verifications.return_mean is not null and versions.state = 'published' and versions.yanked_at is null
+      where listed.kind = 'scenario' and verdicts.scenario_version_id = latest.id and verdicts.state = 'verified'
+        and verdicts.return_mean is not null and versions.state = 'published' and versions.yanked_at is null
         and packages.visibility = 'public' and packages.taken_down_at is null
-      order by verifications.return_mean desc limit 1)
+      order by verdicts.return_mean desc limit 1)
     ) best
     left join learning_curves on learning_curves.version_id = best.version_id
     where listed.id = any(${packageIds}::uuid[])`.execute(query)

@@ -13,6 +13,7 @@ import { hostedCalls } from './0012-hosted-calls.ts'
 import { ledgerSpeed } from './0013-ledger-speed.ts'
 import { versionDocuments } from './0014-version-documents.ts'
 import { jobs } from './0015-jobs.ts'
+import { verdicts } from './0016-verdicts.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   ledgerSpeed,
   versionDocuments,
   jobs,
+  verdicts,
 ]

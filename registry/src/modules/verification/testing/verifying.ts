@@ -8,6 +8,7 @@ import { leaseJob } from '../../jobs/lease-jobs.ts'
 import type { PackageServices } from '../../packages/package-services.ts'
 import { publishVersion } from '../../packages/publish-version.ts'
 import { evaluateJobs, finishEvaluation } from '../evaluate-jobs.ts'
+import { requestVerification } from '../request-verification.ts'
 
 /** Hash of the bundle in every good scenario. */
 export const bundleHash = createHash('sha256')
@@ -101,4 +102,17 @@ export async function verifyAgent(
   const job = await mustLease(services)
   await finish(services, job, resultOf(job, agent.evaluation, options.heldOut))
   return agent
+}
+
+/** The marketplace runs a published agent again, and it reproduces its claim or not. */
+export async function runAgain(
+  services: Services,
+  actor: Actor,
+  { name, version, evaluation }: { name: string; version: string; evaluation: Evaluation },
+  reproduces: boolean,
+): Promise<void> {
+  await requestVerification(services, { actor, name, version, traceparent: null, ip: null })
+  const job = await mustLease(services)
+  const claim = reproduces ? evaluation : { ...evaluation, trajectory_hash: 'e'.repeat(64) }
+  await finish(services, job, resultOf(job, claim))
 }
