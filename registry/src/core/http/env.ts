@@ -1,5 +1,6 @@
 import type { ErrorReport } from '@agentgym/contract'
 import type { HttpBindings } from '@hono/node-server'
+import type { Context } from 'hono'
 import type { Actor, Scope } from '../access/authorise.ts'
 import type { RateLimit } from '../access/rate-limit.ts'
 import type { ServerConfig } from '../services.ts'
@@ -26,10 +27,15 @@ export type Env = {
     jobId?: string
     /** What the matched route declares, or the defaults. */
     rules: RouteRules
+    /** Patterns of all routes and middleware that the request matches, in the order in which they are called. */
+    patterns: readonly string[]
     /** Pattern of the site's page that answers. */
     pageRoute?: string
   }
 }
+
+/** What a function may read of any handler's context; those of routes that know their caller have a type of their own. */
+export type RequestReader = Pick<Context<Env>, 'get' | 'req'>
 
 /** The form in which a protocol's clients print a failure: npm's, OpenAI's. */
 export type FailureFormat = {
@@ -59,6 +65,8 @@ export type RouteRules = {
   subject?: 'run' | 'job'
   /** How failures are written for this route's clients. Default: `{ error: { code, message, … } }`. */
   failureFormat?: FailureFormat
+  /** A page for servers without a site: it does not reserve its first segment for the server. */
+  yieldsToSite?: boolean
 }
 
 /**

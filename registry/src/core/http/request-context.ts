@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
-import { matchedRoutes, routePath } from 'hono/route'
 import type { RequestTracer } from '../observability/tracing.ts'
 import type { Log, ServerConfig, Services } from '../services.ts'
 import { clientAddress, isLocalRequest } from './client-address.ts'
-import type { Env, RouteRules } from './env.ts'
-import { defaultRules, rulesOf } from './route.ts'
+import type { Env, RequestReader, RouteRules } from './env.ts'
+import { readMatch } from './route.ts'
 
 /** Gives every request its id and its client's address, and notes it in the log when it is answered. */
 export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log: Log): MiddlewareHandler<Env> {
@@ -17,13 +16,15 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
     c.set('ip', siteCall?.ip ?? clientAddress(socketAddress, c.req.header('x-forwarded-for'), config.trustedProxies))
     c.set('requestId', siteCall?.requestId ?? requestIdOf(c, config.trustedProxies))
     c.set('actor', null)
-    c.set('rules', rulesOf(c) ?? defaultRules)
+    const { rules, patterns } = readMatch(c)
+    c.set('rules', rules)
+    c.set('patterns', patterns)
     await next()
     c.res.headers.set('x-request-id', c.get('requestId'))
     // Refused before the whole body arrived. The rest is not read, so the connection can't be reused.
     if (c.res.status >= 400 && c.env?.incoming?.complete === false) c.res.headers.set('connection', 'close')
     // A request by the site while it renders a page: the page has its own log line.
-    if (isUnlogged(c.get('rules'), c.res.status) || (siteCall !== undefined && c.res.status < 500)) return
+    if (isUnlogged(rules, c.res.status) || (siteCall !== undefined && c.res.status < 500)) return
     log.info('request', {
       request_id: c.get('requestId'),
       method: c.req.method,
@@ -85,9 +86,14 @@ export function observeRequests(
 function routePattern(c: Context<Env>): string {
   const page = c.get('pageRoute')
   if (page !== undefined) return page
+  const patterns = c.get('patterns')
   // After the answer, the current handler is the last one reached: a middleware if it refused the request.
-  const patterns = [...matchedRoutes(c).map(({ path }) => path), routePath(c)]
-  return patterns.findLast((pattern) => pattern !== '/*' && pattern !== '*') ?? 'unmatched'
+  const answered = patterns.at(c.req.routeIndex) ?? ''
+  return isPattern(answered) ? answered : (patterns.findLast(isPattern) ?? 'unmatched')
+}
+
+function isPattern(pattern: string): boolean {
+  return pattern !== '/*' && pattern !== '*'
 }
 
 /** What a request is about, as logs and traces name it. */
@@ -111,7 +117,7 @@ function isId(text: string | undefined): text is string {
  * W3C `traceparent` of the current request, to be stored with the work it queues, so that the worker continues the same
  * trace. Null if tracing is off.
  */
-export function currentTraceparent(c: Context<Env>): string | null {
+export function currentTraceparent(c: RequestReader): string | null {
   return c.get('traceparent') ?? null
 }
 

@@ -2,10 +2,11 @@ import { AgentGymError, type ErrorCode, errorCatalogue, errorResponseSchema } fr
 import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, Handler, Hono, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
+import type { Actor } from '../access/authorise.ts'
 import type { Env, RouteRules } from './env.ts'
 
 /** Of requests that no route matches, such as those of the site. */
-export const defaultRules: RouteRules = { access: 'anyone' }
+const defaultRules: RouteRules = { access: 'anyone' }
 
 type Declared = MiddlewareHandler<Env> & { rules: RouteRules }
 
@@ -15,21 +16,42 @@ export function declare(rules: RouteRules): MiddlewareHandler<Env> {
   return Object.assign(declaration, { rules })
 }
 
-/** A described route and its rules. */
+/** Of a route that only accounts may call: `requireAccess` has refused anonymous callers before the handler. */
+type KnownCaller = { middleware: MiddlewareHandler<{ Variables: { actor: Actor } }> }
+
+type Described<R> = R & (R extends { access: 'anyone' } ? unknown : KnownCaller)
+
+/** A described route and its rules. Unless anyone may call it, its handler's `c.get('actor')` is never null. */
 export function defineRoute<const P extends string, const R extends Omit<RouteConfig, 'path'> & { path: P }>(
   route: R & RouteRules,
-): ReturnType<typeof createRoute<P, R>> {
-  const { access, bodyLimit, timeoutMs, rateLimit, csrf, unlogged, subject, failureFormat, ...described } = route
-  const rules = { access, bodyLimit, timeoutMs, rateLimit, csrf, unlogged, subject, failureFormat }
-  // The middleware only carries the rules: to the types of handlers it adds nothing.
-  return createRoute({ ...described, middleware: declare(rules as RouteRules) } as unknown as R)
+): ReturnType<typeof createRoute<P, Described<R>>> {
+  const {
+    access,
+    bodyLimit,
+    timeoutMs,
+    rateLimit,
+    csrf,
+    unlogged,
+    subject,
+    failureFormat,
+    yieldsToSite,
+    ...described
+  } = route
+  const rules = { access, bodyLimit, timeoutMs, rateLimit, csrf, unlogged, subject, failureFormat, yieldsToSite }
+  // The middleware only carries the rules; what it adds to the types of handlers, `requireAccess` sees to.
+  return createRoute({ ...described, middleware: declare(rules as RouteRules) } as unknown as Described<R>)
 }
 
-/** The rules of the route that a request matches; undefined if there is none. */
-export function rulesOf(c: Context<Env>): RouteRules | undefined {
-  return matchedRoutes(c)
-    .map(({ handler }) => (handler as Handler & Partial<Declared>).rules)
-    .find((rules) => rules !== undefined)
+/** Of what a request matches: the rules of its route, or the defaults, and all patterns. */
+export function readMatch(c: Context<Env>): { rules: RouteRules; patterns: string[] } {
+  const matched = matchedRoutes(c)
+  const rules = matched.map(({ handler }) => rulesOf(handler)).find((rules) => rules !== undefined)
+  return { rules: rules ?? defaultRules, patterns: matched.map(({ path }) => path) }
+}
+
+/** What a route's handlers declare of it; undefined for all but the one that `declare` has made. */
+export function rulesOf(handler: Handler): RouteRules | undefined {
+  return (handler as Handler & Partial<Declared>).rules
 }
 
 /** Routes of an app that declare no rules, as `METHOD /path`. */
@@ -38,7 +60,7 @@ export function undeclaredRoutes(app: Pick<Hono<Env>, 'routes'>): string[] {
   for (const { method, path, handler } of app.routes) {
     const route = `${method} ${path}`
     if (path === '/*' || path === '*') continue
-    declared.set(route, declared.get(route) || (handler as Partial<Declared>).rules !== undefined)
+    declared.set(route, declared.get(route) || rulesOf(handler) !== undefined)
   }
   return [...declared].filter(([, has]) => !has).map(([route]) => route)
 }

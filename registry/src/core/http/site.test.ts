@@ -8,7 +8,7 @@ import { accountRoutes } from '../../modules/accounts/accounts.routes.ts'
 import { npmRoutes } from '../../modules/npm/npm.routes.ts'
 import type { Database } from '../database/database.ts'
 import type { Services } from '../services.ts'
-import { createRoutes } from './route.ts'
+import { createRoutes, declare } from './route.ts'
 import { type Site, siteHost, sitePaths, type Visitor } from './site.ts'
 
 let database: Database
@@ -89,6 +89,16 @@ describe('paths', () => {
     '/assets/site-1.css',
     '//v1/packages',
   ])('%s is the site’s', (path) => expect(isSitePath(path)).toBe(true))
+
+  it('that routes yield are the site’s, unless another route has the same first segment', () => {
+    const page = declare({ access: 'anyone', yieldsToSite: true })
+    const routes = createRoutes()
+    for (const path of ['/shelf/:book', '/v1/page', '/mixed/page']) routes.get(path, page, (c) => c.text('a page'))
+    routes.get('/mixed/data', declare({ access: 'anyone' }), (c) => c.text('data'))
+    const isSite = sitePaths(createApp(app.services, { routes: [routes, mirrorRoom()] }))
+    const paths = ['/shelf', '/shelf/1', '/v1/page', '/v1/nothing', '/mixed/page', '/mixed/data']
+    expect(paths.filter(isSite)).toEqual(['/shelf', '/shelf/1'])
+  })
 
   it('of the server answer as they did, and the site is not asked', async () => {
     answer = () => new Response('the site', { headers: { 'content-type': 'text/plain' } })

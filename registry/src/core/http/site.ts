@@ -4,6 +4,7 @@ import type { StatusCode } from 'hono/utils/http-status'
 import type { Log, Services } from '../services.ts'
 import { version } from '../version.ts'
 import type { Env, HandedOver } from './env.ts'
+import { rulesOf } from './route.ts'
 
 /** What the server provides to the marketplace's site, which depends on nothing else of it. */
 type SiteHost = {
@@ -39,13 +40,14 @@ export type OpenSite = (host: SiteHost) => Site | Promise<Site>
 type CallApp = (request: Request, bindings: Env['Bindings']) => Response | Promise<Response>
 
 /**
- * Whether a path is the site's: all those are whose first segment no route of the server has. So `/v1/nothing` is answered as
- * the API answers, and `/nothing` by the site.
+ * Whether a path is the site's: all those are whose first segment no route of the server has, apart from routes that
+ * yield to the site. So `/v1/nothing` is answered as the API answers, and `/nothing` by the site.
  */
 export function sitePaths(app: Pick<Hono<Env>, 'routes'>): (path: string) => boolean {
-  const own = new Set(app.routes.filter(({ path }) => !/^\/?\*?$/.test(path)).map(({ path }) => firstSegment(path)))
-  // The catalog has a plain page of a package for servers without a site.
-  own.delete('packages')
+  const yielding = app.routes.filter(({ handler }) => rulesOf(handler)?.yieldsToSite)
+  const yielded = new Set(yielding.map(({ path }) => path))
+  const paths = app.routes.map(({ path }) => path).filter((path) => !/^\/?\*?$/.test(path) && !yielded.has(path))
+  const own = new Set(paths.map(firstSegment))
   return (path) => !own.has(firstSegment(path))
 }
 

@@ -6,7 +6,6 @@ import {
   signUpRequestSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { requireActor, unauthenticated } from '../../core/access/authorise.ts'
 import { organisationsOf } from '../../core/access/memberships.store.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
@@ -91,21 +90,20 @@ function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
 
   routes.openapi(showRoute, async (c) => {
     const actor = c.get('actor')
-    if (actor === null) throw unauthenticated()
     const account = await ownAccount(services, actor.accountId)
     const organisations = await organisationsOf(database.query, account.id)
     return c.json({ ...shown(account, actor.operator), organisations, scopes: [...actor.scopes] }, 200)
   })
 
   routes.openapi(changePasswordRoute, async (c) => {
-    const actor = requireActor(c.get('actor'), 'account:manage')
+    const actor = c.get('actor')
     const { cookie } = await changePassword(services, actor, { ...c.req.valid('json'), ip: c.get('ip') })
     if (cookie !== null) c.header('set-cookie', cookie)
     return c.body(null, 204)
   })
 
   routes.openapi(verificationMailRoute, async (c) => {
-    const actor = requireActor(c.get('actor'), 'account:manage')
+    const actor = c.get('actor')
     const account = await ownAccount(services, actor.accountId)
     if (account.email_verified_at === null) sendVerification(services, account)
     return c.body(null, 202)

@@ -6,7 +6,6 @@ import {
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { requireActor } from '../../core/access/authorise.ts'
 import { membersOf } from '../../core/access/memberships.store.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
@@ -78,7 +77,7 @@ export function organisationRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
 
   routes.openapi(createOrganisationRoute, async (c) => {
-    const actor = requireActor(c.get('actor'), 'account:manage')
+    const actor = c.get('actor')
     const { username, display_name = null } = c.req.valid('json')
     const made = await createOrganisation(services, actor, { username, displayName: display_name, ip: c.get('ip') })
     return c.json({ ...shown(made), members: [{ username: actor.username, role: 'owner' as const }] }, 201)

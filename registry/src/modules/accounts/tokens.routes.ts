@@ -58,7 +58,7 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
 
   routes.openapi(createTokenRoute, async (c) => {
-    const actor = requireActor(c.get('actor'), 'account:manage')
+    const actor = c.get('actor')
     const { name, scopes, expires_in_days: days = defaultTokenDays } = c.req.valid('json')
     requireGrantable(actor, scopes)
     const token = await database.transaction(async (query) => {
@@ -77,7 +77,7 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
   })
 
   routes.openapi(listTokensRoute, async (c) => {
-    const actor = requireActor(c.get('actor'), 'account:manage')
+    const actor = c.get('actor')
     const tokens = await listTokens(database.query, actor.accountId)
     return c.json({ tokens: tokens.map(shownToken) }, 200)
   })
@@ -86,7 +86,7 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
     const actor = c.get('actor')
     const { id } = c.req.valid('param')
     // A token may always revoke itself, as `agentgym logout` does.
-    const { accountId } = actor?.tokenId === id ? actor : requireActor(actor, 'account:manage')
+    const { accountId } = actor.tokenId === id ? actor : requireActor(actor, 'account:manage')
     await database.transaction(async (query) => {
       if (!(await revokeToken(query, accountId, id)))
         throw new AgentGymError({ code: 'token_not_found', message: `You have no token ${id}.`, data: { id } })

@@ -164,7 +164,7 @@ export function catalogRoutes(services: PackageServices): OpenAPIHono<Env> {
     return c.json(await packageView(services, c.get('actor'), `${scope}/${name}`), 200)
   })
   // For servers without the site. The README in it has passed the sanitizer.
-  routes.get('/packages/:scope/:name', declare({ access: 'anyone' }), async (c) => {
+  routes.get('/packages/:scope/:name', declare({ access: 'anyone', yieldsToSite: true }), async (c) => {
     const { scope, name } = c.req.param()
     const shown = await packagePage(services, c.get('actor'), `${scope}/${name}`)
     return c.html(packageDocument(shown, services.config.publicUrl))

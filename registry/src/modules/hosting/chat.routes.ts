@@ -1,6 +1,5 @@
 import { chatCompletionSchema, chatRequestSchema, hostedCallHeadersSchema, modelListSchema } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { requireActor } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import { callAgent } from './call-agent.ts'
@@ -78,7 +77,7 @@ export function chatRoutes(services: HostingServices): OpenAPIHono<Env> {
     return c.body(chatChunks(completion, request), 200, headers)
   })
   routes.openapi(modelsRoute, async (c) => {
-    const { accountId } = requireActor(c.get('actor'), 'agents:call')
+    const { accountId } = c.get('actor')
     const data = (await callableAgents(query, accountId)).map(({ name, owner, created_at }) => ({
       ...{ id: name, object: 'model' as const, owned_by: owner },
       created: Math.floor(created_at.getTime() / 1_000),

@@ -6,7 +6,6 @@ import {
   releaseRequestSchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
@@ -69,7 +68,6 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
   const { database } = services
   const handlerOf = (kind: string) => handlers.find((handler) => handler.kind === kind)
   routes.openapi(leaseRoute, async (c) => {
-    requireOperator(c.get('actor'), 'worker')
     const request = c.req.valid('json')
     const job = await leaseJob(services, handlers, request)
     if (job === undefined) return c.body(null, 204)
@@ -78,7 +76,6 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
     return c.json(job, 200)
   })
   routes.openapi(heartbeatRoute, async (c) => {
-    requireOperator(c.get('actor'), 'worker')
     const { queue } = services
     const { lease, usage } = c.req.valid('json')
     const attempt = queue.anyAttemptOf(c.req.valid('param').id, lease)
@@ -90,7 +87,6 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
     return c.json({ expires_at: leaseEnd(), stop: answer?.stop ?? null }, 200)
   })
   routes.openapi(releaseRoute, async (c) => {
-    requireOperator(c.get('actor'), 'worker')
     const { lease, reason, metered_ms: meteredMs } = c.req.valid('json')
     await releaseJob(services, handlers, { id: c.req.valid('param').id, lease, reason, meteredMs })
     return c.body(null, 204)

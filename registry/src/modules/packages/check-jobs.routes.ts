@@ -1,6 +1,5 @@
 import { jobResultRequestSchema, jobResultSchema, leaseQuerySchema } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { requireOperator } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
@@ -43,7 +42,6 @@ const tarballRoute = defineRoute({
 export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(resultRoute, async (c) => {
-    requireOperator(c.get('actor'), 'worker')
     const { queue } = services
     const { lease, report, sample_episode: sample } = c.req.valid('json')
     const attempt = queue.attemptOf('check', c.req.valid('param').id, lease)

@@ -12,8 +12,7 @@ import {
   versionListSchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import type { Env } from '../../core/http/env.ts'
+import type { Env, RequestReader } from '../../core/http/env.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import { createRoutes, defineRoute, failures, json, uploadTimeoutMs } from '../../core/http/route.ts'
 import { type Change, deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
@@ -229,10 +228,10 @@ export function packageRoutes(services: PackageServices): OpenAPIHono<Env> {
 }
 
 /** As in the path, in any casing: reading finds the package, publishing refuses names that are not lower case. */
-function nameOf(c: Context<Env>): string {
+function nameOf(c: RequestReader): string {
   return `${c.req.param('scope')}/${c.req.param('name')}`
 }
 
-function changeOf(c: Context<Env>): Change {
+function changeOf(c: RequestReader): Change {
   return { actor: c.get('actor'), name: nameOf(c), ip: c.get('ip') }
 }

@@ -1,8 +1,7 @@
 import type { ErrorCode } from '@agentgym/contract'
 import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
 import type { Actor } from '../../core/access/authorise.ts'
-import type { Env } from '../../core/http/env.ts'
+import type { RequestReader } from '../../core/http/env.ts'
 import { currentTraceparent } from '../../core/http/request-context.ts'
 
 /** Every route of a run takes its ID. */
@@ -18,6 +17,6 @@ export const publicationCodes = [
 ] as const satisfies ErrorCode[]
 
 /** The caller, its address and its trace. */
-export function requestOf(c: Context<Env>): { actor: Actor | null; ip: string; traceparent: string | null } {
+export function requestOf(c: RequestReader): { actor: Actor | null; ip: string; traceparent: string | null } {
   return { actor: c.get('actor'), ip: c.get('ip'), traceparent: currentTraceparent(c) }
 }

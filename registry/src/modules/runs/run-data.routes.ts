@@ -7,9 +7,8 @@ import {
   runMetricsSchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
 import type { Scope } from '../../core/access/authorise.ts'
-import type { Env } from '../../core/http/env.ts'
+import type { Env, RequestReader } from '../../core/http/env.ts'
 import { exportStream } from '../../core/http/export-stream.ts'
 import { createRoutes, defineRoute, failures, file, json } from '../../core/http/route.ts'
 import { webStream } from '../../core/storage/object-store.ts'
@@ -153,7 +152,7 @@ const trajectoriesRoute = defineRoute({
 export function runDataRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database, config } = services
-  const runFor = async (c: Context<Env>, id: string, scope?: Scope) =>
+  const runFor = async (c: RequestReader, id: string, scope?: Scope) =>
     (await requireRun(database.query, c.get('actor'), id, scope)).run
   routes.openapi(eventsRoute, async (c) => {
     const { run, actor } = await requireRun(database.query, c.get('actor'), c.req.valid('param').id)

@@ -10,9 +10,7 @@ import {
   trajectoriesRequestSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import { requireOperator } from '../../core/access/authorise.ts'
-import type { Env } from '../../core/http/env.ts'
+import type { Env, RequestReader } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, file, json, uploadTimeoutMs } from '../../core/http/route.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
@@ -119,34 +117,32 @@ const readCheckpointRoute = defineRoute({
 export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database } = services
-  const attemptOf = async (c: Context<Env>, lease: string): Promise<Attempt> => {
-    requireOperator(c.get('actor'), 'worker')
-    return services.queue.attemptOf('train', c.req.param('id') ?? '', lease)
-  }
+  const attemptOf = (c: RequestReader, lease: string): Attempt =>
+    services.queue.attemptOf('train', c.req.param('id') ?? '', lease)
   routes.openapi(progressRoute, async (c) => {
     const { lease, usage, ...progress } = c.req.valid('json')
-    const attempt = await attemptOf(c, lease)
+    const attempt = attemptOf(c, lease)
     const stop = await recordProgress(services, attempt, progress)
     await noteUsage(database.query, attempt.workerId, usage)
     return c.json({ expires_at: leaseEnd(), stop }, 200)
   })
   routes.openapi(checkpointRoute, async (c) => {
     const { lease, ...checkpoint } = c.req.valid('query')
-    const stop = await storeCheckpoint(services, await attemptOf(c, lease), checkpoint, c.req.raw)
+    const stop = await storeCheckpoint(services, attemptOf(c, lease), checkpoint, c.req.raw)
     return c.json({ expires_at: leaseEnd(), stop }, 200)
   })
   routes.openapi(trajectoriesRoute, async (c) => {
     const { lease, trajectories } = c.req.valid('json')
-    await storeTrajectories(services, await attemptOf(c, lease), trajectories)
+    await storeTrajectories(services, attemptOf(c, lease), trajectories)
     return c.body(null, 204)
   })
   routes.openapi(agentRoute, async (c) => {
-    const attempt = await attemptOf(c, c.req.valid('query').lease)
+    const attempt = attemptOf(c, c.req.valid('query').lease)
     return c.json({ integrity: await storeAgent(services, attempt, c.req.raw) }, 200)
   })
   routes.openapi(outcomeRoute, async (c) => {
     const { lease, outcome, metered_ms: meteredMs } = c.req.valid('json')
-    return c.json({ state: await finishRun(services, await attemptOf(c, lease), { outcome, meteredMs }) }, 200)
+    return c.json({ state: await finishRun(services, attemptOf(c, lease), { outcome, meteredMs }) }, 200)
   })
   routes.openapi(scenarioRoute, async (c) => {
     return sendLeased(c, await openLeasedScenario(services, c.req.valid('param').id, c.req.valid('query').lease))
