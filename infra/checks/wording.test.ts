@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { isTest, readRepositoryFile, sourceFiles } from './repository-files.ts'
 import { findPhrases, shownTexts } from './wording.ts'
 
-const files = sourceFiles('.ts', '.tsx').filter((path) => /^(web|sdk\/cli)\/src\//.test(path) && !isTest(path))
+const shown = /^(web|sdk\/cli|sdk\/contract|registry)\/src\//
+const files = sourceFiles('.ts', '.tsx').filter((path) => shown.test(path) && !isTest(path))
 
-it('site and command line say it as other products do', () => {
-  expect(files.length).toBeGreaterThan(50)
+it('site, command line, error texts and OpenAPI descriptions use plain English', () => {
+  expect(files.length).toBeGreaterThan(300)
   expect(files.flatMap((path) => findPhrases(path, readRepositoryFile(path)))).toEqual([])
 })
 
@@ -18,11 +19,12 @@ describe('the check itself', () => {
     ['no comment', '// whoever reads this\nconst a = 1 /* nobody */', 0],
     ['no import', "import { whoever } from './nobody.ts'", 0],
     ['no name', 'const nobody = upkeep()', 0],
+    ['no single word', "const reserved = ['nobody']", 0],
   ])('%s', (_, source, count) => {
     expect(findPhrases('page.tsx', source)).toHaveLength(count)
   })
 
-  it('tells the line', () => {
+  it('reports the line', () => {
     expect(shownTexts('a.ts', "\n\nconst a = 'text'")).toEqual([{ text: 'text', line: 3 }])
   })
 })

@@ -20,6 +20,18 @@ const phrases: Phrase[] = [
   { pattern: /\bgo(es|ne)? with it\b|\bcame? of it\b|\bbecame of\b/i, instead: 'name what happened' },
   { pattern: /\bfrom now on\b/i, instead: 'Revoked, Disabled: the state' },
   { pattern: /\bthere is nothing (there|here)\b/i, instead: 'No … yet' },
+  { pattern: /\bin the manner of\b/i, instead: 'compatible with, like' },
+  { pattern: /\b(takes|needs) the scopes?\b/i, instead: 'Requires the scope' },
+  { pattern: /\bleave (it|them|the \w+) out\b/i, instead: 'Omit' },
+  { pattern: /\blets? us in\b|\bmend(s|ed)?\b/i, instead: 'failed to connect, fix' },
+  { pattern: /\b(stays?|stay) as (it|they) (is|are)\b/i, instead: 'does not change' },
+  { pattern: /\bwhat (is|was) (asked|told|given|taken|held|owed)\b/i, instead: 'a noun: the request, the input' },
+  { pattern: /\bcomes? of it\b|\bcame to (a|no)\b|\bgot nowhere\b|\bgave no\b/i, instead: 'the result; had no result' },
+  { pattern: /\bmoney (back|came)\b|\bby the run\b/i, instead: 'refunded, the payment arrived, per run' },
+  { pattern: /\btoo easily mistaken\b|\blooks? too much like\b/i, instead: 'too similar to' },
+  { pattern: /\b(one|it|that) which\b|\bof which all\b|\bnone of ours\b/i, instead: 'a plain noun' },
+  { pattern: /\bsays? so\b|\bno more at once\b|\bfrom here on\b|\bas it (is|was) then\b/i, instead: 'name the state' },
+  { pattern: /\blog-ins?\b|\be-mails?\b|\borganisations?\b/i, instead: 'login, email, organization' },
   { pattern: /\bthey that\b|\bhe that\b|\bthose that are yet\b/i, instead: 'a plain noun' },
 ]
 
@@ -54,8 +66,9 @@ function isNode(value: unknown): value is SyntaxNode {
 /** Every phrase to replace in a file, as `path:line: text (say …)`. */
 export function findPhrases(path: string, source: string): string[] {
   return shownTexts(path, source).flatMap(({ text, line }) =>
+    // A single word is a name, such as the reserved username `nobody`.
     phrases
-      .filter(({ pattern }) => pattern.test(text))
+      .filter(({ pattern }) => /\S\s\S/.test(text) && pattern.test(text))
       .map(({ instead }) => `${path}:${line}: ${text.trim().slice(0, 100)} (say: ${instead})`),
   )
 }

@@ -37,8 +37,8 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
   app.notFound((c) =>
     answer(c, {
       code: 'endpoint_not_found',
-      message: `There is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}.`,
-      hint: `${config.publicUrl}/docs lists every path.`,
+      message: `No route matches ${c.req.method} ${c.req.path.slice(0, 200)}.`,
+      hint: `${config.publicUrl}/docs lists all endpoints.`,
     }),
   )
   app.use(

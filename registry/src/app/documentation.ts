@@ -11,12 +11,12 @@ export type OpenApiDocument = ReturnType<OpenAPIHono<Env>['getOpenAPI31Document'
 const groups: { name: string; description: string; paths: string[] }[] = [
   {
     name: 'Packages',
-    description: 'Find, read, publish and look after scenarios and agents.',
+    description: 'Search, read, publish and manage scenarios and agents.',
     paths: ['packages', 'categories', 'search'],
   },
   {
     name: 'Accounts',
-    description: 'Users, organisations, sessions and tokens.',
+    description: 'Users, organizations, sessions and tokens.',
     paths: [
       'accounts',
       'account',
@@ -31,18 +31,19 @@ const groups: { name: string; description: string; paths: string[] }[] = [
   },
   {
     name: 'Training',
-    description: 'Runs on shared workers: start, watch, stop, evaluate, export. The same by JSON-RPC 2.0 at `/rpc`.',
+    description:
+      'Training runs on shared workers: start, watch, cancel, evaluate and export. Also available as JSON-RPC 2.0 at `/rpc`.',
     paths: ['runs', 'evaluations', 'status', 'rpc'],
   },
   {
     name: 'Hosting',
     description:
-      'Agents that the marketplace runs: call one (`/v1/packages/{scope}/{name}/calls`), or ask in the manner of OpenAI’s API.',
+      'Call hosted agents, directly (`/v1/packages/{scope}/{name}/calls`) or with an OpenAI-compatible client.',
     paths: ['chat', 'models'],
   },
   {
     name: 'Market',
-    description: 'Buying and selling: orders, money, earnings, reviews, moderation, metered calls.',
+    description: 'Orders, payments, earnings, reviews, moderation and metered calls.',
     paths: [
       ...['orders', 'entitlements', 'spend-caps', 'balance', 'top-ups', 'payments', 'webhooks'],
       ...['earnings', 'earnings.csv', 'payout-destination', 'payouts'],
@@ -51,21 +52,21 @@ const groups: { name: string; description: string; paths: string[] }[] = [
   },
   {
     name: 'Jobs',
-    description: 'What workers ask for: leases, heartbeats, results. Needs a token with the scope `worker`.',
+    description: 'For workers: leases, heartbeats and results. Requires a token with the scope `worker`.',
     paths: ['jobs', 'hosted-calls'],
   },
-  { name: 'Server', description: 'Whether it lives and can serve.', paths: ['healthz', 'readyz', 'openapi.json'] },
+  { name: 'Server', description: 'Liveness and readiness.', paths: ['healthz', 'readyz', 'openapi.json'] },
 ]
 
-const description = `Everything is JSON in snake_case. Times are ISO 8601 in UTC, sizes bytes, money minor units of its currency.
+const description = `All requests and responses are JSON in snake_case. Times are ISO 8601 in UTC, sizes are in bytes, and amounts are in minor units of their currency.
 
-Send a token as \`Authorization: Bearer agt_…\`; \`POST /v1/tokens\` makes one, \`agentgym login\` as well. Browsers carry a session cookie instead.
+Authenticate with \`Authorization: Bearer agt_…\`. Create a token with \`POST /v1/tokens\` or \`agentgym login\`. Browsers use a session cookie instead.
 
-A failure is \`{ "error": { "code", "message", "hint", "data" } }\`. Codes are stable, messages are not: match on the code.
+Errors are \`{ "error": { "code", "message", "hint", "data" } }\`. Codes are stable, messages are not, so match on the code.
 
-Lists come in pages: give \`next_cursor\` of one as \`cursor\` of the next, until it is null.
+Lists are paginated: pass \`next_cursor\` as \`cursor\` to get the next page. It is null on the last one.
 
-A package's name is \`@scope/name\`; in a path \`@scope/name\`, \`@scope%2fname\` and \`@scope%2Fname\` are the same.`
+Package names have the form \`@scope/name\`. In a path, \`@scope/name\`, \`@scope%2fname\` and \`@scope%2Fname\` are equivalent.`
 
 /** The description of all routes of `app`, from the schemas that validate its requests. */
 export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, version: string): OpenApiDocument {
@@ -73,7 +74,7 @@ export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, v
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'agt_…',
-    description: 'A token of an account, with scopes.',
+    description: 'An access token. Its scopes limit what it can do.',
   })
   // A component has the form of its first use. A copy, because the contract's schemas do not know OpenAPI.
   app.openAPIRegistry.register('SampleEpisode', sampleEpisodeSchema.clone())
@@ -142,14 +143,14 @@ agentgym signup --username you --email you@example.com
 agentgym login
 agentgym search cart
 agentgym train @you/cart-pole</code></pre>
-<p>npm and pnpm work too. <code>agentgym login</code> writes the line that they need into <code>.npmrc</code>:</p>
+<p>npm and pnpm work too. <code>agentgym login</code> adds the line they need to <code>.npmrc</code>:</p>
 <pre><code>@you:registry=${publicUrl}/npm/</code></pre>
-<h2>Addresses</h2>
+<h2>Endpoints</h2>
 <div class="scroll"><table>
-<tr><td><a href="/docs">/docs</a></td><td>Reference of the HTTP API, for readers</td></tr>
-<tr><td><a href="/v1/openapi.json">/v1/openapi.json</a></td><td>The same as OpenAPI 3.1, for programs</td></tr>
+<tr><td><a href="/docs">/docs</a></td><td>API reference</td></tr>
+<tr><td><a href="/v1/openapi.json">/v1/openapi.json</a></td><td>OpenAPI 3.1 document</td></tr>
 <tr><td><code>/npm/</code></td><td>npm registry</td></tr>
-<tr><td><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a></td><td>Whether the process lives, and whether it can serve</td></tr>
+<tr><td><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a></td><td>Liveness and readiness</td></tr>
 </table></div>`
   return page({ title: 'AgentGym registry', body })
 }
@@ -210,13 +211,13 @@ function overview({ info }: OpenApiDocument, groups: Group[]): Html {
     )}</table></div>`,
   )
   return html`<h1>API reference</h1>
-<p class="lead">Version ${info.version}. For programs: <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
+<p class="lead">Version ${info.version}. Also available as <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
 ${prose(info.description ?? '')}${tables}`
 }
 
 function errorPage(): Html {
   return html`<h1>Error codes</h1>
-<p>A failure is <code>{ "error": { "code", "message", "hint", "data" } }</code> under the status below. Codes are stable.</p>
+<p>Errors are <code>{ "error": { "code", "message", "hint", "data" } }</code> with the status below. Codes are stable.</p>
 <div class="scroll"><table><tr><th>Status</th><th>Code</th><th>Meaning</th></tr>
 ${errorRows().map(
   ({ code, status, summary }) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${summary}</td></tr>`,

@@ -14,8 +14,10 @@ const healthRoute = defineRoute({
   access: 'anyone',
   unlogged: 'on_success',
   operationId: 'health',
-  summary: 'Does the process live?',
-  responses: { 200: { description: 'It does.', content: { 'application/json': { schema: healthSchema } } } },
+  summary: 'Liveness check',
+  responses: {
+    200: { description: 'The process is running.', content: { 'application/json': { schema: healthSchema } } },
+  },
 })
 
 const readinessRoute = defineRoute({
@@ -24,12 +26,13 @@ const readinessRoute = defineRoute({
   access: 'anyone',
   unlogged: 'on_success',
   operationId: 'readiness',
-  summary: 'Can it serve?',
-  description: 'Asks database and object store. A balancer sends requests only where this answers 200.',
+  summary: 'Readiness check',
+  description:
+    'Checks the database and the object store. Load balancers should send requests only to servers that return 200.',
   responses: {
-    200: { description: 'It can.', content: { 'application/json': { schema: readinessSchema } } },
+    200: { description: 'The server is ready.', content: { 'application/json': { schema: readinessSchema } } },
     503: {
-      description: 'A part does not answer, or it is closing.',
+      description: 'The database or the object store does not respond, or the server is shutting down.',
       content: { 'application/json': { schema: readinessSchema } },
     },
   },

@@ -72,7 +72,7 @@ function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException):
         ? `Port ${port} of ${host} is taken.`
         : `The server cannot listen on ${host}:${port}: ${cause.message}.`,
       hint: taken
-        ? 'Stop what uses it, or choose another by --port or AGENTGYM_PORT.'
+        ? 'Stop the process that uses it, or choose another port with --port or AGENTGYM_PORT.'
         : 'Check AGENTGYM_HOST and AGENTGYM_PORT.',
       data: { field: taken ? 'AGENTGYM_PORT' : 'AGENTGYM_HOST', host, port },
     },

@@ -28,7 +28,7 @@ export function metricsRoutes(services: Services): Hono<Env> {
     requireReader(c, services.config.metricsToken)
     const [read, counted] = await Promise.all([
       withinTime(figures()).catch((error) => {
-        log.warn('the database gave no figures for /metrics', { error: describe(error) })
+        log.warn('database metrics could not be read', { error: describe(error) })
         return undefined
       }),
       group === undefined ? own : group.figures().then(groupRegistries),
@@ -45,8 +45,8 @@ function requireReader(c: Context<Env>, token: string | undefined): void {
   if (given === undefined && isLocalRequest(c)) return
   throw new AgentGymError({
     code: 'unauthenticated',
-    message: 'Metrics are read from this machine, or with a token.',
-    hint: 'Set AGENTGYM_METRICS_TOKEN on the server, and send it as a bearer token.',
+    message: 'Reading metrics from another machine requires a token.',
+    hint: 'Set AGENTGYM_METRICS_TOKEN on the server and send it as a bearer token.',
   })
 }
 
@@ -76,24 +76,24 @@ function databaseMetrics(figures: ScrapedFigures | undefined): Registry {
   gauge('db_up', 'Whether the database answered this scrape, 1 or 0.').set(figures === undefined ? 0 : 1)
   if (figures === undefined) return registry
 
-  gauge('training_jobs_active', 'Runs that are being trained.').set(figures.runsActive)
+  gauge('training_jobs_active', 'Training runs in progress.').set(figures.runsActive)
   const counted: [FinalState, string][] = [
-    ['completed', 'Runs that came to a trained agent.'],
-    ['failed', 'Runs that failed.'],
-    ['cancelled', 'Runs that were cancelled.'],
+    ['completed', 'Completed runs.'],
+    ['failed', 'Failed runs.'],
+    ['cancelled', 'Canceled runs.'],
   ]
   for (const [state, help] of counted)
     new Counter({ name: `training_jobs_${state}_total`, help, registers }).inc(figures.ended[state].runs)
   registry.registerMetric(runDurations(figures))
 
-  const length = gauge('queue_length', 'Jobs that wait for a worker, by kind.', 'kind')
-  const leased = gauge('queue_leased', 'Jobs that a worker has, by kind.', 'kind')
+  const length = gauge('queue_length', 'Jobs waiting for a worker, by kind.', 'kind')
+  const leased = gauge('queue_leased', 'Jobs leased by a worker, by kind.', 'kind')
   for (const [kind, jobs] of Object.entries(figures.queue)) {
     length.set({ kind }, jobs.waiting)
     leased.set({ kind }, jobs.leased)
   }
 
-  gauge('workers_connected', 'Workers heard of within the last two minutes.').set(figures.workersConnected)
+  gauge('workers_connected', 'Workers seen in the last two minutes.').set(figures.workersConnected)
   for (const share of ['cpu', 'gpu', 'memory'] as const) {
     const usage = gauge(`worker_${share}_usage`, `Share of a worker's ${share} in use, 0 to 1.`, 'worker')
     for (const [name, worker] of figures.usage) if (worker[share] !== null) usage.set({ worker: name }, worker[share])
@@ -117,7 +117,7 @@ function runDurations({ ended }: ScrapedFigures): Histogram {
     { metricName: `${name}_sum`, labels: { state }, value: durations.seconds },
     { metricName: `${name}_count`, labels: { state }, value: durations.runs },
   ])
-  const help = 'Time from the first lease of a run to its end, by how it ended.'
+  const help = 'Time from the first lease of a run to its end, by final state.'
   return { name, get: async () => ({ name, help, type: 'histogram', values }) } as unknown as Histogram
 }
 

@@ -63,7 +63,7 @@ describe('readSettings', () => {
   it.each<[string, string, RegExp]>([
     ['AGENTGYM_PORT', 'http', /a whole number/],
     ['AGENTGYM_PORT', '70000', /from 0 to 65535/],
-    ['AGENTGYM_PUBLIC_URL', 'gym.example.com', /an address with http: or https:/],
+    ['AGENTGYM_PUBLIC_URL', 'gym.example.com', /a URL with http: or https:/],
     ['AGENTGYM_TRUSTED_PROXIES', '-1', /a whole number/],
     ['AGENTGYM_SECRET', 'password', /32 bytes in hexadecimal/],
     ['AGENTGYM_SIGNING_KEY', 'password', /an Ed25519 private key in PEM/],
@@ -74,7 +74,7 @@ describe('readSettings', () => {
     ['AGENTGYM_METRICS_TOKEN', 'short', /at least 16 printable characters/],
     ['AGENTGYM_METRICS_TOKEN', 'with a space that no header has', /without a space/],
     ['AGENTGYM_PLATFORM_FEE_BASIS_POINTS', '10001', /from 0 to 10000/],
-    ['AGENTGYM_ROYALTY_CAP_BASIS_POINTS', '9001', /more than a whole price/],
+    ['AGENTGYM_ROYALTY_CAP_BASIS_POINTS', '9001', /add up to more than 10000/],
     ['AGENTGYM_PRICE_NOTICE_DAYS', '-1', /a whole number/],
     ['AGENTGYM_STRIPE_SECRET_KEY', 'short', /at least 8 printable characters/],
     ['AGENTGYM_STRIPE_API_ADDRESS', 'stripe.example', /http: or https:/],

@@ -28,7 +28,7 @@ const whole = (low: number, high: number) =>
 const address = (...protocols: string[]) =>
   z
     .string()
-    .refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `an address with ${protocols.join(' or ')}`)
+    .refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `a URL with ${protocols.join(' or ')}`)
 
 /** PEM, as `openssl genpkey -algorithm ed25519` prints it; line breaks may be written as \\n. */
 function ed25519Key(text: string, context: z.RefinementCtx<string>): KeyObject {
@@ -64,8 +64,8 @@ const marketVariables = {
   AGENTGYM_STRIPE_WEBHOOK_SECRET: secret,
   AGENTGYM_STRIPE_API_ADDRESS: z
     .string()
-    .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'an address with http: or https:'),
-  AGENTGYM_MONEY_ON_PGLITE: z.literal('allow', 'allow, which takes real money into a database that may lose it'),
+    .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'a URL with http: or https:'),
+  AGENTGYM_MONEY_ON_PGLITE: z.literal('allow', 'allow, which accepts real money although PGlite may lose it'),
 }
 
 /** The type of each environment variable; README.md documents them. */
@@ -90,13 +90,11 @@ const variables = {
   AGENTGYM_RETAIN_TRAJECTORY_DAYS: whole(1, 36_500),
   AGENTGYM_RETAIN_METRIC_DAYS: whole(1, 36_500),
   AGENTGYM_MAX_FILES: whole(1, 1_000_000),
-  AGENTGYM_CURRENCY: z.string().regex(/^[A-Z]{3}$/, 'the three letters of a currency, such as USD'),
+  AGENTGYM_CURRENCY: z.string().regex(/^[A-Z]{3}$/, 'a three-letter currency code, such as USD'),
   AGENTGYM_MAX_OPEN_RUNS: whole(1, 10_000_000),
   AGENTGYM_MAX_STARTS_PER_MINUTE: whole(1, 10_000_000),
-  AGENTGYM_MAIL: z
-    .string()
-    .regex(/^(file|console|smtps?:\/\/.+)$/, '"file", "console" or an address that begins with smtp:// or smtps://'),
-  AGENTGYM_MAIL_FROM: z.string().regex(/@/, 'a sender such as gym@example.com'),
+  AGENTGYM_MAIL: z.string().regex(/^(file|console|smtps?:\/\/.+)$/, '"file", "console" or an smtp:// or smtps:// URL'),
+  AGENTGYM_MAIL_FROM: z.string().regex(/@/, 'a sender address such as gym@example.com'),
   AGENTGYM_GITHUB_CLIENT_ID: z.string(),
   AGENTGYM_GITHUB_CLIENT_SECRET: z.string(),
   AGENTGYM_GOOGLE_CLIENT_ID: z.string(),
@@ -212,8 +210,8 @@ function pair(
   const clientId = environment[`AGENTGYM_${provider}_CLIENT_ID`]
   const clientSecret = environment[`AGENTGYM_${provider}_CLIENT_SECRET`]
   if (clientId && clientSecret) return { clientId, clientSecret }
-  if (clientId) throw invalid(`AGENTGYM_${provider}_CLIENT_SECRET`, 'is missing beside the client id')
-  if (clientSecret) throw invalid(`AGENTGYM_${provider}_CLIENT_ID`, 'is missing beside the client secret')
+  if (clientId) throw invalid(`AGENTGYM_${provider}_CLIENT_SECRET`, 'is required when the client id is set')
+  if (clientSecret) throw invalid(`AGENTGYM_${provider}_CLIENT_ID`, 'is required when the client secret is set')
   return undefined
 }
 
@@ -222,7 +220,7 @@ function invalid(variable: string, what: string): AgentGymError {
   return new AgentGymError({
     code: 'config_invalid',
     message: `The setting ${variable} ${what}.`,
-    hint: 'registry/README.md lists the settings.',
+    hint: 'Settings are documented in registry/README.md.',
     data: { field: variable },
   })
 }
@@ -236,7 +234,7 @@ function marketSettings(read: Read, refuse: (variable: string, what: string) => 
   if (feeBasisPoints + royaltyCapBasisPoints > 10_000)
     throw refuse(
       'AGENTGYM_ROYALTY_CAP_BASIS_POINTS',
-      'and AGENTGYM_PLATFORM_FEE_BASIS_POINTS are more than a whole price, 10000, together',
+      'and AGENTGYM_PLATFORM_FEE_BASIS_POINTS add up to more than 10000, the whole price',
     )
   return {
     feeBasisPoints,
@@ -251,8 +249,9 @@ function marketSettings(read: Read, refuse: (variable: string, what: string) => 
 function stripeSettings(read: Read, refuse: (variable: string, what: string) => Error): MarketConfig['stripe'] {
   const { AGENTGYM_STRIPE_SECRET_KEY: secretKey, AGENTGYM_STRIPE_WEBHOOK_SECRET: webhookSecret } = read
   if (secretKey === undefined && webhookSecret === undefined) return null
-  if (secretKey === undefined) throw refuse('AGENTGYM_STRIPE_SECRET_KEY', 'is missing beside the webhook secret')
-  if (webhookSecret === undefined) throw refuse('AGENTGYM_STRIPE_WEBHOOK_SECRET', 'is missing beside the secret key')
+  if (secretKey === undefined) throw refuse('AGENTGYM_STRIPE_SECRET_KEY', 'is required when the webhook secret is set')
+  if (webhookSecret === undefined)
+    throw refuse('AGENTGYM_STRIPE_WEBHOOK_SECRET', 'is required when the secret key is set')
   return { secretKey, webhookSecret, apiAddress: read.AGENTGYM_STRIPE_API_ADDRESS ?? null }
 }
 

@@ -44,8 +44,8 @@ export async function authorise(
       code: 'forbidden',
       message:
         role === null
-          ? `${actor.username} is not a member of the account that owns this.`
-          : `${actor.username} is ${role} here; this needs ${roleFor[permission]}.`,
+          ? `${actor.username} is not a member of the account that owns this resource.`
+          : `${actor.username} has the role ${role}; this requires the role ${roleFor[permission]}.`,
       data: { needs_role: roleFor[permission], role },
     })
   return actor
@@ -62,7 +62,7 @@ export function requireActor(actor: Actor | null, scope: Scope): Actor {
 export function requireOperator(actor: Actor | null, scope: Scope): Actor {
   const known = requireActor(actor, scope)
   if (!known.operator)
-    throw new AgentGymError({ code: 'forbidden', message: 'Only operators of this server may do that.' })
+    throw new AgentGymError({ code: 'forbidden', message: 'Only operators of this server can do this.' })
   return known
 }
 
@@ -71,12 +71,12 @@ function requireScope(actor: Actor, scope: Scope): void {
     throw new AgentGymError({
       code: 'forbidden',
       message: `The token lacks the scope ${scope}.`,
-      hint: `Make a token with the scope ${scope}.`,
+      hint: `Create a token with the scope ${scope}.`,
       data: { needs_scope: scope },
     })
 }
 
-export function unauthenticated(message = 'This needs a log-in.'): AgentGymError {
+export function unauthenticated(message = 'Authentication is required.'): AgentGymError {
   return new AgentGymError({
     code: 'unauthenticated',
     message,
@@ -88,8 +88,8 @@ export function unauthenticated(message = 'This needs a log-in.'): AgentGymError
 export function packageNotFound(name: string): AgentGymError {
   return new AgentGymError({
     code: 'package_not_found',
-    message: `There is no package ${name}.`,
-    hint: 'If it is private, log in as a member of its account.',
+    message: `Package ${name} not found.`,
+    hint: 'If it is private, log in as a member of the account that owns it.',
     data: { name },
   })
 }

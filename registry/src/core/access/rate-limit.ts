@@ -34,7 +34,7 @@ function windowStart(windowSeconds: number) {
 export function rateLimited(retryAfter: number): AgentGymError {
   return new AgentGymError({
     code: 'rate_limited',
-    message: `Too many requests of this kind; try again in ${retryAfter} s.`,
+    message: `Too many requests of this kind. Try again in ${retryAfter} s.`,
     data: { retry_after_seconds: retryAfter },
   })
 }

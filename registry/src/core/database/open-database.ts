@@ -72,8 +72,8 @@ function refuseOthers(applied: Applied[], migrations: readonly Migration[]): voi
     const migration = migrations[index]
     if (migration.name === name && checksum(migration) === recorded) continue
     throw incompatible(
-      `The database was made by another migration ${index + 1} (${name}) than this program has (${migration.name}).`,
-      'A migration that has been released is never edited: add a new one. Start the version that made this database.',
+      `The database was created by a different migration ${index + 1} (${name}) than the one in this program (${migration.name}).`,
+      'Start the version that created this database. To change a released migration, add a new one.',
       { number: index + 1, name },
     )
   }

@@ -60,8 +60,8 @@ function sign(secret: Uint8Array, query: string, payload: string): Buffer {
 function cursorInvalid(): AgentGymError {
   return new AgentGymError({
     code: 'request_invalid',
-    message: 'The field "cursor" of the query is invalid: it is not one that this query gave.',
-    hint: 'Leave it out for the first page; q, filters and sort have to stay the same from page to page.',
+    message: 'The field "cursor" of the query is invalid: it does not come from this query.',
+    hint: 'Omit it for the first page, and keep q, filters and sort the same on all pages.',
     data: { field: 'cursor', in: 'query' },
   })
 }

@@ -59,7 +59,7 @@ async function openPglite(folder: string): Promise<PGlite> {
       {
         code: 'database_damaged',
         message: `The embedded database in ${folder} cannot be opened: ${cause instanceof Error ? cause.message : cause}.`,
-        hint: 'If another version of AgentGym made it, start that one; otherwise restore the folder from a backup.',
+        hint: 'If another version of AgentGym created it, start that version. Otherwise restore the folder from a backup.',
         data: { path: folder },
       },
       { cause },

@@ -69,7 +69,7 @@ function createPool(connectionString: string): pg.Pool {
     })
   } catch (cause) {
     throw new AgentGymError(
-      { code: 'config_invalid', message: 'DATABASE_URL is not an address of a PostgreSQL database.', hint: urlHint },
+      { code: 'config_invalid', message: 'DATABASE_URL is not a PostgreSQL URL.', hint: urlHint },
       { cause },
     )
   }
@@ -96,8 +96,8 @@ async function checkServer(pool: pg.Pool): Promise<void> {
     throw new AgentGymError(
       {
         code: 'database_unavailable',
-        message: `PostgreSQL does not let us in: ${cause instanceof Error ? cause.message || cause.name : cause}.`,
-        hint: `Check DATABASE_URL, and that the server runs. ${urlHint}`,
+        message: `Connecting to PostgreSQL failed: ${cause instanceof Error ? cause.message || cause.name : cause}.`,
+        hint: `Check DATABASE_URL and that the server is running. ${urlHint}`,
       },
       { cause },
     )
@@ -106,7 +106,7 @@ async function checkServer(pool: pg.Pool): Promise<void> {
   await pool.end()
   throw new AgentGymError({
     code: 'database_unavailable',
-    message: `PostgreSQL 15 or later with the encoding UTF8 is needed; this is ${settings?.version}, ${settings?.encoding}.`,
+    message: `PostgreSQL 15 or later with the encoding UTF8 is required; this is ${settings?.version}, ${settings?.encoding}.`,
     data: { ...settings },
   })
 }

@@ -27,8 +27,8 @@ export function bugReport(log: Log, c: Context<Env>, error: unknown): ErrorRepor
   log.error('a request failed', { request_id: requestId, trace_id: currentTraceId(c), error: describe(error) })
   return {
     code: 'internal_error',
-    message: 'The server failed at this request.',
-    hint: 'Try again; if it fails again, tell the operator of the server the id of the request.',
+    message: 'Internal server error.',
+    hint: 'Try again. If the error persists, send the request id to the operator of the server.',
     data: { request_id: requestId },
   }
 }

@@ -28,8 +28,8 @@ export function checkFormToken(c: Context<Env>, config: ServerConfig, purpose: s
   if (expected !== undefined && expected.length === bytes.length && timingSafeEqual(expected, bytes)) return
   throw new AgentGymError({
     code: 'forbidden',
-    message: 'This form is from another browser or too old.',
-    hint: 'Open the page again.',
+    message: 'The form has expired, or was opened in another browser.',
+    hint: 'Reload the page.',
   })
 }
 

@@ -54,7 +54,7 @@ export function limitBodies(limits: Limits): MiddlewareHandler<Env> {
 function tooLarge(limit: number): AgentGymError {
   return new AgentGymError({
     code: 'request_too_large',
-    message: `The body of the request is larger than ${limit} bytes.`,
+    message: `The request body is larger than ${limit} bytes.`,
     data: { limit_bytes: limit },
   })
 }
@@ -71,7 +71,7 @@ function timedOut(timeoutMs: number): AgentGymError {
   return new AgentGymError({
     code: 'request_timeout',
     message: `The server did not finish this request within ${timeoutMs / 1000} s.`,
-    hint: 'Try again after a while.',
+    hint: 'Try again later.',
   })
 }
 
@@ -130,8 +130,8 @@ export function refuseCrossSiteWrite(
   if (type === undefined ? request.method === 'POST' : !guardedTypes.has(type))
     throw new AgentGymError({
       code: 'forbidden',
-      message: 'A write with a session cookie needs the content type application/json.',
-      hint: 'Send `content-type: application/json`, or use a token instead of the cookie.',
+      message: 'Requests that change data with a session cookie require the content type application/json.',
+      hint: 'Send `content-type: application/json`, or authenticate with a token.',
     })
 }
 
@@ -152,7 +152,7 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 function crossSite(publicUrl: string): AgentGymError {
   return new AgentGymError({
     code: 'forbidden',
-    message: 'This request comes from a page of another site.',
-    hint: `Use the site at ${publicUrl}; that is the address that AgentGym was told it has.`,
+    message: 'This request comes from a page on another site.',
+    hint: `Use the site at ${publicUrl}. If its address is different, set AGENTGYM_PUBLIC_URL.`,
   })
 }

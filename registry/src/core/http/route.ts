@@ -111,7 +111,7 @@ function fieldsOf(issue: z.core.$ZodIssue): { field: string; message: string }[]
   if (issue.code !== 'unrecognized_keys') return [{ field: parent, message }]
   return issue.keys.map((key) => ({
     field: parent === '' ? key : `${parent}.${key}`,
-    message: 'there is no such field',
+    message: 'unknown field',
   }))
 }
 

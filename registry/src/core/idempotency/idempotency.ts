@@ -61,7 +61,7 @@ export function idempotencyKeyReused(first: string, data: Record<string, unknown
   return new AgentGymError({
     code: 'idempotency_key_reused',
     message: `The Idempotency-Key was already used for a different request${first}.`,
-    hint: 'Use a new key for every new request, and the same key only to repeat a request.',
+    hint: 'Use a new key for each request. Reuse a key only to retry the same request.',
     data,
   })
 }

@@ -23,7 +23,7 @@ export function openMail({ transport, from, folder, log }: MailConfig): Mail {
   throw new AgentGymError({
     code: 'config_invalid',
     // Not the value: it may hold a password.
-    message: 'The mail transport is neither "file" nor "console" nor an address that begins with smtp:// or smtps://.',
+    message: 'The mail transport must be "file", "console" or an smtp:// or smtps:// URL.',
     data: { field: 'mail' },
   })
 }

@@ -21,26 +21,26 @@ export function createProcessMetrics(): ProcessMetrics {
   const labelNames = ['method', 'route', 'status'] as const
   const requests = new Counter({
     name: 'http_requests_total',
-    help: 'Requests answered, by method, pattern of the route and status.',
+    help: 'Responses, by method, route and status.',
     labelNames,
     registers,
   })
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
-    help: "Time until a request's answer began.",
+    help: 'Time to the first byte of a response.',
     labelNames,
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers,
   })
   const iterations = new Histogram({
     name: 'training_iteration_duration_seconds',
-    help: 'Time that a training iteration took, collecting and learning, as its worker measured it.',
+    help: 'Duration of a training iteration (collecting and learning), measured by its worker.',
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers,
   })
   const calls = new Histogram({
     name: 'hosted_call_duration_seconds',
-    help: 'Time from a call of an agent to what became of it: `answered`, `dropped` by its client, or the code of an error.',
+    help: 'Time from a call of an agent to its outcome: `answered`, `dropped` by its client, or an error code.',
     labelNames: ['outcome'] as const,
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
@@ -85,7 +85,7 @@ export function groupRegistries({ figures, answered }: GroupFigures): Registry[]
   const scraped = new Registry()
   new Gauge({
     name: 'agentgym_processes_scraped',
-    help: 'Processes that share this port and gave their figures for this scrape.',
+    help: 'Processes sharing this port that contributed to this scrape.',
     registers: [scraped],
   }).set(answered)
   return [AggregatorRegistry.aggregate(figures), scraped]
@@ -125,9 +125,9 @@ function connectionMetrics(read: () => Connections): Registry {
   const registry = new Registry()
   const registers = [registry]
   const help = {
-    active: 'Connections to the database in use by this process.',
-    idle: 'Connections to the database that this process holds unused.',
-    waiting: 'Who waits in this process for a connection to the database.',
+    active: 'Database connections in use by this process.',
+    idle: 'Idle database connections of this process.',
+    waiting: 'Requests in this process waiting for a database connection.',
   }
   for (const state of ['active', 'idle', 'waiting'] as const)
     new Gauge({

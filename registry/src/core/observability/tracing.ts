@@ -43,7 +43,7 @@ const samplers = [
 
 const collector = z
   .string()
-  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'an address with http: or https:')
+  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'a URL with http: or https:')
 
 /**
  * The standard variables of OpenTelemetry that we read ourselves; its library reads those of the exporter (headers,
@@ -52,11 +52,11 @@ const collector = z
 export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: collector,
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector,
-  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf', 'http/protobuf, which is what is spoken here'),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf', 'http/protobuf, the only supported protocol'),
   OTEL_TRACES_SAMPLER: z.enum(samplers, `one of ${samplers.join(', ')}`),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
-    .regex(/^(0(\.\d*)?|1(\.0*)?|\.\d+)$/, 'a share from 0 to 1')
+    .regex(/^(0(\.\d*)?|1(\.0*)?|\.\d+)$/, 'a number from 0 to 1')
     .transform(Number),
 }
 

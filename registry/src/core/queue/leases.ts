@@ -47,7 +47,7 @@ export function readLease(secret: Uint8Array, id: string, lease: string): Attemp
 export function leaseLost(): AgentGymError {
   return new AgentGymError({
     code: 'lease_lost',
-    message: 'The lease is over: the job has gone to another worker, or has a result.',
-    hint: 'Drop the job and lease another one.',
+    message: 'The lease has ended: the job was leased to another worker, or has a result.',
+    hint: 'Drop the job and lease another.',
   })
 }

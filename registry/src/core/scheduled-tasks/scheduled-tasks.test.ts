@@ -48,7 +48,7 @@ describeOnEngines('upkeep on $kind', ({ open }) => {
       throw new Error('disk full')
     })
     expect(runs).toBe(2)
-    const failures = services.logged.filter(({ message }) => message === 'upkeep failed')
+    const failures = services.logged.filter(({ message }) => message === 'scheduled task failed')
     expect(failures[0].data).toMatchObject({ task: 'failing', error: expect.stringContaining('disk full') })
   })
 

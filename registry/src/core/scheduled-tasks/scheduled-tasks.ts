@@ -36,7 +36,7 @@ async function repeat(
     try {
       if (await claim(database, task)) await task.run(signal)
     } catch (error) {
-      log.error('upkeep failed', { task: task.name, error: describe(error) })
+      log.error('scheduled task failed', { task: task.name, error: describe(error) })
     }
     await pause(task.everyMs / 4, signal)
   }

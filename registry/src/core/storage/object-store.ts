@@ -66,8 +66,8 @@ export function verifyingStream(key: string): Transform {
 function damaged(key: string): AgentGymError {
   return new AgentGymError({
     code: 'object_damaged',
-    message: `The stored object ${key} is not what was stored.`,
-    hint: 'Restore it from a backup: its name is the SHA-256 of what it has to be.',
+    message: `The stored object ${key} is damaged.`,
+    hint: 'Restore it from a backup. Its name is the SHA-256 of its content.',
     data: { key },
   })
 }

@@ -18,7 +18,7 @@ export function s3AddressFrom(environment: NodeJS.ProcessEnv): S3Address | undef
   const prefix = setting('PREFIX')
   const endpoint = setting('ENDPOINT')
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
-    throw configInvalid('ENDPOINT', endpoint, 'an address such as https://minio.example:9000')
+    throw configInvalid('ENDPOINT', endpoint, 'a URL such as https://minio.example:9000')
   return {
     bucket,
     prefix: prefix && !prefix.endsWith('/') ? `${prefix}/` : prefix,

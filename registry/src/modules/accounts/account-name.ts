@@ -45,11 +45,11 @@ const never = new Set(ofNobody.map(canonicalName))
 export function checkUsername(username: string, { operator }: { operator: boolean }): string {
   const canonical = canonicalName(username)
   if (username.length > maxLength) throw nameInvalid(username, `it is longer than ${maxLength} characters`)
-  if (username !== username.toLowerCase()) throw nameInvalid(username, 'it has to be in lower case')
+  if (username !== username.toLowerCase()) throw nameInvalid(username, 'it must be lower-case')
   if (!pattern.test(username))
-    throw nameInvalid(username, 'it has to consist of letters a to z and digits, joined by single - _ or .')
+    throw nameInvalid(username, 'it must consist of letters a to z and digits, joined by single - _ or .')
   if (never.has(canonical) || (operatorsOnly.has(canonical) && !operator))
-    throw nameInvalid(username, 'it is reserved, or too easily mistaken for a name that is')
+    throw nameInvalid(username, 'it is reserved, or too similar to a reserved name')
   return username
 }
 
@@ -62,8 +62,8 @@ export function findableUsername(text: string): string | null {
 function nameInvalid(username: string, why: string): AgentGymError {
   return new AgentGymError({
     code: 'name_invalid',
-    message: `${JSON.stringify(username)} cannot be a username: ${why}.`,
-    hint: 'For example acme or jane-doe.',
+    message: `${JSON.stringify(username)} is not a valid username: ${why}.`,
+    hint: 'Examples: acme, jane-doe.',
     data: { field: 'username' },
   })
 }

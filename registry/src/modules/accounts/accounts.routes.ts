@@ -44,7 +44,7 @@ const showRoute = defineRoute({
   summary: 'Who am I',
   responses: {
     200: {
-      description: 'Whoever the token or session belongs to.',
+      description: 'The authenticated account.',
       content: { 'application/json': { schema: ownAccountSchema } },
     },
     ...failures('unauthenticated'),
@@ -58,10 +58,10 @@ const changePasswordRoute = defineRoute({
   // A stolen session must not allow guessing the password.
   rateLimit: { name: 'change-password', per: 'account', limit: 10, windowSeconds: 15 * 60 },
   summary: 'Change the password',
-  description: 'Ends every session of the account; the answer sets the cookie of a new one.',
+  description: 'Ends all sessions of the account; the response sets the cookie of a new one.',
   request: { body: { required: true, content: { 'application/json': { schema: changePasswordRequestSchema } } } },
   responses: {
-    204: { description: 'The password is changed.' },
+    204: { description: 'The password was changed.' },
     ...failures('unauthenticated', 'forbidden', 'credentials_invalid', 'rate_limited'),
   },
 })
@@ -71,9 +71,9 @@ const verificationMailRoute = defineRoute({
   path: '/v1/account/verification-mail',
   access: 'account:manage',
   rateLimit: { name: 'verification-mail', per: 'account', limit: 5, windowSeconds: 3_600 },
-  summary: 'Send the mail that confirms the address again',
+  summary: 'Resend the verification email',
   responses: {
-    202: { description: 'On its way, unless the address is confirmed already.' },
+    202: { description: 'The email was sent, unless the address is already verified.' },
     ...failures('unauthenticated', 'forbidden', 'rate_limited'),
   },
 })
@@ -115,7 +115,7 @@ function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
 async function ownAccount({ database }: Services, id: string): Promise<Account> {
   const account = await findAccountById(database.query, id)
   if (account !== undefined) return account
-  throw new AgentGymError({ code: 'unauthenticated', message: 'The account is gone.' })
+  throw new AgentGymError({ code: 'unauthenticated', message: 'The account no longer exists.' })
 }
 
 function shown({ username, kind, email, email_verified_at }: Account, operator: boolean) {

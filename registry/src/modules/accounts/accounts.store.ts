@@ -39,14 +39,14 @@ export async function insertAccount(query: Transaction<Schema>, account: NewAcco
   if (await findBy(query, 'username_canonical', canonical))
     throw new AgentGymError({
       code: 'name_taken',
-      message: `The name ${account.username} is taken, or looks too much like one that is.`,
-      hint: 'Choose another one.',
+      message: `The name ${account.username} is taken, or too similar to a name that is taken.`,
+      hint: 'Choose another name.',
       data: { field: 'username' },
     })
   throw new AgentGymError({
     code: 'email_taken',
-    message: 'Another account has this e-mail address.',
-    hint: 'Log in, or ask for a new password.',
+    message: 'Another account uses this email address.',
+    hint: 'Log in, or reset your password.',
     data: { field: 'email' },
   })
 }
@@ -123,7 +123,7 @@ export async function accountAskedFor(
   if (found === undefined)
     throw new AgentGymError({
       code: 'account_not_found',
-      message: `There is no account "${wanted}".`,
+      message: `No account is named "${wanted}".`,
       hint,
       data: { field: 'account' },
     })

@@ -11,7 +11,7 @@ const listRoute = defineRoute({
   path: '/v1/audit',
   access: { operator: 'account:manage' },
   operationId: 'listAudit',
-  summary: 'The audit log, for operators',
+  summary: 'The audit log (operators)',
   description: 'Who did what, newest first. Entries are never changed or deleted.',
   request: { query: auditRequestSchema },
   responses: {

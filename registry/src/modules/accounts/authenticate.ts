@@ -56,7 +56,7 @@ async function actorOfToken(
 ): Promise<Actor> {
   const [scheme, secret = ''] = authorization.split(' ')
   if (scheme.toLowerCase() !== 'bearer')
-    throw unauthenticated(`The server takes "Authorization: Bearer" with a token, not "${scheme.slice(0, 20)}".`)
+    throw unauthenticated(`Send the token as "Authorization: Bearer", not "${scheme.slice(0, 20)}".`)
   const { embeddedWorkerToken } = config
   if (embeddedWorkerToken !== undefined && hashSecret(secret) === hashSecret(embeddedWorkerToken)) return embeddedWorker
   const token = isSecret('agt_', secret) ? await findToken(query, secret) : undefined

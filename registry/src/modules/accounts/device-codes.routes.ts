@@ -17,8 +17,9 @@ const createDeviceCodeRoute = defineRoute({
   path: '/v1/device-codes',
   access: 'anyone',
   rateLimit: { name: 'device-code', per: 'network', limit: 60, windowSeconds: 600 },
-  summary: 'Start a log-in that is approved in a browser',
-  description: 'RFC 8628 in JSON: show `user_code` and `verification_uri`, then ask for the token every `interval` s.',
+  summary: 'Start a login that is approved in a browser',
+  description:
+    'RFC 8628 as JSON: show `user_code` and `verification_uri`, then poll for the token every `interval` seconds.',
   request: { body: { required: true, content: { 'application/json': { schema: createDeviceCodeRequestSchema } } } },
   responses: {
     200: { description: 'The codes.', content: { 'application/json': { schema: deviceCodeSchema } } },
@@ -30,19 +31,22 @@ const redeemRoute = defineRoute({
   method: 'post',
   path: '/v1/device-codes/token',
   access: 'anyone',
-  summary: 'Ask whether the log-in was approved',
+  summary: 'Poll for approval of a login',
   request: { body: { required: true, content: { 'application/json': { schema: deviceTokenRequestSchema } } } },
   responses: {
-    200: { description: 'The token, once.', content: { 'application/json': { schema: deviceTokenSchema } } },
+    200: {
+      description: 'The token. It is returned only once.',
+      content: { 'application/json': { schema: deviceTokenSchema } },
+    },
     ...failures('authorization_pending', 'slow_down', 'access_denied', 'expired_token'),
   },
 })
 
 const messages = {
-  authorization_pending: 'The log-in has not been approved yet.',
-  slow_down: `Wait ${pollSeconds} s longer between two questions.`,
-  access_denied: 'The log-in was denied.',
-  expired_token: 'The log-in is unknown, over, or took too long.',
+  authorization_pending: 'The login has not been approved yet.',
+  slow_down: `Wait ${pollSeconds} s longer between polls.`,
+  access_denied: 'The login was denied.',
+  expired_token: 'The login is unknown, finished or expired.',
 } as const
 
 export function deviceCodeRoutes(services: Services): OpenAPIHono<Env> {

@@ -183,7 +183,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
       ip: '192.0.2.77',
     })
     expect(failed.status).toBe(401)
-    expect(failed.text).toContain('The username or the password is wrong.')
+    expect(failed.text).toContain('The username or password is wrong.')
     expect(failed.text).toContain('BCDF-GHJK')
     expect(failed.text).toContain('&quot;&gt;&lt;script&gt;')
     expect(failed.text).not.toContain('<script>')

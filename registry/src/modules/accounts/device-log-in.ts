@@ -57,7 +57,10 @@ export async function decideDeviceCode(
   if (state === 'approved') requireGrantable(actor, scopesOf(code))
   await database.transaction(async (query) => {
     if (!(await decideCode(query, code.hash, { state, accountId: actor.accountId })))
-      throw new AgentGymError({ code: 'expired_token', message: 'This log-in is decided already, or took too long.' })
+      throw new AgentGymError({
+        code: 'expired_token',
+        message: 'This login was already approved or denied, or has expired.',
+      })
     await recordAudit(query, {
       actor,
       action: state === 'approved' ? 'device.approve' : 'device.deny',

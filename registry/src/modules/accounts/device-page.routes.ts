@@ -103,7 +103,7 @@ async function lookUp({ database }: Services, c: Context<Env>, userCode: string)
   if (code !== undefined) return code
   throw new AgentGymError({
     code: 'expired_token',
-    message: 'There is no log-in with this code that waits for a decision. Codes hold for ten minutes.',
+    message: 'No login is waiting with this code. Codes expire after ten minutes.',
   })
 }
 
@@ -130,7 +130,7 @@ function codePage({ userCode, failure }: { userCode: string } & Failure): Html {
   return framed(
     'Log in on a device',
     html`
-<p class="lead">Enter the code that your terminal shows.</p>
+<p class="lead">Enter the code shown in your terminal.</p>
 <form method="get" action="/device">
 <label>Code<input name="user_code" value="${userCode}" autocomplete="off" autocapitalize="characters" spellcheck="false" required autofocus></label>
 ${failed(failure)}
@@ -147,7 +147,7 @@ function logInPage(
   return framed(
     'Log in',
     html`
-<p class="lead">Log in to decide about the code of your terminal.</p>
+<p class="lead">Log in to approve the code shown in your terminal.</p>
 <form method="post" action="/device">
 <input type="hidden" name="step" value="log-in">
 <input type="hidden" name="form_token" value="${form.formToken}">
@@ -171,11 +171,11 @@ function approvePage(code: {
   formToken: string
 }): Html {
   return framed(
-    'Approve this log-in?',
+    'Approve this login?',
     html`
-<p><b>${code.name}</b> asks to act as <b>${code.username}</b>. It will be able to:</p>
+<p><b>${code.name}</b> requests access to <b>${code.username}</b>. It will be able to:</p>
 <ul>${code.scopes.map((scope) => html`<li>${tokenScopes[scope]}</li>`)}</ul>
-<p>Does your terminal show this code? If you did not just start a log-in there, deny it.</p>
+<p>Check that your terminal shows this code. If you did not just start a login there, deny it.</p>
 <pre><code>${code.userCode}</code></pre>
 <form method="post" action="/device">
 <input type="hidden" name="form_token" value="${code.formToken}">
@@ -190,9 +190,7 @@ function decidedPage(state: 'approved' | 'denied'): Html {
   return framed(
     state === 'approved' ? 'Approved' : 'Denied',
     html`<p class="lead">${
-      state === 'approved'
-        ? 'Your terminal is logged in. Close this page.'
-        : 'The terminal gets no token. Close this page.'
+      state === 'approved' ? 'Your terminal is logged in. Close this page.' : 'Access was denied. Close this page.'
     }</p>`,
   )
 }

@@ -51,8 +51,8 @@ export async function logIn(services: Services, request: LogIn): Promise<{ accou
     })
     throw new AgentGymError({
       code: 'credentials_invalid',
-      message: 'The username or the password is wrong.',
-      hint: 'Ask for a new password by mail if you have forgotten it.',
+      message: 'The username or password is wrong.',
+      hint: 'If you forgot your password, reset it by email.',
     })
   }
 
@@ -173,7 +173,7 @@ export async function resetPassword(
     const account = await findAccountById(query, accountId)
     // The address now belongs to another account.
     if (account === undefined || account.email !== email || account.disabled_at !== null)
-      throw new AgentGymError({ code: 'link_invalid', message: 'This link is for an address that has changed.' })
+      throw new AgentGymError({ code: 'link_invalid', message: 'This link is for an email address that has changed.' })
     if (account.email_verified_at === null) {
       await revokeAllTokens(query, accountId)
       await unlinkAll(query, accountId)

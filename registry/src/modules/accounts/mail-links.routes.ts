@@ -24,11 +24,11 @@ const verifyRoute = defineRoute({
   method: 'post',
   path: '/v1/email-verifications',
   access: 'anyone',
-  summary: 'Confirm an e-mail address',
-  description: 'With what the mailed link holds as `token`.',
+  summary: 'Verify an email address',
+  description: 'Send the `token` from the link in the email.',
   request: { body: { required: true, content: { 'application/json': { schema: verifyEmailRequestSchema } } } },
   responses: {
-    204: { description: 'The address is confirmed.' },
+    204: { description: 'The address is verified.' },
     ...failures('link_invalid', 'rate_limited'),
   },
 })
@@ -37,11 +37,11 @@ const requestResetRoute = defineRoute({
   method: 'post',
   path: '/v1/password-resets',
   access: 'anyone',
-  summary: 'Ask for a new password by mail',
-  description: 'The answer is the same whether an account has the address or not.',
+  summary: 'Request a password reset email',
+  description: 'The response does not reveal whether an account uses the address.',
   request: { body: { required: true, content: { 'application/json': { schema: requestPasswordResetSchema } } } },
   responses: {
-    202: { description: 'If an account has the address, a mail is on its way.' },
+    202: { description: 'If an account uses the address, an email was sent.' },
     ...failures('rate_limited'),
   },
 })
@@ -51,13 +51,13 @@ const resetRoute = defineRoute({
   path: '/v1/password-resets/{token}',
   access: 'anyone',
   summary: 'Set a new password',
-  description: 'With what the mailed link holds as `token`. Ends every session of the account.',
+  description: 'Send the `token` from the link in the email. Ends every session of the account.',
   request: {
     params: z.object({ token: z.string().max(100) }),
     body: { required: true, content: { 'application/json': { schema: resetPasswordRequestSchema } } },
   },
   responses: {
-    204: { description: 'The password is set: log in with it.' },
+    204: { description: 'The password was set. Log in with it.' },
     ...failures('link_invalid', 'rate_limited'),
   },
 })
@@ -106,7 +106,7 @@ export function mailPageRoutes(services: Services): Hono<Env> {
     return finish(
       c,
       (failure) => verifyPage({ token, failure }),
-      'Your address is confirmed.',
+      'Your email address is verified.',
       () => verifyEmail(services, { token, ip: c.get('ip') }),
     )
   })
@@ -117,10 +117,10 @@ export function mailPageRoutes(services: Services): Hono<Env> {
     return finish(
       c,
       (failure) => resetPage({ token, failure }),
-      'Your password is set. Log in with it.',
+      'Your password was set. Log in with it.',
       async () => {
         if (password.length < 10 || password.length > 200)
-          throw new AgentGymError({ code: 'request_invalid', message: 'A password has 10 to 200 characters.' })
+          throw new AgentGymError({ code: 'request_invalid', message: 'The password must have 10 to 200 characters.' })
         await resetPassword(services, { token, password, ip: c.get('ip') })
       },
     )
@@ -131,7 +131,7 @@ export function mailPageRoutes(services: Services): Hono<Env> {
 
 function verifyPage({ token, failure }: { token: string; failure?: string }): Html {
   return framed(
-    'Confirm your e-mail address',
+    'Verify your email address',
     html`
 <form method="post" action="/verify-email">
 <input type="hidden" name="token" value="${token}">
@@ -145,7 +145,7 @@ function resetPage({ token, failure }: { token: string; failure?: string }): Htm
   return framed(
     'Choose a new password',
     html`
-<p class="lead">At least 10 characters. Every session of your account ends.</p>
+<p class="lead">At least 10 characters. You will be logged out everywhere.</p>
 <form method="post" action="/reset-password">
 <input type="hidden" name="token" value="${token}">
 <label>New password<input name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" required autofocus></label>

@@ -51,8 +51,8 @@ export async function useMailToken(
   if (row === undefined)
     throw new AgentGymError({
       code: 'link_invalid',
-      message: 'This link is unknown, was used before, or has expired.',
-      hint: 'Ask for a new one.',
+      message: 'This link is unknown, already used or expired.',
+      hint: 'Request a new one.',
     })
   await voidMailTokens(query, purpose, row.account_id)
   return { accountId: row.account_id, email: row.email }

@@ -37,7 +37,7 @@ export async function logInByOauth(
         ? await linkOrSignUp(query, provider, identity, ip, () => firstIsOperator(query))
         : await findAccountById(query, linked)
     if (account === undefined || account.disabled_at !== null)
-      throw new AgentGymError({ code: 'oauth_failed', message: 'The account of this identity is disabled.' })
+      throw new AgentGymError({ code: 'oauth_failed', message: 'The account of this login is disabled.' })
     const sessions = luciaSessions(query, config)
     await sessions.end(cookieHeader)
     const { cookie } = await sessions.create(account.id)
@@ -60,7 +60,7 @@ async function linkOrSignUp(
   if (email === null)
     throw new AgentGymError({
       code: 'oauth_failed',
-      message: 'The provider has no verified e-mail address of yours.',
+      message: 'The provider returned no verified email address.',
       hint: 'Verify your address there, then log in again.',
     })
   const holder = await findAccountByEmail(query, email)
@@ -97,7 +97,7 @@ async function signUpAs(
   }
   throw new AgentGymError({
     code: 'oauth_failed',
-    message: 'No free username was found for you.',
+    message: 'No free username was found.',
     hint: 'Sign up first.',
   })
 }

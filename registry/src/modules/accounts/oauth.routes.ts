@@ -23,10 +23,10 @@ const startRoute = defineRoute({
   path: '/v1/oauth/{provider}',
   access: 'anyone',
   summary: 'Log in through GitHub or Google',
-  description: 'For browsers. `return_to` is a path of this site to come back to.',
+  description: 'For browsers. `return_to` is the path on this site to return to.',
   request: { params: providerParam, query: oauthRequestSchema },
   responses: {
-    302: { description: 'To the provider.' },
+    302: { description: 'Redirects to the provider.' },
     ...failures('oauth_not_configured'),
   },
 })
@@ -35,13 +35,13 @@ const callbackRoute = defineRoute({
   method: 'get',
   path: '/v1/oauth/{provider}/callback',
   access: 'anyone',
-  summary: 'Where the provider sends the browser back to',
+  summary: 'Callback for the provider',
   request: {
     params: providerParam,
     query: oauthCallbackSchema,
   },
   responses: {
-    302: { description: 'Logged in; to `return_to`.' },
+    302: { description: 'Logged in. Redirects to `return_to`.' },
     ...failures('oauth_not_configured', 'oauth_failed'),
   },
 })
@@ -80,14 +80,14 @@ export function oauthRoutes(services: Services, providers: Providers): OpenAPIHo
     const pending = readPending(c, config)
     deleteCookie(c, cookieName(config), cookieAttributes(config))
     if (pending?.provider !== provider || state === undefined || pending.state !== state)
-      throw oauthFailed('This log-in was not started in this browser, or took longer than ten minutes.')
-    if (code === undefined) throw oauthFailed('The log-in was cancelled at the provider.')
+      throw oauthFailed('This login was started in another browser, or has expired.')
+    if (code === undefined) throw oauthFailed('The login was canceled at the provider.')
     let identity: Identity
     try {
       identity = await client.identify(code, pending.codeVerifier)
     } catch (error) {
-      log.warn('log-in through another provider failed', { provider, error: String(error) })
-      throw oauthFailed('The provider did not confirm the log-in.')
+      log.warn('login with an external provider failed', { provider, error: String(error) })
+      throw oauthFailed('The provider did not confirm the login.')
     }
     const request = { ip: c.get('ip'), cookieHeader: c.req.header('cookie') ?? '' }
     const { cookie } = await logInByOauth(services, provider, identity, request)
@@ -105,7 +105,7 @@ function configured(providers: Providers, name: string): { provider: ProviderNam
   }
   throw new AgentGymError({
     code: 'oauth_not_configured',
-    message: `This server does not offer log-in through ${name}.`,
+    message: `This server does not offer login with ${name}.`,
     data: { provider: name },
   })
 }
@@ -128,5 +128,5 @@ function cookieAttributes({ secure }: ServerConfig) {
 }
 
 function oauthFailed(message: string): AgentGymError {
-  return new AgentGymError({ code: 'oauth_failed', message, hint: 'Start the log-in again.' })
+  return new AgentGymError({ code: 'oauth_failed', message, hint: 'Start the login again.' })
 }

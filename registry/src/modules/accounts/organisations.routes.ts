@@ -22,11 +22,11 @@ const createOrganisationRoute = defineRoute({
   path: '/v1/organisations',
   access: 'account:manage',
   rateLimit: { name: 'create-organisation', per: 'account', limit: 50, windowSeconds: 86_400 },
-  summary: 'Make an organisation',
-  description: 'Whoever makes it is its owner. Users and organisations share one space of names.',
+  summary: 'Create an organization',
+  description: 'The caller becomes its owner. Users and organizations share one namespace.',
   request: { body: { required: true, content: { 'application/json': { schema: createOrganisationRequestSchema } } } },
   responses: {
-    201: { description: 'The organisation.', content: organisationBody },
+    201: { description: 'The organization.', content: organisationBody },
     ...failures('unauthenticated', 'forbidden', 'name_invalid', 'name_taken', 'rate_limited'),
   },
 })
@@ -35,11 +35,11 @@ const showOrganisationRoute = defineRoute({
   method: 'get',
   path: '/v1/organisations/{organisation}',
   access: 'anyone',
-  summary: 'Show an organisation',
-  description: 'Members see the list of members.',
+  summary: 'Get an organization',
+  description: 'Only members see the list of members.',
   request: { params: organisationParam },
   responses: {
-    200: { description: 'The organisation.', content: organisationBody },
+    200: { description: 'The organization.', content: organisationBody },
     ...failures('account_not_found'),
   },
 })
@@ -48,8 +48,8 @@ const putMemberRoute = defineRoute({
   method: 'put',
   path: '/v1/organisations/{organisation}/members/{username}',
   access: 'account:manage',
-  summary: 'Add a member, or change a role',
-  description: 'Takes an admin; giving or taking the role of owner takes an owner.',
+  summary: 'Add a member, or change a member’s role',
+  description: 'Requires the role of admin. Granting or revoking the role of owner requires an owner.',
   request: {
     params: memberParam,
     body: { required: true, content: { 'application/json': { schema: putMemberRequestSchema } } },
@@ -64,10 +64,10 @@ const deleteMemberRoute = defineRoute({
   method: 'delete',
   path: '/v1/organisations/{organisation}/members/{username}',
   access: 'account:manage',
-  summary: 'Remove a member, or leave',
+  summary: 'Remove a member, or leave the organization',
   request: { params: memberParam },
   responses: {
-    204: { description: 'No member any more.' },
+    204: { description: 'The user is no longer a member.' },
     ...failures('unauthenticated', 'forbidden', 'account_not_found', 'last_owner'),
   },
 })

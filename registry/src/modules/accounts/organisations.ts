@@ -93,7 +93,7 @@ async function keepAnOwner(query: Transaction<Schema>, organisation: Account): P
   throw new AgentGymError({
     code: 'last_owner',
     message: `This is the last owner of ${organisation.username}.`,
-    hint: 'Make somebody else an owner first.',
+    hint: 'Make another member an owner first.',
   })
 }
 
@@ -110,7 +110,7 @@ export async function findParty(
   { permission, scope }: { permission: Permission; scope: Scope },
 ): Promise<Party> {
   const known = requireActor(actor, scope)
-  const hint = 'Name an organisation that you belong to, or leave it out for yourself.'
+  const hint = 'Name an organization you belong to, or omit it to use your own account.'
   const found = await accountAskedFor(query, known, account, hint)
   if (found.id !== known.accountId) await authorise(query, known, permission, found.id, { scope })
   return found

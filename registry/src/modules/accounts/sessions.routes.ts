@@ -12,8 +12,8 @@ const logInRoute = defineRoute({
   method: 'post',
   path: '/v1/sessions',
   access: 'anyone',
-  summary: 'Log in by password',
-  description: 'Sets the cookie of a new session. An unknown user and a wrong password get the same answer.',
+  summary: 'Log in with a password',
+  description: 'Sets the cookie of a new session. The response does not reveal whether the username exists.',
   request: { body: { required: true, content: { 'application/json': { schema: logInRequestSchema } } } },
   responses: {
     200: { description: 'Logged in.', content: { 'application/json': { schema: sessionSchema } } },
@@ -27,7 +27,7 @@ const logOutRoute = defineRoute({
   access: 'account',
   summary: 'Log out',
   responses: {
-    204: { description: 'The session is over.' },
+    204: { description: 'The session has ended.' },
     ...failures('unauthenticated', 'forbidden'),
   },
 })
@@ -37,7 +37,7 @@ const listRoute = defineRoute({
   path: '/v1/sessions',
   access: 'account:manage',
   operationId: 'listSessions',
-  summary: 'Browsers that you are logged in with',
+  summary: 'List your sessions',
   responses: {
     200: { description: 'All sessions.', content: { 'application/json': { schema: sessionListSchema } } },
     ...failures('unauthenticated', 'forbidden'),
@@ -52,7 +52,7 @@ const endRoute = defineRoute({
   summary: 'End a session',
   request: { params: z.object({ id: z.string().regex(/^[0-9a-f]{32}$/, 'the id of a session') }) },
   responses: {
-    204: { description: 'It is over, or was before.' },
+    204: { description: 'The session has ended.' },
     ...failures('unauthenticated', 'forbidden'),
   },
 })
@@ -70,7 +70,7 @@ export function sessionRoutes(services: Services): OpenAPIHono<Env> {
 
   routes.openapi(logOutRoute, async (c) => {
     const actor = c.get('actor')
-    if (actor.tokenId !== null) throw unauthenticated('No session came with this request.')
+    if (actor.tokenId !== null) throw unauthenticated('This request has no session cookie.')
     const { cookie } = await database.transaction(async (query) => {
       const subject = `account:${actor.username}`
       await recordAudit(query, { actor, action: 'session.end', subject, ip: c.get('ip') })

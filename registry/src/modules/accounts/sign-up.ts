@@ -53,7 +53,7 @@ export async function verifyEmail({ database }: Services, { token, ip }: { token
     const { accountId, email } = await useMailToken(query, 'verify', token)
     const account = await findAccountById(query, accountId)
     if (account === undefined || account.email !== email)
-      throw new AgentGymError({ code: 'link_invalid', message: 'This link is for an address that has changed.' })
+      throw new AgentGymError({ code: 'link_invalid', message: 'This link is for an email address that has changed.' })
     await updateAccount(query, accountId, { email_verified_at: new Date() })
     const actor = { accountId, tokenId: null }
     await recordAudit(query, { actor, action: 'email.verify', subject: `account:${account.username}`, ip })
@@ -68,12 +68,12 @@ export function sendVerification({ database, mail, config, log }: Services, acco
     const token = await createMailToken(database.query, 'verify', { id, email })
     await mail.send({
       to: email,
-      subject: 'Confirm your e-mail address for AgentGym',
+      subject: 'Verify your email address for AgentGym',
       text: [
         `Hello ${username},`,
-        'confirm that this is your e-mail address:',
+        'verify your email address:',
         `${config.publicUrl}/verify-email?token=${token}`,
-        'The link works once, for three days. If you did not sign up, ignore this message.',
+        'The link can be used once, within three days. If you did not sign up, ignore this message.',
       ].join('\n\n'),
     })
   })
@@ -95,12 +95,12 @@ export function sendPasswordReset({ database, mail, config, log }: Services, add
     })
     await mail.send({
       to: email,
-      subject: 'A new password for AgentGym',
+      subject: 'Reset your AgentGym password',
       text: [
         `Hello ${username},`,
         'choose a new password here:',
         `${config.publicUrl}/reset-password?token=${token}`,
-        'The link works once, for one hour. If you did not ask for it, ignore this message: your password stays as it is.',
+        'The link can be used once, within one hour. If you did not request it, ignore this message; your password is unchanged.',
       ].join('\n\n'),
     })
   })

@@ -23,7 +23,7 @@ const createTokenRoute = defineRoute({
   access: 'account:manage',
   rateLimit: { name: 'create-token', per: 'account', limit: 200, windowSeconds: 3_600 },
   summary: 'Make a token',
-  description: 'The only time that the token is shown. A token can make others, but none that may do more than itself.',
+  description: 'The token is shown only once. A token can create other tokens, but only with scopes of its own.',
   request: { body: { required: true, content: { 'application/json': { schema: createTokenRequestSchema } } } },
   responses: {
     201: { description: 'The token.', content: { 'application/json': { schema: createdTokenSchema } } },
@@ -37,7 +37,7 @@ const listTokensRoute = defineRoute({
   access: 'account:manage',
   summary: 'List tokens',
   responses: {
-    200: { description: 'Those not revoked.', content: { 'application/json': { schema: tokenListSchema } } },
+    200: { description: 'Tokens that are not revoked.', content: { 'application/json': { schema: tokenListSchema } } },
     ...failures('unauthenticated', 'forbidden'),
   },
 })
@@ -49,7 +49,7 @@ const revokeTokenRoute = defineRoute({
   summary: 'Revoke a token',
   request: { params: z.object({ id: z.uuid() }) },
   responses: {
-    204: { description: 'It is worth nothing from now on.' },
+    204: { description: 'The token is revoked.' },
     ...failures('unauthenticated', 'forbidden', 'token_not_found'),
   },
 })

@@ -109,8 +109,8 @@ export async function requireUncapped(query: Queries, { tokenId }: Pick<Actor, '
   if (cap === undefined) return
   throw new AgentGymError({
     code: 'forbidden',
-    message: 'This token has a spend cap: it can neither change caps nor make tokens.',
-    hint: 'Log in, or use a token that has no cap.',
+    message: 'A token with a spend cap cannot change caps or create tokens.',
+    hint: 'Log in, or use a token without a cap.',
   })
 }
 
@@ -122,14 +122,14 @@ export function requireGrantable(actor: Actor, wanted: readonly Scope[]): void {
   if (wanted.includes('worker') && !actor.operator)
     throw new AgentGymError({
       code: 'forbidden',
-      message: 'Only operators of this server may make tokens for workers.',
+      message: 'Only operators of this server can create worker tokens.',
       data: { scope: 'worker' },
     })
   const missing = wanted.find((scope) => !actor.scopes.has(scope))
   if (missing !== undefined)
     throw new AgentGymError({
       code: 'forbidden',
-      message: `A token without the scope ${missing} cannot make one that has it.`,
+      message: `A token without the scope ${missing} cannot create one with that scope.`,
       data: { needs_scope: missing },
     })
 }

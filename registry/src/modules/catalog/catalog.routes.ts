@@ -88,9 +88,9 @@ const readmeRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}/versions/{version}/readme',
   access: 'anyone',
   operationId: 'getReadme',
-  summary: "A version's own README",
+  summary: 'The README of a version',
   description:
-    "As Markdown and as HTML that is safe to show; addresses of the pictures in it are below the server's. `Accept: text/html` gives a page of it alone.",
+    'As Markdown and as sanitized HTML; its images are served by this server. `Accept: text/html` returns a page with only the README.',
   request: { params: versionParams },
   responses: {
     200: {
@@ -106,7 +106,7 @@ const sampleEpisodeRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}/versions/{version}/sample-episode',
   access: 'anyone',
   operationId: 'getSampleEpisode',
-  summary: 'A short sample episode of a version, for pictures',
+  summary: 'A short sample episode of a version, for previews',
   description:
     "For a scenario, an episode of random actions; for an agent, its first evaluation episode. Its content comes from the scenario's code: treat it as untrusted.",
   request: { params: versionParams },
@@ -138,11 +138,11 @@ const dependentsRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}/dependents',
   access: 'anyone',
   operationId: 'getDependents',
-  summary: 'Dependents of a package: agents trained on it, packages that depend on it',
+  summary: 'Dependents of a package: agents trained on it and packages that depend on it',
   request: { params: packageParams },
   responses: {
     200: {
-      description: 'Those visible to you.',
+      description: 'Packages visible to you.',
       content: { 'application/json': { schema: dependentsSchema } },
     },
     ...failures('package_not_found', 'package_taken_down'),

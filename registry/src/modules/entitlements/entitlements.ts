@@ -172,7 +172,7 @@ export function paymentRequired({ name, version, major, publicUrl, actor }: Want
   const { page, command, cost } = howToBuy({ name, major, publicUrl }, price)
   return new AgentGymError({
     code: 'payment_required',
-    message: `${name}@${version} has to be bought first.${cost}`,
+    message: `${name}@${version} requires a purchase.${cost}`,
     hint: `Run \`${command}\`, or buy it at ${page}.${ifBought(actor)}`,
     data: { name, version, price: { id, kind, amount_minor: amountMinor, currency }, command, page },
   })
@@ -188,22 +188,24 @@ export function howToBuy(
   return {
     page: publicUrl + packagePagePath(name),
     command: `agentgym buy ${name}@${major}`,
-    cost: currency === null ? '' : ` It costs ${formatAmount(amountMinor, currency)}, once, for all of ${major}.x.`,
+    cost:
+      currency === null
+        ? ''
+        : ` It costs ${formatAmount(amountMinor, currency)}, paid once for all ${major}.x versions.`,
   }
 }
 
 /** The same whether or not they bought it: a token without the scope cannot find out, but its holder may know. */
 function ifBought(actor: Actor | null): string {
-  if (actor === null) return ' If you have bought it, log in with `agentgym login`.'
-  if (!actor.scopes.has('packages:read'))
-    return ' This token lacks the scope packages:read, without which it does not count what you have bought.'
+  if (actor === null) return ' If you already bought it, log in with `agentgym login`.'
+  if (!actor.scopes.has('packages:read')) return ' If you already bought it, use a token with the scope packages:read.'
   return ''
 }
 
 function hostedOnly({ name, version, publicUrl }: Wanted): AgentGymError {
   return new AgentGymError({
     code: 'hosted_only',
-    message: `${name}@${version} is trained on here and paid for by the run; nobody is given its files.`,
+    message: `${name}@${version} is hosted-only: it is paid per run, trained on this server, and cannot be downloaded.`,
     hint: `Run \`agentgym train ${name} --remote\`. Its page is ${publicUrl}${packagePagePath(name)}.`,
     data: { name, version },
   })
@@ -213,7 +215,7 @@ export function packageTakenDown(name: string, { at, reason }: Pick<TakenDown, '
   return new AgentGymError({
     code: 'package_taken_down',
     message: `${name} was taken down on ${at.toISOString().slice(0, 10)}${reason === null ? '' : `: ${reason}`}`,
-    hint: 'Nothing new is installed, bought or trained of it. Its page says what became of it.',
+    hint: 'It can no longer be installed, bought or trained on. See its page for the current status.',
     data: { name, taken_down_at: at.toISOString(), reason },
   })
 }

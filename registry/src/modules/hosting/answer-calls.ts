@@ -68,7 +68,7 @@ async function holdCalls(query: Transaction<Schema>, lease: string, ids: Iterabl
 function endOf(call: HeldCall, answer: CallAnswer | undefined, made: number | undefined): Ended {
   const { id, because, name, version } = call
   if (answer === undefined || 'error' in answer) {
-    const report = answer?.error ?? { code: 'internal_error' as const, message: 'There is no answer.' }
+    const report = answer?.error ?? { code: 'internal_error' as const, message: 'The result is missing.' }
     return { id, answer: null, error: JSON.stringify(failureOf({ name, version }, report)) }
   }
   const { action, label, probabilities, model_ms } = answer

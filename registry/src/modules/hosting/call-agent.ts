@@ -150,11 +150,11 @@ async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wante
   if (known === undefined) {
     const counted = await query.selectFrom('usage_events').select('id').where('id', '=', id).executeTakeFirst()
     // Its answer is no longer kept, and a call that was charged is not charged again.
-    if (counted !== undefined) throw keyReused(id, 'was used for a call some time ago, whose answer is gone')
+    if (counted !== undefined) throw keyReused(id, 'was used for an earlier call whose result is no longer available')
     return false
   }
   if (known.account_id !== actor.accountId || known.request_hash !== hash)
-    throw keyReused(id, 'came with another call before')
+    throw keyReused(id, 'was already used for a different call')
   if (known.state !== 'failed') return true
   await query.deleteFrom('hosted_calls').where('id', '=', id).execute()
   return false

@@ -115,7 +115,7 @@ export class CallBroker {
       await this.#ask()
     } catch (error) {
       // Waiters go on; the next poll may succeed.
-      if (!this.closed) this.#services.log.warn('waiting calls could not be asked for', { error: String(error) })
+      if (!this.closed) this.#services.log.warn('waiting calls could not be read', { error: String(error) })
     }
     this.#polling = false
   }

@@ -9,8 +9,8 @@ const shown = ({ name, version }: Called) => `${name}@${version}`
 export function notCallable(name: string): AgentGymError {
   return new AgentGymError({
     code: 'request_invalid',
-    message: `${name} is a scenario, which is not called.`,
-    hint: 'Call an agent that was trained on it: its page lists them.',
+    message: `${name} is a scenario; only agents can be called.`,
+    hint: 'Call an agent trained on it; the scenario’s page lists them.',
     data: { field: 'name', in: 'param', name },
   })
 }
@@ -18,7 +18,7 @@ export function notCallable(name: string): AgentGymError {
 export function notPublished(called: Called, state: string): AgentGymError {
   return new AgentGymError({
     code: 'version_not_published',
-    message: `${shown(called)} ${state === 'checking' ? 'is still being checked' : 'was rejected'}, so it is not called.`,
+    message: `${shown(called)} ${state === 'checking' ? 'is still being checked' : 'was rejected'}, so it cannot be called.`,
     hint: `\`agentgym info ${shown(called)}\` shows its checks.`,
     data: { ...called },
   })
@@ -27,8 +27,8 @@ export function notPublished(called: Called, state: string): AgentGymError {
 export function yanked(called: Called): AgentGymError {
   return new AgentGymError({
     code: 'version_yanked',
-    message: `${shown(called)} is yanked: it is called by those alone who have it.`,
-    hint: 'Choose another version, or leave it out for the latest one.',
+    message: `${shown(called)} is yanked: only accounts that already have it can call it.`,
+    hint: 'Choose another version, or omit it to use the latest one.',
     data: { ...called },
   })
 }
@@ -46,7 +46,7 @@ export function trialExhausted({ name, version, major, publicUrl, trialCalls, pr
   const { amountMinor, currency } = price
   return new AgentGymError({
     code: 'trial_exhausted',
-    message: `The ${trialCalls} calls of ${name} that its seller gives before a purchase are used up.${cost}`,
+    message: `The ${trialCalls} free trial calls of ${name} are used up.${cost}`,
     hint: `Run \`${command}\`, or buy it at ${page}.`,
     data: {
       ...{ name, version, trial_calls: trialCalls, command, page },
@@ -64,13 +64,13 @@ export function cannotPay(lack: 'balance' | 'cap', { name, version, priceMinor, 
   if (lack === 'cap')
     return new AgentGymError({
       code: 'spend_cap_exceeded',
-      message: `A spend cap leaves too little for another call: ${cost}.`,
-      hint: 'Whoever set the cap can raise it: `agentgym spend-cap`.',
+      message: `A spend cap does not allow another call: ${cost}.`,
+      hint: 'To raise the cap, run `agentgym spend-cap`. In organizations, this requires an admin.',
       data,
     })
   return new AgentGymError({
     code: 'insufficient_funds',
-    message: `The balance leaves too little for another call: ${cost}, and those made before it are paid first.`,
+    message: `The balance is too low for another call: ${cost}, and earlier calls are paid first.`,
     hint: 'Top up: `agentgym balance top-up AMOUNT`.',
     data,
   })
@@ -81,9 +81,9 @@ export function tooManyOpen(whose: 'account' | 'server', most: number): AgentGym
     code: 'rate_limited',
     message:
       whose === 'account'
-        ? `The account has ${most} calls under way, and no more at once.`
-        : `${most} calls wait for an answer here, and no more at once.`,
-    hint: 'Ask again once some of them are answered.',
+        ? `The account has ${most} calls in progress, the most it can have at once.`
+        : `The server has ${most} calls in progress, the most it can have at once.`,
+    hint: 'Try again when some of them have finished.',
     data: { retry_after_seconds: 1, open_calls: most },
   })
 }
@@ -92,7 +92,7 @@ export function keyReused(id: string, why: string): AgentGymError {
   return new AgentGymError({
     code: 'idempotency_key_reused',
     message: `The Idempotency-Key ${id} ${why}.`,
-    hint: 'Make a new key for every call; repeat a call with its own key only.',
+    hint: 'Use a new key for each call. Reuse a key only to retry the same call.',
     data: { id },
   })
 }
@@ -102,9 +102,9 @@ export function agentUnavailable(called: Called, taken: boolean): AgentGymError 
   return new AgentGymError({
     code: 'agent_unavailable',
     message: taken
-      ? `A worker took the call of ${shown(called)} and did not answer it in time.`
-      : `No worker took the call of ${shown(called)} in time: none runs, or too many calls wait.`,
-    hint: 'Nothing was counted. Ask again after a while.',
+      ? `A worker accepted the call of ${shown(called)} but did not answer in time.`
+      : `No worker accepted the call of ${shown(called)} in time: no worker is running, or too many calls are waiting.`,
+    hint: 'The call was not counted. Try again later.',
     data: { ...called, retry_after_seconds: 5 },
   })
 }
@@ -122,8 +122,8 @@ export function failureOf(called: Called, report: ErrorReport): ErrorReport {
     return agentUnavailable(called, true).toReport()
   return {
     code: 'agent_failed',
-    message: `${shown(called)} failed at the call: ${report.message}`.slice(0, 4_000),
-    hint: 'Nothing was counted. Call another version, or tell its publisher.',
+    message: `${shown(called)} failed during the call: ${report.message}`.slice(0, 4_000),
+    hint: 'The call was not counted. Call another version, or contact the publisher.',
     data: { ...called, cause: report.code, summary: errorCatalogue[report.code].summary },
   }
 }

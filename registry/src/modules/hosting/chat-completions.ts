@@ -19,7 +19,7 @@ const observationBytes = 256 * 1024
 /** `@scope/name[@range]`. Throws `request_invalid` if it cannot name an agent. */
 export function modelOf({ model }: ChatRequest): { name: string; version?: string } {
   const [, name, version] = /^(@[^/@]+\/[^/@]+)(?:@(.{1,64}))?$/s.exec(model) ?? []
-  if (name === undefined) throw invalid('model', 'an agent is named @scope/name, or @scope/name@version')
+  if (name === undefined) throw invalid('model', 'the model must be @scope/name or @scope/name@version')
   return { name, version }
 }
 
@@ -32,7 +32,7 @@ export function observedText({ messages }: ChatRequest): string {
   const { content } = message ?? {}
   const parts = Array.isArray(content) ? content : [{ type: 'text', text: content ?? undefined }]
   if (parts.some(({ type, text }) => type !== 'text' || typeof text !== 'string'))
-    throw invalid('messages', 'the last message of the user holds the observation, as text')
+    throw invalid('messages', 'the last user message must contain the observation as text')
   const text = parts.map(({ text }) => text).join('')
   if (Buffer.byteLength(text) <= observationBytes) return text
   throw new AgentGymError({

@@ -23,13 +23,13 @@ const chatRoute = defineRoute({
   timeoutMs: 45_000,
   failureFormat: openAiFailures,
   operationId: 'createChatCompletion',
-  summary: "Call an agent in the manner of OpenAI's API",
+  summary: 'Call an agent with an OpenAI-compatible client',
   description:
-    'For OpenAI\'s clients, with this server\'s `/v1` as their base URL and a token with the scope `agents:call` as their key. `model` is the agent; the last message of the user (or of a tool) is the observation, as JSON or, where it is none, as the text itself. The answer is `{"action", "label"}` as JSON; a tool call where the action names one of `tools`. With `stream` it comes as server-sent events. A policy has no tokens: `usage` counts four characters as one. Failures have OpenAI\'s form. Calls are admitted and counted as those of `/v1/packages/{scope}/{name}/calls`.',
+    'Set the client’s base URL to this server’s `/v1` and its key to a token with the scope `agents:call`. `model` is the agent. The last user or tool message is the observation: JSON, or plain text if it is not valid JSON. The response is `{"action", "label"}` as JSON, or a tool call if the action names one of `tools`. With `stream`, it is sent as server-sent events. Policies have no tokens, so `usage` counts four characters as one token. Errors have OpenAI’s format. Admission and metering are the same as for `/v1/packages/{scope}/{name}/calls`.',
   request: { headers: hostedCallHeadersSchema, body: { required: true, content: json(chatRequestSchema) } },
   responses: {
     200: {
-      description: 'What the agent does.',
+      description: 'The action of the agent.',
       content: {
         ...json(chatCompletionSchema),
         'text/event-stream': { schema: z.any().openapi({ type: 'string' }) },
@@ -45,8 +45,8 @@ const modelsRoute = defineRoute({
   access: 'agents:call',
   failureFormat: openAiFailures,
   operationId: 'listModels',
-  summary: 'Agents that you may call',
-  description: 'Those that you or your organisations own or have bought, by name, a hundred at most. In OpenAI’s form.',
+  summary: 'List the agents you can call',
+  description: 'Agents that you or your organizations own or bought, sorted by name; at most 100. In OpenAI’s format.',
   responses: {
     200: { description: 'Agents.', content: json(modelListSchema) },
     ...failures('unauthenticated', 'forbidden'),

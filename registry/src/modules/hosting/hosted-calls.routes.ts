@@ -32,9 +32,9 @@ const callRoute = defineRoute({
   bodyLimit: 256 * 1024,
   timeoutMs: 45_000,
   operationId: 'callAgent',
-  summary: 'Call an agent that the marketplace runs',
+  summary: 'Call a hosted agent',
   description:
-    'Gives what the agent does upon an observation. For whoever owns it, has bought it, may try it, or where it is free; needs the scope `agents:call`. A worker runs the model; the answer comes within 30 s, or it is `agent_unavailable`. A call that fails costs nothing and takes nothing from a trial.',
+    'Returns the action of the agent for an observation. For members of its account and buyers, during a free trial, or if the agent is free. Requires the scope `agents:call`. A worker runs the model; without a result in 30 s, the call fails with `agent_unavailable`. Failed calls cost nothing and do not count toward a trial.',
   request: {
     params: z.object({
       scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
@@ -44,7 +44,7 @@ const callRoute = defineRoute({
     body: { required: true, content: json(hostedCallRequestSchema) },
   },
   responses: {
-    200: { description: 'What the agent does.', content: json(hostedCallSchema) },
+    200: { description: 'The action of the agent.', content: json(hostedCallSchema) },
     ...callFailures,
   },
 })
@@ -56,7 +56,7 @@ const leaseRoute = defineRoute({
   unlogged: 'when_empty',
   summary: 'Lease calls of an agent',
   description:
-    'For workers: a token with the scope `worker`. Waits until calls come, for `wait_ms` at most; gives up to 64 of one version. The lease holds until `expires_at`; then another worker may have them.',
+    'Requires a token with the scope `worker`. Waits up to `wait_ms` for calls and returns up to 64 of one version. The lease lasts until `expires_at`; after that, another worker can lease them.',
   request: { body: { required: true, content: json(leaseCallsRequestSchema) } },
   responses: {
     200: { description: 'Calls.', content: json(leasedCallsSchema) },
@@ -72,10 +72,10 @@ const answersRoute = defineRoute({
   bodyLimit: 16 * 2 ** 20,
   summary: 'Answer leased calls',
   description:
-    'All or some of them. What is answered is counted; what has failed is not. Calls that the lease no longer holds are `late`: nothing of them changes.',
+    'All or some of them. Answered calls are counted, failed ones are not. Calls whose lease has ended are reported as `late` and not changed.',
   request: { body: { required: true, content: json(callAnswersRequestSchema) } },
   responses: {
-    200: { description: 'How many were taken.', content: json(callAnswersTakenSchema) },
+    200: { description: 'The number of calls accepted.', content: json(callAnswersTakenSchema) },
     ...failures('unauthenticated', 'forbidden', 'request_too_large'),
   },
 })
@@ -86,7 +86,7 @@ const tarballRoute = defineRoute({
   // The lease in the query is the credential.
   access: 'anyone',
   summary: 'The tarball of an agent whose calls are leased',
-  description: 'The lease in the query is the permission: it is good for this version and as long as the lease holds.',
+  description: 'The lease in the query grants access to this version while it is active.',
   request: {
     params: z.object({ id: z.uuid() }),
     query: leaseQuerySchema,

@@ -34,7 +34,7 @@ export async function insertCall(
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
-  if (inserted === undefined) throw keyReused(call.id, 'came with another call before')
+  if (inserted === undefined) throw keyReused(call.id, 'was already used for a different call')
 }
 
 /**

@@ -240,7 +240,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
       taken: 0,
       late: 1,
     })
-    expect(JSON.stringify((await brief.call(token, agent)).body)).toContain('No worker took')
+    expect(JSON.stringify((await brief.call(token, agent)).body)).toContain('No worker accepted')
     expect([await trialOf(agent), await eventsOf(agent)]).toEqual([0, []])
     await brief.close()
   })

@@ -22,11 +22,11 @@ const leaseRoute = defineRoute({
   unlogged: 'when_empty',
   summary: 'Lease a job',
   description:
-    'For workers: a token with the scope `worker`. The lease holds until `expires_at`; each heartbeat prolongs it. A worker that goes silent loses the job to the next one.',
+    'Requires a token with the scope `worker`. The lease lasts until `expires_at`; each heartbeat extends it. If a worker stops sending heartbeats, another worker can lease the job.',
   request: { body: { required: true, content: json(leaseRequestSchema) } },
   responses: {
     200: { description: 'A job.', content: json(leasedJobSchema) },
-    204: { description: 'There is nothing to do.' },
+    204: { description: 'No job is waiting.' },
     ...failures('unauthenticated', 'forbidden'),
   },
 })
@@ -40,7 +40,7 @@ const heartbeatRoute = defineRoute({
   summary: 'Keep a lease',
   request: { params: jobParams, body: { required: true, content: json(heartbeatRequestSchema) } },
   responses: {
-    200: { description: 'The lease goes on.', content: json(heartbeatSchema) },
+    200: { description: 'The lease was extended.', content: json(heartbeatSchema) },
     ...failures('unauthenticated', 'forbidden', 'lease_lost'),
   },
 })
@@ -50,11 +50,12 @@ const releaseRoute = defineRoute({
   path: '/v1/jobs/{id}/release',
   access: { operator: 'worker' },
   subject: 'job',
-  summary: 'Give a job back',
-  description: 'The next worker has it at once, and the attempt is not counted. For workers that are told to stop.',
+  summary: 'Release a job',
+  description:
+    'The job is immediately available to other workers, and the attempt is not counted. For workers that shut down.',
   request: { params: jobParams, body: { required: true, content: json(releaseRequestSchema) } },
   responses: {
-    204: { description: 'It waits for another worker.' },
+    204: { description: 'The job is waiting for another worker.' },
     ...failures('unauthenticated', 'forbidden', 'lease_lost'),
   },
 })

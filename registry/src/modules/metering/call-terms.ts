@@ -97,10 +97,10 @@ function notThere({ package: name, version, account }: Request, unknown: Unknown
   if (unknown === 'package') return packageNotFound(name)
   if (unknown === 'version') return versionNotFound(name, version)
   if (unknown === 'account')
-    return new AgentGymError({ code: 'account_not_found', message: `There is no account "${account}".` })
+    return new AgentGymError({ code: 'account_not_found', message: `No account is named "${account}".` })
   return new AgentGymError({
     code: 'request_invalid',
-    message: `The field "package" of the body is invalid: ${name} is a scenario, which is not called.`,
+    message: `The field "package" of the body is invalid: ${name} is a scenario; only agents can be called.`,
     data: { field: 'package', in: 'json' },
   })
 }

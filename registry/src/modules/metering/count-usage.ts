@@ -99,15 +99,15 @@ function unknownEvents(wrong: ReadonlyMap<string, string>): AgentGymError {
   const [[id, what]] = wrong
   const why: Record<string, string> = {
     account: 'there is no such account',
-    package: 'there is no such package, or the account may not know of it',
+    package: 'there is no such package, or the account has no access to it',
     version: 'the package has no such published version',
     kind: 'the package is a scenario',
-    at: 'it lies in the future, or more than a year back',
+    at: 'it is in the future, or more than a year ago',
   }
   return new AgentGymError({
     code: 'request_invalid',
     message: `The usage event ${id} cannot be counted: ${why[what]}.`,
-    hint: 'The data name all that are wrong; nothing of this request was counted. Tell the others again without them.',
+    hint: 'No events of this request were counted. `data` lists the invalid ones; send the others again without them.',
     data: { events: Object.fromEntries([...wrong].slice(0, 100)) },
   })
 }

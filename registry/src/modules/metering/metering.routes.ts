@@ -15,12 +15,12 @@ const usageRoute = defineRoute({
   access: { operator: 'worker' },
   method: 'post',
   path: '/v1/usage-events',
-  summary: 'Tell hosted calls of agents',
+  summary: 'Report hosted calls of agents',
   description:
-    'For whoever serves them, with a token of the scope `worker`. An event counts once, however often it is told; all of a request is counted, or nothing.',
+    'For servers that host agents; requires a token with the scope `worker`. An event counts once, even if it is sent again. Either all events of a request are counted, or none.',
   request: { body: { required: true, content: json(usageEventsRequestSchema) } },
   responses: {
-    200: { description: 'How many were new.', content: json(usageAcceptedSchema) },
+    200: { description: 'The number of new events.', content: json(usageAcceptedSchema) },
     ...failures('unauthenticated', 'forbidden', 'idempotency_key_reused'),
   },
 })
@@ -29,11 +29,11 @@ const allowanceRoute = defineRoute({
   access: { operator: 'worker' },
   method: 'post',
   path: '/v1/call-allowance',
-  summary: 'Ask whether an account may call an agent',
-  description: 'For whoever serves it, with a token of the scope `worker`.',
+  summary: 'Check whether an account can call an agent',
+  description: 'For servers that host agents; requires a token with the scope `worker`.',
   request: { body: { required: true, content: json(callAllowanceRequestSchema) } },
   responses: {
-    200: { description: 'Whether, and why.', content: json(callAllowanceSchema) },
+    200: { description: 'The decision and its reason.', content: json(callAllowanceSchema) },
     ...failures(
       'unauthenticated',
       'forbidden',

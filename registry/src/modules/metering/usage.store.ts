@@ -56,8 +56,8 @@ export async function writeTrialCalls(query: Transaction<Schema>, given: Readonl
 export function reused(ids: string[]): AgentGymError {
   return new AgentGymError({
     code: 'idempotency_key_reused',
-    message: `The usage event ${ids[0]} came with another account, version or number of calls than the first time.`,
-    hint: 'An event keeps what it says; a new one has a new id. Nothing of this request was counted.',
+    message: `The usage event ${ids[0]} was sent before with a different account, version or number of calls.`,
+    hint: 'Events cannot change; use a new id for a new event. No events of this request were counted.',
     data: { events: ids.slice(0, 100) },
   })
 }

@@ -97,7 +97,7 @@ describeOnEngines('money back on $kind', ({ open }) => {
     expect([await balance(first), await balance(second)]).toEqual([1_000, 1_000])
     expect(await votes(agent), 'with the licence goes the vote').toBe(0)
     const mails = (await services.mail.sent()).filter(({ to }) => to === `${second.username}@example.org`)
-    expect(mails.at(-1)?.text).toContain('did not hold what it claims')
+    expect(mails.at(-1)?.text).toContain('did not match its claims')
     const held = await database.query
       .selectFrom('entitlements')
       .select('revoked_at')

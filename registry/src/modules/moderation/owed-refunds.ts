@@ -50,7 +50,7 @@ export async function giveOwedRefunds(services: Services): Promise<void> {
         .execute()
       services.log.info('buyers have their money back', { package_id: packageId, version_id: versionId, refunded })
     } catch (error) {
-      services.log.error('refunds that are owed failed; trying again', { owed: id, error: describe(error) })
+      services.log.error('owed refunds failed; trying again', { owed: id, error: describe(error) })
     }
   }
 }
@@ -88,7 +88,7 @@ export async function oweRefundsOfFailure(
       and total_minor > refunded_minor and paid_at >= believed.since)`.execute(query)
   const since = rows[0]?.since
   if (since === undefined || since === null) return false
-  const reason = `The marketplace ran ${name}@${version} again, and it did not hold what it claims. ${message}`
+  const reason = `The marketplace ran ${name}@${version} again, and the result did not match its claims. ${message}`
   await oweRefunds(query, { packageId, versionId, paidSince: since, reason: reason.slice(0, 2_000) })
   return true
 }

@@ -81,7 +81,7 @@ function asHttpError(current: Reading, error: unknown): Error {
     return Object.assign(new Error([error.message, error.hint].filter(Boolean).join(' ')), { status, code: status })
   }
   current.report(error)
-  return Object.assign(new Error('The registry failed at this request. Try again.'), { status: 500, code: 500 })
+  return Object.assign(new Error('Internal server error. Try again.'), { status: 500, code: 500 })
 }
 
 const refused = (what: string) =>

@@ -146,7 +146,7 @@ it('does not make a prerelease latest where nothing is', async () => {
 it('refuses with what the rules of access say, code and all', async () => {
   const refused = new AgentGymError({
     code: 'package_not_found',
-    message: 'There is no package @t/s.',
+    message: 'Package @t/s not found.',
     hint: 'Log in.',
   })
   const assertReadable = async () => {

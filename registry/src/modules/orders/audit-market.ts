@@ -63,7 +63,7 @@ const rules = {
         <> (orders.total_minor > 0 and orders.refunded_minor = orders.total_minor)
       or (orders.state in ('refunded', 'charged_back')
         and (given.fee, given.royalty) is distinct from (orders.fee_minor, orders.royalty_minor))`,
-  'whoever has paid for a licence holds it until all is refunded, and nobody else does': `
+  'every paid order has an entitlement until it is fully refunded, and no other order has one': `
     select coalesce(orders.id, entitlements.order_id) as subject, orders.state, entitlements.granted_at,
       entitlements.revoked_at
     from orders full join entitlements on entitlements.order_id = orders.id

@@ -52,8 +52,8 @@ export async function changeOrder(
 export function orderNotFound(id: string): AgentGymError {
   return new AgentGymError({
     code: 'order_not_found',
-    message: `There is no order ${id}, or it is not yours.`,
-    hint: '`agentgym orders` lists those that are.',
+    message: `Order ${id} does not exist, or you have no access to it.`,
+    hint: '`agentgym orders` lists your orders.',
     data: { id },
   })
 }
@@ -62,7 +62,7 @@ export function orderStateConflict({ id, state }: Pick<OrderRow, 'id' | 'state'>
   return new AgentGymError({
     code: 'order_state_conflict',
     message: `The order is ${state.replace('_', ' ')} and cannot be ${what}.`,
-    hint: 'An order that has ended stays as it is; place a new one.',
+    hint: 'A finished order cannot be changed. Place a new one.',
     data: { id, state },
   })
 }

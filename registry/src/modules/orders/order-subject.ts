@@ -123,8 +123,8 @@ function chooseVersion({ name, versions, tags }: Row, range: string): OrderSubje
   if (found.yanked)
     throw new AgentGymError({
       code: 'version_yanked',
-      message: `${name}@${found.version} is yanked: it is not sold.`,
-      hint: 'Choose another version, or leave it out for the latest one.',
+      message: `${name}@${found.version} is yanked and cannot be bought.`,
+      hint: 'Choose another version, or omit it to use the latest one.',
       data: { name, version: found.version },
     })
   return { id: found.id, version: found.version, major: semver.major(found.version, { loose: true }) }
@@ -145,7 +145,7 @@ export function requireExpectedPrice(
   throw new AgentGymError({
     code: 'price_changed',
     message: `${name} ${now}${price.kind === 'per_run' ? ' for each run' : ''}. Nothing was bought.`,
-    hint: 'Look at the new price; to accept it, ask again with it.',
+    hint: 'To accept the new price, send the request again with it.',
     data: {
       price: { id: price.id, kind: price.kind, amount_minor: price.amountMinor, currency: price.currency },
       expected,
@@ -158,8 +158,8 @@ export function requireOthers({ name, seller, selfPurchase }: OrderSubject): voi
   if (!selfPurchase) return
   throw new AgentGymError({
     code: 'self_purchase',
-    message: `${name} is ${seller.username}’s, and you are of the same people: nobody buys from themselves.`,
-    hint: 'Members of its account may use it as it is.',
+    message: `You cannot buy ${name} from ${seller.username}: buyer and seller have members or a payout account in common.`,
+    hint: 'Members of its account can use it without a license.',
     data: { name, seller: seller.username },
   })
 }

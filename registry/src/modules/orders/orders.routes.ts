@@ -26,10 +26,10 @@ const placeRoute = defineRoute({
   operationId: 'placeOrder',
   summary: 'Buy a package',
   description:
-    'Pays from the balance at once, or by the payment provider at the address that the order names. What you have already is answered with its order, and nothing is charged. Needs the scope `market:buy`; for an organisation the role of member.',
+    'Pays from the balance immediately, or through the payment provider at the `checkout_url` of the order. If you already own the license, its order is returned and nothing is charged. Requires the scope `market:buy`, and for an organization the role of member.',
   request: { headers: idempotencyHeadersSchema, body: { required: true, content: json(createOrderRequestSchema) } },
   responses: {
-    200: { description: 'You have it already, or it waits for your payment.', content: json(orderSchema) },
+    200: { description: 'You already own it, or the order awaits payment.', content: json(orderSchema) },
     201: { description: 'The order.', content: json(orderSchema) },
     ...failures(
       'unauthenticated',
@@ -56,7 +56,7 @@ const listRoute = defineRoute({
   path: '/v1/orders',
   operationId: 'listOrders',
   summary: 'Your purchases, or your sales',
-  description: 'Newest first. Needs the scope `market:buy` or `market:sell`.',
+  description: 'Newest first. Requires the scope `market:buy` or `market:sell`.',
   request: { query: orderListRequestSchema },
   responses: {
     200: { description: 'One page.', content: json(orderListSchema) },
@@ -72,7 +72,7 @@ const showRoute = defineRoute({
   path: '/v1/orders/{id}',
   operationId: 'getOrder',
   summary: 'An order',
-  description: 'For those who buy for its buyer, sell for its seller, or operate the server.',
+  description: 'For members of the buyer or the seller, and for operators.',
   request: { params },
   responses: { 200: { description: 'The order.', content: json(orderSchema) }, ...failures(...orderCodes) },
 })
@@ -83,7 +83,7 @@ const cancelRoute = defineRoute({
   path: '/v1/orders/{id}/cancel',
   operationId: 'cancelOrder',
   summary: 'Cancel an order that awaits payment',
-  description: 'What is paid for it later goes onto the balance. Asking again changes nothing.',
+  description: 'A payment that arrives later is credited to the balance. Repeating the request changes nothing.',
   request: { params },
   responses: {
     200: { description: 'Cancelled.', content: json(orderSchema) },
@@ -96,12 +96,12 @@ const refundRoute = defineRoute({
   method: 'post',
   path: '/v1/orders/{id}/refunds',
   operationId: 'refundOrder',
-  summary: 'Give an order’s price back',
+  summary: 'Refund an order',
   description:
-    'Onto the balance of its buyer. Sellers and operators may give any part of it at any time (scope `market:sell`); buyers take all of it back within 14 days, while it is not used (`market:buy`). With the last of it the licence ends.',
+    'Refunds to the buyer’s balance. Sellers and operators can refund any part at any time (scope `market:sell`). Buyers can refund the full price within 14 days if the license is unused (scope `market:buy`). A full refund ends the license.',
   request: { params, headers: idempotencyHeadersSchema, body: { required: true, content: json(refundRequestSchema) } },
   responses: {
-    200: { description: 'The order as it is then.', content: json(orderSchema) },
+    200: { description: 'The updated order.', content: json(orderSchema) },
     ...failures(...orderCodes, 'order_state_conflict', 'refund_exceeds', 'refund_refused', 'idempotency_key_reused'),
   },
 })
@@ -111,8 +111,8 @@ const entitlementsRoute = defineRoute({
   method: 'get',
   path: '/v1/entitlements',
   operationId: 'listEntitlements',
-  summary: 'What you have bought the right to',
-  description: 'Yours and those of your organisations. Needs the scope `market:buy` or `market:sell`.',
+  summary: 'List licenses',
+  description: 'Licenses of your account and your organizations. Requires the scope `market:buy` or `market:sell`.',
   request: { query: entitlementListRequestSchema },
   responses: {
     200: { description: 'One page, newest first.', content: json(entitlementListSchema) },

@@ -111,11 +111,11 @@ export function refundableByBuyer(
 ): Order['refundable'] {
   if (state !== 'paid' || paidAt === null) return no(`It is ${state.replace('_', ' ')}.`)
   if (total === 0) return no('It cost nothing.')
-  if (run !== null) return no('The run that it paid for has trained.')
+  if (run !== null) return no('The run it paid for has trained.')
   if (usedAt !== null) return no(`It was first used at ${usedAt.toISOString()}; the seller can still refund it.`)
   const until = new Date(paidAt.getTime() + refundDays * 86_400_000)
-  if (at >= until) return no(`${refundDays} days have passed; the seller can still refund it.`)
-  return { by_buyer: true, why: `Until ${until.toISOString()}, as long as it is not used.` }
+  if (at >= until) return no(`The ${refundDays}-day refund period has ended; the seller can still refund it.`)
+  return { by_buyer: true, why: `Until ${until.toISOString()}, if it is unused.` }
 }
 
 const no = (why: string) => ({ by_buyer: false, why })

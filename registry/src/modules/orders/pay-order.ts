@@ -68,17 +68,19 @@ async function undeliverable(
   order: OrderRow,
   payment: Payment,
 ): Promise<string | undefined> {
-  if (order.state !== 'awaiting_payment') return `The order was ${order.state.replace('_', ' ')} when the money came.`
-  if (order.buyer_id !== payment.accountId) return 'The payment was another account’s.'
-  if (order.expires_at !== null && order.expires_at <= new Date()) return 'The order had expired when the money came.'
+  if (order.state !== 'awaiting_payment')
+    return `The order was ${order.state.replace('_', ' ')} when the payment arrived.`
+  if (order.buyer_id !== payment.accountId) return 'The payment was made by another account.'
+  if (order.expires_at !== null && order.expires_at <= new Date())
+    return 'The order had expired when the payment arrived.'
   if (BigInt(order.total_minor) !== payment.amountMinor || order.currency !== payment.currency)
-    return `The order costs ${formatAmount(order.total_minor, order.currency)}, which is not what was paid.`
+    return `The order costs ${formatAmount(order.total_minor, order.currency)}, but a different amount was paid.`
   const { taken_down_at: takenDown } = await query
     .selectFrom('packages')
     .select('taken_down_at')
     .where('id', '=', order.package_id)
     .executeTakeFirstOrThrow()
-  if (takenDown !== null) return 'The package was taken down before the money came.'
+  if (takenDown !== null) return 'The package was taken down before the payment arrived.'
   const held = await query
     .selectFrom('entitlements')
     .select('order_id')
@@ -87,7 +89,7 @@ async function undeliverable(
     .where('major', '=', order.major)
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
-  return held && 'You had bought it already when the money came.'
+  return held && 'You already owned it when the payment arrived.'
 }
 
 async function keep(
@@ -97,7 +99,7 @@ async function keep(
   obstacle: string,
 ): Promise<PaidOrder> {
   if (order.state === 'awaiting_payment') await changeOrder(query, order, { state: 'cancelled' })
-  const reason = `${obstacle} ${formatAmount(amountMinor, currency)} is on your balance.`
+  const reason = `${obstacle} ${formatAmount(amountMinor, currency)} was credited to your balance.`
   await recordAudit(query, {
     actor: null,
     ip: null,

@@ -132,8 +132,8 @@ async function readOrder(query: Queries, id: string): Promise<Order> {
 function paidForEachRun({ name }: OrderSubject): AgentGymError {
   return new AgentGymError({
     code: 'not_for_sale',
-    message: `${name} is paid for by the run; there is no license to buy.`,
-    hint: `\`agentgym train ${name} --remote\` starts a run, and pays for it when it trains.`,
+    message: `${name} is paid per run; there is no license to buy.`,
+    hint: `\`agentgym train ${name} --remote\` starts a run, which is charged when it starts training.`,
     data: { name },
   })
 }

@@ -86,14 +86,15 @@ async function requireRefundable(
     .executeTakeFirst()
   const refundable = refundableByBuyer({ ...order, used_at: entitlement?.used_at ?? null })
   if (!refundable.by_buyer) throw refused(order, refundable.why)
-  if (amount < left) throw refused(order, 'Only sellers give a part of it back; you get all of it or nothing.')
+  if (amount < left)
+    throw refused(order, 'Buyers can only refund the full amount; partial refunds are made by the seller.')
   return 'buyer'
 }
 
 function refused({ id }: OrderRow, why: string): AgentGymError {
   return new AgentGymError({
     code: 'refund_refused',
-    message: `The order is not refunded. ${why}`,
+    message: `The order cannot be refunded. ${why}`,
     hint: 'Ask the seller, or report the package if it is not what it claims to be.',
     data: { id },
   })
@@ -105,8 +106,8 @@ function exceeds(
 ): AgentGymError {
   return new AgentGymError({
     code: 'refund_exceeds',
-    message: `${formatAmount(amount, currency)} is more than what is left of the order: ${formatAmount(left, currency)} of ${formatAmount(total, currency)}.`,
-    hint: 'Leave the amount out to give back all that is left.',
+    message: `${formatAmount(amount, currency)} is more than the order has left to refund: ${formatAmount(left, currency)} of ${formatAmount(total, currency)}.`,
+    hint: 'Omit the amount to refund everything that is left.',
     data: { id, left_minor: left },
   })
 }
@@ -150,7 +151,7 @@ export async function refundOrdersOf(
     })
     if (given === undefined) continue
     refunded++
-    inBackground(services.log, 'telling a buyer of a refund', () => tellBuyer(services, id, { ...given, reason }))
+    inBackground(services.log, 'emailing a buyer about a refund', () => tellBuyer(services, id, { ...given, reason }))
   }
   return refunded
 }
@@ -172,12 +173,12 @@ async function tellBuyer(
   const amount = formatAmount(amountMinor, currency)
   await mail.send({
     to: row.email,
-    subject: `${amount} for ${row.name} is back on the balance`,
+    subject: `${amount} for ${row.name} was refunded`,
     text: [
       `Hello ${row.username},`,
-      `${amount} that was paid for ${row.name} is back on the balance it was paid from or for. The reason:`,
+      `${amount} paid for ${row.name} was refunded to the balance. Reason:`,
       reason,
-      `What was bought can no longer be installed. The order: ${orderId}`,
+      `The license has ended, so you can no longer install the package. Order: ${orderId}`,
       config.publicUrl,
     ].join('\n\n'),
   })

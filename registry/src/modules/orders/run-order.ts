@@ -137,8 +137,8 @@ function unconfirmed(
   const amount = currency === null ? String(amountMinor) : formatAmount(amountMinor, currency)
   return new AgentGymError({
     code: 'payment_required',
-    message: `Every run on ${name}@${version} costs ${amount}, and the price was not confirmed.`,
-    hint: `Start it with this price as \`expected_price\`; it is held on the balance, and paid when the run trains.`,
+    message: `Each run on ${name}@${version} costs ${amount}, and the request does not confirm this price.`,
+    hint: `Send this price as \`expected_price\`. It is held on the balance, and charged when the run starts training.`,
     data: {
       name,
       version,

@@ -17,7 +17,7 @@ const listRoute = defineRoute({
   path: '/v1/spend-caps',
   operationId: 'listSpendCaps',
   summary: 'Spend caps of an account and its tokens',
-  description: 'With what is spent of each. Needs the scope `market:buy`.',
+  description: 'Includes the amount spent under each cap. Requires the scope `market:buy`.',
   request: { query: spendCapListRequestSchema },
   responses: {
     200: { description: 'All of them.', content: json(spendCapListSchema) },
@@ -30,9 +30,9 @@ const putRoute = defineRoute({
   method: 'put',
   path: '/v1/spend-caps',
   operationId: 'setSpendCap',
-  summary: 'Limit what an account or a token may spend',
+  summary: 'Set a spend cap for an account or a token',
   description:
-    'A day and a month are those of UTC. Refunds are not counted back. Needs the scope `account:manage`, for an organisation the role of admin, and a token that has no cap itself.',
+    'Days and months are in UTC. Refunds do not reduce the amount spent. Requires the scope `account:manage`, for an organization the role of admin, and a token without a cap of its own.',
   request: { body: { required: true, content: json(putSpendCapRequestSchema) } },
   responses: {
     200: { description: 'The cap.', content: json(spendCapSchema) },
@@ -48,7 +48,7 @@ const removeRoute = defineRoute({
   summary: 'Remove a spend cap',
   request: { params: z.object({ id: z.uuid() }) },
   responses: {
-    204: { description: 'It limits nothing any more.' },
+    204: { description: 'The spend cap was removed.' },
     ...failures('unauthenticated', 'forbidden', 'spend_cap_not_found'),
   },
 })

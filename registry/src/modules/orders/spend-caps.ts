@@ -109,7 +109,7 @@ async function requireOwnToken(query: Queries, accountId: string, id: string): P
 function notFound(id: string): AgentGymError {
   return new AgentGymError({
     code: 'spend_cap_not_found',
-    message: `There is no spend cap ${id}, or it is not yours to change.`,
+    message: `Spend cap ${id} does not exist, or you cannot change it.`,
     data: { id },
   })
 }
@@ -143,7 +143,7 @@ export async function requireWithinCaps(
   }
 }
 
-const periods = { day: 'a day', month: 'a month', total: 'in all' }
+const periods = { day: 'per day', month: 'per month', total: 'in total' }
 
 function exceeded(
   { id, token_id: tokenId, period, amount_minor: cap }: Cap,
@@ -153,11 +153,11 @@ function exceeded(
   const whose = tokenId === null ? 'account' : 'token'
   return new AgentGymError({
     code: 'spend_cap_exceeded',
-    message: `The ${whose} may spend ${formatAmount(cap, currency)} ${periods[period]}; ${formatAmount(left, currency)} is left, and this costs ${formatAmount(amountMinor, currency)}.`,
+    message: `The ${whose} can spend ${formatAmount(cap, currency)} ${periods[period]}. ${formatAmount(left, currency)} is left, and this costs ${formatAmount(amountMinor, currency)}.`,
     hint:
       period === 'total'
-        ? 'Whoever set the cap can raise it: `agentgym spend-cap`.'
-        : `The cap counts from midnight UTC${period === 'month' ? ' of the first of the month' : ''}. Whoever set it can raise it: \`agentgym spend-cap\`.`,
+        ? 'To raise the cap, run `agentgym spend-cap`. In organizations, this requires an admin.'
+        : `The cap resets at midnight UTC${period === 'month' ? ' on the first of the month' : ''}. To raise it, run \`agentgym spend-cap\`. In organizations, this requires an admin.`,
     data: { cap: id, of: whose, period, cap_minor: cap, left_minor: left, needed_minor: amountMinor, currency },
   })
 }

@@ -89,7 +89,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
     // Another payment for the same is the buyer's to spend.
     expect(await pay(id, actor)).toMatchObject({
       outcome: 'kept',
-      reason: expect.stringMatching(/was paid .*\$8\.00 is on your balance/),
+      reason: expect.stringMatching(/was paid .*\$8\.00 was credited to your balance/),
     })
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 800 })
   })
@@ -120,7 +120,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
     ],
     [
       'was bought from the balance meanwhile',
-      /bought it already/,
+      /already owned it/,
       async ({ actor }) => {
         await fund(database, actor.accountId, 800)
         await buy(services, actor, listed)

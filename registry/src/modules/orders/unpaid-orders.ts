@@ -20,7 +20,7 @@ export async function cancelOrder(
     const known = await requireBuyersOrder(query, actor, id)
     const order = await lockOrder(query, id)
     if (order === undefined) throw orderNotFound(id)
-    if (order.run_id !== null) throw orderStateConflict(order, 'cancelled: cancel the run that it pays for')
+    if (order.run_id !== null) throw orderStateConflict(order, 'canceled: cancel the run it pays for')
     if (order.state !== 'cancelled') {
       if (order.state !== 'awaiting_payment') throw orderStateConflict(order, 'cancelled')
       await changeOrder(query, order, { state: 'cancelled' })

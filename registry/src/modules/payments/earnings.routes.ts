@@ -21,9 +21,9 @@ const earningsRoute = defineRoute({
   method: 'get',
   path: '/v1/earnings',
   operationId: 'getEarnings',
-  summary: 'What an account has earned',
+  summary: 'Earnings of an account',
   description:
-    'Sales, fees, royalties, refunds and payouts in all, and what can be paid out now. For admins of the account. Takes the scope market:sell.',
+    'Total sales, fees, royalties, refunds and payouts, and the amount available for payout. For admins of the account. Requires the scope `market:sell`.',
   request: { query: earningsRequestSchema },
   responses: { 200: { description: 'The earnings.', content: json(earningsSchema) }, ...failures(...codes) },
 })
@@ -33,8 +33,8 @@ const entriesRoute = defineRoute({
   method: 'get',
   path: '/v1/earnings/entries',
   operationId: 'listEarnings',
-  summary: 'What came in and went out',
-  description: 'Each sale, royalty, refund, chargeback, batch of calls and payout. Takes the scope market:sell.',
+  summary: 'Entries of the earnings',
+  description: 'Each sale, royalty, refund, chargeback, batch of calls and payout. Requires the scope `market:sell`.',
   request: { query: earningsEntriesRequestSchema },
   responses: { 200: { description: 'Newest first.', content: json(earningsEntriesSchema) }, ...failures(...codes) },
 })
@@ -44,8 +44,8 @@ const daysRoute = defineRoute({
   method: 'get',
   path: '/v1/earnings/days',
   operationId: 'getEarningsByDay',
-  summary: 'What an account earned day by day',
-  description: 'Days of UTC, oldest first, also those without a sale. Takes the scope market:sell.',
+  summary: 'Earnings of an account by day',
+  description: 'Days in UTC, oldest first, including days without sales. Requires the scope `market:sell`.',
   request: { query: earningsDaysRequestSchema },
   responses: { 200: { description: 'The days.', content: json(earningsDaysSchema) }, ...failures(...codes) },
 })
@@ -55,10 +55,11 @@ const csvRoute = defineRoute({
   method: 'get',
   path: '/v1/earnings.csv',
   operationId: 'getEarningsAsCsv',
-  summary: 'What came in and went out, as CSV',
-  description: 'All entries, newest first, amounts in the currency’s units. Takes the scope market:sell.',
+  summary: 'Entries of the earnings as CSV',
+  description:
+    'All entries, newest first, with amounts in major units of the currency. Requires the scope `market:sell`.',
   request: { query: earningsRequestSchema },
-  responses: { 200: { description: 'One line an entry.', content: { 'text/csv': file } }, ...failures(...codes) },
+  responses: { 200: { description: 'One line per entry.', content: { 'text/csv': file } }, ...failures(...codes) },
 })
 
 /** Earnings of sellers and authors. */

@@ -71,7 +71,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     expect(await isEntitled()).toBe(false)
     expect(await buyer.balance()).toBe(price)
     expect(await seller.has()).not.toMatchObject({ earnings: sellers })
-    expect(await mails()).toEqual([expect.stringMatching(/\$20\.00 is on your balance/)])
+    expect(await mails()).toEqual([expect.stringMatching(/\$20\.00 was credited to your balance/)])
     const { payments } = (await market.server.call('GET', '/v1/payments', buyer.token)).body
     expect(payments).toMatchObject([{ state: 'succeeded', order: order.id, message: expect.stringMatching(/expired/) }])
   })

@@ -31,8 +31,8 @@ const balanceRoute = defineRoute({
   method: 'get',
   path: '/v1/balance',
   operationId: 'getBalance',
-  summary: 'What an account can spend',
-  description: 'For every member of the account. Takes the scope market:buy or market:sell.',
+  summary: 'Balance of an account',
+  description: 'For all members of the account. Requires the scope `market:buy` or `market:sell`.',
   request: { query: balanceRequestSchema },
   responses: {
     200: { description: 'The balance.', content: json(balanceSchema) },
@@ -45,9 +45,9 @@ const topUpRoute = defineRoute({
   method: 'post',
   path: '/v1/top-ups',
   operationId: 'topUp',
-  summary: 'Put money on a balance',
+  summary: 'Top up a balance',
   description:
-    'Answers with the payment. Where it has a `checkout_url`, somebody pays there; the money is on the balance once the provider confirms it. For members of the account. Takes the scope market:buy.',
+    'Returns the payment. If it has a `checkout_url`, pay there; the balance is credited when the provider confirms the payment. For members of the account. Requires the scope `market:buy`.',
   request: {
     headers: idempotencyHeadersSchema,
     body: { required: true, content: { 'application/json': { schema: topUpRequestSchema } } },
@@ -66,8 +66,8 @@ const listRoute = defineRoute({
   method: 'get',
   path: '/v1/payments',
   operationId: 'listPayments',
-  summary: 'Payments for an account',
-  description: 'Top-ups, and orders that were paid at the provider. Takes the scope market:buy or market:sell.',
+  summary: 'List payments',
+  description: 'Top-ups, and orders paid through the provider. Requires the scope `market:buy` or `market:sell`.',
   request: { query: paymentListRequestSchema },
   responses: {
     200: { description: 'Newest first.', content: json(paymentListSchema) },
@@ -118,8 +118,8 @@ const destinationRoute = defineRoute({
   method: 'get',
   path: '/v1/payout-destination',
   operationId: 'getPayoutDestination',
-  summary: 'Where earnings are paid out to',
-  description: 'For admins of the account. Takes the scope market:sell.',
+  summary: 'Get the payout destination',
+  description: 'For admins of the account. Requires the scope `market:sell`.',
   request: { query: putPayoutDestinationRequestSchema },
   responses: { 200: { description: 'It.', content: json(payoutDestinationSchema) }, ...failures(...codes) },
 })
@@ -129,9 +129,9 @@ const putDestinationRoute = defineRoute({
   method: 'put',
   path: '/v1/payout-destination',
   operationId: 'openPayoutDestination',
-  summary: 'Open where earnings are paid out to',
+  summary: 'Set up the payout destination',
   description:
-    'Makes the account at the payment provider where there is none, and gives the address of the provider’s form while that is not complete. For admins of the account. Takes the scope market:sell.',
+    'Creates an account at the payment provider if there is none, and returns the URL of the provider’s form until it is complete. For admins of the account. Requires the scope `market:sell`.',
   request: {
     body: { required: true, content: { 'application/json': { schema: putPayoutDestinationRequestSchema } } },
   },
@@ -146,8 +146,8 @@ const listPayoutsRoute = defineRoute({
   method: 'get',
   path: '/v1/payouts',
   operationId: 'listPayouts',
-  summary: 'Payouts of an account',
-  description: 'For admins of the account. Takes the scope market:sell.',
+  summary: 'List payouts',
+  description: 'For admins of the account. Requires the scope `market:sell`.',
   request: { query: payoutListRequestSchema },
   responses: { 200: { description: 'Newest first.', content: json(payoutListSchema) }, ...failures(...codes) },
 })
@@ -157,9 +157,9 @@ const requestPayoutRoute = defineRoute({
   method: 'post',
   path: '/v1/payouts',
   operationId: 'requestPayout',
-  summary: 'Pay out earnings that have cleared',
+  summary: 'Pay out cleared earnings',
   description:
-    'The payout is `paid` once the provider says so; one that failed leaves the earnings as they were. For admins of the account. Takes the scope market:sell.',
+    'The payout becomes `paid` when the provider confirms it. A failed payout returns the amount to the earnings. For admins of the account. Requires the scope `market:sell`.',
   request: {
     headers: idempotencyHeadersSchema,
     body: { required: true, content: { 'application/json': { schema: payoutRequestSchema } } },

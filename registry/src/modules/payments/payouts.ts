@@ -99,8 +99,8 @@ async function insertPayout(
 function notReady({ username }: Party): AgentGymError {
   return new AgentGymError({
     code: 'payout_not_ready',
-    message: `There is nowhere yet that the earnings of ${username} could be paid out to.`,
-    hint: 'PUT /v1/payout-destination gives the address of the provider’s form; come back when it is complete.',
+    message: `${username} has no payout destination yet.`,
+    hint: 'PUT /v1/payout-destination returns the URL of the provider’s form. Request the payout again when the form is complete.',
     data: { account: username },
   })
 }
@@ -112,8 +112,8 @@ function belowCleared({ cleared, currency, days }: Cleared): AgentGymError {
     code: 'payout_below_cleared',
     message:
       cleared === 0
-        ? 'No earnings have cleared that could be paid out.'
-        : `${formatAmount(cleared, currency)} of the earnings have cleared; that is the most that can be paid out.`,
+        ? 'No earnings have cleared yet.'
+        : `Only ${formatAmount(cleared, currency)} of the earnings has cleared and can be paid out.`,
     hint: `Earnings clear ${days} days after the sale. \`agentgym earnings\` shows them.`,
     data: { cleared_minor: cleared, currency },
   })
@@ -175,7 +175,7 @@ export async function settlePayout(
   }
   if (payout.state === 'failed' && payout.returned_minor < payout.amount_minor) {
     // A provider does not pay what it has refused. If it reports that it did, an operator must investigate.
-    log.error('a payout that had failed is said to be paid', { payout_id: payout.id, news: news.kind })
+    log.error('the provider reports a failed payout as paid', { payout_id: payout.id, news: news.kind })
     return
   }
   if (payout.state === 'pending') await pay(query, payout, news.kind === 'paid' ? news.reference : null)

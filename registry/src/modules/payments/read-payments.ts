@@ -57,7 +57,7 @@ export async function listPayoutsOf(
   return { payouts: page.rows.map(payoutOf), next_cursor: page.next_cursor }
 }
 
-/** What an account can spend. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
+/** Balance of an account. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
 export async function showBalance(
   { database, config }: Pick<Services, 'database' | 'config'>,
   actor: Actor | null,

@@ -37,7 +37,7 @@ export async function settlePayment(
       if (news.amountMinor !== payment.amount_minor || news.currency !== payment.currency) {
         const { amountMinor: paid_minor, currency } = news
         const asked = { payment_id: payment.id, asked_minor: payment.amount_minor, paid_minor, currency }
-        services.log.error('a payment is not what was asked for, and was not credited', asked)
+        services.log.error('a payment differs from the requested one and was not credited', asked)
         return null
       }
       return take(query, payment)
@@ -96,15 +96,15 @@ function noteOf({ account_id: accountId, amount_minor, currency, order_id }: Pay
     accountId,
     subject: 'Your payment is on your AgentGym balance',
     text: [
-      `You paid ${formatAmount(amount_minor, currency)} for the order ${order_id}, and nothing was bought. ${why}`,
-      'You can spend it on anything else.',
+      `You paid ${formatAmount(amount_minor, currency)} for order ${order_id}, but the purchase failed. ${why}`,
+      'You can spend it on other purchases.',
     ].join('\n\n'),
   }
 }
 
 /** Emails the user, or the owners of the organization. Does not wait for the mail to be sent. */
 export function tellPayer({ database, mail, log }: Services, { accountId, subject, text }: PayerNote): void {
-  inBackground(log, 'telling a payer', async () => {
+  inBackground(log, 'emailing a payer', async () => {
     const { rows } = await sql<{ email: string; username: string }>`
       select email, username from accounts where email is not null and disabled_at is null and (id = ${accountId}
         or id in (select user_id from memberships where organisation_id = ${accountId} and role = 'owner'))`.execute(
@@ -188,7 +188,7 @@ async function withdraw(
   { reference, amountMinor, why }: Change & { why: string | null },
 ): Promise<void> {
   const { account_id: accountId, currency, order_id: orderId } = payment
-  const because = { paymentId: payment.id, reason: `Its payment was taken back (${why ?? 'disputed'}).` }
+  const because = { paymentId: payment.id, reason: `Its payment was reversed (${why ?? 'disputed'}).` }
   if (orderId !== null && (await hasPaid(query, payment.id, orderId)))
     await reverseForChargeback(query, orderId, because)
   const [balance] = await openAccounts(query, [{ owner: accountId, code: 'balance', currency }])

@@ -82,8 +82,8 @@ async function require(query: Queries, id: string): Promise<PaymentView> {
 export function paymentNotFound(id: string): AgentGymError {
   return new AgentGymError({
     code: 'payment_not_found',
-    message: `There is no payment ${id}, or it is not yours.`,
-    hint: '`GET /v1/payments` lists those that are.',
+    message: `Payment ${id} does not exist, or you have no access to it.`,
+    hint: '`GET /v1/payments` lists your payments.',
     data: { id },
   })
 }
@@ -93,7 +93,7 @@ export function paymentDeclined({ id, message }: Pick<PaymentView, 'id' | 'messa
   return new AgentGymError({
     code: 'payment_declined',
     message: message ?? 'The payment was declined.',
-    hint: 'Nothing was taken. Try another payment method or amount, with a new Idempotency-Key.',
+    hint: 'You were not charged. Try another payment method or amount, with a new Idempotency-Key.',
     data: { payment: id },
   })
 }

@@ -164,14 +164,14 @@ async function asked<Result>(call: () => Promise<Result>): Promise<Result> {
     if (refused && !transient)
       throw new AgentGymError({
         code: 'payment_declined',
-        message: `Stripe refuses: ${error.message}`,
-        hint: 'Mend what the message names, or take another payment method.',
+        message: `Stripe rejected the request: ${error.message}`,
+        hint: 'Fix the problem named in the message, or use another payment method.',
         data: { provider_code: error.code ?? null },
       })
     throw new AgentGymError({
       code: 'payment_provider_unavailable',
-      message: 'Stripe cannot be asked now; nothing is lost.',
-      hint: 'Try again in a while, with the same Idempotency-Key.',
+      message: 'Stripe is unavailable. Nothing is lost.',
+      hint: 'Try again later with the same Idempotency-Key.',
       data: { provider_code: error.code ?? error.type },
     })
   }
@@ -204,8 +204,8 @@ function verified(stripe: Stripe, secret: string, body: Uint8Array, signature: s
     // Any error: the SDK also fails in other ways on headers that no real client sends.
     throw new AgentGymError({
       code: 'webhook_signature_invalid',
-      message: 'The signature is not Stripe’s for this body, or older than five minutes.',
-      hint: 'AGENTGYM_STRIPE_WEBHOOK_SECRET must be the one of this address at Stripe.',
+      message: 'The Stripe signature does not match the body, or is older than five minutes.',
+      hint: 'AGENTGYM_STRIPE_WEBHOOK_SECRET must be the signing secret of this endpoint at Stripe.',
     })
   }
 }
@@ -269,7 +269,7 @@ function ofRefund(charge: Stripe.Charge): Pick<ProviderEvent, 'about' | 'data'> 
   const data = { charge: charge.id, amount_refunded: charge.amount_refunded }
   const paymentId = ours(charge.metadata.payment_id)
   if (paymentId === null) return { about: null, data }
-  const why = 'given back at the payment provider'
+  const why = 'refunded at the payment provider'
   const news = { kind: 'taken_back', disputeId: charge.id, amountMinor: charge.amount_refunded, why } as const
   return { about: { paymentId, news }, data }
 }
@@ -278,7 +278,7 @@ function ofReversal(transfer: Stripe.Transfer): Pick<ProviderEvent, 'about' | 'd
   const data = { transfer: transfer.id, amount_reversed: transfer.amount_reversed }
   const payoutId = ours(transfer.metadata.payout_id)
   if (payoutId === null) return { about: null, data }
-  const message = 'The payment provider took the transfer back.'
+  const message = 'The payment provider reversed the transfer.'
   return { about: { payoutId, news: { kind: 'returned', returnedMinor: transfer.amount_reversed, message } }, data }
 }
 

@@ -73,7 +73,7 @@ async function writeDown(
 function notTest(): AgentGymError {
   return new AgentGymError({
     code: 'request_invalid',
-    message: 'The field "test_outcome" of the body is invalid: this server takes real money.',
+    message: 'The field "test_outcome" of the body is invalid: this server accepts real money.',
     hint: 'Leave it out.',
     data: { field: 'test_outcome', in: 'json' },
   })
@@ -82,7 +82,7 @@ function notTest(): AgentGymError {
 function tooMuch(currency: string): AgentGymError {
   return new AgentGymError({
     code: 'request_invalid',
-    message: `The field "amount_minor" of the body is invalid: a balance holds ${formatAmount(MOST_MINOR, currency)} at most.`,
+    message: `The field "amount_minor" of the body is invalid: a balance is limited to ${formatAmount(MOST_MINOR, currency)}.`,
     data: { field: 'amount_minor', in: 'json' },
   })
 }

@@ -15,12 +15,12 @@ const stripeRoute = defineRoute({
   method: 'post',
   path: '/v1/webhooks/stripe',
   operationId: 'takeStripeEvent',
-  summary: 'Events of Stripe',
+  summary: 'Receive Stripe events',
   description:
-    'Stripe calls this, and signs what it sends (`stripe-signature`). Each event counts once; what is none of ours is answered likewise. Events to send: `checkout.session.*`, `charge.dispute.*`, `charge.refunded`, `transfer.reversed`, `account.updated` (of connected accounts).',
+    'Called by Stripe, which signs each event (`stripe-signature`). Each event is processed once; unrelated events are accepted and ignored. Events to enable: `checkout.session.*`, `charge.dispute.*`, `charge.refunded`, `transfer.reversed`, `account.updated` (of connected accounts).',
   responses: {
     200: {
-      description: 'It has been taken, now or before.',
+      description: 'The event was accepted, now or earlier.',
       content: json(webhookReceivedSchema),
     },
     ...failures('webhook_signature_invalid', 'payment_provider_unavailable'),
@@ -55,7 +55,8 @@ export async function takeEvent(
   const { database, log } = services
   const { outcome, note } = await database.transaction((query) => take(services, query, { provider, event }))
   if (note !== null) tellPayer(services, note)
-  if (outcome === 'unknown') log.warn('an event of the payment provider names nothing of ours', { event_id: event.id })
+  if (outcome === 'unknown')
+    log.warn('an event of the payment provider names an unknown object', { event_id: event.id })
   // Reads the provider's current state, so that neither the order nor the number of events matters.
   if (outcome === 'taken' && event.about !== null && 'providerAccount' in event.about)
     await refreshDestinationOf(services, event.about.providerAccount)

@@ -125,8 +125,8 @@ function offeredVerification({ state, signed }: Verification, verified: string):
 function yanked(name: string, version: string): AgentGymError {
   return new AgentGymError({
     code: 'version_yanked',
-    message: `${name}@${version} is yanked: it is not sold.`,
-    hint: 'Choose another version, or leave it out for the latest one.',
+    message: `${name}@${version} is yanked and cannot be bought.`,
+    hint: 'Choose another version, or omit it to use the latest one.',
     data: { name, version },
   })
 }

@@ -18,7 +18,7 @@ const priceRoute = defineRoute({
   method: 'get',
   path: `${base}/price`,
   operationId: 'getPrice',
-  summary: 'What a package costs, will cost and has cost',
+  summary: 'Current, future and past prices of a package',
   request: { params: packageParams },
   responses: {
     200: { description: 'Prices and terms.', content: json(pricePageSchema) },
@@ -31,9 +31,9 @@ const setPriceRoute = defineRoute({
   method: 'put',
   path: `${base}/price`,
   operationId: 'setPrice',
-  summary: 'Set what a package costs',
+  summary: 'Set the price of a package',
   description:
-    'What costs nobody more holds at once. A raise (or a price for what was free, higher royalties, dearer calls) is announced and holds after the server’s notice period, unless nobody has ordered, downloaded or trained on the package yet. Orders that are placed stay as they are. Needs the scope `market:sell`.',
+    'Decreases take effect immediately. Increases (of the price, royalties or the price of calls) are announced and take effect after the server’s notice period, or immediately if the package has no orders, downloads or training runs yet. Existing orders do not change. Requires the scope `market:sell`.',
   request: { params: packageParams, body: { required: true, content: json(setPriceRequestSchema) } },
   responses: {
     200: { description: 'As it is now.', content: json(pricePageSchema) },
@@ -46,9 +46,9 @@ const offerRoute = defineRoute({
   method: 'get',
   path: `${base}/offer`,
   operationId: 'getOffer',
-  summary: 'What one would buy, pay and get',
+  summary: 'Get the offer for a package',
   description:
-    'Everything to be seen before an order: total, licence, terms, an agent’s verification. An order names its price.',
+    'Everything a buyer needs before ordering: total, license, terms and the verification of an agent. An order names this price.',
   request: { params: packageParams, query: offerRequestSchema },
   responses: {
     200: { description: 'The offer.', content: json(offerSchema) },

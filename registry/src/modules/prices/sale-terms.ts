@@ -82,18 +82,17 @@ export function vetSale(
   { kind, amount_minor, royalty_basis_points = 0, trial_calls = 0, calls_price_minor = 0 }: SetPriceRequest,
   { royaltyCapBasisPoints }: Pick<ServerConfig['market'], 'royaltyCapBasisPoints'>,
 ): void {
-  if (kind === 'free' && amount_minor !== undefined) throw invalid('amount_minor', 'what is free has no price')
-  if (kind !== 'free' && amount_minor === undefined) throw invalid('amount_minor', 'it says what it costs')
+  if (kind === 'free' && amount_minor !== undefined) throw invalid('amount_minor', 'a free package has no price')
+  if (kind !== 'free' && amount_minor === undefined) throw invalid('amount_minor', 'the price is required')
   if (packageKind === 'agent') {
     if (kind === 'per_run')
-      throw invalid('kind', 'only scenarios are sold by the run; an agent has a price of its calls, calls_price_minor')
+      throw invalid('kind', 'only scenarios are sold per run; set calls_price_minor to charge for calls of an agent')
     if (royalty_basis_points > 0)
       throw invalid('royalty_basis_points', 'royalties go to the author of the scenario that an agent was trained on')
     return
   }
-  if (trial_calls > 0) throw invalid('trial_calls', 'a scenario is not called; only agents have trials')
-  if (calls_price_minor > 0)
-    throw invalid('calls_price_minor', 'a scenario is not called; only agents have such a price')
+  if (trial_calls > 0) throw invalid('trial_calls', 'only agents have trial calls')
+  if (calls_price_minor > 0) throw invalid('calls_price_minor', 'only agents have a price for calls')
   if (royalty_basis_points > royaltyCapBasisPoints)
     throw invalid('royalty_basis_points', `this server allows at most ${royaltyCapBasisPoints}`)
 }

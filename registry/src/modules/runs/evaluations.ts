@@ -36,7 +36,7 @@ export async function evaluateRun(services: RunServices, request: EvaluationRequ
       throw new AgentGymError({
         code: 'run_has_no_agent',
         message: `The run is ${run.state} and has no trained agent.`,
-        hint: 'An agent is there once the run has completed.',
+        hint: 'The agent is available when the run has completed.',
         data: { id: runId, state: run.state },
       })
     const row = await query
@@ -97,7 +97,7 @@ export function evaluationOf(row: Selectable<EvaluationTable>): EvaluationJob {
 function evaluationNotFound(id: string): AgentGymError {
   return new AgentGymError({
     code: 'evaluation_not_found',
-    message: `There is no evaluation ${id}, or it is not yours.`,
+    message: `Evaluation ${id} does not exist, or you have no access to it.`,
     data: { id },
   })
 }

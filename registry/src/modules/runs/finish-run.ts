@@ -65,11 +65,11 @@ async function findRun({ database }: Services, { id }: Attempt): Promise<RunRow>
 
 function requirePossible(run: RunRow, outcome: Outcome): void {
   if (outcome.state === 'cancelled' && run.cancel_requested_at === null)
-    throw impossible('state', 'Nobody has cancelled the run.')
+    throw impossible('state', 'The run was not canceled.')
   if (outcome.state === 'budget_exceeded' && run.budget_minor === null)
     throw impossible('state', 'The run has no budget.')
   if (outcome.state === 'completed' && outcome.agent.integrity !== run.agent_integrity)
-    throw impossible('agent.integrity', 'The agent that the outcome names is not the one that was uploaded.')
+    throw impossible('agent.integrity', 'The agent in the outcome is not the one that was uploaded.')
 }
 
 async function endOf(
@@ -83,7 +83,7 @@ async function endOf(
   const { agent_object_key: objectKey, agent_integrity: integrity, agent_size: size } = run
   const looked = run.publish_name === null || agent?.objectKey === objectKey
   if (objectKey === null || integrity === null || size === null || !looked)
-    throw impossible('agent', 'The agent was uploaded anew meanwhile.')
+    throw impossible('agent', 'The agent was uploaded again in the meantime.')
   const published = agent === null ? null : await publishRunAgent(query, services, context, run, agent)
   const { steps, seconds, evaluation } = outcome
   const stored = { object_key: objectKey, integrity, size }

@@ -57,7 +57,11 @@ export async function answerRpc(
 
 /** Refuses a body of another kind. */
 export function notJson(type: string): RpcResponse {
-  return refusal(null, invalidRequest, `The body has to be application/json, not ${JSON.stringify(type.slice(0, 80))}.`)
+  return refusal(
+    null,
+    invalidRequest,
+    `The content type must be application/json, not ${JSON.stringify(type.slice(0, 80))}.`,
+  )
 }
 
 /**
@@ -74,15 +78,15 @@ export function rpcErrorOf(report: ErrorReport): RpcError {
 }
 
 async function answerOne(request: unknown, server: RpcServer): Promise<RpcResponse | undefined> {
-  if (!isRecord(request)) return refusal(null, invalidRequest, 'A request is an object.')
+  if (!isRecord(request)) return refusal(null, invalidRequest, 'A request must be an object.')
   const notification = !Object.hasOwn(request, 'id')
   const id = notification ? null : request.id
-  if (!isId(id)) return refusal(null, invalidRequest, 'The id of a request is a string, a number or null.')
+  if (!isId(id)) return refusal(null, invalidRequest, 'The id of a request must be a string, a number or null.')
   const { jsonrpc, method, params = {} } = request
-  if (jsonrpc !== '2.0') return refusal(id, invalidRequest, 'A request has the field "jsonrpc" with the value "2.0".')
-  if (typeof method !== 'string') return refusal(id, invalidRequest, 'The method of a request is a string.')
+  if (jsonrpc !== '2.0') return refusal(id, invalidRequest, 'The field "jsonrpc" of a request must be "2.0".')
+  if (typeof method !== 'string') return refusal(id, invalidRequest, 'The method of a request must be a string.')
   if (!isRecord(params) && !Array.isArray(params))
-    return refusal(id, invalidRequest, 'The params of a request are an object or an array.')
+    return refusal(id, invalidRequest, 'The params of a request must be an object or an array.')
   const response = await outcome(id, method, params, server)
   return notification ? undefined : response
 }
@@ -104,7 +108,7 @@ async function outcome(
   }
   // An empty list names as little as an empty object.
   if (Array.isArray(params) && params.length > 0)
-    return refusal(id, invalidParams, 'Params are given by name, as an object.')
+    return refusal(id, invalidParams, 'Pass params by name, as an object.')
   try {
     return { jsonrpc: '2.0', result: await methods[method](Array.isArray(params) ? {} : params), id }
   } catch (error) {

@@ -19,18 +19,18 @@ const rpcRoute = createRoute({
   method: 'post',
   path: '/rpc',
   operationId: 'callRpc',
-  summary: 'Training by JSON-RPC 2.0',
+  summary: 'Training over JSON-RPC 2.0',
   description:
-    'One request, or a batch of up to 50. Methods: `training.start_grpo`, `training.start`, `training.get_status`, `training.cancel`, `training.evaluate`, `training.export_trajectories`, which do what the routes of runs do and need the same scopes. Params are given by name. Errors carry the API’s own in `data`; their code is -32602 for `request_invalid` and `config_invalid`, else -32000 less the status above 400: -32001 for 401, -32003 for 403, -32004 for 404, -32009 for 409, -32022 for 422, -32029 for 429; -32053 for 503.',
+    'One request, or a batch of up to 50. Methods: `training.start_grpo`, `training.start`, `training.get_status`, `training.cancel`, `training.evaluate`, `training.export_trajectories`. They do the same as the REST endpoints of runs and require the same scopes. Pass params by name. `data` of an error is the API’s error; the code is -32602 for `request_invalid` and `config_invalid`, otherwise -32000 minus the HTTP status above 400: -32001 for 401, -32003 for 403, -32004 for 404, -32009 for 409, -32022 for 422, -32029 for 429; -32053 for 503.',
   request: {
     body: { required: true, content: json(rpcBodySchema) },
   },
   responses: {
     200: {
-      description: 'The answer, or those of a batch, in the order of its requests.',
+      description: 'The response, or an array of responses in the order of a batch.',
       content: json(rpcResultSchema),
     },
-    204: { description: 'Notifications only: there is nothing to answer.' },
+    204: { description: 'The request contains only notifications, which have no response.' },
     415: { description: 'The body is not application/json.', content: json(rpcResponseSchema) },
     ...failures('unauthenticated', 'request_too_large'),
   },

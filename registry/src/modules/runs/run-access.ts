@@ -45,14 +45,14 @@ export function findOwner(
   actor: Actor,
   asked: string | undefined,
 ): Promise<{ id: string; username: string }> {
-  return accountAskedFor(query, actor, asked, 'Leave the account out to run for yourself.')
+  return accountAskedFor(query, actor, asked, 'Omit the account to run for yourself.')
 }
 
 function runNotFound(id: string): AgentGymError {
   return new AgentGymError({
     code: 'run_not_found',
-    message: `There is no run ${id}, or it is not yours.`,
-    hint: '`agentgym runs list` shows those that are.',
+    message: `Run ${id} does not exist, or you have no access to it.`,
+    hint: '`agentgym runs list` shows your runs.',
     data: { id },
   })
 }
@@ -124,7 +124,7 @@ export class OpenRuns {
     if (runs >= limit)
       throw new AgentGymError({
         code: 'rate_limited',
-        message: `The account has ${limit} runs queued or running, the most it may have.`,
+        message: `The account has ${limit} runs queued or running, the most it can have.`,
         hint: 'Wait until some have ended, or cancel some.',
         data: { open_runs: limit, retry_after_seconds: 30 },
       })

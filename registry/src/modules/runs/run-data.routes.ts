@@ -30,9 +30,9 @@ const eventsRoute = defineRoute({
   access: 'training:view',
   subject: 'run',
   operationId: 'watchRun',
-  summary: 'Events of a run, as they happen',
+  summary: 'Stream the events of a run',
   description:
-    'Server-sent events: `id` is the event’s `seq`, `event` its type, `data` the whole event as JSON. All of the run’s events from the first on, or those after `Last-Event-ID` (or `after`). The stream ends after the run’s last event; asked for what comes after that, the answer is 204, at which an EventSource stops. It also ends when the server does or your permission does: connect again with the id of the last event, and nothing is lost or double.',
+    'Server-sent events: `id` is the `seq` of the event, `event` its type, and `data` the whole event as JSON. Starts with the first event of the run, or after `Last-Event-ID` (or `after`). The stream ends after the last event of the run; a request for later events returns 204, which stops an EventSource. The stream also ends when the server stops or you lose access. Reconnect with the id of the last event to continue without gaps or duplicates.',
   request: {
     params: runParams,
     query: runEventsRequestSchema,
@@ -40,7 +40,7 @@ const eventsRoute = defineRoute({
   },
   responses: {
     200: { description: 'The events.', content: { 'text/event-stream': { schema: runEventSchema } } },
-    204: { description: 'The run is over, and you have all of it.' },
+    204: { description: 'The run has ended and has no later events.' },
     ...failures(...runCodes),
   },
 })
@@ -51,10 +51,10 @@ const metricsRoute = defineRoute({
   access: 'training:view',
   subject: 'run',
   operationId: 'getMetrics',
-  summary: 'The learning curve, one point an iteration',
+  summary: 'The learning curve, one point per iteration',
   request: { params: runParams, query: runMetricsRequestSchema },
   responses: {
-    200: { description: 'In order, each iteration once.', content: json(runMetricsSchema) },
+    200: { description: 'One point per iteration, in order.', content: json(runMetricsSchema) },
     ...failures(...runCodes),
   },
 })
@@ -68,7 +68,7 @@ const csvRoute = defineRoute({
   summary: 'The learning curve as CSV',
   request: { params: runParams },
   responses: {
-    200: { description: 'One line an iteration; a mean over no episode is empty.', content: { 'text/csv': file } },
+    200: { description: 'One line per iteration. A mean over zero episodes is empty.', content: { 'text/csv': file } },
     ...failures(...runCodes),
   },
 })
@@ -79,7 +79,7 @@ const tensorboardRoute = defineRoute({
   access: 'training:view',
   subject: 'run',
   operationId: 'getMetricsForTensorBoard',
-  summary: "The learning curve as TensorBoard's event file",
+  summary: 'The learning curve as a TensorBoard event file',
   request: { params: runParams },
   responses: {
     200: { description: 'Scalars by step.', content: { 'application/octet-stream': file } },
@@ -93,7 +93,7 @@ const checkpointsRoute = defineRoute({
   access: 'training:view',
   subject: 'run',
   operationId: 'listCheckpoints',
-  summary: 'Checkpoints that are kept',
+  summary: 'List checkpoints',
   request: { params: runParams },
   responses: {
     200: { description: 'Latest first.', content: json(checkpointListSchema) },
@@ -125,7 +125,7 @@ const agentRoute = defineRoute({
   access: 'training:view',
   subject: 'run',
   operationId: 'getAgent',
-  summary: 'The trained agent, a package',
+  summary: 'Download the trained agent',
   request: { params: runParams },
   responses: {
     200: { description: 'A tarball, as `npm pack` makes it.', content: { 'application/octet-stream': file } },
@@ -140,10 +140,10 @@ const trajectoriesRoute = defineRoute({
   subject: 'run',
   operationId: 'exportTrajectories',
   summary: 'Sampled trajectories',
-  description: 'One JSON object a line, in the order of iterations. Needs the scope `data:export`.',
+  description: 'One JSON object per line, in the order of iterations. Requires the scope `data:export`.',
   request: { params: runParams },
   responses: {
-    200: { description: 'One episode a line.', content: { [ndjson]: file } },
+    200: { description: 'One episode per line.', content: { [ndjson]: file } },
     ...failures(...runCodes),
   },
 })

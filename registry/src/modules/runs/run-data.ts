@@ -73,8 +73,8 @@ export async function openCheckpoint(
   if (object === undefined)
     throw new AgentGymError({
       code: 'checkpoint_not_found',
-      message: `The run has no checkpoint of iteration ${iteration}, or it is no longer kept.`,
-      hint: `GET /v1/runs/${runId}/checkpoints lists those that are there.`,
+      message: `The run has no checkpoint at iteration ${iteration}, or it is no longer kept.`,
+      hint: `GET /v1/runs/${runId}/checkpoints lists the available ones.`,
       data: { id: runId, iteration },
     })
   return object
@@ -86,7 +86,7 @@ export function agentKeyOf(run: RunView): string {
     throw new AgentGymError({
       code: 'run_has_no_agent',
       message: `The run is ${run.state} and has no trained agent.`,
-      hint: 'An agent is there once the run has completed.',
+      hint: 'The agent is available when the run has completed.',
       data: { id: run.id, state: run.state },
     })
   return run.agent_object_key
@@ -186,8 +186,8 @@ function placeOf(cursor: string): Place {
   if (iteration === undefined)
     throw new AgentGymError({
       code: 'request_invalid',
-      message: 'The field "cursor" is invalid: it is none that this run gave.',
-      hint: 'Leave it out for the first page.',
+      message: 'The field "cursor" is invalid: it does not come from this run.',
+      hint: 'Omit it for the first page.',
       data: { field: 'cursor' },
     })
   return { iteration: Number(iteration), environment: Number(environment) }

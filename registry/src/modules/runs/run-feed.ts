@@ -109,8 +109,7 @@ export class RunFeeds {
       for (const { id, state, last_seq } of rows) this.#feeds.get(id)?.advance(last_seq, isOver(state))
     } catch (error) {
       // Watchers wait; the next poll may succeed.
-      if (!this.#closed)
-        this.#services.log.warn('the runs that are watched could not be asked for', { error: String(error) })
+      if (!this.#closed) this.#services.log.warn('the watched runs could not be read', { error: String(error) })
     }
   }
 

@@ -163,8 +163,8 @@ export async function requeueRun(
 
 const workerFailed: ErrorReport = {
   code: 'worker_failed',
-  message: `${maxIdleAttempts} workers in a row got nowhere with the run: each was gone before a new iteration or checkpoint.`,
-  hint: 'The scenario may use up memory or time before it answers: run `agentgym scenario check`, or train with fewer environments.',
+  message: `${maxIdleAttempts} workers in a row made no progress: each stopped before a new iteration or checkpoint.`,
+  hint: 'The scenario may run out of memory or time: run `agentgym scenario check`, or train with fewer environments.',
 }
 
 /**
@@ -196,8 +196,8 @@ export async function resumeRun(
   if (isSpent({ ...run, budget_minor: budgetMinor }))
     throw new AgentGymError({
       code: 'request_invalid',
-      message: `The run has spent ${spentMinor({ ...run, budget_minor: null })}; a budget of ${budgetMinor} leaves nothing to go on with.`,
-      hint: 'The budget is that of the whole run: what it has spent, and what it may spend from here on.',
+      message: `The run has spent ${spentMinor({ ...run, budget_minor: null })}; a budget of ${budgetMinor} leaves nothing to continue with.`,
+      hint: 'The budget covers the whole run, including what it has already spent.',
       data: { field: 'budget_minor' },
     })
   await queue.enqueue(query, 'train', run.id, { attempt: run.attempt, priority })
@@ -222,8 +222,8 @@ async function lockJobAndRun(query: Transaction<Schema>, queue: JobQueue, runId:
 
 function stateConflict({ id, state }: RunRow, wanted: 'cancelled' | 'resumed'): AgentGymError {
   const hints = {
-    cancelled: 'A run that is over stays as it is.',
-    resumed: 'Only a run that used up its budget can be resumed; start a new one.',
+    cancelled: 'A finished run cannot be changed.',
+    resumed: 'Only a run that used up its budget can be resumed. Start a new one.',
   }
   return new AgentGymError({
     code: 'run_state_conflict',

@@ -37,8 +37,8 @@ export function streamRun(
   if (after > run.last_seq)
     throw new AgentGymError({
       code: 'request_invalid',
-      message: `The run has ${run.last_seq} events so far, and none with the id ${after}.`,
-      hint: 'Give the id of the last event that you have, or leave it out for all of them.',
+      message: `The run has ${run.last_seq} events so far, and none has the id ${after}.`,
+      hint: 'Send the id of the last event you received, or omit it to get all events.',
       data: { field: 'last-event-id', in: 'header', last_event: run.last_seq },
     })
   const watcher = new Watcher(services, { actor, run, after, times })

@@ -30,9 +30,9 @@ const startRoute = defineRoute({
   path: '/v1/runs',
   access: 'training:start',
   operationId: 'startRun',
-  summary: 'Start a run of training',
+  summary: 'Start a training run',
   description:
-    'Queues it for the next free worker. The scenario is a published version that you may read; settings are checked here, as `agentgym train` checks them. Needs the scope `training:start`.',
+    'Queues the run for the next free worker. The scenario must be a published version that you can read. Settings are validated as in `agentgym train`. Requires the scope `training:start`.',
   request: { headers: startRunHeadersSchema, body: { required: true, content: json(startRunRequestSchema) } },
   responses: {
     201: { description: 'Queued.', content: json(runSchema) },
@@ -62,8 +62,8 @@ const listRoute = defineRoute({
   path: '/v1/runs',
   access: 'training:view',
   operationId: 'listRuns',
-  summary: 'Runs of your accounts',
-  description: 'Newest first. Needs the scope `training:view`.',
+  summary: 'List runs of your accounts',
+  description: 'Newest first. Requires the scope `training:view`.',
   request: { query: runListRequestSchema },
   responses: {
     200: { description: 'One page.', content: json(runListSchema) },
@@ -77,7 +77,7 @@ const runRoute = defineRoute({
   access: 'training:view',
   subject: 'run',
   operationId: 'getRun',
-  summary: 'A run: state, progress, cost, agent',
+  summary: 'Get a run: state, progress, cost and agent',
   request: { params: runParams },
   responses: { 200: { description: 'The run.', content: json(runSchema) }, ...failures(...runCodes) },
 })
@@ -90,10 +90,10 @@ const cancelRoute = defineRoute({
   operationId: 'cancelRun',
   summary: 'Cancel a run',
   description:
-    'One that is queued ends at once; a worker that has it saves a checkpoint first. Asking again changes nothing. Needs the scope `training:cancel`.',
+    'A queued run ends immediately; a running one saves a checkpoint first. Repeating the request changes nothing. Requires the scope `training:cancel`.',
   request: { params: runParams },
   responses: {
-    200: { description: 'Cancelled, or about to be.', content: json(runSchema) },
+    200: { description: 'The run is canceled, or about to be.', content: json(runSchema) },
     ...failures(...runCodes, 'run_state_conflict'),
   },
 })
@@ -104,8 +104,8 @@ const resumeRoute = defineRoute({
   access: 'training:start',
   subject: 'run',
   operationId: 'resumeRun',
-  summary: 'Go on with a run that used up its budget',
-  description: 'From its last checkpoint, with a higher budget. Needs the scope `training:start`.',
+  summary: 'Resume a run that used up its budget',
+  description: 'Continues from the last checkpoint with a higher budget. Requires the scope `training:start`.',
   request: { params: runParams, body: { required: true, content: json(resumeRunRequestSchema) } },
   responses: {
     200: { description: 'Queued again.', content: json(runSchema) },
@@ -130,7 +130,8 @@ const evaluateRoute = defineRoute({
   subject: 'run',
   operationId: 'evaluateRun',
   summary: "Evaluate a run's agent",
-  description: 'With episodes and seed of your choice, by a worker. Needs the scope `training:evaluate`.',
+  description:
+    'A worker evaluates the agent with the given number of episodes and seed. Requires the scope `training:evaluate`.',
   request: { params: runParams, body: { required: true, content: json(evaluateRunRequestSchema) } },
   responses: {
     202: { description: 'Queued.', content: json(evaluationJobSchema) },
@@ -146,10 +147,13 @@ const publishRoute = defineRoute({
   operationId: 'publishRun',
   summary: "Publish a run's agent",
   description:
-    'As an upload of its tarball under that name and version would. Repeating the request gives the same answer. Needs the scopes `training:view` and `packages:publish`.',
+    'Same as uploading its tarball under that name and version. Repeating the request returns the same response. Requires the scopes `training:view` and `packages:publish`.',
   request: { params: runParams, body: { required: true, content: json(publishRunRequestSchema) } },
   responses: {
-    202: { description: 'Taken; `GET` the version to see what becomes of it.', content: json(publishedVersionSchema) },
+    202: {
+      description: 'Accepted; `GET` the version for the result of its checks.',
+      content: json(publishedVersionSchema),
+    },
     ...failures(...runCodes, 'run_has_no_agent', 'rate_limited', ...publicationCodes, 'agent_invalid'),
   },
 })
@@ -159,7 +163,7 @@ const evaluationRoute = defineRoute({
   path: '/v1/evaluations/{id}',
   access: 'training:view',
   operationId: 'getEvaluation',
-  summary: 'What became of an evaluation',
+  summary: 'Get an evaluation',
   request: { params: runParams },
   responses: {
     200: { description: 'The evaluation.', content: json(evaluationJobSchema) },
@@ -173,7 +177,7 @@ const statusRoute = defineRoute({
   access: 'training:view',
   operationId: 'getStatus',
   summary: 'Queue, workers and GPUs',
-  description: 'Needs the scope `training:view`.',
+  description: 'Requires the scope `training:view`.',
   responses: {
     200: { description: 'Now.', content: json(serverStatusSchema) },
     ...failures('unauthenticated', 'forbidden'),

@@ -229,21 +229,21 @@ async function resolveScenario(services: RunServices, actor: Actor, target: stri
     throw new AgentGymError({
       code: 'request_invalid',
       message: `The field "scenario" is invalid: ${shown} is an agent.`,
-      hint: 'Name the scenario that it was trained on.',
+      hint: 'Name the scenario it was trained on.',
       data: { field: 'scenario', ...data },
     })
   if (row.state !== 'published')
     throw new AgentGymError({
       code: 'version_not_published',
-      message: `${shown} ${row.state === 'checking' ? 'is still being checked' : 'was rejected'}, so nothing is trained on it.`,
+      message: `${shown} ${row.state === 'checking' ? 'is still being checked' : 'was rejected'}, so it cannot be trained on.`,
       hint: `\`agentgym info ${shown}\` shows its checks.`,
       data,
     })
   if (row.yanked_at !== null)
     throw new AgentGymError({
       code: 'version_yanked',
-      message: `${shown} is yanked: no new run is trained on it.`,
-      hint: 'Choose another version, or leave it out for the latest one.',
+      message: `${shown} is yanked: new runs cannot train on it.`,
+      hint: 'Choose another version, or omit it to use the latest one.',
       data,
     })
   const training = await trainingBlockOf(services, row.id)
@@ -322,15 +322,15 @@ async function requireAgentsName(
   if (found.kind !== 'agent')
     throw new AgentGymError({
       code: 'package_kind_changed',
-      message: `${name.full} is published as ${found.kind}; a run publishes an agent.`,
-      hint: 'Choose another name for it.',
+      message: `${name.full} is published as ${found.kind}; runs publish agents.`,
+      hint: 'Choose another name.',
       data: { name: name.full },
     })
   if (visibility !== undefined && visibility !== found.visibility)
     throw new AgentGymError({
       code: 'package_visibility_fixed',
-      message: `${name.full} is ${found.visibility}; publishing a version does not make it ${visibility}.`,
-      hint: 'Leave the visibility out.',
+      message: `${name.full} is ${found.visibility}; publishing a version cannot make it ${visibility}.`,
+      hint: 'Omit the visibility.',
       data: { name: name.full },
     })
 }
@@ -344,7 +344,7 @@ async function requireDistinctName(query: Transaction<Schema>, name: PackageName
   if (other !== undefined)
     throw new AgentGymError({
       code: 'name_taken',
-      message: `${name.full} is too easily mistaken for another package of @${name.scope}.`,
+      message: `${name.full} is too similar to another package of @${name.scope}.`,
       hint: 'Choose a name that differs by more than . _ - or by l, i, 1, o, 0.',
       data: { name: name.full },
     })
@@ -383,8 +383,8 @@ function nextPatch(taken: readonly string[]): string {
 function versionTaken(name: string, version: string): AgentGymError {
   return new AgentGymError({
     code: 'version_exists',
-    message: `${name}@${version} is published, or another run publishes its agent as that.`,
-    hint: 'Leave the version out for the next free one.',
+    message: `${name}@${version} is already published, or reserved by another run.`,
+    hint: 'Omit the version to use the next free one.',
     data: { name, version },
   })
 }

@@ -46,7 +46,7 @@ export function trainJobs(services: RunServices): JobHandler {
   }
 }
 
-const exhausted = 'No worker could bring the run to its end in all its attempts.'
+const exhausted = 'No worker could finish the run within its attempts.'
 
 async function describe(
   services: RunServices,

@@ -23,7 +23,7 @@ import { recordProgress, storeAgent, storeCheckpoint, storeTrajectories } from '
 
 const bytes = { 'application/octet-stream': file }
 const writeFailures = failures('unauthenticated', 'forbidden', 'lease_lost')
-const goesOn = { description: 'Taken; the lease goes on.', content: json(heartbeatSchema) }
+const goesOn = { description: 'Accepted; the lease was extended.', content: json(heartbeatSchema) }
 
 const progressRoute = defineRoute({
   method: 'post',
@@ -33,7 +33,7 @@ const progressRoute = defineRoute({
   unlogged: 'on_success',
   subject: 'job',
   summary: 'Report iterations of a run',
-  description: 'Every iteration, in order. One that the run has already counts once.',
+  description: 'Send every iteration, in order. Repeated iterations are ignored.',
   request: { params: runParams, body: { required: true, content: json(progressRequestSchema) } },
   responses: { 200: goesOn, ...writeFailures },
 })
@@ -46,8 +46,7 @@ const checkpointRoute = defineRoute({
   timeoutMs: uploadTimeoutMs,
   subject: 'job',
   summary: 'Store a checkpoint of a run',
-  description:
-    'The run goes on from its last one, whoever has it then. All iterations up to it have to be reported before.',
+  description: 'The next worker continues from the last checkpoint. Report all iterations up to it first.',
   request: { params: runParams, query: checkpointQuerySchema, body: { required: true, content: bytes } },
   responses: { 200: goesOn, ...writeFailures, ...failures('request_too_large') },
 })
@@ -71,7 +70,7 @@ const agentRoute = defineRoute({
   timeoutMs: uploadTimeoutMs,
   subject: 'job',
   summary: "Store a run's agent",
-  description: 'The package, as `npm pack` makes it. The outcome names what this answers.',
+  description: 'The package, as made by `npm pack`. Send the returned integrity with the outcome.',
   request: { params: runParams, query: leaseQuerySchema, body: { required: true, content: bytes } },
   responses: { 200: { description: 'Taken.', content: json(agentUploadSchema) }, ...writeFailures },
 })
@@ -82,7 +81,7 @@ const outcomeRoute = defineRoute({
   access: { operator: 'worker' },
   subject: 'job',
   summary: 'End a run',
-  description: 'Once. The worker that has ended it may ask again and gets the same answer.',
+  description: 'Accepted once. Repeating the request returns the same response.',
   request: { params: runParams, body: { required: true, content: json(outcomeRequestSchema) } },
   responses: {
     200: { description: 'It has ended.', content: json(outcomeResultSchema) },
@@ -97,7 +96,7 @@ const scenarioRoute = defineRoute({
   access: 'anyone',
   subject: 'job',
   summary: 'The scenario that a run trains on',
-  description: 'The lease in the query is the permission: it is good for this tarball and as long as the lease holds.',
+  description: 'The lease in the query grants access to this tarball while it is active.',
   request: { params: runParams, query: leaseQuerySchema },
   responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
 })
@@ -108,7 +107,7 @@ const readCheckpointRoute = defineRoute({
   // The lease in the query is the credential.
   access: 'anyone',
   subject: 'job',
-  summary: 'The checkpoint that a run goes on from',
+  summary: 'The checkpoint that a run continues from',
   request: { params: runParams, query: checkpointDownloadQuerySchema },
   responses: { 200: { description: 'Its bytes.', content: leasedFile }, ...failures('lease_lost') },
 })

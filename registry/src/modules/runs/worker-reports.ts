@@ -122,7 +122,7 @@ function requireNoGap(fresh: { iteration: number }[], reached: number): void {
   if (missing === -1) return
   throw new AgentGymError({
     code: 'request_invalid',
-    message: `The run has ${reached + missing} iterations, and iteration ${fresh[missing].iteration} does not follow.`,
+    message: `The run has ${reached + missing} iterations, so iteration ${fresh[missing].iteration} is out of order.`,
     hint: 'Send every iteration, in order.',
     data: { field: 'points', expected: reached + missing + 1 },
   })
@@ -195,7 +195,7 @@ export async function storeCheckpoint(
   return readBounded(request, config.training.checkpointBytes, async (bytes) => {
     const key = await objects.put(bytes)
     if (key !== `sha256/${sha256}`)
-      throw invalid('sha256', `The checkpoint's SHA-256 is not ${sha256}: it came damaged.`)
+      throw invalid('sha256', `The checkpoint's SHA-256 is not ${sha256}: it was damaged in transit.`)
     return writeRun(services, attempt, async ({ query, run, leasedMs }) => {
       if (iteration > run.iteration)
         throw invalid('iteration', `The run has ${run.iteration} iterations; this is a checkpoint of ${iteration}.`)
@@ -249,7 +249,7 @@ async function dropOlder(query: Queries, runId: string): Promise<void> {
 }
 
 function invalid(field: string, message: string): AgentGymError {
-  const hint = 'Send every iteration before the checkpoint that follows on it, and its bytes whole.'
+  const hint = 'Send all iterations before the checkpoint, and its complete content.'
   return new AgentGymError({ code: 'request_invalid', message, hint, data: { field } })
 }
 
@@ -355,7 +355,7 @@ async function readWhole(request: Request, limitBytes: number): Promise<Uint8Arr
     if (length > limitBytes)
       throw new AgentGymError({
         code: 'request_too_large',
-        message: `The body of the request is larger than ${limitBytes} bytes.`,
+        message: `The request body is larger than ${limitBytes} bytes.`,
         data: { limit_bytes: limitBytes },
       })
     chunks.push(chunk)

@@ -61,7 +61,7 @@ function checks({ checks: all }: QualityInput): Part {
 }
 
 function determinism(input: QualityInput): Part {
-  return sumUp('determinism', 'The same seed gives the same trajectory, in any company and when played again.', [
+  return sumUp('determinism', 'The same seed gives the same trajectory, also in batches and in replays.', [
     { points: 7, got: passed(input, 'determinism'), missing: 'the check determinism' },
     { points: 4, got: passed(input, 'independence'), missing: 'the check independence' },
     { points: 4, got: passed(input, 'replay'), missing: 'the check replay' },
@@ -69,7 +69,7 @@ function determinism(input: QualityInput): Part {
 }
 
 function baselines(input: QualityInput): Part {
-  const complete = 'Success is defined, beyond what comes without learning, and evaluated on what is held out.'
+  const complete = 'Success is defined, above the untrained baseline, and evaluated on held-out tasks.'
   return sumUp('baselines', complete, [
     { points: 5, got: input.successCriteria > 0, missing: 'agentgym.success in package.json' },
     { points: 4, got: passed(input, 'reward_varies'), missing: 'the check reward_varies' },

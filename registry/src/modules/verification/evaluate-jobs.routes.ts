@@ -13,7 +13,7 @@ const resultRoute = defineRoute({
   path: '/v1/jobs/{id}/evaluation',
   access: { operator: 'worker' },
   subject: 'job',
-  summary: 'Give the result of an evaluation',
+  summary: 'Report the result of an evaluation',
   request: { params: jobParams, body: { required: true, content: json(evaluationResultRequestSchema) } },
   responses: { 204: { description: 'Taken.' }, ...failures('unauthenticated', 'forbidden', 'lease_lost') },
 })
@@ -25,8 +25,7 @@ const tarballRoute = defineRoute({
   access: 'anyone',
   subject: 'job',
   summary: "The tarball of an evaluation's agent or scenario",
-  description:
-    'The lease in the query is the permission: it is good for these tarballs and as long as the lease holds.',
+  description: 'The lease in the query grants access to these tarballs while it is active.',
   request: {
     params: jobParams.extend({ what: z.enum(['agent', 'scenario']) }),
     query: leaseQuerySchema,

@@ -103,14 +103,15 @@ export async function finishEvaluation(services: Services, attempt: Attempt, res
     const [requested] = result.results
     const fault = result.checks.find(({ ok }) => !ok)
     const error =
-      requested?.error ?? (requested === undefined ? failure(fault?.message ?? 'The worker gave no figures.') : null)
+      requested?.error ??
+      (requested === undefined ? failure(fault?.message ?? 'The worker reported no results.') : null)
     return endEvaluation(query, evaluation.id, requested?.evaluation ?? null, error)
   })
 }
 
 /** Ends an evaluation that exhausted its attempts without a result. */
 export async function failExhausted(services: Services, query: Transaction<Schema>, id: string): Promise<void> {
-  const message = `The evaluation came to no result in ${maxAttempts} attempts: the agent or its scenario may use up memory or time before it answers.`
+  const message = `The evaluation had no result after ${maxAttempts} attempts: the agent or its scenario may run out of memory or time.`
   const evaluation = await findEvaluation(query, id)
   if (evaluation === undefined || evaluation.ended_at !== null) return
   const subject = await subjectOf(query, evaluation)
@@ -135,7 +136,7 @@ function requireTasks({ checks, results }: Result, tasks: ReturnType<typeof task
   if (same) return
   throw new AgentGymError({
     code: 'request_invalid',
-    message: `The result is of other tasks than the job's: ${tasks.map(({ id }) => id).join(', ') || 'none'}.`,
+    message: `The result is not for the tasks of the job: ${tasks.map(({ id }) => id).join(', ') || 'none'}.`,
     data: { field: 'results' },
   })
 }

@@ -87,8 +87,8 @@ function offsetOf(cursor: string | undefined): number {
   if (offset <= deepestOffset) return offset
   throw new AgentGymError({
     code: 'request_invalid',
-    message: 'The field "cursor" of the query is invalid: it is not one that a leaderboard gave.',
-    hint: 'Leave it out for the first page.',
+    message: 'The field "cursor" of the query is invalid: it does not come from a leaderboard.',
+    hint: 'Omit it for the first page.',
     data: { field: 'cursor', in: 'query' },
   })
 }

@@ -55,8 +55,8 @@ async function requireConcerned({ database }: Services, actor: Actor, found: Rea
   if (found.member || actor.operator || (await holdsAnyLicence(database.query, actor, found.id))) return
   throw new AgentGymError({
     code: 'forbidden',
-    message: `${found.name} is run again for its members, those who bought it, and operators.`,
-    hint: `\`agentgym agent verify ${found.name}\` runs it on your own machine.`,
+    message: `${found.name} can be verified only by its members, buyers and operators.`,
+    hint: `\`agentgym agent verify ${found.name}\` verifies it on your own machine.`,
   })
 }
 
@@ -73,7 +73,7 @@ async function agentManifest(
   if (row === undefined)
     throw new AgentGymError({
       code: 'request_invalid',
-      message: `${found.name} is a scenario; only agents are run again.`,
+      message: `${found.name} is a scenario; only agents can be verified.`,
       data: { field: 'name', in: 'path' },
     })
   if (state !== 'published')

@@ -52,7 +52,7 @@ export async function signingKey(
   return { id: key.id, sign: (text) => sign(null, Buffer.from(text), key.privateKey).toString('base64') }
 }
 
-/** Every key that ever signed, newest first. */
+/** All keys that have signed statements, newest first. */
 export async function listSigningKeys(query: Queries): Promise<SigningKeys> {
   const rows = await query
     .selectFrom('signing_keys')

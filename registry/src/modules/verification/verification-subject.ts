@@ -190,10 +190,11 @@ export function judgeVerification(
 ): Verdict {
   const failed = checks.find(({ ok }) => !ok)
   if (failed !== undefined) return { state: 'failed', published: false, message: failed.message }
-  if (outputHash === null) return { state: 'failed', published: false, message: 'The golden batch gave no outputs.' }
+  if (outputHash === null)
+    return { state: 'failed', published: false, message: 'The golden batch produced no outputs.' }
   if (scenario === null || results.length === 0) {
     const { name, version } = manifest.scenario
-    const message = `This registry has not ${name}@${version} as the agent was trained on it, so nobody ran the agent again.`
+    const message = `This registry does not have the exact ${name}@${version} that the agent was trained on, so the agent was not verified.`
     return { state: 'unavailable', published: true, message }
   }
   for (const { id, error } of results) {
@@ -203,13 +204,17 @@ export function judgeVerification(
   const claim = evaluationOf(results, 'claim')
   const heldOut = evaluationOf(results, 'held_out')
   if (claim === null || heldOut === null)
-    return { state: 'failed', published: true, message: 'The worker gave no figures.' }
+    return { state: 'failed', published: true, message: 'The worker reported no results.' }
   const message = mismatchOf(manifest, scenario, claim)
   if (message !== null) return { state: 'mismatch', published: true, message }
   return { state: 'verified', published: true, claim, heldOut, outputHash }
 }
 
-const taskNames = { claim: 'The run of the claim', held_out: 'The held-out run', requested: 'The run' } as const
+const taskNames = {
+  claim: 'The claimed evaluation',
+  held_out: 'The held-out evaluation',
+  requested: 'The run',
+} as const
 
 /** Success is judged by the criteria in agent.json, so they must be the scenario's own. */
 function mismatchOf(
@@ -218,7 +223,7 @@ function mismatchOf(
   claim: Evaluation,
 ): string | null {
   if (!isDeepStrictEqual(manifest.scenario.success, scenario.success))
-    return `agent.json states success criteria that are not those of ${manifest.scenario.name}@${manifest.scenario.version}.`
+    return `The success criteria in agent.json differ from those of ${manifest.scenario.name}@${manifest.scenario.version}.`
   const differences = compareEvaluations(manifest.evaluation, claim)
   if (!isDeepStrictEqual(manifest.evaluation.success, claim.success))
     differences.push({ field: 'success', expected: manifest.evaluation.success.ok, found: claim.success.ok })
@@ -226,7 +231,7 @@ function mismatchOf(
   const words = differences.slice(0, 4).map(({ field, expected, found }) => {
     return `${field} is ${shown(found)}, not ${shown(expected)}`
   })
-  return `Run again, it did otherwise than agent.json claims: ${words.join('; ')}${differences.length > 4 ? '; and more' : ''}.`
+  return `The re-run differs from the claims in agent.json: ${words.join('; ')}${differences.length > 4 ? '; and more' : ''}.`
 }
 
 function shown(value: unknown): string {

@@ -14,9 +14,9 @@ const keysRoute = defineRoute({
   access: 'anyone',
   summary: 'Public keys of signed statements',
   description:
-    'Ed25519. A statement is checked with the key that it names, and OpenSSL alone: `openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in statement.json -sigfile signature.bin`.',
+    'Ed25519. Check a statement with the key it names, using only OpenSSL: `openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in statement.json -sigfile signature.bin`.',
   responses: {
-    200: { description: 'Every key that ever signed, newest first.', content: json(signingKeysSchema) },
+    200: { description: 'All keys that have signed statements, newest first.', content: json(signingKeysSchema) },
     ...failures(),
   },
 })
@@ -36,7 +36,7 @@ const leaderboardRoute = defineRoute({
   },
   responses: {
     200: {
-      description: 'Ranked by the return of episodes that nobody knew beforehand; one entry a package.',
+      description: 'Ranked by the return on held-out episodes; one entry per package.',
       content: json(leaderboardSchema),
     },
     ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
@@ -47,9 +47,9 @@ const verifyRoute = defineRoute({
   method: 'post',
   path: '/v1/packages/{scope}/{name}/versions/{version}/verification',
   access: 'training:evaluate',
-  summary: 'Have the marketplace run an agent again',
+  summary: 'Verify an agent on the marketplace',
   description:
-    'For its members, those who bought it, and operators. What comes of it becomes the verification of the version; where it does not hold what it claims, buyers get their money back. While a run is under way, that one is given.',
+    'For its members, buyers and operators. Runs the agent again and stores the result as the verification of the version. If it does not match the claims, buyers are refunded. If a verification is already in progress, it is returned.',
   request: {
     params: z.object({
       scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
@@ -58,7 +58,7 @@ const verifyRoute = defineRoute({
     }),
   },
   responses: {
-    202: { description: 'A worker will run it.', content: json(evaluationJobSchema) },
+    202: { description: 'Queued for a worker.', content: json(evaluationJobSchema) },
     ...failures(
       'unauthenticated',
       'forbidden',

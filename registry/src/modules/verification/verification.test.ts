@@ -146,7 +146,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     await finish(services, job, result)
     expect(await details(name)).toMatchObject({
       state: 'published',
-      verification: { state: 'failed', message: 'The held-out run failed: step did not return.' },
+      verification: { state: 'failed', message: 'The held-out evaluation failed: step did not return.' },
     })
   })
 

@@ -43,7 +43,7 @@ export function splitSale({
   assert(isAmount(priceMinor), `a price of ${priceMinor} minor units is none`)
   assert(
     areBasisPoints(feeBasisPoints) && areBasisPoints(royaltyBasisPoints),
-    'fee and royalty are whole basis points, 0 to 10,000',
+    'fee and royalty must be whole basis points, 0 to 10,000',
   )
   assert(areBasisPoints(feeBasisPoints + royaltyBasisPoints), 'fee and royalty are more than the price')
   const feeMinor = partOf(priceMinor, feeBasisPoints)

@@ -17,7 +17,7 @@ const pictureRoute = defineRoute({
   path: '/v1/packages/{scope}/{name}/versions/{version}/readme/pictures/{hash}',
   access: 'anyone',
   operationId: 'getReadmePicture',
-  summary: 'A picture in the README of a version',
+  summary: 'An image in the README of a version',
   description:
     "Addresses are in the README's HTML. Serves PNG, JPEG, GIF and WebP files of the tarball that the README shows, and no other file.",
   request: {
