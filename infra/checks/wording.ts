@@ -31,7 +31,7 @@ const phrases: Phrase[] = [
   { pattern: /\btoo easily mistaken\b|\blooks? too much like\b/i, instead: 'too similar to' },
   { pattern: /\b(one|it|that) which\b|\bof which all\b|\bnone of ours\b/i, instead: 'a plain noun' },
   { pattern: /\bsays? so\b|\bno more at once\b|\bfrom here on\b|\bas it (is|was) then\b/i, instead: 'name the state' },
-  { pattern: /\blog-ins?\b|\be-mails?\b|\borganisations?\b/i, instead: 'login, email, organization' },
+  { pattern: /(?<!")\blog-ins?\b|\be-mails?\b|(?<![/{])\borganisations?\b/i, instead: 'login, email, organization' },
   { pattern: /\bthey that\b|\bhe that\b|\bthose that are yet\b/i, instead: 'a plain noun' },
 ]
 

@@ -72,7 +72,7 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect((await call('/v1/organisations/nobody', { headers })).status).toBe(404)
   })
 
-  it('device log-in', async () => {
+  it('device login', async () => {
     const { body } = await post('/v1/device-codes', { name: 'laptop', scopes: ['packages:read'] })
     const polled = await post('/v1/device-codes/token', { device_code: body.device_code })
     expect(polled).toMatchObject({ status: 400, body: { error: { code: 'authorization_pending' } } })

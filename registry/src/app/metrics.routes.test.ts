@@ -179,7 +179,7 @@ describe('a database that does not answer', () => {
     expect(families.has('process_cpu_seconds_total')).toBe(true)
     expect(app.services.logged).toContainEqual({
       level: 'warn',
-      message: 'the database did not respond to /metrics in time',
+      message: 'database metrics could not be read',
       data: { error: expect.any(String) },
     })
   })

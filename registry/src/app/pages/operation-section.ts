@@ -182,10 +182,10 @@ function merge(parts: JsonSchema[]): JsonSchema {
   }
 }
 
-/** A type in a few words: `string, 3–32 characters`, `integer 1–100, 20 unless told`, `"free" | "paid"`, `… or null`. */
+/** A type in a few words: `string, 3–32 characters`, `integer 1–100, default 20`, `"free" | "paid"`, `… or null`. */
 function typeOf(schema: JsonSchema, components: SchemaComponents): string {
   const words = typeWords(schema, components)
-  return schema.default === undefined ? words : `${words}, ${JSON.stringify(schema.default)} unless told`
+  return schema.default === undefined ? words : `${words}, default ${JSON.stringify(schema.default)}`
 }
 
 function typeWords(schema: JsonSchema, components: SchemaComponents): string {

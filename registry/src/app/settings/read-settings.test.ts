@@ -148,6 +148,6 @@ describe('readSettings', () => {
   it('takes OAuth by pairs', () => {
     const github = { AGENTGYM_GITHUB_CLIENT_ID: 'id', AGENTGYM_GITHUB_CLIENT_SECRET: 'secret' }
     expect(read(github).config.oauth).toEqual({ github: { clientId: 'id', clientSecret: 'secret' } })
-    expect(() => read({ AGENTGYM_GOOGLE_CLIENT_ID: 'id' })).toThrow(/AGENTGYM_GOOGLE_CLIENT_SECRET is missing/)
+    expect(() => read({ AGENTGYM_GOOGLE_CLIENT_ID: 'id' })).toThrow(/AGENTGYM_GOOGLE_CLIENT_SECRET is required/)
   })
 })

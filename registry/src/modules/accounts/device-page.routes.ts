@@ -28,7 +28,7 @@ type Form = z.infer<typeof formSchema>
 
 /** Codes looked up per network: enough for typing mistakes, far too few to find one of 2.6e10. */
 const lookUps = { limit: 30, windowSeconds: 600 }
-const logInPurpose = 'device log-in'
+const logInPurpose = 'device login'
 
 /** `/device`: log in, compare the code, approve or deny. Pages without script; failures are shown in them. */
 export function devicePageRoutes(services: Services, providers: string[]): Hono<Env> {

@@ -79,21 +79,21 @@ describeOnEngines('the auditor on $kind', ({ open }) => {
   it('names a sum that was changed, and that debits are not credits', async () => {
     expect(
       await found(`update ledger_accounts set credits_posted = credits_posted + 1 where id = '${balance}'`),
-    ).toEqual(['an account is the sum of its transfers', 'debits are credits'])
+    ).toEqual(['a balance is the sum of its transfers', 'debits are credits'])
     expect(await found(`update ledger_accounts set credits_posted = -1 where id = '${balance}'`)).toContain(
-      'no sum is negative',
+      'no total is negative',
     )
   })
 
   it('names an entry that is lost', async () => {
     expect(await found(`delete from ledger_hot_entries where account_id = '${provider}'`)).toEqual([
-      'an account is the sum of its transfers',
+      'a balance is the sum of its transfers',
       'debits are credits',
     ])
   })
 
   it('names a transfer that was taken out, put in, or changed', async () => {
-    const wrong = 'an account is the sum of its transfers'
+    const wrong = 'a balance is the sum of its transfers'
     expect(await found(`delete from ledger_transfers where id = '${expired}'`)).toContain(wrong)
     expect(await found(transfer('posted', 1))).toEqual([wrong])
     expect(await found(`update ledger_transfers set amount = amount + 1 where id = '${hold}'`)).toEqual([wrong])
@@ -112,30 +112,28 @@ describeOnEngines('the auditor on $kind', ({ open }) => {
     const second = await found(
       transfer('void', 10, { pending: ended }).replace('insert', 'drop index ledger_transfers_pending_id_key; insert'),
     )
-    expect(second).toContain('what is ended is held, and ended once')
+    expect(second).toContain('only holds are resolved, each once')
     await database.execute(
       'create unique index ledger_transfers_pending_id_key on ledger_transfers (pending_id) where pending_id is not null',
     )
-    expect(await found(transfer('post', 11, { pending: hold }))).toContain('no more is posted than was held')
-    expect(await found(transfer('void', 9, { pending: hold }))).toContain('no more is posted than was held')
+    expect(await found(transfer('post', 11, { pending: hold }))).toContain('a post does not exceed its hold')
+    expect(await found(transfer('void', 9, { pending: hold }))).toContain('a post does not exceed its hold')
     expect(await found(transfer('post', 9, { pending: hold, to: provider }))).toContain(
-      'a hold ends on its own accounts',
+      'a hold is resolved on its own accounts',
     )
-    expect(await found(transfer('post', 10, { pending: expired }))).toContain('nothing is posted that has expired')
-    expect(await found(transfer('post', 10, { pending: randomUUID() }))).toContain(
-      'what is ended is held, and ended once',
-    )
+    expect(await found(transfer('post', 10, { pending: expired }))).toContain('expired holds are not posted')
+    expect(await found(transfer('post', 10, { pending: randomUUID() }))).toContain('only holds are resolved, each once')
   })
 
   it('names a hold that is not listed, and one that is listed and is none', async () => {
     expect(await found(`delete from ledger_open_pendings where transfer_id = '${hold}'`)).toEqual([
-      'what is held is listed',
+      'each pending transfer is listed as a hold',
     ])
     expect(await found(`insert into ledger_open_pendings values ('${ended}', null)`)).toEqual([
-      'only what is held is listed as held',
+      'each listed hold is a pending transfer',
     ])
     expect(await found(`update ledger_open_pendings set expires_at = now() where transfer_id = '${hold}'`)).toEqual([
-      'a hold is listed with its end',
+      'a hold is listed with its expiry',
     ])
   })
 

@@ -73,9 +73,9 @@ class Audit {
     const inRow = row.map(BigInt) as Sums
     const apart = entries.map(BigInt) as Sums
     const subject = `${account.code} ${account.id}`
-    if (inRow.some((sum) => sum < 0n)) this.#find('no sum is negative', subject, `the row holds ${inRow}`)
+    if (inRow.some((sum) => sum < 0n)) this.#find('no total is negative', subject, `the row holds ${inRow}`)
     if (!account.hot && apart.some((sum) => sum !== 0n))
-      this.#find('only hot accounts have entries apart', subject, `there are entries of ${apart}`)
+      this.#find('only hot accounts have separate entries', subject, `there are entries of ${apart}`)
     if (account.hot && (account.debits_limited || account.credits_limited))
       this.#find('a hot account has no limit', subject, 'it has')
     return { ...account, kept: inRow.map((sum, index) => sum + apart[index]) as Sums, replayed: [0n, 0n, 0n, 0n] }
@@ -92,7 +92,7 @@ class Audit {
     const debit = this.#accounts.get(transfer.debit)
     const credit = this.#accounts.get(transfer.credit)
     if (debit === undefined || credit === undefined) {
-      this.#find('accounts are there', id, `${transfer.debit} or ${transfer.credit} is not`)
+      this.#find('accounts exist', id, `${transfer.debit} or ${transfer.credit} is not`)
       return
     }
     if (debit.currency !== currency || credit.currency !== currency)
@@ -111,22 +111,22 @@ class Audit {
   /** Ends the hold of a post or void, and returns its amount. */
   #endHold({ id, kind, pending_id: pendingId, ...ending }: TransferRow, amount: bigint): bigint {
     if (kind !== 'post' && kind !== 'void') {
-      if (pendingId !== null) this.#find('only posts and voids end a hold', id, `it is ${kind}`)
+      if (pendingId !== null) this.#find('only posts and voids resolve a hold', id, `it is ${kind}`)
       return 0n
     }
     const hold = this.#holds.get(pendingId ?? '')
     if (hold === undefined) {
-      this.#find('what is ended is held, and ended once', id, `${pendingId} is not held`)
+      this.#find('only holds are resolved, each once', id, `${pendingId} is not held`)
       return 0n
     }
     this.#holds.delete(hold.id)
     const whole = BigInt(hold.amount)
     if (amount > whole || (kind === 'void' && amount !== whole))
-      this.#find('no more is posted than was held', id, `${kind} of ${amount}, held ${whole}`)
+      this.#find('a post does not exceed its hold', id, `${kind} of ${amount}, held ${whole}`)
     if (ending.debit !== hold.debit || ending.credit !== hold.credit || ending.currency !== hold.currency)
-      this.#find('a hold ends on its own accounts', id, `not those of ${hold.id}`)
+      this.#find('a hold is resolved on its own accounts', id, `not those of ${hold.id}`)
     if (kind === 'post' && hold.expires_at !== null && hold.expires_at <= ending.created_at)
-      this.#find('nothing is posted that has expired', id, `it expired at ${hold.expires_at.toISOString()}`)
+      this.#find('expired holds are not posted', id, `it expired at ${hold.expires_at.toISOString()}`)
     return whole
   }
 
@@ -135,14 +135,14 @@ class Audit {
     if (debits_limited && debitsPosted + debitsPending > creditsPosted)
       this.#find('no account is overdrawn', `${code} ${id}`, `${replayed} after ${transfer}`)
     if (credits_limited && creditsPosted + creditsPending > debitsPosted)
-      this.#find('no more is paid than is owed', `${code} ${id}`, `${replayed} after ${transfer}`)
+      this.#find('payments do not exceed debts', `${code} ${id}`, `${replayed} after ${transfer}`)
   }
 
   compareSums(): void {
     const currencies = new Map<string, Sums>()
     for (const { id, code, currency, kept, replayed } of this.#accounts.values()) {
       if (kept.some((sum, index) => sum !== replayed[index]))
-        this.#find('an account is the sum of its transfers', `${code} ${id}`, `kept ${kept}, transfers ${replayed}`)
+        this.#find('a balance is the sum of its transfers', `${code} ${id}`, `kept ${kept}, transfers ${replayed}`)
       const total = currencies.get(currency) ?? [0n, 0n, 0n, 0n]
       currencies.set(currency, total.map((sum, index) => sum + kept[index]) as Sums)
     }
@@ -158,12 +158,12 @@ class Audit {
   compareHolds(rows: HoldRow[]): void {
     const listed = new Map(rows.map((row) => [row.transfer_id, row]))
     for (const { transfer_id: id } of rows)
-      if (!this.#holds.has(id)) this.#find('only what is held is listed as held', id, 'it is not held')
+      if (!this.#holds.has(id)) this.#find('each listed hold is a pending transfer', id, 'it is not held')
     for (const { id, expires_at } of this.#holds.values()) {
       const row = listed.get(id)
-      if (row === undefined) this.#find('what is held is listed', id, 'it is not')
+      if (row === undefined) this.#find('each pending transfer is listed as a hold', id, 'it is not')
       else if (row.expires_at?.getTime() !== expires_at?.getTime())
-        this.#find('a hold is listed with its end', id, `${row.expires_at} instead of ${expires_at}`)
+        this.#find('a hold is listed with its expiry', id, `${row.expires_at} instead of ${expires_at}`)
     }
   }
 }

@@ -48,7 +48,7 @@ export async function giveOwedRefunds(services: Services): Promise<void> {
         .where('id', '=', id)
         .where('done_at', 'is', null)
         .execute()
-      services.log.info('buyers have their money back', { package_id: packageId, version_id: versionId, refunded })
+      services.log.info('buyers were refunded', { package_id: packageId, version_id: versionId, refunded })
     } catch (error) {
       services.log.error('owed refunds failed; trying again', { owed: id, error: describe(error) })
     }

@@ -40,14 +40,14 @@ const given = `select order_id, sum(amount_minor)::bigint as amount, sum(fee_min
 
 /** One query per rule, for the rows that break it. */
 const rules = {
-  'a paid order has moved its parts, and no other has': `
+  'a paid order has transferred its parts, and no other has': `
     select orders.id as subject, orders.state, orders.total_minor, orders.fee_minor, orders.royalty_minor,
       moved.sale, moved.fee, moved.royalty
     from orders left join (${moved}) moved on moved.order_id = orders.id
     where (coalesce(moved.sale, 0), coalesce(moved.fee, 0), coalesce(moved.royalty, 0)) is distinct from
       case when orders.paid_at is null then (0::bigint, 0::bigint, 0::bigint)
         else (orders.total_minor - orders.fee_minor - orders.royalty_minor, orders.fee_minor, orders.royalty_minor) end`,
-  'what was refunded has moved back, part by part': `
+  'refunds have transferred back their parts': `
     select orders.id as subject, orders.refunded_minor, given.amount, given.fee, given.royalty, moved.reversed,
       moved.reversed_fee, moved.reversed_royalty
     from orders left join (${moved}) moved on moved.order_id = orders.id
@@ -56,7 +56,7 @@ const rules = {
         (coalesce(moved.reversed, 0), coalesce(moved.reversed_fee, 0), coalesce(moved.reversed_royalty, 0))
       or orders.refunded_minor <> coalesce(given.amount, 0)
       or given.fee > orders.fee_minor or given.royalty > orders.royalty_minor`,
-  'an order of which all is refunded has ended, with its parts back exactly, and no other has': `
+  'a fully refunded order has ended with all parts transferred back, and no other has': `
     select orders.id as subject, orders.state, orders.total_minor, orders.refunded_minor
     from orders left join (${given}) given on given.order_id = orders.id
     where (orders.state in ('refunded', 'charged_back'))
@@ -71,7 +71,7 @@ const rules = {
       or (entitlements.order_id is not null and ((entitlements.revoked_at is null) <> (orders.state = 'paid')
         or (entitlements.holder_id, entitlements.package_id, entitlements.major)
           <> (orders.buyer_id, orders.package_id, orders.major)))`,
-  'money is held for orders of runs that have not trained, and for no other': `
+  'money is held only for orders of runs that have not trained': `
     select orders.id as subject, orders.state, orders.total_minor, held.amount
     from orders full join (
       select reference as order_id, sum(amount) as amount from ledger_open_pendings
@@ -97,12 +97,12 @@ const rules = {
     select ledger_transfers.id as subject, ledger_transfers.code from ledger_transfers
     left join orders on orders.id = reference left join usage_batches on usage_batches.id = reference
     where ledger_transfers.code ~ '^(sale|fee|royalty|refund|chargeback)' and orders.id is null and usage_batches.id is null`,
-  'a batch of calls has moved its parts': `
+  'a batch of calls has transferred its parts': `
     select usage_batches.id as subject, amount_minor, fee_minor, royalty_minor, moved.sale, moved.fee, moved.royalty
     from usage_batches left join (${moved}) moved on moved.order_id = usage_batches.id
     where (coalesce(moved.sale, 0), coalesce(moved.fee, 0), coalesce(moved.royalty, 0))
       is distinct from (amount_minor - fee_minor - royalty_minor, fee_minor, royalty_minor)`,
-  'calls that were posted come to their batches and what they carry on': `
+  'posted calls equal their batches plus the remainder': `
     select version_id as subject, account_id, posted.amount, posted.remainder, told.thousandths
     from (select account_id, version_id, sum(amount_minor) as amount, sum(calls) as calls,
         (array_agg(remainder order by seq desc))[1] as remainder
@@ -111,6 +111,6 @@ const rules = {
         sum(calls) as calls
       from usage_events where batch_id is not null group by account_id, version_id) told using (account_id, version_id)
     where posted.amount * 1000 + posted.remainder is distinct from told.thousandths or posted.calls is distinct from told.calls`,
-  'an answer under a key is whole': `
+  'a stored response is complete': `
     select key as subject, actor_id, action from idempotency_keys where status = 0`,
 }

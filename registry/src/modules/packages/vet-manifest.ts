@@ -181,7 +181,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   package_readme_missing: 'Add a README.md that describes the task, observation, actions and reward.',
   package_install_script: 'Remove the script: nothing runs when a package is installed.',
   package_executable: 'Publish commands in a separate package.',
-  package_native_code: 'Leave it out: a scenario is JavaScript.',
+  package_native_code: 'Remove it: a scenario is JavaScript.',
   package_bundle_missing: 'Run `agentgym scenario build` before packing and list "dist" under `files`.',
 }
 
@@ -203,7 +203,7 @@ function vetDependencies(manifest: Record<string, unknown>, files: TarballFile[]
     throw new AgentGymError({
       code: 'package_dependencies_bundled',
       message: carried ? `The tarball contains ${carried.path}.` : 'package.json lists bundled dependencies.',
-      hint: 'Dependencies are bundled into dist/scenario.js; leave the files out.',
+      hint: 'Dependencies are bundled into dist/scenario.js; remove the files.',
       data: { field: 'bundleDependencies' },
     })
   for (const field of [...installed, 'devDependencies']) {

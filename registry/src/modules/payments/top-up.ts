@@ -74,7 +74,7 @@ function notTest(): AgentGymError {
   return new AgentGymError({
     code: 'request_invalid',
     message: 'The field "test_outcome" of the body is invalid: this server accepts real money.',
-    hint: 'Leave it out.',
+    hint: 'Omit it.',
     data: { field: 'test_outcome', in: 'json' },
   })
 }
