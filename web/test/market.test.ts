@@ -193,7 +193,7 @@ describe('the price of a package', () => {
 
   it.each([
     [{ kind: 'one_time', amount_minor: '' }, 'amount_minor', 'Enter an amount'],
-    [{ kind: 'free', amount_minor: '5' }, 'amount_minor', 'What is free has no price'],
+    [{ kind: 'free', amount_minor: '5' }, 'amount_minor', 'A free package has no price'],
     [{ kind: 'barter', amount_minor: '5' }, 'kind', 'Choose one'],
     [{ kind: 'one_time', amount_minor: '5', royalty_basis_points: '99' }, 'royalty_basis_points', 'at most 2000'],
     [

@@ -142,7 +142,7 @@ describe('readSettings', () => {
       apiAddress: null,
     })
     for (const name of Object.keys(stripe))
-      expect(() => read({ ...stripe, [name]: '' })).toThrow(new RegExp(`${name} is missing`))
+      expect(() => read({ ...stripe, [name]: '' })).toThrow(new RegExp(`${name} is required`))
   })
 
   it('takes OAuth by pairs', () => {

@@ -80,7 +80,7 @@ describe('openMail', () => {
   it.each(['', 'carrier-pigeon', 'http://user:pass-word@mail.example', 'smtp://'])('refuses %j', (transport) => {
     const open = () => openMail({ transport, from, folder, log: silent })
     expect(open).toThrow(AgentGymError)
-    expect(open).toThrow(/neither "file" nor "console"/)
+    expect(open).toThrow(/must be "file", "console"/)
     expect(open).not.toThrow(/pass-word/)
   })
 })

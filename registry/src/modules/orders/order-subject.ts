@@ -158,7 +158,7 @@ export function requireOthers({ name, seller, selfPurchase }: OrderSubject): voi
   if (!selfPurchase) return
   throw new AgentGymError({
     code: 'self_purchase',
-    message: `You cannot buy ${name} from ${seller.username}: buyer and seller have members or a payout account in common.`,
+    message: `You cannot buy ${name} from ${seller.username}: you are a member of the seller, or both accounts share an owner, an admin or a payout account.`,
     hint: 'Members of its account can use it without a license.',
     data: { name, seller: seller.username },
   })
