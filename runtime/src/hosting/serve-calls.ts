@@ -35,6 +35,7 @@ type ServeCallsOptions = ServingOptions & {
   client: Client
   /** The worker's. */
   id: string
+  name: string
   /** No further calls; those under way are answered. */
   stop: AbortSignal
   /** Ends at once: what is under way is dropped, and goes to another worker once its lease is over. */
@@ -85,7 +86,7 @@ type Leased = LeasedCalls & { leaseMs: number }
 
 /** Polls once. Reports failures and waits before returning; throws only if the token is not a worker's. */
 function callPoller(options: ServeCallsOptions, agents: ServedAgents): () => Promise<Leased | undefined> {
-  const { client, id, onEvent, waitMs = 20_000, unsupportedMs = 60_000 } = options
+  const { client, id, name, onEvent, waitMs = 20_000, unsupportedMs = 60_000 } = options
   const ending = AbortSignal.any([options.stop, options.signal])
   let retryMs = shortestRetryMs
   let unsupported = false
@@ -93,7 +94,7 @@ function callPoller(options: ServeCallsOptions, agents: ServedAgents): () => Pro
     const startedMs = performance.now()
     try {
       const leased = await withinTime(waitMs + answerLimitMs, ending, (signal) =>
-        leaseCalls(client, { workerId: id, loaded: agents.ids.slice(-64), waitMs, signal }),
+        leaseCalls(client, { workerId: id, workerName: name, loaded: agents.ids.slice(-64), waitMs, signal }),
       )
       retryMs = shortestRetryMs
       unsupported = false

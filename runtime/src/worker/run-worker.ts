@@ -83,7 +83,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   }
   const loops = slots.map((slot) => work(worker, slot))
   // Concurrently with the jobs: a call takes milliseconds, and its caller waits.
-  if (kinds.includes('call')) loops.push(serveCalls({ ...options.serving, ...worker, id }))
+  if (kinds.includes('call')) loops.push(serveCalls({ ...options.serving, ...worker, id, name }))
   try {
     await Promise.all(loops)
   } finally {

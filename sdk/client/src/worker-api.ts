@@ -181,6 +181,8 @@ function put(client: Client, path: string, bytes: Uint8Array, signal?: AbortSign
 export type LeaseCallsRequest = {
   /** Chosen by the process at its start. */
   workerId: string
+  /** As in its description. Required by a token that is bound to one worker. */
+  workerName?: string
   /** Ids of versions that it holds loaded: at most 64. */
   loaded: string[]
   /** How long the answer may wait for a call to come: at most 25,000 ms. */
@@ -191,9 +193,9 @@ export type LeaseCallsRequest = {
 /** Calls of one version, leased to us for `leaseMs` from now on by the server's clock; undefined where none came. */
 export async function leaseCalls(
   client: Client,
-  { workerId, loaded, waitMs, signal }: LeaseCallsRequest,
+  { workerId, workerName, loaded, waitMs, signal }: LeaseCallsRequest,
 ): Promise<(LeasedCalls & { leaseMs: number }) | undefined> {
-  const body = { worker_id: workerId, loaded, wait_ms: waitMs }
+  const body = { worker_id: workerId, worker_name: workerName, loaded, wait_ms: waitMs }
   const response = await postJson(client, '/v1/hosted-calls/lease', body, signal)
   if (response.status === 204) return undefined
   const calls = leasedCallsSchema.parse(await response.json())

@@ -142,6 +142,9 @@ export {
   trajectoriesRequestSchema,
   type WorkerDescription,
   type WorkerUsage,
+  type WorkKind,
+  workerNameSchema,
+  workKindSchema,
 } from './api/jobs.ts'
 export * from './api/orders.ts'
 export {

@@ -1,4 +1,4 @@
-import { AgentGymError, type TokenScope, tokenScopeSchema } from '@agentgym/contract'
+import { AgentGymError, type TokenScope, tokenScopeSchema, type WorkKind } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
@@ -66,6 +66,35 @@ export function requireOperator(actor: Actor | null, scope: Scope): Actor {
   return known
 }
 
+/**
+ * For workers: an operator's token with the scope `worker`, not bound to other kinds of work. Throws `unauthenticated`,
+ * `forbidden`.
+ */
+export function requireWorker(actor: Actor | null, ...kinds: WorkKind[]): Actor {
+  const known = requireOperator(actor, 'worker')
+  const allowed = known.worker?.kinds ?? null
+  const refused = allowed === null ? undefined : kinds.find((kind) => !allowed.includes(kind))
+  if (allowed === null || refused === undefined) return known
+  throw new AgentGymError({
+    code: 'forbidden',
+    message: `The token is bound to other work than "${refused}": ${allowed.join(', ')}.`,
+    hint: `Start the worker with --kinds ${allowed.join(',')}, or use another token.`,
+    data: { kind: refused, kinds: [...allowed] },
+  })
+}
+
+/** For a worker's token that is bound to one worker: the request must be that worker's. Throws `forbidden`. */
+export function requireWorkerName({ worker }: Actor, name: string | undefined): void {
+  const bound = worker?.name ?? null
+  if (bound === null || bound === name) return
+  throw new AgentGymError({
+    code: 'forbidden',
+    message: `The token is bound to the worker "${bound}".`,
+    hint: `Start the worker with --name ${JSON.stringify(bound)}, or use another token.`,
+    data: { name: bound },
+  })
+}
+
 function requireScope(actor: Actor, scope: Scope): void {
   if (!actor.scopes.has(scope))
     throw new AgentGymError({
@@ -107,7 +136,12 @@ export type Actor = {
   /** Null for a session. */
   tokenId: string | null
   scopes: ReadonlySet<Scope>
+  /** What a worker's token is bound to; absent if nothing. */
+  worker?: WorkerBinding
 }
+
+/** What a worker's token is bound to: kinds of work, and the name of a worker. Null for no restriction. */
+export type WorkerBinding = { kinds: readonly WorkKind[] | null; name: string | null }
 
 /**
  * The one permission check that every route makes (implemented in auth): may this actor do that to the scope `owner`

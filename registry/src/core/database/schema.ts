@@ -62,6 +62,12 @@ export type TokenTable = {
   prefix: Fixed<string>
   /** Scopes: see auth. */
   scopes: JSONColumnType<string[]>
+  /** The token that created it; null if a session did. Revoking the parent revokes it. */
+  parent_id: ColumnType<string | null, string | null | undefined, never>
+  /** Kinds of work that a worker's token is bound to; null for all. */
+  worker_kinds: ColumnType<string[] | null, string | null | undefined, never>
+  /** Name of the worker that the token is bound to; null for any. */
+  worker_name: ColumnType<string | null, string | null | undefined, never>
   expires_at: Date | null
   last_used_at: Date | null
   revoked_at: Date | null

@@ -171,6 +171,17 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     expect((await logIn('changer', 'a wholly new one')).status).toBe(200)
   })
 
+  it('revokes every token with the password if asked to', async () => {
+    const { cookie } = await newUser(server, 'cleaner')
+    const tokens = [
+      await newToken(server, cookie, ['packages:read']),
+      await newToken(server, cookie, ['account:manage']),
+    ]
+    const json = { current_password: password, password: 'a wholly new one', revoke_tokens: true }
+    expect((await server.call('PUT', '/v1/account/password', { cookie, json })).status).toBe(204)
+    for (const token of tokens) expect((await server.call('GET', '/v1/account', { token })).status).toBe(401)
+  })
+
   it('limits guesses, for names that exist and names that do not, and forgets what succeeded', async () => {
     await newUser(server, 'guessed')
     const guess = (username: string, typed: string, ip: string) =>

@@ -74,6 +74,7 @@ async function actorOfToken(
     operator,
     tokenId: token.id,
     scopes: holdable(token.scopes, { operator }),
+    ...(token.worker === null ? {} : { worker: token.worker }),
   }
 }
 

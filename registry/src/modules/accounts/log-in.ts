@@ -136,12 +136,12 @@ const guesses = { limit: 10, windowSeconds: 15 * 60 }
 
 /**
  * Changes a known password. Ends every session; a caller with a session gets the cookie of a new one. Tokens stay
- * valid: each has its own secret. Throws `credentials_invalid`, `rate_limited`.
+ * valid, each has its own secret, unless `revoke_tokens` is set. Throws `credentials_invalid`, `rate_limited`.
  */
 export async function changePassword(
   services: Services,
   actor: Actor,
-  change: { current_password: string; password: string; ip: string },
+  change: { current_password: string; password: string; revoke_tokens?: boolean | undefined; ip: string },
 ): Promise<{ cookie: string | null }> {
   const { database, config } = services
   const account = await findAccountById(database.query, actor.accountId)
@@ -150,11 +150,15 @@ export async function changePassword(
   const passwordHash = await hashPassword(change.password)
   return database.transaction(async (query) => {
     await replacePassword(query, actor.accountId, passwordHash, config.secure)
+    const tokens = change.revoke_tokens === true
+    if (tokens) await revokeAllTokens(query, actor.accountId)
     const subject = `account:${actor.username}`
-    await recordAudit(query, { actor, action: 'password.change', subject, ip: change.ip })
+    await recordAudit(query, { actor, action: 'password.change', subject, ip: change.ip, data: { tokens } })
     return actor.tokenId === null ? luciaSessions(query, config).create(actor.accountId) : { cookie: null }
   })
 }
+
+type NewPassword = { token: string; password: string; revokeTokens?: boolean | undefined; ip: string }
 
 /**
  * Sets a password by a mailed link, which also proves the address. If the address was not confirmed before, another
@@ -163,7 +167,7 @@ export async function changePassword(
  */
 export async function resetPassword(
   services: Services,
-  { token, password, ip }: { token: string; password: string; ip: string },
+  { token, password, revokeTokens = false, ip }: NewPassword,
 ): Promise<void> {
   const { database, config } = services
   await limitRate(database, `reset-password:${clientNetwork(ip)}`, guesses)
@@ -174,8 +178,8 @@ export async function resetPassword(
     // The address now belongs to another account.
     if (account === undefined || account.email !== email || account.disabled_at !== null)
       throw new AgentGymError({ code: 'link_invalid', message: 'This link is for an email address that has changed.' })
+    if (revokeTokens || account.email_verified_at === null) await revokeAllTokens(query, accountId)
     if (account.email_verified_at === null) {
-      await revokeAllTokens(query, accountId)
       await unlinkAll(query, accountId)
       await updateAccount(query, accountId, { email_verified_at: new Date() })
     }

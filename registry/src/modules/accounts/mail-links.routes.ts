@@ -83,7 +83,8 @@ export function mailLinkRoutes(services: Services): OpenAPIHono<Env> {
 
   routes.openapi(resetRoute, async (c) => {
     const { token } = c.req.valid('param')
-    await resetPassword(services, { token, password: c.req.valid('json').password, ip: c.get('ip') })
+    const { password, revoke_tokens: revokeTokens } = c.req.valid('json')
+    await resetPassword(services, { token, password, revokeTokens, ip: c.get('ip') })
     return c.body(null, 204)
   })
 
@@ -113,7 +114,7 @@ export function mailPageRoutes(services: Services): Hono<Env> {
 
   routes.get('/reset-password', declare(rules), (c) => c.html(resetPage({ token: c.req.query('token') ?? '' })))
   routes.post('/reset-password', declare(rules), async (c) => {
-    const { token, password } = await fields(c)
+    const { token, password, revokeTokens } = await fields(c)
     return finish(
       c,
       (failure) => resetPage({ token, failure }),
@@ -121,7 +122,7 @@ export function mailPageRoutes(services: Services): Hono<Env> {
       async () => {
         if (password.length < 10 || password.length > 200)
           throw new AgentGymError({ code: 'request_invalid', message: 'The password must have 10 to 200 characters.' })
-        await resetPassword(services, { token, password, ip: c.get('ip') })
+        await resetPassword(services, { token, password, revokeTokens, ip: c.get('ip') })
       },
     )
   })
@@ -149,15 +150,16 @@ function resetPage({ token, failure }: { token: string; failure?: string }): Htm
 <form method="post" action="/reset-password">
 <input type="hidden" name="token" value="${token}">
 <label>New password<input name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" required autofocus></label>
+<label class="check"><input type="checkbox" name="revoke_tokens" value="yes"> Also revoke all tokens of the account</label>
 ${failed(failure)}
 <button>Set password</button>
 </form>`,
   )
 }
 
-async function fields(c: Context<Env>): Promise<{ token: string; password: string }> {
-  const { token = '', password = '' } = await c.req.parseBody()
-  return { token: String(token).slice(0, 100), password: String(password) }
+async function fields(c: Context<Env>): Promise<{ token: string; password: string; revokeTokens: boolean }> {
+  const { token = '', password = '', revoke_tokens = '' } = await c.req.parseBody()
+  return { token: String(token).slice(0, 100), password: String(password), revokeTokens: revoke_tokens === 'yes' }
 }
 
 async function finish(c: Context<Env>, again: (failure: string) => Html, done: string, work: () => Promise<void>) {

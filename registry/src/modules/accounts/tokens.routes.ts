@@ -7,6 +7,7 @@ import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import {
+  boundToParent,
   createToken,
   daysFromNow,
   defaultTokenDays,
@@ -23,7 +24,8 @@ const createTokenRoute = defineRoute({
   access: 'account:manage',
   rateLimit: { name: 'create-token', per: 'account', limit: 200, windowSeconds: 3_600 },
   summary: 'Make a token',
-  description: 'The token is shown only once. A token can create other tokens, but only with scopes of its own.',
+  description:
+    'The token is shown only once. A token can create other tokens, but only with scopes of its own and no later expiry; revoking it also revokes them.',
   request: { body: { required: true, content: { 'application/json': { schema: createTokenRequestSchema } } } },
   responses: {
     201: { description: 'The token.', content: { 'application/json': { schema: createdTokenSchema } } },
@@ -46,7 +48,7 @@ const revokeTokenRoute = defineRoute({
   method: 'delete',
   path: '/v1/tokens/{id}',
   access: 'account',
-  summary: 'Revoke a token',
+  summary: 'Revoke a token, and the tokens that it created',
   request: { params: z.object({ id: z.uuid() }) },
   responses: {
     204: { description: 'The token is revoked.' },
@@ -59,17 +61,21 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
 
   routes.openapi(createTokenRoute, async (c) => {
     const actor = c.get('actor')
-    const { name, scopes, expires_in_days: days = defaultTokenDays } = c.req.valid('json')
+    const { name, scopes, expires_in_days: days = defaultTokenDays, worker } = c.req.valid('json')
     requireGrantable(actor, scopes)
+    if (worker !== undefined && !scopes.includes('worker')) throw workerScopeMissing()
+    const binding = worker === undefined ? null : { kinds: worker.kinds ?? null, name: worker.name ?? null }
     const token = await database.transaction(async (query) => {
       await requireUncapped(query, actor)
-      const made = await createToken(query, { accountId: actor.accountId, name, scopes, expiresAt: daysFromNow(days) })
+      const wanted = { accountId: actor.accountId, name, scopes, expiresAt: daysFromNow(days), worker: binding }
+      const bounded = await boundToParent(query, actor.tokenId, wanted)
+      const made = await createToken(query, { ...bounded, parentId: actor.tokenId })
       await recordAudit(query, {
         actor,
         action: 'token.create',
         subject: `token:${made.id}`,
         ip: c.get('ip'),
-        data: { name, scopes: made.scopes },
+        data: { name, scopes: made.scopes, ...(made.worker === null ? {} : { worker: made.worker }) },
       })
       return made
     })
@@ -88,9 +94,13 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
     // A token may always revoke itself, as `agentgym logout` does.
     const { accountId } = actor.tokenId === id ? actor : requireActor(actor, 'account:manage')
     await database.transaction(async (query) => {
-      if (!(await revokeToken(query, accountId, id)))
+      const revoked = await revokeToken(query, accountId, id)
+      if (revoked.length === 0)
         throw new AgentGymError({ code: 'token_not_found', message: `You have no token ${id}.`, data: { id } })
-      await recordAudit(query, { actor, action: 'token.revoke', subject: `token:${id}`, ip: c.get('ip') })
+      for (const one of revoked) {
+        const data = one === id ? {} : { with: id }
+        await recordAudit(query, { actor, action: 'token.revoke', subject: `token:${one}`, ip: c.get('ip'), data })
+      }
     })
     return c.body(null, 204)
   })
@@ -98,12 +108,23 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
   return routes
 }
 
-export function shownToken({ id, name, prefix, scopes, ...times }: StoredToken) {
+function workerScopeMissing(): AgentGymError {
+  return new AgentGymError({
+    code: 'request_invalid',
+    message: 'Only a token with the scope worker can be bound to work or to a worker.',
+    hint: 'Add the scope worker, or leave out the field "worker".',
+    data: { field: 'worker' },
+  })
+}
+
+export function shownToken({ id, name, prefix, scopes, parent_id, worker, ...times }: StoredToken) {
   return {
     id,
     name,
     prefix,
     scopes,
+    parent_id,
+    worker: worker === null ? null : { kinds: worker.kinds === null ? null : [...worker.kinds], name: worker.name },
     expires_at: times.expires_at?.toISOString() ?? null,
     last_used_at: times.last_used_at?.toISOString() ?? null,
     created_at: times.created_at.toISOString(),

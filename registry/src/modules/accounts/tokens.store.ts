@@ -1,8 +1,9 @@
-import { AgentGymError } from '@agentgym/contract'
-import { sql } from 'kysely'
-import { type Actor, type Scope, scopes } from '../../core/access/authorise.ts'
+import { AgentGymError, workKindSchema } from '@agentgym/contract'
+import { sql, type Transaction } from 'kysely'
+import { type Actor, type Scope, scopes, unauthenticated, type WorkerBinding } from '../../core/access/authorise.ts'
 import { hashSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Queries } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
 
 /** As its owner may see it again: without the token. */
 export type StoredToken = {
@@ -10,20 +11,36 @@ export type StoredToken = {
   name: string
   prefix: string
   scopes: Scope[]
+  /** The token that created it. */
+  parent_id: string | null
+  worker: WorkerBinding | null
   expires_at: Date | null
   last_used_at: Date | null
   created_at: Date
 }
 
+const storedColumns = [
+  ...(['id', 'name', 'prefix', 'scopes', 'parent_id', 'worker_kinds', 'worker_name'] as const),
+  ...(['expires_at', 'last_used_at', 'created_at'] as const),
+] as const
+
 /** Identifies a token in a list: `agt_` and eight of 27 digits, which leaves 112 bits unknown. */
 const shownDigits = 12
 
+type NewToken = {
+  accountId: string
+  name: string
+  scopes: readonly Scope[]
+  expiresAt: Date | null
+  worker?: WorkerBinding | null
+  /** The token that creates it: see `boundToParent`. */
+  parentId?: string | null
+}
+
 /** Makes a token; `token` is never to be had again. */
-export async function createToken(
-  query: Queries,
-  token: { accountId: string; name: string; scopes: readonly Scope[]; expiresAt: Date | null },
-): Promise<StoredToken & { token: string }> {
+export async function createToken(query: Queries, token: NewToken): Promise<StoredToken & { token: string }> {
   const secret = makeSecret('agt_')
+  const { kinds = null, name: workerName = null } = token.worker ?? {}
   const row = await query
     .insertInto('tokens')
     .values({
@@ -32,37 +49,107 @@ export async function createToken(
       hash: hashSecret(secret),
       prefix: secret.slice(0, shownDigits),
       scopes: JSON.stringify([...new Set(token.scopes)]),
+      parent_id: token.parentId ?? null,
+      worker_kinds: kinds === null ? null : JSON.stringify([...new Set(kinds)]),
+      worker_name: workerName,
       expires_at: token.expiresAt,
     })
-    .returning(['id', 'name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'created_at'])
+    .returning(storedColumns)
     .executeTakeFirstOrThrow()
-  return { ...row, scopes: knownScopes(row.scopes), token: secret }
+  return { ...stored(row), token: secret }
+}
+
+type Row = Omit<StoredToken, 'worker' | 'scopes'> & {
+  scopes: string[]
+  worker_kinds: string[] | null
+  worker_name: string | null
+}
+
+function stored({ scopes, worker_kinds, worker_name, ...row }: Row): StoredToken {
+  return { ...row, scopes: knownScopes(scopes), worker: bindingOf({ worker_kinds, worker_name }) }
+}
+
+function bindingOf({ worker_kinds: kinds, worker_name: name }: Pick<Row, 'worker_kinds' | 'worker_name'>) {
+  if (kinds === null && name === null) return null
+  return { kinds: kinds === null ? null : workKindSchema.options.filter((kind) => kinds.includes(kind)), name }
+}
+
+/**
+ * What a token created by `tokenId` can be at most: it expires no later than its parent, and is bound to what the parent
+ * is bound to. Holds the parent until the transaction ends, so that a revocation at the same time finds the new token.
+ * Throws `unauthenticated` if the parent is no longer valid, `forbidden` for work that the parent is not for.
+ */
+export async function boundToParent<Wanted extends Pick<NewToken, 'expiresAt' | 'worker'>>(
+  query: Transaction<Schema>,
+  tokenId: string | null,
+  wanted: Wanted,
+): Promise<Wanted> {
+  if (tokenId === null) return wanted
+  const parent = await query
+    .selectFrom('tokens')
+    .select(['expires_at', 'worker_kinds', 'worker_name'])
+    .where('id', '=', tokenId)
+    .where('revoked_at', 'is', null)
+    .forShare()
+    .executeTakeFirst()
+  if (parent === undefined) throw unauthenticated('The token was revoked.')
+  const times = [wanted.expiresAt, parent.expires_at].flatMap((time) => (time === null ? [] : [time.getTime()]))
+  const expiresAt = times.length === 0 ? null : new Date(Math.min(...times))
+  return { ...wanted, expiresAt, worker: narrowed(bindingOf(parent), wanted.worker ?? null) }
+}
+
+function narrowed(parent: WorkerBinding | null, wanted: WorkerBinding | null): WorkerBinding | null {
+  if (parent === null) return wanted
+  const refused = parent.kinds === null ? undefined : wanted?.kinds?.find((kind) => !parent.kinds?.includes(kind))
+  if (refused !== undefined || (parent.name !== null && (wanted?.name ?? parent.name) !== parent.name))
+    throw new AgentGymError({
+      code: 'forbidden',
+      message: 'A token that is bound to some work or worker cannot create one for others.',
+      data: { kinds: parent.kinds === null ? null : [...parent.kinds], name: parent.name },
+    })
+  return { kinds: wanted?.kinds ?? parent.kinds, name: wanted?.name ?? parent.name }
 }
 
 /** Those not revoked, newest first. */
 export async function listTokens(query: Queries, accountId: string): Promise<StoredToken[]> {
   const rows = await query
     .selectFrom('tokens')
-    .select(['id', 'name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'created_at'])
+    .select(storedColumns)
     .where('account_id', '=', accountId)
     .where('revoked_at', 'is', null)
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .execute()
-  return rows.map((row) => ({ ...row, scopes: knownScopes(row.scopes) }))
+  return rows.map(stored)
 }
 
-/** Whether the account had such a token. */
-export async function revokeToken(query: Queries, accountId: string, id: string): Promise<boolean> {
-  const row = await query
+/** Revokes a token and every token that came from it; their IDs, the token's own first. Empty if it had none such. */
+export async function revokeToken(query: Transaction<Schema>, accountId: string, id: string): Promise<string[]> {
+  const revoked: string[] = []
+  let found = await revokeWhere(query, accountId, { id: [id] })
+  // Generation by generation: a child that is being created holds its parent, so it exists once the parent is revoked.
+  while (found.length > 0) {
+    revoked.push(...found)
+    found = await revokeWhere(query, accountId, { parent_id: found })
+  }
+  return revoked
+}
+
+async function revokeWhere(
+  query: Transaction<Schema>,
+  accountId: string,
+  where: { id: string[] } | { parent_id: string[] },
+): Promise<string[]> {
+  const [column, ids] = 'id' in where ? (['id', where.id] as const) : (['parent_id', where.parent_id] as const)
+  const rows = await query
     .updateTable('tokens')
     .set({ revoked_at: new Date() })
-    .where('id', '=', id)
+    .where(column, 'in', ids)
     .where('account_id', '=', accountId)
     .where('revoked_at', 'is', null)
     .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+    .execute()
+  return rows.map((row) => row.id)
 }
 
 export async function revokeAllTokens(query: Queries, accountId: string): Promise<void> {
@@ -81,10 +168,11 @@ export async function findToken(query: Queries, secret: string) {
     .innerJoin('accounts', 'accounts.id', 'tokens.account_id')
     .select(['tokens.id', 'tokens.account_id', 'tokens.scopes'])
     .select(['tokens.expires_at', 'tokens.revoked_at', 'tokens.last_used_at'])
+    .select(['tokens.worker_kinds', 'tokens.worker_name'])
     .select(['accounts.username', 'accounts.email_verified_at', 'accounts.operator', 'accounts.disabled_at'])
     .where('tokens.hash', '=', hashSecret(secret))
     .executeTakeFirst()
-  return row === undefined ? undefined : { ...row, scopes: knownScopes(row.scopes) }
+  return row === undefined ? undefined : { ...row, scopes: knownScopes(row.scopes), worker: bindingOf(row) }
 }
 
 /** Notes a use, to five minutes: not a write for every request. */

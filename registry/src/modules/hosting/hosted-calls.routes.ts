@@ -9,6 +9,7 @@ import {
   leaseQuerySchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { requireWorker, requireWorkerName } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
@@ -104,12 +105,14 @@ export function hostedCallRoutes(services: HostingServices): OpenAPIHono<Env> {
     return c.json(await callAgent(services, call, c.req.raw.signal), 200)
   })
   routes.openapi(leaseRoute, async (c) => {
-    const { loaded, wait_ms: waitMs } = c.req.valid('json')
+    const { loaded, wait_ms: waitMs, worker_name: name } = c.req.valid('json')
+    requireWorkerName(requireWorker(c.get('actor'), 'call'), name)
     const asked = { loaded: loaded.map((id) => id.toLowerCase()), waitMs }
     const calls = await leaseCalls(services, asked, c.req.raw.signal)
     return calls === undefined ? c.body(null, 204) : c.json(calls, 200)
   })
   routes.openapi(answersRoute, async (c) => {
+    requireWorker(c.get('actor'), 'call')
     return c.json(await answerCalls(services, c.req.valid('json')), 200)
   })
   routes.openapi(tarballRoute, async (c) => {

@@ -6,6 +6,7 @@ import {
   releaseRequestSchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { requireWorker, requireWorkerName } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
@@ -70,6 +71,7 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
   const handlerOf = (kind: string) => handlers.find((handler) => handler.kind === kind)
   routes.openapi(leaseRoute, async (c) => {
     const request = c.req.valid('json')
+    requireWorkerName(requireWorker(c.get('actor'), ...request.kinds), request.worker?.name)
     const job = await leaseJob(services, handlers, request)
     if (job === undefined) return c.body(null, 204)
     c.set('jobId', job.id)
@@ -80,6 +82,7 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
     const { queue } = services
     const { lease, usage } = c.req.valid('json')
     const attempt = queue.anyAttemptOf(c.req.valid('param').id, lease)
+    requireWorker(c.get('actor'), attempt.kind)
     const answer = await database.transaction(async (query) => {
       await queue.hold(query, attempt)
       return handlerOf(attempt.kind)?.heartbeat?.(query, attempt)
@@ -89,7 +92,9 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
   })
   routes.openapi(releaseRoute, async (c) => {
     const { lease, reason, metered_ms: meteredMs } = c.req.valid('json')
-    await releaseJob(services, handlers, { id: c.req.valid('param').id, lease, reason, meteredMs })
+    const { id } = c.req.valid('param')
+    requireWorker(c.get('actor'), services.queue.anyAttemptOf(id, lease).kind)
+    await releaseJob(services, handlers, { id, lease, reason, meteredMs })
     return c.body(null, 204)
   })
   return routes

@@ -5,6 +5,7 @@ import {
   usageEventsRequestSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { requireWorker } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
@@ -49,9 +50,11 @@ const allowanceRoute = defineRoute({
 export function meteringRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(usageRoute, async (c) => {
+    requireWorker(c.get('actor'), 'call')
     return c.json(await countUsage(services.database, c.req.valid('json').events), 200)
   })
   routes.openapi(allowanceRoute, async (c) => {
+    requireWorker(c.get('actor'), 'call')
     return c.json(await callAllowance(services, c.req.valid('json')), 200)
   })
   return routes

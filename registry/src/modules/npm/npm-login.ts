@@ -41,7 +41,7 @@ export async function logOut({ database }: Services, c: Context<Env>): Promise<R
   if (actor === null || actor.tokenId === null) throw tokenNeeded()
   const { accountId, tokenId } = actor
   await database.transaction(async (query) => {
-    if (await revokeToken(query, accountId, tokenId))
+    if ((await revokeToken(query, accountId, tokenId)).length > 0)
       await recordAudit(query, { actor, action: 'token.revoke', subject: `token:${tokenId}`, ip: c.get('ip') })
   })
   return c.json({ ok: true })

@@ -1,5 +1,6 @@
 import { jobResultRequestSchema, jobResultSchema, leaseQuerySchema } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { requireWorker } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
@@ -42,6 +43,7 @@ const tarballRoute = defineRoute({
 export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(resultRoute, async (c) => {
+    requireWorker(c.get('actor'), 'check')
     const { queue } = services
     const { lease, report, sample_episode: sample } = c.req.valid('json')
     const attempt = queue.attemptOf('check', c.req.valid('param').id, lease)

@@ -76,7 +76,7 @@ describeOnEngines('a stream of events on $kind', ({ open }) => {
     const turn = await begin()
     const stream = await watching(actor, turn.id)
     const other = await watching(server.training.ada, turn.id)
-    await revokeToken(database.query, actor.accountId, actor.tokenId ?? '')
+    await database.transaction((query) => revokeToken(query, actor.accountId, actor.tokenId ?? ''))
     await stream.untilEnd()
     expect(await other.next()).toBe(': still here\n\n')
     await other.cancel()

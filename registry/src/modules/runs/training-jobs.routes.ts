@@ -10,6 +10,7 @@ import {
   trajectoriesRequestSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { requireWorker } from '../../core/access/authorise.ts'
 import type { Env, RequestReader } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, file, json, uploadTimeoutMs } from '../../core/http/route.ts'
@@ -116,8 +117,10 @@ const readCheckpointRoute = defineRoute({
 export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database } = services
-  const attemptOf = (c: RequestReader, lease: string): Attempt =>
-    services.queue.attemptOf('train', c.req.param('id') ?? '', lease)
+  const attemptOf = (c: RequestReader, lease: string): Attempt => {
+    requireWorker(c.get('actor'), 'train')
+    return services.queue.attemptOf('train', c.req.param('id') ?? '', lease)
+  }
   routes.openapi(progressRoute, async (c) => {
     const { lease, usage, ...progress } = c.req.valid('json')
     const attempt = attemptOf(c, lease)

@@ -1,5 +1,6 @@
 import { evaluationResultRequestSchema, leaseQuerySchema } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { requireWorker } from '../../core/access/authorise.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
@@ -43,6 +44,7 @@ const tarballRoute = defineRoute({
 export function evaluateJobRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(resultRoute, async (c) => {
+    requireWorker(c.get('actor'), 'evaluate')
     const { queue } = services
     const { lease, ...result } = c.req.valid('json')
     await finishEvaluation(services, queue.attemptOf('evaluate', c.req.valid('param').id, lease), result)

@@ -11,6 +11,7 @@ import {
   sessionSchema,
   type TokenScope,
   tokenScopeSchema,
+  type WorkKind,
 } from '@agentgym/contract'
 import { z } from 'zod'
 import type { CommandContext } from '../command-context.ts'
@@ -37,7 +38,12 @@ export function account(connection: Connection): Promise<OwnAccount> {
   return callApi(connection, { path: '/v1/account', answer: ownAccountSchema })
 }
 
-type TokenRequest = { name: string; scopes: TokenScope[]; expires_in_days?: number }
+type TokenRequest = {
+  name: string
+  scopes: TokenScope[]
+  expires_in_days?: number
+  worker?: { kinds?: WorkKind[]; name?: string }
+}
 
 type Password = { username: string; password: string }
 

@@ -1,4 +1,4 @@
-import { AgentGymError, accountSchema, tokenScopeSchema, tokenScopes } from '@agentgym/contract'
+import { AgentGymError, accountSchema, tokenScopeSchema, tokenScopes, workKindSchema } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { findConnection, readCredentials, writeCredentials } from '../account/connection.ts'
@@ -50,6 +50,8 @@ export function addAccountCommands(program: Command, action: MakeAction): void {
     .requiredOption('--username <NAME>', 'account of the token')
     .requiredOption('--scope <SCOPE>', 'permission, such as worker or packages:publish (repeatable)', collect)
     .option('--days <N>', 'days until it expires (default: 90)', wholeNumber('days', { least: 1, greatest: 366 }))
+    .option('--kinds <KINDS>', `limit a worker's token to kinds of work, such as check,evaluate`)
+    .option('--worker <NAME>', "limit a worker's token to the worker of that name")
     .addHelpText('after', scopeHelp)
     .action(action(tokenCreate))
 }
@@ -265,7 +267,7 @@ export async function whoami(context: CommandContext): Promise<void> {
   if (connection.tokenSource === 'environment') row('token', 'from AGENTGYM_TOKEN')
 }
 
-type TokenFlags = { username: string; scope: string[]; days?: number }
+type TokenFlags = { username: string; scope: string[]; days?: number; kinds?: string; worker?: string }
 
 /** `agentgym token create`: a token for a worker or a script, printed once and stored nowhere. */
 export async function tokenCreate(name: string, flags: TokenFlags, context: CommandContext): Promise<void> {
@@ -273,7 +275,13 @@ export async function tokenCreate(name: string, flags: TokenFlags, context: Comm
   const { username } = flags
   const scopes = flags.scope.map((text) => oneOf('scope', text, tokenScopeSchema.options))
   const password = await askPassword(`Password for ${safeText(username, 60)} at ${server}`, { repeat: false }, context)
-  const request = { name, scopes, ...(flags.days === undefined ? {} : { expires_in_days: flags.days }) }
+  const kinds = flags.kinds?.split(',').map((text) => oneOf('kinds', text.trim(), workKindSchema.options))
+  const bound = { ...(kinds && { kinds }), ...(flags.worker && { name: flags.worker }) }
+  const request = {
+    ...{ name, scopes },
+    ...(flags.days === undefined ? {} : { expires_in_days: flags.days }),
+    ...(Object.keys(bound).length === 0 ? {} : { worker: bound }),
+  }
   const { token, id, expiresAt } = await tokenByPassword(server, { username, password }, request)
   context.printJson({ server, id, name, scopes, expires_at: expiresAt, token })
   // Without a terminal, the only output: AGENTGYM_TOKEN=$(agentgym token create …).

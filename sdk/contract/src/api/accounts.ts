@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { line } from './fields.ts'
+import { workerNameSchema, workKindSchema } from './jobs.ts'
 
 /** The scopes of tokens, with what each allows. A session may do everything its user may. */
 export const tokenScopes = {
@@ -93,13 +94,24 @@ export const oauthCallbackSchema = z.object({
 export const changePasswordRequestSchema = z.strictObject({
   current_password: z.string().max(1_000),
   password: newPasswordField,
+  /** Also revoke every token of the account. Default: false. */
+  revoke_tokens: z.boolean().optional(),
 })
 
 export const createTokenRequestSchema = z.strictObject({
   name: tokenNameField,
   scopes: scopesField,
-  /** Default: 90. */
+  /** Default: 90. Created by a token, the new one expires no later than its creator. */
   expires_in_days: z.int().min(1).max(366).optional(),
+  /** For the scope `worker`: the work that the token is for. What is omitted is not restricted. */
+  worker: z
+    .strictObject({
+      /** Kinds of jobs it can lease; `call` is for calls of hosted agents. */
+      kinds: z.array(workKindSchema).min(1).max(workKindSchema.options.length).optional(),
+      /** Name of the only worker that can use it. */
+      name: workerNameSchema.optional(),
+    })
+    .optional(),
 })
 
 export const tokenSchema = z
@@ -109,6 +121,10 @@ export const tokenSchema = z
     /** Its first characters. */
     prefix: z.string(),
     scopes: z.array(tokenScopeSchema),
+    /** The token that created it; null if it was created in a browser or with a password. Revoked along with it. */
+    parent_id: z.uuid().nullable(),
+    /** What a worker's token is bound to. Null if nothing. */
+    worker: z.object({ kinds: z.array(workKindSchema).nullable(), name: z.string().nullable() }).nullable(),
     expires_at: z.iso.datetime().nullable(),
     /** Accurate to five minutes. */
     last_used_at: z.iso.datetime().nullable(),
@@ -141,7 +157,11 @@ export const memberSchema = z.object({ username: z.string(), role: roleSchema })
 
 export const verifyEmailRequestSchema = z.strictObject({ token: z.string().max(100) })
 export const requestPasswordResetSchema = z.strictObject({ email: emailField })
-export const resetPasswordRequestSchema = z.strictObject({ password: newPasswordField })
+export const resetPasswordRequestSchema = z.strictObject({
+  password: newPasswordField,
+  /** Also revoke every token of the account. Default: false. */
+  revoke_tokens: z.boolean().optional(),
+})
 
 /** RFC 8628, in JSON. */
 export const createDeviceCodeRequestSchema = z.strictObject({

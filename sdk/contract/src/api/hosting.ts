@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { errorReportSchema } from '../agent-gym-error.ts'
 import { jsonValue, line } from './fields.ts'
+import { workerNameSchema } from './jobs.ts'
 
 export const hostedCallHeadersSchema = z.object({
   'idempotency-key': z
@@ -55,6 +56,8 @@ export const callsABatch = 64
 export const leaseCallsRequestSchema = z.strictObject({
   /** Chosen by the process at its start. */
   worker_id: z.uuid(),
+  /** As in the worker's description. Required by a token that is bound to one worker. */
+  worker_name: workerNameSchema.optional(),
   /** Ids of versions it has loaded; it gets their calls first. */
   loaded: z.array(z.uuid()).max(64),
   /** How long the request may wait for a call, in milliseconds. */

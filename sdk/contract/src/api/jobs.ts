@@ -9,6 +9,17 @@ import { runStateSchema } from './runs.ts'
 export const jobKindSchema = z.enum(['check', 'evaluate', 'train'])
 export type JobKind = z.infer<typeof jobKindSchema>
 
+/** What a worker's token can be bound to: a kind of job, or `call`, the calls of hosted agents. */
+export const workKindSchema = z.enum([...jobKindSchema.options, 'call'])
+export type WorkKind = z.infer<typeof workKindSchema>
+
+/** Name of a worker, as it describes itself. */
+export const workerNameSchema = z
+  .string()
+  .min(1)
+  .max(80)
+  .regex(/^[\w .:@()-]+$/)
+
 const leaseField = z.string().min(1).max(200)
 /** Query of every download and upload of a job. */
 export const leaseQuerySchema = z.object({ lease: leaseField })
@@ -26,11 +37,7 @@ export type WorkerUsage = z.infer<typeof workerUsageSchema>
 export const workerDescriptionSchema = z.strictObject({
   /** Chosen by the process at its start. */
   id: z.uuid(),
-  name: z
-    .string()
-    .min(1)
-    .max(80)
-    .regex(/^[\w .:@()-]+$/),
+  name: workerNameSchema,
   cores: z.int().positive().max(4_096),
   memory_bytes: count,
   gpus: z.array(z.strictObject({ name: z.string().max(80), memory_bytes: count })).max(64),

@@ -21,9 +21,11 @@ export const accountRoutes = [
 
   route('post', '/settings/account/password', account, async (visit) => {
     const { api, form } = visit
-    const body = { current_password: form.get('current_password'), password: form.get('password') }
+    const revoke_tokens = form.get('revoke_tokens') === 'yes'
+    const body = { current_password: form.get('current_password'), password: form.get('password'), revoke_tokens }
     const failure = await attempt(() => api.PUT('/v1/account/password', { body }))
-    if (failure === null) return visit.redirect('/settings/account?done=password')
+    if (failure === null)
+      return visit.redirect(`/settings/account?done=${revoke_tokens ? 'password-tokens' : 'password'}`)
     return showAccount(visit, { failure })
   }),
 
@@ -61,6 +63,7 @@ type AccountPageProps = { account: OwnAccount; failure?: FormFailure | null; don
 
 const told: Record<string, string> = {
   password: 'Password changed. All other sessions have ended.',
+  'password-tokens': 'Password changed. All other sessions have ended, and all tokens are revoked.',
   mail: 'Confirmation email sent.',
 }
 
@@ -110,6 +113,13 @@ function AccountPage({ account, failure = null, done = null }: AccountPageProps)
             help="At least 10 characters. Ends all other sessions."
             failure={failure}
           />
+          <fieldset class="scope-boxes">
+            <legend>Tokens</legend>
+            <label>
+              <input type="checkbox" name="revoke_tokens" value="yes" />
+              <span>Revoke all tokens too, if someone else may know the password</span>
+            </label>
+          </fieldset>
           <Button look="primary">Change password</Button>
         </Form>
       </section>

@@ -1,4 +1,11 @@
-import { formatAmount, type SpendCap, type TokenScope, tokenScopes } from '@agentgym/contract'
+import {
+  formatAmount,
+  type SpendCap,
+  type TokenScope,
+  tokenScopes,
+  type WorkKind,
+  workKindSchema,
+} from '@agentgym/contract'
 import { attempt, type FormFailure, invalidField, optionalFormAmount } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
 import type { Visit } from '../../app/visit.ts'
@@ -23,6 +30,8 @@ export const tokenRoutes = [
       scopes: form.all('scopes'),
       cap: form.get('amount_minor').trim(),
       period: form.get('period'),
+      kinds: form.all('worker_kinds'),
+      worker: form.get('worker_name').trim(),
     }
     let made = { name: '', token: '' }
     const failure = await attempt(async () => {
@@ -46,7 +55,15 @@ export const tokenRoutes = [
 /** With its spending limit, or not at all: a token whose limit could not be set is revoked. */
 async function makeToken({ api }: Visit, values: TokenValues, capMinor: number | null) {
   const scopes = values.scopes as TokenScope[]
-  const body = { name: values.name, scopes, expires_in_days: Number(values.days) }
+  const worker = { kinds: values.kinds as WorkKind[], name: values.worker }
+  const bound = {
+    ...(worker.kinds.length === 0 ? {} : { kinds: worker.kinds }),
+    ...(worker.name === '' ? {} : { name: worker.name }),
+  }
+  const body = {
+    ...{ name: values.name, scopes, expires_in_days: Number(values.days) },
+    ...(Object.keys(bound).length === 0 ? {} : { worker: bound }),
+  }
   const { data } = await api.POST('/v1/tokens', { body })
   const { id, name, token } = data
   if (capMinor === null) return { name, token }
@@ -75,11 +92,21 @@ type ListedToken = {
   name: string
   prefix: string
   scopes: TokenScope[]
+  parent_id: string | null
+  worker: { kinds: WorkKind[] | null; name: string | null } | null
   expires_at: string | null
   last_used_at: string | null
 }
 
-type TokenValues = { name: string; days: string; scopes: string[]; cap: string; period: string }
+type TokenValues = {
+  name: string
+  days: string
+  scopes: string[]
+  cap: string
+  period: string
+  kinds: string[]
+  worker: string
+}
 
 type TokensPageProps = {
   tokens: ListedToken[]
@@ -90,7 +117,7 @@ type TokensPageProps = {
   made?: { name: string; token: string } | null
 }
 
-const nothingTyped: TokenValues = { name: '', days: '90', scopes: [], cap: '', period: 'month' }
+const nothingTyped: TokenValues = { name: '', days: '90', scopes: [], cap: '', period: 'month', kinds: [], worker: '' }
 
 /** Access tokens, and the form that creates one. */
 function TokensPage({ tokens, caps, values = nothingTyped, failure = null, made = null }: TokensPageProps) {
@@ -123,6 +150,7 @@ function TokensPage({ tokens, caps, values = nothingTyped, failure = null, made 
 
 function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) {
   const { host } = usePage()
+  const creator = (id: string) => tokens.find((token) => token.id === id)?.name ?? 'another token'
   const capsOf = (id: string) => caps.filter(({ token }) => token?.id === id)
   return (
     <Table
@@ -132,11 +160,13 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
         {
           title: 'Token',
           heading: true,
-          cell: ({ name, prefix, scopes }) => (
+          cell: ({ name, prefix, scopes, worker, parent_id }) => (
             <span class="run-name">
               {name}
               <span class="run-name-id">{prefix}…</span>
               <span class="run-name-id token-scopes">{scopes.join(', ')}</span>
+              {worker !== null && <span class="run-name-id token-scopes">{boundWords(worker)}</span>}
+              {parent_id !== null && <span class="run-name-id token-scopes">created by {creator(parent_id)}</span>}
             </span>
           ),
         },
@@ -173,6 +203,11 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
   )
 }
 
+function boundWords({ kinds, name }: NonNullable<ListedToken['worker']>): string {
+  const only = kinds === null ? [] : [`only ${kinds.join(', ')}`]
+  return [...only, ...(name === null ? [] : [`only worker ${name}`])].join(', ')
+}
+
 const periodWords: Record<SpendCap['period'], string> = { day: 'per day', month: 'per month', total: 'in total' }
 
 function NewToken({ values, failure }: { values: TokenValues; failure: FormFailure | null }) {
@@ -181,7 +216,7 @@ function NewToken({ values, failure }: { values: TokenValues; failure: FormFailu
     <Form
       action="/settings/tokens"
       failure={failure}
-      fields={['name', 'expires_in_days', 'scopes', 'amount_minor', 'period']}
+      fields={['name', 'expires_in_days', 'scopes', 'amount_minor', 'period', 'worker']}
     >
       <Field
         label="Name"
@@ -236,7 +271,42 @@ function NewToken({ values, failure }: { values: TokenValues; failure: FormFailu
         ]}
         failure={failure}
       />
+      {account?.operator && <WorkerFields values={values} failure={failure} />}
       <Button look="primary">Create token</Button>
     </Form>
   )
+}
+
+/** For tokens with the scope `worker`. */
+function WorkerFields({ values, failure }: { values: TokenValues; failure: FormFailure | null }) {
+  return (
+    <fieldset class="scope-boxes">
+      <legend>Worker tokens: limit to</legend>
+      {workKindSchema.options.map((kind) => (
+        <label>
+          <input type="checkbox" name="worker_kinds" value={kind} checked={values.kinds.includes(kind)} />
+          <span>
+            <code>{kind}</code>
+            <span class="dim">{kindWords[kind]}</span>
+          </span>
+        </label>
+      ))}
+      <Field
+        label="Worker name"
+        name="worker_name"
+        maxlength={80}
+        value={values.worker}
+        help="The name that the worker starts with (--name). Leave empty for any worker."
+        failure={failure}
+      />
+      {failure?.fields.worker !== undefined && <p class="field-message">{failure.fields.worker}</p>}
+    </fieldset>
+  )
+}
+
+const kindWords: Record<WorkKind, string> = {
+  check: 'Check uploaded scenarios',
+  evaluate: 'Evaluate agents',
+  train: 'Train agents',
+  call: 'Answer calls of hosted agents',
 }

@@ -14,6 +14,7 @@ import { ledgerSpeed } from './0013-ledger-speed.ts'
 import { versionDocuments } from './0014-version-documents.ts'
 import { jobs } from './0015-jobs.ts'
 import { verdicts } from './0016-verdicts.ts'
+import { tokenParents } from './0017-token-parents.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   versionDocuments,
   jobs,
   verdicts,
+  tokenParents,
 ]
