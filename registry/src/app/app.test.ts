@@ -2,12 +2,15 @@ import { AgentGymError } from '@agentgym/contract'
 import { postgresql } from '@agentgym/testkit/databases'
 import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { createRoute, z } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
-import { createRoutes, declare, failures, undeclaredRoutes } from '../core/http/route.ts'
+import type { Env } from '../core/http/env.ts'
+import { createRoutes, declare, defineRoute, failures, undeclaredRoutes } from '../core/http/route.ts'
 import { npmFailures } from '../modules/npm/npm-errors.ts'
 import { createApp } from './app.ts'
+import { buildOpenApiDocument } from './documentation.ts'
 import { openModules } from './modules.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -250,5 +253,38 @@ describe('every route', () => {
 
   it('is found where it does not', () => {
     expect(undeclaredRoutes(faultyRoom())).toContain('GET /v1/bug')
+  })
+
+  it('is described the same, whichever is mounted first', async () => {
+    const { routes } = await openModules(app.services)
+    const described = (mounted: Hono<Env>[]) =>
+      buildOpenApiDocument(createApp(app.services, { routes: mounted }), 'http://localhost', '1.0.0')
+    const { paths, components } = described(routes)
+    expect(Object.keys(components?.schemas ?? {}).length).toBeGreaterThan(50)
+    const backwards = described(routes.toReversed())
+    expect(backwards.components).toEqual(components)
+    expect(backwards.paths).toEqual(paths)
+  })
+
+  it('describes a named schema as it is, even if its first use may be null', () => {
+    const routes = createRoutes()
+    const named = z.object({ word: z.string() }).meta({ id: 'Named' })
+    const uses: [string, z.ZodType][] = [
+      ['/v1/nullable', z.object({ named: named.nullable() })],
+      ['/v1/optional', z.object({ named: named.nullish() })],
+      ['/v1/lazy', z.object({ named: z.lazy(() => z.array(named)) })],
+      ['/v1/plain', named],
+    ]
+    for (const [path, schema] of uses) {
+      const responses = { 200: { description: 'Used.', content: { 'application/json': { schema } } } }
+      routes.openapi(defineRoute({ access: 'anyone', method: 'get', path, responses }), (c) => c.json({} as never, 200))
+    }
+    const document = buildOpenApiDocument(createApp(app.services, { routes: [routes] }), 'http://localhost', '1.0.0')
+    expect(document.components?.schemas?.Named).toEqual({
+      type: 'object',
+      properties: { word: { type: 'string' } },
+      required: ['word'],
+    })
+    expect(JSON.stringify(document.paths?.['/v1/nullable'])).toMatch(/"null"/)
   })
 })

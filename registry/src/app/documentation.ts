@@ -1,5 +1,5 @@
-import { errorCatalogue, sampleEpisodeSchema } from '@agentgym/contract'
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import { errorCatalogue } from '@agentgym/contract'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { html } from 'hono/html'
 import type { Env } from '../core/http/env.ts'
 import { type Html, page, prose } from '../core/http/pages/page.ts'
@@ -76,8 +76,7 @@ export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, v
     bearerFormat: 'agt_…',
     description: 'An access token. Its scopes limit what it can do.',
   })
-  // A component has the form of its first use. A copy, because the contract's schemas do not know OpenAPI.
-  app.openAPIRegistry.register('SampleEpisode', sampleEpisodeSchema.clone())
+  registerSchemas(app.openAPIRegistry)
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
@@ -99,6 +98,27 @@ export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, v
     }
   }
   return document
+}
+
+/**
+ * Registers every named schema that routes use. A component has the form of its first use, which may be nullable; so
+ * that no order of routes matters, each is first used as itself.
+ */
+function registerSchemas(registry: OpenAPIHono<Env>['openAPIRegistry']): void {
+  const seen = new Set<unknown>()
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null || seen.has(part)) return
+    seen.add(part)
+    if (!(part instanceof z.ZodType)) {
+      Object.values(part).forEach(visit)
+      return
+    }
+    const { id } = part.meta() ?? {}
+    // A copy, because the contract's schemas do not know OpenAPI.
+    if (id !== undefined) registry.register(id, part.clone())
+    visit(part instanceof z.ZodLazy ? part.unwrap() : part.def)
+  }
+  for (const definition of registry.definitions) if (definition.type === 'route') visit(definition.route)
 }
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const

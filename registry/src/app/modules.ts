@@ -33,7 +33,6 @@ export async function openModules(services: AppServices): Promise<Modules> {
   await requireMoneyDatabase(services)
   await ensureSigningKey(services)
   const jobs = [checkJobs(services), evaluateJobs(services), trainJobs(services)]
-  // The OpenAPI document describes a schema as the first route uses it, nullable or not: the catalog comes first.
   const modules: Module[] = [
     catalogModule(services),
     ledgerModule(services),

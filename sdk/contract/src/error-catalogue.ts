@@ -73,11 +73,6 @@ export const errorCatalogue = {
   },
   budget_exceeded: { exit: 1, status: 409, summary: 'The run has used up its budget; its last checkpoint is kept.' },
   worker_failed: { exit: 1, status: 500, summary: 'No worker could finish the job within its attempts.' },
-  verification_mismatch: {
-    exit: 1,
-    status: 409,
-    summary: 'Re-running an agent gave a different result than the one claimed or signed.',
-  },
   signature_invalid: {
     exit: 1,
     status: 422,

@@ -27,7 +27,7 @@ const priceRoute = defineRoute({
 })
 
 const setPriceRoute = defineRoute({
-  access: 'anyone',
+  access: 'market:sell',
   method: 'put',
   path: `${base}/price`,
   operationId: 'setPrice',
