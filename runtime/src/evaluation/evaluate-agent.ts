@@ -5,12 +5,14 @@ import {
   type Evaluation,
   type SampleEpisode,
   sampleEpisodeSchema,
+  type TaskOrder,
 } from '@agentgym/contract'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { EvaluationJob, EvaluationMessage } from './evaluation.process.ts'
+import type { PlayedEvaluation } from './evaluator.ts'
 import { readAgentWithModel } from './read-agent.ts'
 import { agentGymHome, recallScenario } from './scenario-store.ts'
 
@@ -21,8 +23,10 @@ export type EvaluateOptions = {
   scenario?: BuiltScenario
   /** Held-out episodes; 100 if absent. */
   episodes?: number
-  /** Unsigned 32-bit; 0 if absent, which is what training's final evaluation uses. */
+  /** An integer below 2^53; 0 if absent, which is what training's final evaluation uses. */
   seed?: number
+  /** `drawn` if absent. A claim without `tasks` was made in `numbered` order: see `taskOrderOf`. */
+  taskOrder?: TaskOrder
   /** Folder of the bundles that this machine keeps; by default `AGENTGYM_HOME`. */
   home?: string
   signal?: AbortSignal
@@ -34,6 +38,11 @@ export type EvaluateOptions = {
 
 /** Plays held-out episodes with a trained agent in a supervised process. The same arguments give the same hash. */
 export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluation> {
+  return (await playEvaluation(options)).evaluation
+}
+
+/** `evaluateAgent`, with the return of each episode. */
+export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEvaluation> {
   const { manifest, model } = await readAgentWithModel(options.agent)
   const scenario = await scenarioOf(manifest, options)
   const episodes = options.episodes ?? 100
@@ -44,6 +53,7 @@ export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluatio
     model,
     episodes,
     seed: options.seed ?? 0,
+    taskOrder: options.taskOrder ?? 'drawn',
     sample: options.onSample && { view: scenario.package.agentgym.view ?? null },
   }
   return (await superviseJob({
@@ -59,7 +69,7 @@ export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluatio
       const sample = sampleEpisodeSchema.safeParse(message.sample)
       if (sample.success) options.onSample?.(sample.data)
     },
-  })) as Evaluation
+  })) as PlayedEvaluation
 }
 
 async function scenarioOf(

@@ -2,9 +2,11 @@ import { parentPort } from 'node:worker_threads'
 import {
   AgentGymError,
   type ErrorReport,
+  type EvaluationTasks,
   type PolicySpec,
   type SampleEpisode,
   type ScenarioView,
+  type TaskOrder,
 } from '@agentgym/contract'
 import { greedyActions } from '../policy/action-sampling.ts'
 import { loadModelSession } from '../policy/policy-session.ts'
@@ -13,6 +15,7 @@ import { EpisodeSampler } from '../sandbox/episode-sampler.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
+import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { type EpisodeOutcome, playEpisodes } from './play-episodes.ts'
 
 /**
@@ -28,6 +31,7 @@ export type EvaluationRequest = {
   ownModel?: boolean
   episodes: number
   seed: number
+  taskOrder: TaskOrder
   limits: JobLimits
   /** Writes down the first episode, to be drawn so; absent: none. */
   sample?: { view: ScenarioView | null }
@@ -38,7 +42,13 @@ export type EvaluationReply =
   /** Shared memory in which the engine notes what it runs. */
   | { type: 'board'; board: Int32Array }
   | { type: 'episodes'; done: number }
-  | { type: 'outcomes'; outcomes: EpisodeOutcome[]; sample: SampleEpisode | null }
+  /** `tasks` is null if the scenario has no numbered tasks. */
+  | {
+      type: 'outcomes'
+      outcomes: EpisodeOutcome[]
+      tasks: EvaluationTasks | null
+      sample: SampleEpisode | null
+    }
   | { type: 'fault'; error: ErrorReport }
   | { type: 'bug'; message: string }
 
@@ -46,8 +56,8 @@ function evaluate(
   request: EvaluationRequest,
   reply: (message: EvaluationReply) => void,
 ): Extract<EvaluationReply, { type: 'outcomes' }> {
-  const { scenario, policy, episodes, seed, limits } = request
-  const plan = { split: 'eval', episodes } as const
+  const { scenario, policy, episodes, seed, taskOrder, limits } = request
+  const plan = { split: 'eval', episodes, taskOrder } as const
   const environment = createSandboxedEnvironment({
     ...scenario,
     environments: EVALUATION_ENVIRONMENTS,
@@ -77,11 +87,18 @@ function evaluate(
       reply({ type: 'episodes', done })
     }
     const outcomes = playEpisodes(environment, episodes, act, onEpisode, sampler)
-    return { type: 'outcomes', outcomes, sample: sampler?.episode() ?? null }
+    const tasks = tasksOf(description, taskOrder)
+    return { type: 'outcomes', outcomes, tasks, sample: sampler?.episode() ?? null }
   } finally {
     session.dispose()
     environment.dispose()
   }
+}
+
+/** The tasks that an evaluation chooses from, as the engine does; null without numbered tasks. */
+function tasksOf({ tasks }: ScenarioDescription, order: TaskOrder): EvaluationTasks | null {
+  if (tasks.eval > 0) return { split: 'eval', size: tasks.eval, order }
+  return tasks.train > 0 ? { split: 'train', size: tasks.train, order } : null
 }
 
 if (parentPort !== null) {

@@ -1,11 +1,11 @@
-import type { Evaluation, SampleEpisode } from '@agentgym/contract'
+import type { SampleEpisode } from '@agentgym/contract'
 import { serveJob } from '../sandbox/job-process.ts'
-import { type EvaluationTask, Evaluator } from './evaluator.ts'
+import { type EvaluationTask, Evaluator, type PlayedEvaluation } from './evaluator.ts'
 
 export type EvaluationJob = Omit<EvaluationTask, 'limits' | 'onEpisodes' | 'onSample'>
 export type EvaluationMessage = { done: number } | { sample: SampleEpisode }
 
-serveJob<EvaluationJob, Evaluation>(async (job, channel) => {
+serveJob<EvaluationJob, PlayedEvaluation>(async (job, channel) => {
   const evaluator = await Evaluator.spawn((board) => channel.watchBoard(0, board))
   channel.lockDown()
   const onEpisodes = (done: number) => void channel.send({ done } satisfies EvaluationMessage)

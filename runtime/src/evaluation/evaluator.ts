@@ -6,6 +6,7 @@ import {
   type SampleEpisode,
   type ScenarioView,
   type SuccessCriteria,
+  type TaskOrder,
 } from '@agentgym/contract'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
@@ -20,14 +21,18 @@ export type EvaluationTask = {
   /** The model is this process's own export: it need not be walked, and may be as large as training makes it. */
   ownModel?: boolean
   episodes: number
-  /** Held-out episodes are numbered; with the seed, the number decides everything in an episode. */
+  /** Held-out episodes are numbered; with the seed, the number decides everything in an episode. Below 2^53. */
   seed: number
+  taskOrder: TaskOrder
   limits: JobLimits
   onEpisodes?: (done: number) => void
   /** Writes down the first episode, to be drawn so, for `onSample`. */
   sample?: { view: ScenarioView | null }
   onSample?: (episode: SampleEpisode) => void
 }
+
+/** An evaluation with the return of each episode, in order. */
+export type PlayedEvaluation = { evaluation: Evaluation; returns: number[] }
 
 /** A thread that plays held-out episodes with an exported model, as `agentgym eval` and the training loop both do. */
 export class Evaluator {
@@ -48,18 +53,17 @@ export class Evaluator {
   }
 
   /** One evaluation at a time. Faults of the scenario throw AgentGymError. */
-  async evaluate({ onEpisodes, onSample, success, ...task }: EvaluationTask): Promise<Evaluation> {
+  async evaluate({ onEpisodes, onSample, success, ...task }: EvaluationTask): Promise<PlayedEvaluation> {
     this.#worker.postMessage(task satisfies EvaluationRequest)
     const reply = await nextReply(this.#worker, (message) => {
       if (message.type === 'episodes') onEpisodes?.(message.done)
       return message.type === 'outcomes'
     })
-    if (reply.type === 'outcomes' && reply.sample !== null) onSample?.(reply.sample)
-    return summarize(reply.type === 'outcomes' ? reply.outcomes : [], {
-      scenario: task.scenario.identity,
-      seed: task.seed,
-      success,
-    })
+    if (reply.type !== 'outcomes') throw new Error('the evaluation thread sent no outcomes')
+    const { outcomes, tasks, sample } = reply
+    if (sample !== null) onSample?.(sample)
+    const run = { scenario: task.scenario.identity, seed: task.seed, tasks, success }
+    return { evaluation: summarize(outcomes, run), returns: outcomes.map((outcome) => outcome.return) }
   }
 
   async close(): Promise<void> {

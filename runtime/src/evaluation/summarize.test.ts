@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { EpisodeHash, trajectoryHash } from './play-episodes.ts'
 import { isBetter, judgeSuccess, summarize } from './summarize.ts'
 
-const run = { scenario: { name: 'x', version: '1.0.0', hash: '0' }, seed: 0, success: { return_mean: 2, solved: 0.9 } }
+const run = {
+  scenario: { name: 'x', version: '1.0.0', hash: '0' },
+  seed: 0,
+  tasks: null,
+  success: { return_mean: 2, solved: 0.9 },
+}
 const digest = new Uint8Array(32)
 
 describe('summarize', () => {

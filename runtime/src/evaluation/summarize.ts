@@ -1,11 +1,11 @@
-import type { Evaluation, SuccessCriteria } from '@agentgym/contract'
+import type { Evaluation, EvaluationTasks, SuccessCriteria } from '@agentgym/contract'
 import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
 import { type EpisodeOutcome, trajectoryHash } from './play-episodes.ts'
 
 /** Makes an evaluation of episodes: means, population deviation of the return, criteria and the trajectory hash. */
 export function summarize(
   outcomes: EpisodeOutcome[],
-  run: { scenario: ScenarioIdentity; seed: number; success: SuccessCriteria },
+  run: { scenario: ScenarioIdentity; seed: number; tasks: EvaluationTasks | null; success: SuccessCriteria },
 ): Evaluation {
   const returns = outcomes.map((outcome) => outcome.return)
   const returnMean = mean(returns)
@@ -15,6 +15,7 @@ export function summarize(
     scenario: `${run.scenario.name}@${run.scenario.version}`,
     episodes: outcomes.length,
     seed: run.seed,
+    ...(run.tasks === null ? {} : { tasks: run.tasks }),
     return_mean: returnMean,
     return_std: variance === null ? null : Math.sqrt(variance),
     length_mean: mean(outcomes.map((outcome) => outcome.length)),

@@ -34,7 +34,7 @@ export type SandboxedEnvironmentOptions = {
   /** The script of `harnessSource()`, made by the parent process. */
   harness: string
   environments: number
-  /** Unsigned 32-bit. */
+  /** An integer from 0 to 2^53 - 1. */
   seed: number
   plan: EpisodePlan
   /** Number of the first environment among all of the run. */
@@ -106,6 +106,7 @@ class IsolatedEnvironment implements SandboxedEnvironment {
     assertAffordable(options.identity, description, environments)
     this.buffers = { ...allocateBuffers(environments, description.sizes), board: guest.board }
     const episodes = plan.split === 'eval' ? plan.episodes : 0
+    const taskOrder = plan.split === 'eval' ? (plan.taskOrder ?? 'drawn') : 'drawn'
     const groupSize = plan.split === 'train' ? (plan.groupSize ?? 0) : 0
     const { split } = plan
     guest.start({
@@ -113,6 +114,7 @@ class IsolatedEnvironment implements SandboxedEnvironment {
       seed,
       split,
       episodes,
+      taskOrder,
       groupSize,
       firstEnvironment,
       watchTexts,

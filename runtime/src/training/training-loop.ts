@@ -8,6 +8,9 @@ import { appendToCurve, type CurvePoint, EpisodeStatistics, type RunClock, start
 /** Where a run stands: iterations done, and the environment steps that they took. */
 export type RunPlace = { iteration: number; steps: number; seconds: number }
 
+/** What an evaluation is for: each purpose has held-out episodes of its own. */
+export type EvaluationPurpose = 'selection' | 'confirmation' | 'final'
+
 export type TrainingRun = {
   plan: TrainingPlan
   seed: number
@@ -16,8 +19,8 @@ export type TrainingRun = {
   learner: Learner
   /** The weights that a KL penalty holds the policy to; null where there is none. */
   reference: Float32Array | null
-  /** Held-out evaluation of these weights; `purpose` keeps the episodes that choose apart from those that are sold. */
-  evaluate(weights: Float32Array, purpose: 'selection' | 'final'): Promise<Evaluation>
+  /** Held-out evaluation of these weights. `final` is published: it is asked for once, of the weights that are kept. */
+  evaluate(weights: Float32Array, purpose: EvaluationPurpose): Promise<Evaluation>
   resume: Checkpoint | null
   onProgress(event: ProgressEvent): void
   onEvaluation(evaluation: Evaluation, place: RunPlace): void
@@ -110,16 +113,16 @@ async function saveCheckpoint(run: TrainingRun, state: RunState): Promise<void> 
   })
 }
 
-type Chosen = { weights: Float32Array; steps: number; evaluation: Evaluation | null }
+type Chosen = { weights: Float32Array; steps: number }
 
-/** Evaluates the weights as they are; gives them back where they end the run: success, seen on two sets of episodes. */
+/** Evaluates the weights as they are; returns them if they end the run: success on two sets of episodes. */
 async function evaluateAndKeepBest(run: TrainingRun, state: RunState): Promise<Chosen | null> {
   const { steps } = state
   const { weights, evaluation } = await evaluateWeights(run, state)
   if (state.best === null || !isBetter(state.best.evaluation, evaluation)) state.best = { weights, evaluation, steps }
   if (!run.plan.settings.stop_at_success || evaluation.success.ok !== true) return null
-  const confirmed = await run.evaluate(weights, 'final')
-  return confirmed.success.ok === true ? { weights, steps, evaluation: confirmed } : null
+  const confirmed = await run.evaluate(weights, 'confirmation')
+  return confirmed.success.ok === true ? { weights, steps } : null
 }
 
 async function evaluateWeights({ learner, evaluate, onEvaluation }: TrainingRun, state: RunState) {
@@ -132,15 +135,15 @@ async function evaluateWeights({ learner, evaluate, onEvaluation }: TrainingRun,
 /** The last weights, or earlier ones that an evaluation on the way found better. */
 async function chooseWeights(run: TrainingRun, state: RunState): Promise<Chosen> {
   const { best, steps } = state
-  if (best === null) return { weights: run.learner.weights(), steps, evaluation: null }
+  if (best === null) return { weights: run.learner.weights(), steps }
   const { weights, evaluation } = await evaluateWeights(run, state)
-  return isBetter(best.evaluation, evaluation) ? { ...best, evaluation: null } : { weights, steps, evaluation: null }
+  return isBetter(best.evaluation, evaluation) ? best : { weights, steps }
 }
 
 async function finish(run: TrainingRun, state: RunState, chosen: Chosen): Promise<TrainingResult> {
   return {
     weights: chosen.weights,
-    evaluation: chosen.evaluation ?? (await run.evaluate(chosen.weights, 'final')),
+    evaluation: await run.evaluate(chosen.weights, 'final'),
     stepsOfWeights: chosen.steps,
     steps: state.steps,
     iterations: state.iteration,

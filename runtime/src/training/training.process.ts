@@ -11,15 +11,14 @@ import { grpo } from './grpo.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
 import { environmentsOf } from './settings.ts'
-import { type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
+import { type EvaluationPurpose, type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
 import { TrajectorySampler } from './trajectory-sampler.ts'
 
 /**
- * Held-out episodes that choose the best weights and end training early are not those of the final evaluation, whose
- * seed is 0 by default: a value that was used for selection would be biased.
+ * Three sets of held-out episodes: `selection` chooses the best weights, `confirmation` ends training early, and `final`
+ * is published. A value that decided anything would be biased, so the final episodes are played once, at the end.
  */
-const SELECTION_SEED = 0x5e1ec7
-const FINAL_SEED = 0
+const evaluationSeeds: Record<EvaluationPurpose, number> = { selection: 0x5e1ec7, confirmation: 0xc0ff1e, final: 0 }
 
 /** Milliseconds between progress lines, beyond the first ten. */
 const PROGRESS_INTERVAL_MS = 50
@@ -57,15 +56,18 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     scenarioHash: scenario.identity.hash,
     algorithm: algorithmOf(job, { collector: pool, learner, observe }),
     reference: referenceOf(job, resume, learner),
-    evaluate: (weights, purpose) =>
-      evaluator.evaluate({
+    evaluate: async (weights, purpose) => {
+      const { evaluation } = await evaluator.evaluate({
         ...{ scenario, success, policy },
         model: exportModel(policy, weights),
         ownModel: true,
         episodes: settings.evaluation_episodes,
-        seed: purpose === 'final' ? FINAL_SEED : SELECTION_SEED,
+        seed: evaluationSeeds[purpose],
+        taskOrder: 'drawn',
         limits: channel.limits,
-      }),
+      })
+      return evaluation
+    },
     onProgress: progress(job, channel, send),
     onEvaluation: (evaluation, place) => send({ type: 'evaluation', evaluation, place }),
     onCheckpoint: (checkpoint) =>

@@ -7,7 +7,7 @@ import {
   type SampleEpisode,
 } from '@agentgym/contract'
 import { checkAgentModel } from '../evaluation/check-agent-model.ts'
-import { evaluateAgent, runtimeVersions } from '../evaluation/evaluate-agent.ts'
+import { playEvaluation, runtimeVersions } from '../evaluation/evaluate-agent.ts'
 import { readAgentWithModel } from '../evaluation/read-agent.ts'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { cut, hasDied, publicReport, withoutFolders } from './failure-report.ts'
@@ -90,18 +90,23 @@ type Task = LeasedEvaluation['evaluation']['tasks'][number]
 
 /** Evaluates one task; a failure is part of its result. A process that died is retried once: the machine may be to blame. */
 async function play(
-  { id, episodes, seed }: Task,
+  { id, episodes, seed, task_order: taskOrder }: Task,
   { folder, agent, scenario, signal, onSample }: Stage,
   { limits }: JobContext,
 ): Promise<EvaluationResult['results'][number]> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const evaluation = await evaluateAgent({ agent, scenario, episodes, seed, signal, limits, onSample })
-      return { id, evaluation, error: null }
+      const played = { agent, scenario, episodes, seed, taskOrder, signal, limits }
+      // An episode of the held-out set would tell how its tasks are drawn.
+      const { evaluation, returns } = await playEvaluation({
+        ...played,
+        onSample: id === 'held_out' ? undefined : onSample,
+      })
+      return { id, evaluation, error: null, episode_returns: returns, repeat: null }
     } catch (error) {
       if (signal.aborted || !(error instanceof AgentGymError)) throw error
       if (attempt === 1 && hasDied(error)) continue
-      return { id, evaluation: null, error: publicReport(error, [folder]) }
+      return { id, evaluation: null, error: publicReport(error, [folder]), episode_returns: null, repeat: null }
     }
   }
 }

@@ -97,10 +97,11 @@ describe('an evaluation', { timeout: 120_000 }, () => {
     ])
     expect(job.evaluation).toMatchObject({ output_hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
     const [claim, heldOut] = job.evaluation?.results ?? []
-    expect(claim).toEqual({ id: 'claim', evaluation: manifest.evaluation, error: null })
+    expect(claim).toMatchObject({ id: 'claim', evaluation: manifest.evaluation, error: null })
+    expect(claim.episode_returns).toHaveLength(manifest.evaluation.episodes)
     expect(heldOut).toMatchObject({
       id: 'held_out',
-      evaluation: { episodes: 12, seed: 4_000_000_000, task_order: 'drawn' },
+      evaluation: { episodes: 12, seed: 4_000_000_000 },
       error: null,
     })
     expect(job.evaluation?.runtime).toMatchObject({ node: process.versions.node })

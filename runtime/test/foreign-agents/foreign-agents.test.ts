@@ -1,13 +1,10 @@
 // @module-tag full
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { AgentManifest } from '@agentgym/contract'
-import { type BuiltScenario, evaluateAgent } from '@agentgym/runtime'
+import { evaluateAgent } from '@agentgym/runtime'
 import { afterAll, describe, expect, test } from 'vitest'
 import { goodModel, goodModels } from '../../../testdata/models/good-models.ts'
 import { goodAgent } from '../../../testdata/tarballs/good-agent.ts'
-import { sha256 } from '../../src/sandbox/sha256.ts'
-import { removeFixtures, scenarioOf, temporaryFolder } from '../scenario-fixture.ts'
+import { agentFor } from '../agent-fixture.ts'
+import { removeFixtures, scenarioOf } from '../scenario-fixture.ts'
 
 afterAll(removeFixtures)
 
@@ -15,21 +12,6 @@ const rest = `action: discrete({ n: 2 }), maxSteps: 20,
   reset: ({ rng }) => ({ count: 0, luck: rng() }),
   step(state, action) { state.count += action; return { reward: action - 0.1, terminated: state.count >= 10 } },`
 const counting = `observation: box({ shape: [2] }), ${rest} observe: (state) => [state.count, state.luck]`
-
-/** An agent's folder as somebody else's tools would have written it for a scenario. */
-function agentFor(scenario: BuiltScenario, model: Uint8Array, change: Partial<AgentManifest> = {}): string {
-  const folder = temporaryFolder()
-  const { name, version } = scenario.package
-  const manifest: AgentManifest = {
-    ...goodAgent,
-    scenario: { ...goodAgent.scenario, name, version, hash: scenario.hash, success: {} },
-    model_hash: sha256(model),
-    ...change,
-  }
-  writeFileSync(join(folder, 'model.onnx'), model)
-  writeFileSync(join(folder, 'agent.json'), JSON.stringify(manifest))
-  return folder
-}
 
 describe.concurrent('agents that training did not write', () => {
   test('are played, whatever graph they are, the same every time', async () => {

@@ -144,6 +144,23 @@ export const agentManifestSchema = z.strictObject({
 })
 export type AgentManifest = z.infer<typeof agentManifestSchema>
 
+/** The order in which an evaluation chose its tasks; those of older versions do not say it. */
+export function taskOrderOf({ tasks }: Pick<Evaluation, 'tasks'>): TaskOrder {
+  return tasks?.order ?? 'numbered'
+}
+
+/** With fewer tasks than this, a policy could remember the solution of each. */
+const leastTasks = 1_000_000
+
+/**
+ * Whether the tasks of an evaluation are a fixed set that anyone could learn by heart: few, in a known order, or those of
+ * training. Without numbered tasks (undefined) every episode is drawn.
+ */
+export function isFixedTaskSet(tasks: Evaluation['tasks']): boolean {
+  if (tasks === undefined) return false
+  return tasks.split === 'train' || tasks.order === 'numbered' || tasks.size < leastTasks
+}
+
 export type EvaluationDifference = { field: string; expected: unknown; found: unknown }
 
 /**

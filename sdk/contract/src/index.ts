@@ -15,12 +15,14 @@ export {
   type EvaluationTasks,
   evaluationSchema,
   evaluationTasksSchema,
+  isFixedTaskSet,
   type ObservationLeaf,
   type PolicySpec,
   policySpecSchema,
   type RuntimeSignature,
   runtimeSignatureSchema,
   type TaskOrder,
+  taskOrderOf,
   taskOrderSchema,
 } from './agent-manifest.ts'
 export {

@@ -40,6 +40,7 @@ export type StartOptions = {
   split: 'train' | 'eval'
   /** Evaluation only. */
   episodes: number
+  taskOrder: 'numbered' | 'drawn'
   /** Training in groups; 0: none. */
   groupSize: number
   firstEnvironment: number
@@ -124,9 +125,9 @@ export const harness: Harness = {
     return defined
   },
   description: () => stringify(description),
-  start({ buffers, split, episodes, groupSize, environments, seed, firstEnvironment, watchTexts }) {
+  start({ buffers, split, episodes, taskOrder, groupSize, environments, seed, firstEnvironment, watchTexts }) {
     const training = groupSize === 0 ? { split: 'train' as const } : { split: 'train' as const, groupSize }
-    const plan = split === 'eval' ? { split, episodes } : training
+    const plan = split === 'eval' ? { split, episodes, taskOrder } : training
     note(buffers.board, 'define')
     return guarded('harness', () => {
       if (description === undefined) throw new PlainError('nothing has been loaded')

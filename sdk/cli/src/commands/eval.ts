@@ -1,7 +1,8 @@
-import type { Command } from 'commander'
+import { type TaskOrder, taskOrderSchema } from '@agentgym/contract'
+import { type Command, Option } from 'commander'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
-import { countRange, scenarioOptionText, seedRange, seedText, wholeNumber } from '../option-values.ts'
+import { countRange, evaluationSeedRange, scenarioOptionText, wholeNumber } from '../option-values.ts'
 import { resolveAgentFolder } from '../targets/agents.ts'
 import { formatCount } from '../terminal/format-values.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
@@ -14,12 +15,17 @@ export function addEvalCommand(program: Command, action: MakeAction): void {
     .argument('<AGENT>', 'agent folder, name in ./agents, or an installed @scope/name')
     .description('evaluate an agent on held-out episodes')
     .option('--episodes <N>', 'number of held-out episodes (default: 100)', wholeNumber('episodes', countRange))
-    .option('--seed <S>', `${seedText} (default: 0)`, wholeNumber('seed', seedRange))
+    .option('--seed <S>', 'random seed, 0 to 2^53 - 1 (default: 0)', wholeNumber('seed', evaluationSeedRange))
+    .addOption(
+      new Option('--tasks <ORDER>', 'how tasks are chosen: drawn from the seed, or numbered as older versions did')
+        .choices(taskOrderSchema.options)
+        .default('drawn' satisfies TaskOrder),
+    )
     .option('--scenario <DIR>', scenarioOptionText)
     .action(action(evaluate))
 }
 
-export type EvalFlags = { episodes?: number; seed?: number; scenario?: string }
+export type EvalFlags = { episodes?: number; seed?: number; tasks: TaskOrder; scenario?: string }
 
 /** `agentgym eval`: evaluates an agent on held-out episodes in the sandbox, against the targets of its scenario. */
 export async function evaluate(target: string, flags: EvalFlags, context: CommandContext): Promise<void> {
@@ -34,7 +40,7 @@ export async function evaluate(target: string, flags: EvalFlags, context: Comman
     flags.episodes === undefined ? 'held-out episodes' : `${formatCount(flags.episodes)} held-out episodes`
   context.print(`${terminal.symbols.next} Evaluating ${safeText(shown)} on ${terminal.paint.bold(played)}, ${episodes}`)
 
-  const evaluation = await playAgent(folder, manifest, flags, context)
+  const evaluation = await playAgent(folder, manifest, { ...flags, taskOrder: flags.tasks }, context)
   context.printJson(evaluation)
   for (const line of evaluationLines(evaluation, terminal)) context.print(line)
   const again = `agentgym info ${shellQuote(shown)}`

@@ -1,4 +1,4 @@
-import { AgentGymError, type AgentManifest, type Evaluation } from '@agentgym/contract'
+import { AgentGymError, type AgentManifest, type Evaluation, type TaskOrder } from '@agentgym/contract'
 import type { BuiltScenario } from '@agentgym/runtime'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, Runtime } from '../command-context.ts'
@@ -9,6 +9,8 @@ import { episodeProgress } from '../terminal/progress.ts'
 export type PlayOptions = {
   episodes?: number
   seed?: number
+  /** `drawn` if absent. */
+  taskOrder?: TaskOrder
   /** As the user named it; by default the agent's own scenario, from this machine or the registry. */
   scenario?: string
 }
@@ -30,6 +32,7 @@ export async function playAgent(
       scenario: played,
       episodes: options.episodes,
       seed: options.seed,
+      taskOrder: options.taskOrder,
       home: agentGymHome(context.io),
       signal: interrupt.signal,
       onProgress: progress.update,

@@ -1,5 +1,11 @@
 import { verifyStatement } from '@agentgym/client'
-import { AgentGymError, type AgentManifest, type Evaluation, type VerificationStatement } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type AgentManifest,
+  type Evaluation,
+  taskOrderOf,
+  type VerificationStatement,
+} from '@agentgym/contract'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { installPackage } from '../packages/install-package.ts'
@@ -138,11 +144,12 @@ async function reproduce(
   context: CommandContext,
 ): Promise<Reproduction> {
   const { episodes, seed } = expected
+  const taskOrder = taskOrderOf(expected)
   const label = safeText(`${manifest.scenario.name}@${manifest.scenario.version}`, 240)
   context.print(
     `${context.terminal.symbols.next} Evaluating ${formatCount(episodes)} episodes of ${label}, seed ${seed}`,
   )
-  return { expected, found: await playAgent(folder, manifest, { episodes, seed, scenario }, context) }
+  return { expected, found: await playAgent(folder, manifest, { episodes, seed, taskOrder, scenario }, context) }
 }
 
 function verdictOf(

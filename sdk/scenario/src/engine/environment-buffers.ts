@@ -78,13 +78,16 @@ export type EnvironmentBuffers = {
 /**
  * Which episodes are played. In training, one after another for ever. With `groupSize` K, environments 0 to K - 1, K to
  * 2K - 1, … (by their numbers in the whole run) are groups: the environments of a group play the same episode, task and
- * randomness alike, and each plays one a reset. In evaluation, environment i plays episodes i, i + N, i + 2N, …
+ * randomness alike, and each plays one a reset. In evaluation, environment i plays episodes i, i + N, i + 2N, … Its tasks
+ * are drawn from the seed; `numbered` is for the evaluations of older agents: task e modulo the number of tasks.
  */
-export type EpisodePlan = { split: 'train'; groupSize?: number } | { split: 'eval'; episodes: number }
+export type EpisodePlan =
+  | { split: 'train'; groupSize?: number }
+  | { split: 'eval'; episodes: number; taskOrder?: 'numbered' | 'drawn' }
 
 export type EngineOptions = {
   environments: number
-  /** Unsigned 32-bit. */
+  /** An integer from 0 to 2^53 - 1. */
   seed: number
   plan: EpisodePlan
   /** Number of this engine's first environment among all of the run: streams and groups depend on the global number. */

@@ -74,15 +74,13 @@ export class EpisodeSlot {
   }
 
   #taskOf(episode: number, plan: EpisodePlan, tasks: { train: number; eval: number }): Task {
-    if (plan.split === 'train') {
-      if (tasks.train === 0) return { split: 'train', index: 0 }
-      this.#taskStream.begin(episode)
-      return { split: 'train', index: floor(this.#taskStream.uniform() * tasks.train) }
-    }
-    if (tasks.eval > 0) return { split: 'eval', index: episode % tasks.eval }
     // Without held-out tasks, evaluation plays those of training, and says so.
-    if (tasks.train > 0) return { split: 'train', index: episode % tasks.train }
-    return { split: 'eval', index: 0 }
+    const split = plan.split === 'eval' && (tasks.eval > 0 || tasks.train === 0) ? 'eval' : 'train'
+    const size = tasks[split]
+    if (size === 0) return { split, index: 0 }
+    if (plan.split === 'eval' && plan.taskOrder === 'numbered') return { split, index: episode % size }
+    this.#taskStream.begin(episode)
+    return { split, index: floor(this.#taskStream.uniform() * size) }
   }
 }
 

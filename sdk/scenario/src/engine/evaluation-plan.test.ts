@@ -21,7 +21,10 @@ describe('evaluation plan', () => {
   })
 
   function evaluate(environments: number, episodes: number, definition: unknown = uneven): Map<number, number> {
-    const { engine, buffers } = startEngine(definition, { environments, plan: { split: 'eval', episodes } })
+    const { engine, buffers } = startEngine(definition, {
+      environments,
+      plan: { split: 'eval', episodes, taskOrder: 'numbered' },
+    })
     const returns = new Map<number, number>()
     engine.reset()
     for (let step = 0; buffers.flags.some((flags) => (flags & IDLE) === 0); step += 1) {
@@ -63,7 +66,9 @@ describe('evaluation plan', () => {
 })
 
 describe('tasks', () => {
-  function tasksOf(tasks: unknown, split: 'train' | 'eval', episodes: number) {
+  type Plan = { split: 'train' | 'eval'; episodes: number; seed?: number; taskOrder?: 'numbered' | 'drawn' }
+
+  function tasksOf(tasks: unknown, { split, episodes, seed = 0, taskOrder }: Plan) {
     const seen: unknown[] = []
     const { engine } = startEngine(
       {
@@ -74,23 +79,49 @@ describe('tasks', () => {
           return { count: 0 }
         },
       },
-      { plan: split === 'train' ? { split } : { split, episodes } },
+      { seed, plan: split === 'train' ? { split } : { split, episodes, taskOrder } },
     )
     engine.reset()
     for (let step = 1; step < episodes; step += 1) engine.step()
-    return seen
+    return seen as { split: string; index: number }[]
   }
 
-  test('training draws tasks at random; evaluation plays them in order', () => {
-    const train = tasksOf({ train: 3, eval: 2 }, 'train', 60) as { split: string; index: number }[]
+  test('training draws tasks at random; numbered evaluation plays them in order, whatever the seed', () => {
+    const train = tasksOf({ train: 3, eval: 2 }, { split: 'train', episodes: 60 })
     expect(new Set(train.map((task) => task.index))).toEqual(new Set([0, 1, 2]))
     expect(new Set(train.map((task) => task.split))).toEqual(new Set(['train']))
-    expect(tasksOf({ train: 3, eval: 2 }, 'eval', 4)).toEqual([0, 1, 0, 1].map((index) => ({ split: 'eval', index })))
+    for (const seed of [0, 7, 2 ** 52]) {
+      const numbered = tasksOf({ train: 3, eval: 2 }, { split: 'eval', episodes: 4, seed, taskOrder: 'numbered' })
+      expect(numbered).toEqual([0, 1, 0, 1].map((index) => ({ split: 'eval', index })))
+    }
+  })
+
+  test('evaluation draws its tasks from the seed: another seed plays others, also one of more than 32 bits', () => {
+    const size = 1_000_000_000
+    const play = (seed: number, episodes = 200) =>
+      tasksOf({ train: 5, eval: size }, { split: 'eval', episodes, seed }).map(({ index }) => index)
+    expect(play(3)).toEqual(play(3))
+    expect(play(3, 50)).toEqual(play(3).slice(0, 50))
+    const seeds = [0, 1, 987_654_321, 2 ** 32, 2 ** 32 + 1, 2 ** 33, 2 ** 53 - 1]
+    const drawn = seeds.flatMap((seed) => play(seed))
+    expect(new Set(drawn).size).toBe(drawn.length)
+    for (const index of drawn) expect(index >= 0 && index < size && Number.isInteger(index)).toBe(true)
+    const mean = drawn.reduce((sum, index) => sum + index, 0) / drawn.length
+    // The mean of 1400 uniform draws has a deviation of 0.8 % of the range.
+    expect(Math.abs(mean / size - 0.5)).toBeLessThan(0.03)
   })
 
   test('without held-out tasks evaluation plays those of training and says so; without tasks the index is 0', () => {
-    expect(tasksOf({ train: 2 }, 'eval', 3)).toEqual([0, 1, 0].map((index) => ({ split: 'train', index })))
-    expect(tasksOf(undefined, 'eval', 2)).toEqual([0, 0].map((index) => ({ split: 'eval', index })))
-    expect(tasksOf(undefined, 'train', 2)).toEqual([0, 0].map((index) => ({ split: 'train', index })))
+    expect(tasksOf({ train: 2 }, { split: 'eval', episodes: 3, taskOrder: 'numbered' })).toEqual(
+      [0, 1, 0].map((index) => ({ split: 'train', index })),
+    )
+    const drawn = tasksOf({ train: 2 }, { split: 'eval', episodes: 40 })
+    expect(new Set(drawn.map(({ split, index }) => `${split} ${index}`))).toEqual(new Set(['train 0', 'train 1']))
+    expect(tasksOf(undefined, { split: 'eval', episodes: 2 })).toEqual(
+      [0, 0].map((index) => ({ split: 'eval', index })),
+    )
+    expect(tasksOf(undefined, { split: 'train', episodes: 2 })).toEqual(
+      [0, 0].map((index) => ({ split: 'train', index })),
+    )
   })
 })

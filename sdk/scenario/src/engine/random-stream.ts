@@ -51,10 +51,19 @@ export class StreamKey {
   readonly c: number
 
   constructor(seed: number, split: number, environment: number) {
-    this.a = mixWord(mixWord(mixWord(0x243f6a88, seed), split), environment)
-    this.b = mixWord(mixWord(mixWord(0x85a308d3 | 0, seed), split), environment)
-    this.c = mixWord(mixWord(mixWord(0x13198a2e, seed), split), environment)
+    const high = floor(seed / 4294967296)
+    this.a = mixWord(mixWord(mixWord(startLane(0x243f6a88, high), seed), split), environment)
+    this.b = mixWord(mixWord(mixWord(startLane(0x85a308d3 | 0, high), seed), split), environment)
+    this.c = mixWord(mixWord(mixWord(startLane(0x13198a2e, high), seed), split), environment)
   }
+}
+
+/**
+ * A seed of more than 32 bits starts its lanes elsewhere; a smaller one gives the streams that it always gave. Finalised,
+ * so that two seeds which collide in one lane differ in another.
+ */
+function startLane(constant: number, high: number): number {
+  return high === 0 ? constant : finalizeHash(mixWord(constant, high))
 }
 
 /** Hash of the key's lane, the episode and the purpose; five words, 20 bytes, in all. */

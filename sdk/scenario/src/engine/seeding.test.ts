@@ -4,7 +4,7 @@ import { chooseActions, rowsOf, startEngine, trajectories } from '../../test/sta
 import { walk } from '../../test/walk.ts'
 import { box, createRng, defineScenario, discrete } from '../index.ts'
 import type { Engine } from './index.ts'
-import { PURPOSE_MATH_RANDOM, PURPOSE_RNG, RandomStream, SPLIT_TRAIN, StreamKey } from './random-stream.ts'
+import { PURPOSE_MATH_RANDOM, PURPOSE_RNG, RandomStream, SPLIT_EVAL, SPLIT_TRAIN, StreamKey } from './random-stream.ts'
 
 /** B18: the observation is the first draw of `rng` and the first of `Math.random`, as the sandbox installs it. */
 function firstDraws(environments: number, firstEnvironment = 0) {
@@ -42,9 +42,13 @@ describe('B18: streams', () => {
       start({ seed: 0 }),
       start({ seed: 1 }),
       start({ seed: 0xffffffff }),
+      start({ seed: 2 ** 32 }),
+      start({ seed: 2 ** 32 + 1 }),
+      start({ seed: 2 ** 53 - 1 }),
       start({ seed: 1, plan: { split: 'eval', episodes: 3 } }),
     ]
-    expect(new Set(draws).size).toBe(4)
+    expect(new Set(draws).size).toBe(draws.length)
+    for (const seed of [-1, 0.5, 2 ** 53]) expect(() => start({ seed })).toThrow(/seed/)
   })
 
   test('virtual time stands still within a step and moves a second a step', () => {
@@ -69,7 +73,7 @@ describe('B18: streams', () => {
 })
 
 describe('properties', () => {
-  const seeds = fc.integer({ min: 0, max: 0xffffffff })
+  const seeds = fc.oneof(fc.integer({ min: 0, max: 0xffffffff }), fc.maxSafeNat())
 
   test('a vector of N is N vectors of one', () => {
     fc.assert(
@@ -151,6 +155,28 @@ describe('properties', () => {
     expect(results).toHaveLength(12)
     return results
   }
+})
+
+describe('stream keys', () => {
+  const lanes = ({ a, b, c }: StreamKey) => `${a} ${b} ${c}`
+
+  test('a seed of 32 bits keeps the keys that older versions gave', () => {
+    expect(lanes(new StreamKey(987_654_321, SPLIT_EVAL, 3))).toBe('-369612959 1038741071 1192056897')
+  })
+
+  test('seeds of 53 bits that are alike in one half, or in all but one bit, have other keys', () => {
+    const word = fc.integer({ min: 0, max: 0xffffffff })
+    const half = fc.integer({ min: 0, max: 0x1fffff })
+    fc.assert(
+      fc.property(word, half, fc.integer({ min: 0, max: 31 }), fc.integer({ min: 0, max: 20 }), (low, high, i, j) => {
+        const seed = (h: number, l: number) => h * 2 ** 32 + (l >>> 0)
+        const seeds = [seed(high, low), seed(high, low ^ (1 << i)), seed(high ^ (1 << j), low)]
+        seeds.push(seed(high ^ (1 << j), low ^ (1 << i)))
+        expect(new Set(seeds.map((s) => lanes(new StreamKey(s, SPLIT_EVAL, 0)))).size).toBe(4)
+      }),
+      { numRuns: 500 },
+    )
+  })
 })
 
 describe('rng', () => {

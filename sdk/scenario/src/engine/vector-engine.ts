@@ -40,6 +40,9 @@ export const DONE = 0
 export const PENDING = 1
 export type Progress = typeof DONE | typeof PENDING
 
+/** 2^53 - 1: every seed is one exact number. */
+const MAX_SEED = 9007199254740991
+
 /** Virtual time at an episode's reset: 2025-01-01T00:00:00Z. Each step adds a second. */
 export const VIRTUAL_EPOCH_MS = 1_735_689_600_000
 const VIRTUAL_STEP_MS = 1000
@@ -87,7 +90,7 @@ export function createEngine(
 ): Engine {
   const { environments, seed, plan, firstEnvironment = 0 } = options
   assertHost(isInteger(environments) && environments > 0, 'environments must be a positive integer')
-  assertHost(isInteger(seed) && seed >= 0 && seed <= 0xffffffff, 'a seed is an unsigned 32-bit integer')
+  assertHost(isInteger(seed) && seed >= 0 && seed <= MAX_SEED, 'a seed is an integer from 0 to 2^53 - 1')
   assertHost(plan.split === 'train' || firstEnvironment === 0, 'an evaluation is played by one engine')
   const groupSize = plan.split === 'train' ? (plan.groupSize ?? 1) : 1
   assertHost(isInteger(groupSize) && groupSize > 0, 'a group has one environment at least')
