@@ -15,7 +15,7 @@ export function request(
   { method = 'GET', headers, body, status = 200 }: LoadRequest = {},
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const asked = httpRequest(url, { agent, method, headers }, (response) => {
+  const requested = httpRequest(url, { agent, method, headers }, (response) => {
     let text = ''
     response.setEncoding('utf8').on('data', (part: string) => {
       text += part
@@ -25,8 +25,8 @@ export function request(
       else reject(new Error(`${method} ${url} answered ${response.statusCode}: ${text.slice(0, 500)}`))
     })
   })
-  asked.on('error', reject)
-  asked.end(body)
+  requested.on('error', reject)
+  requested.end(body)
   return promise
 }
 

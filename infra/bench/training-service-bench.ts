@@ -203,23 +203,27 @@ function watch(service: Service, id: string, seen: (iteration: number) => void):
   const { promise, resolve, reject } = Promise.withResolvers<{ destroy(): void }>()
   let buffer = ''
   let last = 0
-  const asked = get(`${service.url}/v1/runs/${id}/events`, { headers: service.builder, agent: false }, (response) => {
-    if (response.statusCode !== 200) return reject(new Error(`a watcher was answered ${response.statusCode}`))
-    response.setEncoding('utf8').on('data', (text: string) => {
-      buffer += text
-      const frames = buffer.split('\n\n')
-      buffer = frames.pop() ?? ''
-      for (const frame of frames) {
-        const data = /^data: ?(.*)$/m.exec(frame)?.[1]
-        const event = data === undefined ? undefined : JSON.parse(data)
-        if (event?.type !== 'progress') continue
-        if (event.data.iteration !== ++last)
-          throw new Error(`iteration ${event.data.iteration} came where ${last} was due`)
-        seen(last)
-      }
-    })
-    resolve(asked)
-  })
-  asked.on('error', reject)
+  const requested = get(
+    `${service.url}/v1/runs/${id}/events`,
+    { headers: service.builder, agent: false },
+    (response) => {
+      if (response.statusCode !== 200) return reject(new Error(`a watcher was answered ${response.statusCode}`))
+      response.setEncoding('utf8').on('data', (text: string) => {
+        buffer += text
+        const frames = buffer.split('\n\n')
+        buffer = frames.pop() ?? ''
+        for (const frame of frames) {
+          const data = /^data: ?(.*)$/m.exec(frame)?.[1]
+          const event = data === undefined ? undefined : JSON.parse(data)
+          if (event?.type !== 'progress') continue
+          if (event.data.iteration !== ++last)
+            throw new Error(`iteration ${event.data.iteration} came where ${last} was due`)
+          seen(last)
+        }
+      })
+      resolve(requested)
+    },
+  )
+  requested.on('error', reject)
   return promise
 }

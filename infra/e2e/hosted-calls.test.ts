@@ -138,8 +138,8 @@ describe('an agent trained on a server', { timeout: 600_000 }, () => {
     worker = startWorker(server.url, operator)
     expect(await answer).toMatchObject({ package: name })
     await stopWorker(worker)
-    const told = worker.events.filter(({ event }) => event === 'calls_answered')
-    expect(told, JSON.stringify(worker.events)).toEqual([
+    const reported = worker.events.filter(({ event }) => event === 'calls_answered')
+    expect(reported, JSON.stringify(worker.events)).toEqual([
       { event: 'calls_answered', subject: `${name}@0.1.0`, calls: 1, failed: 0 },
     ])
   })

@@ -27,8 +27,14 @@ const price = 250
 const packagesALane = 60
 
 /** What a lane asked for: a purchase, and perhaps its refund; the answers are null where none came. */
-type Asked = { listed: Listed; key: string; refundKey: string | null; order: Order | null; refunded: Order | null }
-type Lane = { buyer: Actor; token: string; asked: Asked[] }
+type PurchaseRequest = {
+  listed: Listed
+  key: string
+  refundKey: string | null
+  order: Order | null
+  refunded: Order | null
+}
+type Lane = { buyer: Actor; token: string; requests: PurchaseRequest[] }
 
 describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
   let fleet: Fleet
@@ -59,7 +65,7 @@ describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
   const openLane = async (): Promise<Lane> => {
     const buyer = await createTrader(database, 'buyer')
     await fund(database, buyer.accountId, packagesALane * price)
-    return { buyer, token: await tokenOf(buyer, ['market:buy']), asked: [] }
+    return { buyer, token: await tokenOf(buyer, ['market:buy']), requests: [] }
   }
 
   /** Null where no answer came: the server is gone. */
@@ -74,24 +80,24 @@ describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
     return JSON.parse(text)
   }
 
-  const ask = async ({ token }: Lane, asked: Asked): Promise<boolean> => {
-    asked.order = await post('/v1/orders', token, asked.key, {
-      package: asked.listed.name,
+  const ask = async ({ token }: Lane, request: PurchaseRequest): Promise<boolean> => {
+    request.order = await post('/v1/orders', token, request.key, {
+      package: request.listed.name,
       expected_price: { amount_minor: price },
     })
-    if (asked.order === null || asked.refundKey === null) return asked.order !== null
-    const path = `/v1/orders/${asked.order.id}/refunds`
-    asked.refunded = await post(path, sellerToken, asked.refundKey, { reason: 'asked' })
-    return asked.refunded !== null
+    if (request.order === null || request.refundKey === null) return request.order !== null
+    const path = `/v1/orders/${request.order.id}/refunds`
+    request.refunded = await post(path, sellerToken, request.refundKey, { reason: 'asked' })
+    return request.refunded !== null
   }
 
   /** Buys one thing after the other, and gives every fourth back, until no answer comes. */
   const trade = async (lane: Lane): Promise<void> => {
     for (const [index, one] of listed.entries()) {
       const refundKey = index % 4 === 3 ? randomUUID() : null
-      const asked: Asked = { listed: one, key: randomUUID(), refundKey, order: null, refunded: null }
-      lane.asked.push(asked)
-      if (!(await ask(lane, asked))) return
+      const request: PurchaseRequest = { listed: one, key: randomUUID(), refundKey, order: null, refunded: null }
+      lane.requests.push(request)
+      if (!(await ask(lane, request))) return
     }
   }
 
@@ -99,7 +105,7 @@ describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
   const holds = async (round: Lane[]) => {
     expect(await auditLedger(database)).toEqual([])
     expect(await auditMarket(database)).toEqual([])
-    for (const { buyer, asked } of round) {
+    for (const { buyer, requests } of round) {
       const rows = await database.query
         .selectFrom('orders')
         .selectAll()
@@ -111,13 +117,16 @@ describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
         .where('actor_id', '=', buyer.accountId)
         .execute()
       const byId = new Map(rows.map((row) => [row.id, row]))
-      for (const { order, refunded } of asked) {
+      for (const { order, refunded } of requests) {
         if (order === null) continue
         const state = byId.get(order.id)?.state
         if (refunded !== null) expect(state).toBe('refunded')
         else expect(['paid', 'refunded']).toContain(state)
       }
-      const [sent, given] = [new Set(asked.map(({ key }) => key)), asked.filter(({ order }) => order !== null).length]
+      const [sent, given] = [
+        new Set(requests.map(({ key }) => key)),
+        requests.filter(({ order }) => order !== null).length,
+      ]
       expect(keys.every(({ key }) => sent.has(key))).toBe(true)
       expect(rows).toHaveLength(keys.length)
       expect(rows.length - given, 'beside those answered, at most the one under way').toBeOneOf([0, 1])
@@ -134,19 +143,19 @@ describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
         const round = await Promise.all(Array.from({ length: lanes }, openLane))
         const trading = round.map(trade)
         // From the first answer on, so that it strikes amid purchases however slow the machine is.
-        while (!round.some(({ asked }) => asked.some(({ order }) => order !== null))) await delay(5)
+        while (!round.some(({ requests }) => requests.some(({ order }) => order !== null))) await delay(5)
         await delay(Math.random() * 600)
         await fleet.kill('server')
         await Promise.all(trading)
         await sessionsEnd()
         await holds(round)
-        answered += round.reduce((sum, { asked }) => sum + asked.filter(({ order }) => order !== null).length, 0)
+        answered += round.reduce((sum, { requests }) => sum + requests.filter(({ order }) => order !== null).length, 0)
         await fleet.mend()
-        for (const lane of round) for (const asked of lane.asked) expect(await ask(lane, asked)).toBe(true)
+        for (const lane of round) for (const request of lane.requests) expect(await ask(lane, request)).toBe(true)
         await holds(round)
-        for (const { asked } of round) {
-          expect(new Set(asked.map(({ order }) => order?.id)).size).toBe(asked.length)
-          expect(asked.every(({ refundKey, refunded }) => (refundKey === null) === (refunded === null))).toBe(true)
+        for (const { requests } of round) {
+          expect(new Set(requests.map(({ order }) => order?.id)).size).toBe(requests.length)
+          expect(requests.every(({ refundKey, refunded }) => (refundKey === null) === (refunded === null))).toBe(true)
         }
       }
       console.log(`${kills} kills amid ${answered} purchases that were answered`)

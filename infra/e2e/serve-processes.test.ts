@@ -88,9 +88,9 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 
 /** On a connection of its own, which is what processes take in turn. Rejects where it is broken off. */
 async function get(url: string): Promise<{ status: number | undefined; body: string }> {
-  const asked = request(url, { agent: false, timeout: 5_000 })
-  asked.on('timeout', () => asked.destroy(new Error('no answer')))
-  const [answer] = (await once(asked.end(), 'response')) as [IncomingMessage]
+  const requested = request(url, { agent: false, timeout: 5_000 })
+  requested.on('timeout', () => requested.destroy(new Error('no answer')))
+  const [answer] = (await once(requested.end(), 'response')) as [IncomingMessage]
   return { status: answer.statusCode, body: await text(answer) }
 }
 
@@ -108,16 +108,16 @@ async function scrape(url: string): Promise<(name: string, labels?: Record<strin
 async function beginLogIn(url: string): Promise<ClientRequest> {
   const body = JSON.stringify({ username: 'nobody', password: 'correct horse battery' })
   const headers = { 'content-type': 'application/json', 'content-length': body.length, expect: '100-continue' }
-  const asked = request(`${url}/v1/sessions`, { method: 'POST', agent: false, headers })
-  asked.flushHeaders()
-  await once(asked, 'continue')
-  asked.write(body.slice(0, 10))
-  return Object.assign(asked, { rest: body.slice(10) })
+  const requested = request(`${url}/v1/sessions`, { method: 'POST', agent: false, headers })
+  requested.flushHeaders()
+  await once(requested, 'continue')
+  requested.write(body.slice(0, 10))
+  return Object.assign(requested, { rest: body.slice(10) })
 }
 
-async function endLogIn(asked: ClientRequest): Promise<number | undefined> {
-  const answered = once(asked, 'response') as Promise<[IncomingMessage]>
-  asked.end((asked as ClientRequest & { rest: string }).rest)
+async function endLogIn(requested: ClientRequest): Promise<number | undefined> {
+  const answered = once(requested, 'response') as Promise<[IncomingMessage]>
+  requested.end((requested as ClientRequest & { rest: string }).rest)
   const [answer] = await answered
   answer.resume()
   return answer.statusCode

@@ -102,8 +102,8 @@ describe('a server with its own database, and one worker', { timeout: 240_000 },
     })
     await until(async () => (await versionState(author, '@acme/balancer', '0.1.0')) !== 'checking')
     expect(await versionState(author, '@acme/balancer', '0.1.0')).toBe('published')
-    const told = worker.events.find((event) => event.event === 'finished' && event.kind === 'evaluate')
-    expect(told).toMatchObject({ subject: '@acme/balancer@0.1.0', ok: true, failed: [] })
+    const reported = worker.events.find((event) => event.event === 'finished' && event.kind === 'evaluate')
+    expect(reported).toMatchObject({ subject: '@acme/balancer@0.1.0', ok: true, failed: [] })
   })
 
   it('ends a run that is cancelled, with a checkpoint', async () => {

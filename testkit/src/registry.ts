@@ -36,11 +36,11 @@ export async function serveApp(
   }
 }
 
-export type Asking = Awaited<ReturnType<typeof askRooms>>
-type Asked = { status: number; code: string | undefined; body: Record<string, unknown> }
+export type Asking = Awaited<ReturnType<typeof serveRoutes>>
+type ApiResult = { status: number; code: string | undefined; body: Record<string, unknown> }
 
 /** Modules behind the whole application, over a real socket, asked with tokens. */
-export async function askRooms(database: Database, rooms: (services: TestServices) => Hono<Env>[]) {
+export async function serveRoutes(database: Database, rooms: (services: TestServices) => Hono<Env>[]) {
   const listener: HttpListener = await listenHttp('127.0.0.1', 0)
   const url = `http://127.0.0.1:${listener.port}`
   const services = await testServices(database, { publicUrl: url })
@@ -49,7 +49,7 @@ export async function askRooms(database: Database, rooms: (services: TestService
     services,
     url,
     /** `as`: a token, or null for a stranger. */
-    async ask(as: string | null, method: string, path: string, body?: unknown): Promise<Asked> {
+    async ask(as: string | null, method: string, path: string, body?: unknown): Promise<ApiResult> {
       const headers: Record<string, string> = as === null ? {} : { authorization: `Bearer ${as}` }
       if (body !== undefined) headers['content-type'] = 'application/json'
       const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) })

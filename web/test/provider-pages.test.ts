@@ -8,12 +8,13 @@ import { openPublisher } from './publish-sampled.ts'
 let provider: Server
 /** Whether it answers at all; what it was asked for, by the key that makes a repetition harmless. */
 let up = true
-const asked = new Set<string>()
+const requested = new Set<string>()
 let site: TestSite
 let seller: TestBrowser
 let buyer: TestBrowser
 
-const noted = ({ url, headers }: IncomingMessage) => asked.add(`${url?.split('?')[0]} ${headers['idempotency-key']}`)
+const noted = ({ url, headers }: IncomingMessage) =>
+  requested.add(`${url?.split('?')[0]} ${headers['idempotency-key']}`)
 
 function answerOf({ url = '', headers }: IncomingMessage): unknown {
   const address = (name: string) => `https://stripe.example/${name}`
@@ -89,7 +90,7 @@ it('a provider that does not answer: the form stands there to be sent again, und
   const page = await buyer.get(leadsTo(again))
   expect(page.text).toContain('https://stripe.example/pay/')
   // Of the orders before and now, and of one top-up.
-  expect([...asked].filter((key) => key.startsWith('/v1/checkout/sessions payment-'))).toHaveLength(3)
+  expect([...requested].filter((key) => key.startsWith('/v1/checkout/sessions payment-'))).toHaveLength(3)
 })
 
 it('sellers complete the provider’s form by a link as well', async () => {

@@ -73,20 +73,20 @@ afterAll(async () => {
   await site.close()
 })
 
-type Opened = { page: Page; context: BrowserContext; complaints: string[]; asked: string[] }
+type Opened = { page: Page; context: BrowserContext; complaints: string[]; requested: string[] }
 
 async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> {
   const context = await browser.newContext({ baseURL: site.url, ...options })
   const page = await context.newPage()
   const complaints: string[] = []
-  const asked: string[] = []
+  const requested: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  page.on('request', (request) => requested.push(new URL(request.url()).pathname))
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })
   await page.goto(path, { waitUntil: 'load' })
-  return { page, context, complaints, asked }
+  return { page, context, complaints, requested }
 }
 
 const place = (page: Page) =>
@@ -96,10 +96,10 @@ const episodePath = '/v1/packages/@acme/cart/versions/1.0.0/sample-episode'
 
 describe('a replay', () => {
   it('stands still at its end, and asks for nothing, until somebody plays it', async () => {
-    const { page, context, complaints, asked } = await open('/replay/cart')
+    const { page, context, complaints, requested } = await open('/replay/cart')
     await page.locator('.replay-controls').waitFor()
     expect(await place(page)).toMatch(/^translate\(288\.00 /)
-    expect(asked).not.toContain(episodePath)
+    expect(requested).not.toContain(episodePath)
     await page.getByRole('button', { name: 'Play' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await until(page, 0)
@@ -112,7 +112,7 @@ describe('a replay', () => {
     // It ends by itself, where it began.
     await page.getByRole('button', { name: 'Play' }).waitFor()
     expect(await place(page)).toMatch(/^translate\(288\.00 /)
-    expect(asked.filter((path) => path === episodePath)).toHaveLength(1)
+    expect(requested.filter((path) => path === episodePath)).toHaveLength(1)
     expect(complaints).toEqual([])
     await context.close()
   })

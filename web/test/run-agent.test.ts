@@ -115,9 +115,9 @@ describe('the agent of a finished run', () => {
 describe('an evaluation of it', () => {
   it('is asked for by a form, waits for a worker, and is shown', async () => {
     const run = await completed()
-    const asked = await owner.submit(run, `${run}/evaluate`, { episodes: '12', seed: '7' })
-    expect(leadsTo(asked)).toMatch(new RegExp(`^${run}\\?evaluation=[0-9a-f-]{36}#agent$`))
-    const address = leadsTo(asked).replace('#agent', '')
+    const request = await owner.submit(run, `${run}/evaluate`, { episodes: '12', seed: '7' })
+    expect(leadsTo(request)).toMatch(new RegExp(`^${run}\\?evaluation=[0-9a-f-]{36}#agent$`))
+    const address = leadsTo(request).replace('#agent', '')
     expect((await owner.get(address)).text).toMatch(/Evaluation queued: 12 episodes, seed 7\./)
     const worker = await clientOf(site, await site.browserOf('operator'), ['worker'])
     for (;;) {

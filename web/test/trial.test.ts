@@ -12,7 +12,7 @@ let site: TestSite
 let owner: TestBrowser
 let visitor: TestBrowser
 /** What the worker has been asked; it answers with `reply`. */
-const asked: LeasedCalls['calls'][number][] = []
+const request: LeasedCalls['calls'][number][] = []
 let reply: (id: string) => CallAnswer
 const stop = new AbortController()
 let working: Promise<void>
@@ -41,7 +41,7 @@ async function work(): Promise<void> {
     try {
       const leased = await leaseCalls(worker, { workerId, loaded: [], waitMs: 500, signal: stop.signal })
       if (leased === undefined) continue
-      asked.push(...leased.calls)
+      request.push(...leased.calls)
       await answerCalls(
         worker,
         leased,
@@ -76,7 +76,7 @@ describe('trying an agent', () => {
     reply = left
     const { status, text } = await ask(visitor)
     expect(status).toBe(200)
-    expect(asked.at(-1)).toMatchObject({ observation: [0.5, -1], action_mask: null })
+    expect(request.at(-1)).toMatchObject({ observation: [0.5, -1], action_mask: null })
     expect(text).toMatch(/class="trial-action"[^>]*>0</)
     expect(text).toMatch(/<rect class="trial-bar" width="75"/)
     expect(text).toContain('75.0%')
@@ -91,23 +91,23 @@ describe('trying an agent', () => {
     const { text } = await other.get(page)
     const once = /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''
     const form = { ...typed, idempotency_key: once, form_token: await other.formToken(page) }
-    const before = asked.length
+    const before = request.length
     const [first, again] = [await other.post(page, form), await other.post(page, form)]
     for (const one of [first, again]) expect(one.text).toMatch(/Trial calls left.*?1 call</s)
-    expect(asked.length).toBe(before + 1)
+    expect(request.length).toBe(before + 1)
     const changed = await other.post(page, { ...form, 'observation-0-0': '0.25' })
     expect(changed.text).toMatch(/Trial calls left.*?0 calls</s)
-    expect(asked.at(-1)?.observation).toEqual([0.25, -1])
+    expect(request.at(-1)?.observation).toEqual([0.25, -1])
   })
 
   it('says what is wrong beside its field, keeps what was typed, and asks nothing', async () => {
-    const before = asked.length
+    const before = request.length
     const wrong = await ask(visitor, { 'observation-0-1': 'up<script>' })
     expect(wrong.status).toBe(422)
     expect(wrong.text).toMatch(/id="field-observation-0-1-wrong"[^>]*>Enter a number/)
     expect(wrong.text).toContain('value="up&lt;script&gt;"')
     expect((await ask(visitor, { action_mask: '[true' })).text).toContain('id="field-action_mask-wrong"')
-    expect(asked.length).toBe(before)
+    expect(request.length).toBe(before)
   })
 
   it('tells what the worker refuses and what fails, and takes nothing from the trial', async () => {

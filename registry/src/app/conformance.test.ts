@@ -277,8 +277,8 @@ describe('answers are as the OpenAPI document describes them', () => {
   })
 
   it('and most operations were asked', () => {
-    const asked = new Set([...calls.seen].map((seen) => seen.replace(/ \d+$/, '')))
-    expect(asked.size).toBeGreaterThanOrEqual(32)
+    const requested = new Set([...calls.seen].map((seen) => seen.replace(/ \d+$/, '')))
+    expect(requested.size).toBeGreaterThanOrEqual(32)
   })
 })
 

@@ -4,7 +4,7 @@ import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
 import { insertRun } from '../modules/runs/exports/testing/insert-run.ts'
-import { scrapedFigures } from './metrics.routes.ts'
+import { databaseValues } from './metrics.routes.ts'
 import { sampled, scrape } from './testing/scrape.ts'
 
 const apps: ServedApp[] = []
@@ -140,7 +140,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
 
   it('reads the database once for whoever asks at the same time, and again later', async () => {
     const app = await serveWith(database)
-    const read = scrapedFigures(app.services)
+    const read = databaseValues(app.services)
     expect(new Set(Array.from({ length: 20 }, read)).size).toBe(1)
     const answers = await Promise.all(Array.from({ length: 20 }, () => scrape(app.url)))
     for (const families of answers) expect(sampled(families, 'training_jobs_completed_total')).toBe(3)
@@ -162,7 +162,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
         return database.query
       },
     })
-    const read = scrapedFigures(services)
+    const read = databaseValues(services)
     await expect(read()).rejects.toThrow('connection refused')
     broken = false
     await expect.poll(async () => (await read()).runsActive, { timeout: 60_000 }).toBe(2)

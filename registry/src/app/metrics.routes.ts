@@ -22,7 +22,7 @@ const SCRAPE_MS = 8_000
  */
 export function metricsRoutes(services: Services): Hono<Env> {
   const { log, group } = services
-  const figures = scrapedFigures(services)
+  const figures = databaseValues(services)
   const own = processRegistries(services)
   return new Hono<Env>().get('/metrics', declare({ access: 'anyone', unlogged: 'on_success' }), async (c) => {
     requireReader(c, services.config.metricsToken)
@@ -68,7 +68,7 @@ async function withinTime<Result>(reading: Promise<Result>): Promise<Result> {
  * The metrics from the database, for Prometheus; undefined if it did not answer. Every replica reports the same values,
  * so combine them with `max`, never with a sum.
  */
-function databaseMetrics(figures: ScrapedFigures | undefined): Registry {
+function databaseMetrics(figures: DatabaseValues | undefined): Registry {
   const registry = new Registry()
   const registers = [registry]
   const gauge = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
@@ -105,7 +105,7 @@ function databaseMetrics(figures: ScrapedFigures | undefined): Registry {
  * A histogram with precomputed buckets, which the library's own does not support. The registry reads only a metric's
  * name, and what `get` returns.
  */
-function runDurations({ ended }: ScrapedFigures): Histogram {
+function runDurations({ ended }: DatabaseValues): Histogram {
   const name = 'training_job_duration_seconds'
   const values = Object.entries(ended).flatMap(([state, { durations }]) => [
     ...durationBuckets.map((le, index) => ({
@@ -125,7 +125,7 @@ function runDurations({ ended }: ScrapedFigures): Histogram {
 type FinalState = 'completed' | 'failed' | 'cancelled'
 
 /** What the database knows at a scrape: the same for every replica, and after every restart. */
-type ScrapedFigures = {
+type DatabaseValues = {
   runsActive: number
   /** By their end: how many, and of those that had begun how long they took. */
   ended: Record<FinalState, { runs: number; durations: Durations }>
@@ -152,14 +152,14 @@ const FRESH_MS = 1_000
 const DUTY = 20
 
 /** Returns the metrics, read again only if the last ones are old enough; concurrent callers share the answer. */
-export function scrapedFigures(services: Pick<Services, 'database' | 'queue'>): () => Promise<ScrapedFigures> {
-  let current: Promise<ScrapedFigures> | undefined
+export function databaseValues(services: Pick<Services, 'database' | 'queue'>): () => Promise<DatabaseValues> {
+  let current: Promise<DatabaseValues> | undefined
   let goodUntilMs = 0
   return () => {
     const startedMs = performance.now()
     if (current === undefined || startedMs >= goodUntilMs) {
       goodUntilMs = Number.POSITIVE_INFINITY
-      current = readFigures(services).finally(() => {
+      current = readDatabaseValues(services).finally(() => {
         const nowMs = performance.now()
         goodUntilMs = nowMs + Math.max(FRESH_MS, DUTY * (nowMs - startedMs))
       })
@@ -168,7 +168,7 @@ export function scrapedFigures(services: Pick<Services, 'database' | 'queue'>): 
   }
 }
 
-async function readFigures(services: Pick<Services, 'database' | 'queue'>): Promise<ScrapedFigures> {
+async function readDatabaseValues(services: Pick<Services, 'database' | 'queue'>): Promise<DatabaseValues> {
   const { database } = services
   // Sequential: metrics take one connection, even if others wait for one.
   const runs = await readRuns(database)
@@ -176,7 +176,7 @@ async function readFigures(services: Pick<Services, 'database' | 'queue'>): Prom
   return { ...runs, queue, ...(await readWorkers(database)) }
 }
 
-async function readRuns({ query }: Database): Promise<Pick<ScrapedFigures, 'runsActive' | 'ended'>> {
+async function readRuns({ query }: Database): Promise<Pick<DatabaseValues, 'runsActive' | 'ended'>> {
   const seconds = sql`extract(epoch from ended_at - started_at)`
   const atMost = sql.join(
     durationBuckets.map((bucket) => sql`count(*) filter (where ${seconds} <= ${sql.lit(bucket)})`),
@@ -200,7 +200,7 @@ async function readRuns({ query }: Database): Promise<Pick<ScrapedFigures, 'runs
   }
 }
 
-async function readQueue({ queue }: Pick<Services, 'queue'>): Promise<ScrapedFigures['queue']> {
+async function readQueue({ queue }: Pick<Services, 'queue'>): Promise<DatabaseValues['queue']> {
   const counts = await queue.counts()
   const of = (kind: JobKind) => {
     const jobs = (state: string) =>
@@ -210,7 +210,7 @@ async function readQueue({ queue }: Pick<Services, 'queue'>): Promise<ScrapedFig
   return { check: of('check'), evaluate: of('evaluate'), train: of('train') }
 }
 
-async function readWorkers({ query }: Database): Promise<Pick<ScrapedFigures, 'workersConnected' | 'usage'>> {
+async function readWorkers({ query }: Database): Promise<Pick<DatabaseValues, 'workersConnected' | 'usage'>> {
   const recently = sql<boolean>`seen_at > now() - ${sql.lit(WORKER_SECONDS)} * interval '1 second'`
   const { workers } = await query
     .selectFrom('workers')

@@ -88,8 +88,8 @@ describe('what an operator sees', () => {
     await fetch(`${server.url}/healthz`)
     const headers = { host: 'gym.example.com', 'x-forwarded-for': '203.0.113.9' }
     expect((await fetch(`${server.url}/metrics`, { headers })).status).toBe(401)
-    const told = await fetch(`${server.url}/metrics`, { headers: { ...headers, authorization: `Bearer ${token}` } })
-    expect(await told.text()).toContain('http_requests_total{method="GET",route="/healthz",status="200"} 1\n')
+    const reported = await fetch(`${server.url}/metrics`, { headers: { ...headers, authorization: `Bearer ${token}` } })
+    expect(await reported.text()).toContain('http_requests_total{method="GET",route="/healthz",status="200"} 1\n')
     await server.close()
     expect(collector.spans.map(({ name }) => name)).toEqual(['GET /healthz', 'GET /metrics', 'GET /metrics'])
     await collector.close()
@@ -122,12 +122,12 @@ describe('an orderly end', () => {
     const answered = Promise.withResolvers<void>()
     // A request that comes before anything can be answered waits.
     const early = fetch(`${url}/early`)
-    listener.answerWith(async ({ url: asked }) => {
-      if (asked.endsWith('/slow')) {
+    listener.answerWith(async ({ url: request }) => {
+      if (request.endsWith('/slow')) {
         arrived.resolve()
         await answered.promise
       }
-      if (asked.endsWith('/never')) await new Promise(() => {})
+      if (request.endsWith('/never')) await new Promise(() => {})
       return new Response('done')
     })
     expect(await (await early).text()).toBe('done')

@@ -1,7 +1,7 @@
 import { makeSecret } from '../core/access/secret.ts'
 import { type OpenSite, siteHost } from '../core/http/site.ts'
 import { jsonLog } from '../core/observability/json-log.ts'
-import { type ProcessFigures, processRegistries, readFigures } from '../core/observability/process-metrics.ts'
+import { type MetricsSnapshot, processRegistries, readMetrics } from '../core/observability/process-metrics.ts'
 import type { RequestTracer } from '../core/observability/tracing.ts'
 import { startScheduledTasks } from '../core/scheduled-tasks/scheduled-tasks.ts'
 import { createApp } from './app.ts'
@@ -17,7 +17,7 @@ export type RunningServer = {
   /** For a worker beside this process; no other process gets it, and it ends with the process. */
   workerToken: string
   /** What this process counts, as `/metrics` has it. */
-  figures(): Promise<ProcessFigures>
+  figures(): Promise<MetricsSnapshot>
   /** Takes no more requests, ends those under way, and closes everything. May be called more than once. */
   close(): Promise<void>
 }
@@ -64,7 +64,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     return {
       url,
       workerToken,
-      figures: () => readFigures(counted),
+      figures: () => readMetrics(counted),
       close: () => {
         closing ??= close()
         return closing

@@ -62,8 +62,8 @@ describe('kill -9 amid payouts, on PostgreSQL', () => {
   /** Whatever had been done: the request is repeated, upkeep comes by, and 9.00 have been paid once. */
   const expectPaidOnce = async (idempotencyKey: string) => {
     const { services } = market.server
-    const asked = { actor: seller.actor, request: {}, idempotencyKey, ip: '127.0.0.1' }
-    const payout = await requestPayout(services, asked)
+    const requested = { actor: seller.actor, request: {}, idempotencyKey, ip: '127.0.0.1' }
+    const payout = await requestPayout(services, requested)
     await sendPayouts(services, { olderThanMs: 0 })
     expect((await market.server.call('GET', '/v1/payouts', seller.token)).body.payouts).toMatchObject([
       { id: payout.id, state: 'paid', amount_minor: 900 },
@@ -81,8 +81,8 @@ describe('kill -9 amid payouts, on PostgreSQL', () => {
     'when %s',
     async (_, request) => {
       const key = randomUUID()
-      market.stripe.beforeAnswer = async (asked) => {
-        if (!asked.startsWith(request)) return
+      market.stripe.beforeAnswer = async (requested) => {
+        if (!requested.startsWith(request)) return
         market.stripe.beforeAnswer = () => {}
         running.kill('SIGKILL')
         await once(running, 'exit')

@@ -10,7 +10,7 @@ const { config, actor, idempotencyKey } = JSON.parse(settings) as PayoutSender
 const database = await openDatabase(JSON.parse(address))
 const silent = () => {}
 const core = { database, config, log: { info: silent, warn: silent, error: silent } }
-const asked = { actor: { ...actor, scopes: new Set(actor.scopes) }, request: {}, idempotencyKey, ip: '127.0.0.1' }
+const requested = { actor: { ...actor, scopes: new Set(actor.scopes) }, request: {}, idempotencyKey, ip: '127.0.0.1' }
 process.send?.('asking')
-await requestPayout(openPaymentServices(core as unknown as Services), asked)
+await requestPayout(openPaymentServices(core as unknown as Services), requested)
 await database.close()

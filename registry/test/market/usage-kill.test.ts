@@ -61,9 +61,9 @@ describeOnEngines('kill -9 amid metered calls, on $kind', ({ create }) => {
 /** Resolves once it has begun; keeps in `settings` what it has acknowledged. */
 function acknowledge(running: ChildProcess, settings: UsageTeller): Promise<void> {
   return new Promise((begun) => {
-    running.on('message', (message: { begun?: true; told?: number }) => {
+    running.on('message', (message: { begun?: true; reported?: number }) => {
       if (message.begun) begun()
-      if (message.told !== undefined) settings.from = message.told
+      if (message.reported !== undefined) settings.from = message.reported
     })
   })
 }

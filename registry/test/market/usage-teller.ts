@@ -17,7 +17,7 @@ process.send?.({ begun: true })
 for (const [index, events] of chunks.entries()) {
   if (index < from) continue
   const [, posted] = await Promise.all([countUsage(database, events), postUsage(services as never, limits)])
-  process.send?.({ told: index + 1, posted })
+  process.send?.({ reported: index + 1, posted })
 }
 await postUsage(services as never, limits)
 await database.close()

@@ -35,7 +35,7 @@ async function project(dependencies?: Record<string, string>): Promise<string> {
 }
 
 const bought = async (cwd: string) => readFile(join(cwd, 'node_modules', name, 'dist/scenario.js'), 'utf8')
-const told = ({ status, stdout, stderr }: Ran) => {
+const reported = ({ status, stdout, stderr }: Ran) => {
   expect(status, stdout + stderr).not.toBe(0)
   return stdout + stderr
 }
@@ -83,7 +83,7 @@ describe.each([
     done(await run(cwd)(...frozen))
     await rm(join(cwd, 'node_modules'), { recursive: true })
     const stranger = await clientOf('stranger', null)
-    expect(told(await stranger(cwd)(...frozen))).toContain(status)
+    expect(reported(await stranger(cwd)(...frozen))).toContain(status)
   })
 
   it('is refused to others in words that say where to buy it', async () => {
@@ -91,7 +91,7 @@ describe.each([
     for (const token of [null, other.token]) {
       const run = await clientOf('other', token)
       const cwd = await project()
-      const text = told(await run(cwd)(add, name))
+      const text = reported(await run(cwd)(add, name))
       expect(text).toContain(status)
       expect(text).toContain(`agentgym buy ${name}@1`)
       expect(text).toContain(`${registry.url}/packages/${name}`)
@@ -103,7 +103,7 @@ describe.each([
     const late = await signUp(`late-${program}`)
     const run = await clientOf('late', late.token)
     const cwd = await project()
-    told(await run(cwd)(add, name))
+    reported(await run(cwd)(add, name))
     await fund(registry.services.database, late.accountId, 5_000)
     await buy(registry.services, late, { name })
     const ran = await run(cwd)(add, name)
@@ -125,5 +125,5 @@ it('is not installed any more by who has given it back', async () => {
   const licences = services.database.query.updateTable('entitlements').set({ revoked_at: new Date() })
   await licences.where('holder_id', '=', refunded.accountId).execute()
   const { npm } = await clientsOf('refunded', refunded.token)
-  expect(told(await npm(await project())('install', name))).toContain(`agentgym buy ${name}@1`)
+  expect(reported(await npm(await project())('install', name))).toContain(`agentgym buy ${name}@1`)
 })

@@ -88,11 +88,11 @@ describe('a worker that answers calls', { timeout: 240_000 }, () => {
     const good = await server.host('@t/maze-ppo', tarball)
     const { of } = work({ serving: { limits: { ...limits, deadlineMs: 3_000 } } })
     const order: string[] = []
-    const told = (name: string) => (answer: CallAnswer) => order.push(`${name} ${code(answer)}`)
-    const hanging = server.call(slow, [1, 2]).then(told('slow'))
-    await server.call(good, [1, 2]).then(told('good'))
+    const reported = (name: string) => (answer: CallAnswer) => order.push(`${name} ${code(answer)}`)
+    const hanging = server.call(slow, [1, 2]).then(reported('slow'))
+    await server.call(good, [1, 2]).then(reported('good'))
     await hanging
-    await server.call(good, [0, 0]).then(told('good'))
+    await server.call(good, [0, 0]).then(reported('good'))
     expect(order).toContain('slow model_timeout')
     expect(order.filter((each) => each === 'good answered')).toHaveLength(2)
     expect(of('agent_failed')).toMatchObject([{ subject: '@t/slow@1.0.0', error: { code: 'model_timeout' } }])

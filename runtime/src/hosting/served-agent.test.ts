@@ -39,11 +39,11 @@ describe('served agent', () => {
   describe('a served agent', { timeout: 240_000 }, () => {
     it('answers one batch after another from one process, as without a process', async () => {
       const { agent } = serve(goodModel())
-      const asked = calls([1, 2], [1], [-3, 0.5])
-      const answers = await agent.answer(asked)
+      const request = calls([1, 2], [1], [-3, 0.5])
+      const answers = await agent.answer(request)
       const untimed = (list: CallAnswer[]) =>
         list.map((answer) => ('error' in answer ? answer : { ...answer, model_ms: 0 }))
-      expect(untimed(answers)).toEqual(untimed(callAnswerer(goodAgent, goodModel())(asked)))
+      expect(untimed(answers)).toEqual(untimed(callAnswerer(goodAgent, goodModel())(request)))
       const before = running()
       expect(before).toHaveLength(1)
       const more = await Promise.all([agent.answer(calls([0, 0])), agent.answer(calls([1, 1], [2, 2]))])

@@ -63,7 +63,8 @@ describe.concurrent('what a job returns', () => {
     let send: (message: unknown) => void = () => {}
     const onMessage = (message: unknown) => {
       received.push(message)
-      for (const told of message === 'ready' ? [1, { text: 'two' }, new Float32Array([3]), 'enough'] : []) send(told)
+      for (const reported of message === 'ready' ? [1, { text: 'two' }, new Float32Array([3]), 'enough'] : [])
+        send(reported)
     }
     const onStart = (sender: typeof send) => {
       send = sender

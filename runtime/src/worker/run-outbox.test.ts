@@ -87,13 +87,13 @@ describe('what a run tells', () => {
       letGo = resolve
     })
     server.disturb = ({ action, count }) => (action === 'checkpoint' && count === 1 ? held : undefined)
-    let asked = 0
+    let requested = 0
     for (let i = 1; i <= 40; i++) {
       outbox.addPoint(point(i))
       if (i % 10 !== 0) continue
       outbox.addCheckpoint(bytes(i), place(i))
       // The first is on its way before the others come.
-      if (asked++ === 0) await server.until(() => job.points.size === 10)
+      if (requested++ === 0) await server.until(() => job.points.size === 10)
     }
     letGo()
     await outbox.drain()

@@ -8,7 +8,7 @@ const { folder, serve, agentgym } = serveRuns()
 
 describe('train --remote', () => {
   it('asks for the run as it was typed, money to the last unit', async () => {
-    const asked = await serve()
+    const request = await serve()
     const words = [
       '--algorithm',
       'ppo',
@@ -35,7 +35,7 @@ describe('train --remote', () => {
     const { status, lines } = await agentgym(['train', '@acme/cart-pole@^1', '--remote', '--json', ...words, ...more])
     expect(status).toBe(0)
     expect(lines).toMatchObject([{ event: 'run', change: 'submitted', id: recordedRunId, state: 'queued' }])
-    const [start] = asked.requests.filter(({ line }) => line === 'POST /v1/runs')
+    const [start] = request.requests.filter(({ line }) => line === 'POST /v1/runs')
     expect(start.body).toEqual({
       scenario: '@acme/cart-pole@^1',
       algorithm: 'ppo',
@@ -51,10 +51,10 @@ describe('train --remote', () => {
   })
 
   it('asks again under the same key where no answer came, so that the run starts once', async () => {
-    const asked = await serve({ lostAnswers: 1 })
+    const request = await serve({ lostAnswers: 1 })
     const { status } = await agentgym(['train', '@acme/cart-pole', '--remote', '--json'])
     expect(status).toBe(0)
-    const keys = asked.requests.filter(({ line }) => line === 'POST /v1/runs').map(({ key }) => key)
+    const keys = request.requests.filter(({ line }) => line === 'POST /v1/runs').map(({ key }) => key)
     expect(keys).toHaveLength(2)
     expect(new Set(keys).size).toBe(1)
   })

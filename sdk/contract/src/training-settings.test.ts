@@ -24,9 +24,9 @@ describe('training settings', () => {
       const rows = new Map([...common, ...own[algorithm]])
       expect([...rows.keys()].sort()).toEqual(defaults.map(([name]) => name).sort())
       for (const [name, value] of defaults) {
-        const told = rows.get(name) ?? ''
-        const apart = new RegExp(`${algorithm} ([^,]+)`).exec(told)
-        expect(apart?.[1] ?? told, name).toBe(JSON.stringify(value))
+        const reported = rows.get(name) ?? ''
+        const apart = new RegExp(`${algorithm} ([^,]+)`).exec(reported)
+        expect(apart?.[1] ?? reported, name).toBe(JSON.stringify(value))
       }
     })
 
@@ -139,9 +139,9 @@ describe('resolve training plan', () => {
       const settings = fc.dictionary(names, fc.jsonValue())
       const algorithm = fc.constantFrom(undefined, 'ppo', 'grpo')
       fc.assert(
-        fc.property(settings, settings, algorithm, (training, asked, algorithm) => {
+        fc.property(settings, settings, algorithm, (training, requested, algorithm) => {
           try {
-            const plan = resolveTrainingPlan(training, { algorithm, settings: asked })
+            const plan = resolveTrainingPlan(training, { algorithm, settings: requested })
             expect(resolveTrainingPlan({}, plan as { algorithm: string; settings: Record<string, unknown> })).toEqual(
               plan,
             )

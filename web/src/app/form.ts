@@ -71,11 +71,11 @@ export async function attempt(
     if (!(error instanceof AgentGymError) || error.code === 'unauthenticated') throw error
     const { status } = errorCatalogue[error.code]
     if (status >= 500 && !passing.has(error.code)) throw error
-    return { status, ...told(error, fieldOf) }
+    return { status, ...describeFailure(error, fieldOf) }
   }
 }
 
-function told(
+function describeFailure(
   error: AgentGymError,
   fieldOf: Partial<Record<string, string>>,
 ): Pick<FormFailure, 'fields' | 'message' | 'hint'> {

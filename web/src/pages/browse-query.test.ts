@@ -21,8 +21,8 @@ describe('the address of what is browsed', () => {
     const sort = fc.constantFrom('relevance' as const, 'downloads' as const, 'newest' as const, 'quality' as const)
     fc.assert(
       fc.property(query, sort, (rest, sort) => {
-        const asked = Object.fromEntries(Object.entries({ ...rest, sort }).filter(([, value]) => value !== ''))
-        expect(read(browseAddress({ ...rest, sort }, { cursor: rest.cursor }))).toEqual(asked)
+        const request = Object.fromEntries(Object.entries({ ...rest, sort }).filter(([, value]) => value !== ''))
+        expect(read(browseAddress({ ...rest, sort }, { cursor: rest.cursor }))).toEqual(request)
       }),
     )
   })

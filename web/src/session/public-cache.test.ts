@@ -3,12 +3,12 @@ import { PublicCache, pageOf } from './public-cache.ts'
 
 /** An API that counts its calls. */
 function counting(answer: (count: number) => Response = (count) => Response.json({ count })) {
-  const asked: string[] = []
+  const requested: string[] = []
   const call = async ({ url }: Request) => {
-    asked.push(url)
-    return answer(asked.length)
+    requested.push(url)
+    return answer(requested.length)
   }
-  return { asked, call }
+  return { requested, call }
 }
 const request = (path = '/v1/packages') => new Request(`http://localhost${path}`)
 const cache = ({ ttlMs = 60_000, maxBytes = 1_000_000 } = {}) => new PublicCache({ ttlMs, maxBytes })
@@ -16,32 +16,32 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('answers without a session', () => {
   it('are requested once, however many wait, and shown again', async () => {
-    const { asked, call } = counting()
+    const { requested, call } = counting()
     const answers = cache()
     const found = await Promise.all([1, 2, 3].map(() => answers.fetch(request(), call)))
     found.push(await answers.fetch(request(), call))
     expect(await Promise.all(found.map((one) => one.json()))).toEqual(Array(4).fill({ count: 1 }))
-    expect(asked).toHaveLength(1)
+    expect(requested).toHaveLength(1)
   })
 
   it('differ by the whole address', async () => {
-    const { asked, call } = counting()
+    const { requested, call } = counting()
     const answers = cache()
     for (const path of ['/a', '/a?b', '/a?c', '/a']) await answers.fetch(request(path), call)
-    expect(asked).toHaveLength(3)
+    expect(requested).toHaveLength(3)
   })
 
   it('are requested again once they are old', async () => {
-    const { asked, call } = counting()
+    const { requested, call } = counting()
     const answers = cache({ ttlMs: 1 })
     await answers.fetch(request(), call)
     await pause(10)
     await answers.fetch(request(), call)
-    expect(asked).toHaveLength(2)
+    expect(requested).toHaveLength(2)
   })
 
   it('are not kept where something failed', async () => {
-    const { asked, call } = counting((count) => {
+    const { requested, call } = counting((count) => {
       if (count === 1) throw new Error('the connection broke')
       return Response.json({ count }, { status: count === 2 ? 429 : 200 })
     })
@@ -50,22 +50,22 @@ describe('answers without a session', () => {
     const fetched = async () => (await answers.fetch(request(), call, (ttlMs) => ttls.push(ttlMs))).status
     await expect(fetched()).rejects.toThrow('broke')
     expect([await fetched(), await fetched(), await fetched()]).toEqual([429, 200, 200])
-    expect(asked).toHaveLength(3)
+    expect(requested).toHaveLength(3)
     expect(ttls.map((ttlMs) => ttlMs > 0)).toEqual([false, true, true])
   })
 
   it('are kept up to a size, the least recently used going first', async () => {
-    const { asked, call } = counting(() => new Response('x'.repeat(1_000)))
+    const { requested, call } = counting(() => new Response('x'.repeat(1_000)))
     const answers = cache({ maxBytes: 5_000 })
     for (const path of ['/a', '/b', '/c', '/c', '/b', '/a']) await answers.fetch(request(path), call)
-    expect(asked.map((url) => new URL(url).pathname)).toEqual(['/a', '/b', '/c', '/a'])
+    expect(requested.map((url) => new URL(url).pathname)).toEqual(['/a', '/b', '/c', '/a'])
   })
 
   it('are not kept where they are huge', async () => {
-    const { asked, call } = counting(() => new Response('x'.repeat(600_000)))
+    const { requested, call } = counting(() => new Response('x'.repeat(600_000)))
     const answers = cache({ maxBytes: 10_000_000 })
     for (const path of ['/a', '/a']) await answers.fetch(request(path), call)
-    expect(asked).toHaveLength(2)
+    expect(requested).toHaveLength(2)
   })
 })
 

@@ -28,7 +28,7 @@ export function decodeCursor(secret: Uint8Array, query: string, cursor: string):
 type PageOf<Row> = {
   secret: Uint8Array
   /** The list and filter that the cursor belongs to. */
-  asked: string
+  listKey: string
   cursor: string | undefined
   limit: number
   endOf: (row: Row) => PageEnd
@@ -36,16 +36,16 @@ type PageOf<Row> = {
 
 /** A page of a list and the next page's cursor, null on the last. `read` returns up to `limit` rows after `after`. */
 export async function readPage<Row>(
-  { secret, asked, cursor, limit, endOf }: PageOf<Row>,
+  { secret, listKey, cursor, limit, endOf }: PageOf<Row>,
   read: (range: { after: PageEnd | null; limit: number }) => Promise<Row[]>,
 ): Promise<{ rows: Row[]; next_cursor: string | null }> {
-  const after = cursor === undefined ? null : decodeCursor(secret, asked, cursor)
+  const after = cursor === undefined ? null : decodeCursor(secret, listKey, cursor)
   // One extra row shows whether there are more.
   const rows = await read({ after, limit: limit + 1 })
   const page = rows.slice(0, limit)
   const last = page.at(-1)
   const more = rows.length > limit && last !== undefined
-  return { rows: page, next_cursor: more ? encodeCursor(secret, asked, endOf(last)) : null }
+  return { rows: page, next_cursor: more ? encodeCursor(secret, listKey, endOf(last)) : null }
 }
 
 /** The end of a page of rows ordered by creation time. */

@@ -112,10 +112,10 @@ describe('the API, as the site calls it', () => {
   it('knows the visitor’s address and request, and of their headers only what the site hands on', async () => {
     answer = async (_, visitor) => Response.json({ ...(await mirrored(visitor)), visitor: visitor.requestId })
     const response = await fetch(`${app.url}/`, { headers: { 'x-forwarded-for': '203.0.113.9', 'x-secret': 'mine' } })
-    const told = (await response.json()) as Record<string, string>
-    expect(told).toMatchObject({ ip: '203.0.113.9', actor: null, secret: null })
-    expect(told.id).toBe(told.visitor)
-    expect(response.headers.get('x-request-id')).toBe(told.id)
+    const reported = (await response.json()) as Record<string, string>
+    expect(reported).toMatchObject({ ip: '203.0.113.9', actor: null, secret: null })
+    expect(reported.id).toBe(reported.visitor)
+    expect(response.headers.get('x-request-id')).toBe(reported.id)
   })
 
   it('an address that the site’s request claims is not believed', async () => {
@@ -226,13 +226,13 @@ describe('a request to the site', () => {
   })
 
   it('a body larger than any form is refused before the site sees it', async () => {
-    let asked = false
+    let requested = false
     answer = () => {
-      asked = true
+      requested = true
       return new Response()
     }
     const response = await fetch(`${app.url}/login`, { method: 'POST', body: new Uint8Array(2 ** 20 + 1) })
-    expect([response.status, asked]).toEqual([413, false])
+    expect([response.status, requested]).toEqual([413, false])
   })
 })
 

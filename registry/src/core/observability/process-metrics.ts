@@ -62,26 +62,26 @@ export function createProcessMetrics(): ProcessMetrics {
 }
 
 /** What one process counts, as data that can go to another one: a metric each, with its samples. */
-export type ProcessFigures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /**
  * The metrics of the processes that share a port, and how many of them answered just now: the other values are older.
  */
-export type GroupFigures = { figures: ProcessFigures[]; answered: number }
+export type GroupSnapshot = { figures: MetricsSnapshot[]; answered: number }
 
-type Sample = ProcessFigures[number]['values'][number] & { metricName?: string }
+type Sample = MetricsSnapshot[number]['values'][number] & { metricName?: string }
 
 /** All that this process counts itself: requests, iterations and calls, its connections to the database, Node's own. */
 export function processRegistries({ metrics, database }: { metrics: ProcessMetrics; database: Database }): Registry[] {
   return [metrics.registry, connectionMetrics(() => database.connections()), nodeMetrics()]
 }
 
-export async function readFigures(registries: Registry[]): Promise<ProcessFigures> {
+export async function readMetrics(registries: Registry[]): Promise<MetricsSnapshot> {
   return (await Promise.all(registries.map((registry) => registry.getMetricsAsJSON()))).flat()
 }
 
 /** The metrics of several processes as those of one: most are summed, see `aggregator` of each metric. */
-export function groupRegistries({ figures, answered }: GroupFigures): Registry[] {
+export function groupRegistries({ figures, answered }: GroupSnapshot): Registry[] {
   const scraped = new Registry()
   new Gauge({
     name: 'agentgym_processes_scraped',
@@ -99,12 +99,12 @@ export async function exposition(registries: Registry[]): Promise<string> {
 }
 
 /** What remains of a process that does not answer: its counters stay, its gauges are unknown. */
-export function countsOf(figures: ProcessFigures): ProcessFigures {
+export function countsOf(figures: MetricsSnapshot): MetricsSnapshot {
   return figures.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
 }
 
 /** Counts of two processes (`countsOf`) as of one. */
-export function addCounts(left: ProcessFigures, right: ProcessFigures): ProcessFigures {
+export function addCounts(left: MetricsSnapshot, right: MetricsSnapshot): MetricsSnapshot {
   const sums = new Map(left.map((metric) => [metric.name, metric]))
   for (const metric of right) {
     const values = new Map<string, Sample>()
@@ -175,5 +175,5 @@ export type ProcessGroup = {
    */
   servedPort: number | null
   /** What all processes of the group count, this one among them. */
-  figures(): Promise<GroupFigures>
+  figures(): Promise<GroupSnapshot>
 }

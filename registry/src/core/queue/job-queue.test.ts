@@ -19,7 +19,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
   let services: TestServices
   let queue: JobQueue
   /** What the handlers were told, in order. */
-  let told: string[]
+  let reported: string[]
 
   beforeAll(async () => {
     database = await open()
@@ -27,7 +27,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     queue = services.queue
   })
   beforeEach(async () => {
-    told = []
+    reported = []
     await sql`delete from jobs`.execute(database.query)
   })
   afterAll(async () => {
@@ -39,9 +39,10 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
   const handler = (kind: JobKind, changes: Partial<JobHandler> = {}): JobHandler => ({
     kind,
     describe: async () => ({ kind: 'check', traceparent: null, package: tarball }),
-    exhausted: async (_query, id) => void told.push(`exhausted ${id}`),
-    released: async (_query, { id }, { reason, meteredMs }) => void told.push(`released ${id} ${reason} ${meteredMs}`),
-    changed: (id) => void told.push(`changed ${id}`),
+    exhausted: async (_query, id) => void reported.push(`exhausted ${id}`),
+    released: async (_query, { id }, { reason, meteredMs }) =>
+      void reported.push(`released ${id} ${reason} ${meteredMs}`),
+    changed: (id) => void reported.push(`changed ${id}`),
     ...changes,
   })
   const enqueue = async (
@@ -66,11 +67,11 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
   it('what takes seconds goes before what takes hours, in whatever order a worker asks', async () => {
     for (const kind of ['train', 'evaluate', 'check'] as const) await enqueue(kind)
     const handlers = (['check', 'evaluate', 'train'] as const).map((kind) =>
-      handler(kind, { changed: () => void told.push(kind) }),
+      handler(kind, { changed: () => void reported.push(kind) }),
     )
     for (let count = 0; count < 3; count++)
       await leaseJob(services, handlers, { kinds: ['train', 'check', 'evaluate'] })
-    expect(told).toEqual(['check', 'evaluate', 'train'])
+    expect(reported).toEqual(['check', 'evaluate', 'train'])
     expect(await leaseJob(services, handlers, { kinds: ['train', 'check', 'evaluate'] })).toBeUndefined()
     await enqueue('train')
     expect(await leaseJob(services, handlers, { kinds: ['check', 'evaluate'] })).toBeUndefined()
@@ -113,7 +114,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     }
     expect(await leaseJob(services, [broken], { kinds: ['check'] })).toBeUndefined()
     await settleExhausted(services, [broken])
-    expect(told.map((call) => call.split(' ')[0])).toEqual(['exhausted', 'changed'])
+    expect(reported.map((call) => call.split(' ')[0])).toEqual(['exhausted', 'changed'])
   })
 
   it('given back, a job waits at once, and uses up no attempt', async () => {
@@ -128,16 +129,16 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
       await expect(releaseJob(services, handlers, { id, lease: job.lease, reason: '' })).rejects.toMatchObject(lost)
     }
     expect(leases.size).toBe(maxAttempts + 2)
-    expect(told.slice(0, 3)).toEqual([`changed ${id}`, `released ${id} SIGTERM 0`, `changed ${id}`])
+    expect(reported.slice(0, 3)).toEqual([`changed ${id}`, `released ${id} SIGTERM 0`, `changed ${id}`])
     // And still there are three.
     for (let count = 0; count < maxAttempts; count++) {
       await next('evaluate')
       await silence()
     }
     expect(await queue.next('evaluate', null)).toBeUndefined()
-    told = []
+    reported = []
     await settleExhausted(services, handlers)
-    expect(told).toEqual([`exhausted ${id}`, `changed ${id}`])
+    expect(reported).toEqual([`exhausted ${id}`, `changed ${id}`])
   })
 
   it('training has as many attempts as it takes, and weeks for each', async () => {
@@ -195,7 +196,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     // Its end is on its way.
     expect(await queue.recover('check', id)).toBe(false)
     await settleExhausted(services, [handler('check')])
-    expect(told).toEqual([`exhausted ${id}`, `changed ${id}`])
+    expect(reported).toEqual([`exhausted ${id}`, `changed ${id}`])
   })
 
   it('what is written under a lease that was lost is undone', async () => {

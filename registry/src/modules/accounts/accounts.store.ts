@@ -107,13 +107,13 @@ export async function requireAccount(
  * The account that a request is for: the caller's own, or the named one. Does not check whether the caller may act for
  * it. `hint` suggests an alternative. Throws `account_not_found`.
  */
-export async function accountAskedFor(
+export async function requestedAccount(
   query: Queries,
   { accountId, username }: Actor,
-  asked: string | undefined,
+  account: string | undefined,
   hint: string,
 ): Promise<{ id: string; username: string }> {
-  const wanted = asked?.toLowerCase()
+  const wanted = account?.toLowerCase()
   if (wanted === undefined || wanted === username) return { id: accountId, username }
   const found = await query
     .selectFrom('accounts')

@@ -1,6 +1,6 @@
 export { canonicalName } from './account-name.ts'
 export { accountRoutes } from './accounts.routes.ts'
-export { accountAskedFor, findAccount } from './accounts.store.ts'
+export { findAccount, requestedAccount } from './accounts.store.ts'
 export { accountTasks } from './accounts.tasks.ts'
 export { authenticate } from './authenticate.ts'
 export { createDeviceCode, pollSeconds, redeemDeviceCode } from './device-log-in.ts'

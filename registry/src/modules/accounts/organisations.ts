@@ -7,7 +7,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Role, Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { checkUsername } from './account-name.ts'
-import { type Account, accountAskedFor, insertAccount, requireAccount } from './accounts.store.ts'
+import { type Account, insertAccount, requestedAccount, requireAccount } from './accounts.store.ts'
 
 const scope = 'account:manage'
 
@@ -111,7 +111,7 @@ export async function findParty(
 ): Promise<Party> {
   const known = requireActor(actor, scope)
   const hint = 'Name an organization you belong to, or omit it to use your own account.'
-  const found = await accountAskedFor(query, known, account, hint)
+  const found = await requestedAccount(query, known, account, hint)
   if (found.id !== known.accountId) await authorise(query, known, permission, found.id, { scope })
   return found
 }

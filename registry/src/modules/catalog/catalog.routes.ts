@@ -205,14 +205,14 @@ async function listPackages(
   { q, cursor, limit, ...request }: SearchRequest,
 ): Promise<PackageList> {
   // A cursor is bound to its query; only the page size may change.
-  const asked = JSON.stringify([q ?? '', Object.entries(request).sort()])
-  const after = cursor === undefined ? null : decodeCursor(config.secret, asked, cursor)
+  const listKey = JSON.stringify([q ?? '', Object.entries(request).sort()])
+  const after = cursor === undefined ? null : decodeCursor(config.secret, listKey, cursor)
   const search = { ...request, limit, after, words: searchQuery(q ?? '') }
   const { rows, end, groups } = await searchPackages(database, actor, search)
   return {
     packages: await listedPackages(database.query, rows, config.training.currency),
     ...facetCounts(groups, search),
-    next_cursor: end === null ? null : encodeCursor(config.secret, asked, end),
+    next_cursor: end === null ? null : encodeCursor(config.secret, listKey, end),
   }
 }
 

@@ -208,8 +208,8 @@ const most = 100
  * Dependents of a package that the actor may see, the most downloaded first: agents that were verified on one of its
  * versions, and packages whose latest version depends on it. Throws `package_not_found`, `package_taken_down`.
  */
-export async function findDependents(query: Queries, actor: Actor | null, asked: string): Promise<Dependents> {
-  const { id, name } = await findReadablePackage(query, actor, asked)
+export async function findDependents(query: Queries, actor: Actor | null, requestedName: string): Promise<Dependents> {
+  const { id, name } = await findReadablePackage(query, actor, requestedName)
   const visible = visiblePackages(actor)
   const [agents, packages] = await Promise.all([trainedOn(query, id, visible), depending(query, name, visible)])
   return { name, agents, packages }

@@ -100,7 +100,7 @@ describeOnEngines('a package in one answer on $kind', ({ open }) => {
       return error.code
     })
   /** What the four say, each asked for itself. */
-  const asked = async (actor: Actor | null, name: string) => {
+  const readParts = async (actor: Actor | null, name: string) => {
     const page = await packagePage(services, actor, name)
     const offer = await settled(makeOffer(services, { actor, name }))
     if (page.latest === null) return { page, offer, details: null, episode: null }
@@ -113,14 +113,14 @@ describeOnEngines('a package in one answer on $kind', ({ open }) => {
     const kinds: string[] = []
     for (const [kind, name] of Object.entries(names)) {
       for (const [who, actor] of actors) {
-        const expected = await settled(asked(actor, name))
+        const expected = await settled(readParts(actor, name))
         const given = await settled(packageView(services, actor, name))
         kinds.push(typeof given)
         if (typeof expected === 'string') {
           expect(given, `${kind} for ${who}`).toBe(expected)
           continue
         }
-        const { page, offer, details, episode } = expected as Awaited<ReturnType<typeof asked>>
+        const { page, offer, details, episode } = expected as Awaited<ReturnType<typeof readParts>>
         const part = (value: unknown) => (typeof value === 'string' ? null : value)
         const latest = details === null ? null : { details, episode: part(episode) }
         expect(given, `${kind} for ${who}`).toEqual({ page, offer: part(offer), latest })

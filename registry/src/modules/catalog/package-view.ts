@@ -27,16 +27,20 @@ import { describePage, type PageRow, packagePage, pageRow, selectPage } from './
  * Everything that a package's main page shows, in one answer: the page, the offer of its latest version, and that
  * version with its episode. Equal to what four separate requests would return. Throws `package_not_found`.
  */
-export async function packageView(services: PackageServices, actor: Actor | null, asked: string): Promise<PackageView> {
-  const name = findablePackageName(asked)
+export async function packageView(
+  services: PackageServices,
+  actor: Actor | null,
+  requestedName: string,
+): Promise<PackageView> {
+  const name = findablePackageName(requestedName)
   const row = name === null ? undefined : await findView(services.database.query, name)
-  if (row === undefined) return viewOfParts(services, actor, asked)
+  if (row === undefined) return viewOfParts(services, actor, requestedName)
   const page = pageRow(row)
   const { latest } = page
   const isOpen = row.visibility === 'public' && row.taken_down_at === null
   // What is public, with public offers. Everything else is checked separately.
   if (!isOpen || latest === null || latest.yanked_at !== null || latest.deprecated !== null)
-    return viewOfParts(services, actor, asked)
+    return viewOfParts(services, actor, requestedName)
   return viewOfRow(services, actor, row, { ...page, latest })
 }
 
@@ -94,15 +98,19 @@ function timeOf(text: string | null): Date | null {
 }
 
 /** For packages with restricted access: private, taken down, without a version, or with a deprecated one. */
-async function viewOfParts(services: PackageServices, actor: Actor | null, asked: string): Promise<PackageView> {
-  const page = await packagePage(services, actor, asked)
-  const offer = await absent(makeOffer(services, { actor, name: asked }))
+async function viewOfParts(
+  services: PackageServices,
+  actor: Actor | null,
+  requestedName: string,
+): Promise<PackageView> {
+  const page = await packagePage(services, actor, requestedName)
+  const offer = await absent(makeOffer(services, { actor, name: requestedName }))
   if (page.latest === null) return { page, offer, latest: null }
   const { version } = page.latest
   const { query } = services.database
   const [details, episode] = await Promise.all([
-    describeVersion(services, actor, asked, version),
-    absent<SampleEpisode>(readSampleEpisode(query, actor, asked, version)),
+    describeVersion(services, actor, requestedName, version),
+    absent<SampleEpisode>(readSampleEpisode(query, actor, requestedName, version)),
   ])
   return { page, offer, latest: { details, episode } }
 }

@@ -8,7 +8,7 @@ import { searchQuery } from '../search/index-package.ts'
 import { facetCounts } from './search-packages.ts'
 import { listed } from './testing/listed.ts'
 import { loadPackages } from './testing/load-packages.ts'
-import { type Asked, search, searchAll } from './testing/search-all.ts'
+import { type SearchCriteria, search, searchAll } from './testing/search-all.ts'
 import { type SyntheticPackage, syntheticPackages } from './testing/synthetic-packages.ts'
 
 const scale = process.env.AGENTGYM_TEST_LONG === '1' ? 3 : 1
@@ -30,18 +30,18 @@ const filters = fc.record(
     sort: fc.constantFrom('relevance', 'downloads', 'newest', 'quality'),
   },
   { requiredKeys: ['sort'] },
-) satisfies fc.Arbitrary<Asked>
+) satisfies fc.Arbitrary<SearchCriteria>
 
 describeOnEngines('pages on $kind', ({ kind, open }) => {
   let database: Database
   let member: Actor
   const packages = [...syntheticPackages(150, 7)].map(withTies)
-  const isFound = (item: SyntheticPackage, asked: Asked) =>
-    (asked.kind === undefined || item.kind === asked.kind) &&
-    (asked.category === undefined || item.category === asked.category) &&
-    (asked.difficulty === undefined || item.difficulty === asked.difficulty) &&
-    (asked.algorithm === undefined || item.algorithm === asked.algorithm) &&
-    (asked.price === undefined || (item.price_minor > 0 ? 'paid' : 'free') === asked.price)
+  const isFound = (item: SyntheticPackage, criteria: SearchCriteria) =>
+    (criteria.kind === undefined || item.kind === criteria.kind) &&
+    (criteria.category === undefined || item.category === criteria.category) &&
+    (criteria.difficulty === undefined || item.difficulty === criteria.difficulty) &&
+    (criteria.algorithm === undefined || item.algorithm === criteria.algorithm) &&
+    (criteria.price === undefined || (item.price_minor > 0 ? 'paid' : 'free') === criteria.price)
 
   beforeAll(async () => {
     database = await open()
@@ -56,22 +56,22 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
 
   it('one after another are the whole order, whatever the filters, the sort and the size', async () => {
     await fc.assert(
-      fc.asyncProperty(filters, fc.integer({ min: 9, max: 60 }), fc.boolean(), async (asked, limit, known) => {
+      fc.asyncProperty(filters, fc.integer({ min: 9, max: 60 }), fc.boolean(), async (criteria, limit, known) => {
         const actor = known ? member : null
-        const whole = await search(database, { ...asked, limit: 1000 }, actor)
+        const whole = await search(database, { ...criteria, limit: 1000 }, actor)
         const names = whole.rows.map(({ name }) => name)
-        expect(await searchAll(database, { ...asked, limit }, actor)).toEqual(names)
+        expect(await searchAll(database, { ...criteria, limit }, actor)).toEqual(names)
         expect(new Set(names).size).toBe(names.length)
-        if ((asked.q ?? '') === '') {
-          const expected = packages.filter((item) => item.visibility === 'public' && isFound(item, asked))
+        if ((criteria.q ?? '') === '') {
+          const expected = packages.filter((item) => item.visibility === 'public' && isFound(item, criteria))
           expect(names.filter((name) => !name.startsWith(`@${member.username}`)).sort()).toEqual(
             expected.map(({ name }) => name).sort(),
           )
         }
         const keys = whole.rows.map(({ downloads, quality, updated_at }) =>
-          asked.sort === 'newest' ? updated_at.getTime() : asked.sort === 'quality' ? quality : downloads,
+          criteria.sort === 'newest' ? updated_at.getTime() : criteria.sort === 'quality' ? quality : downloads,
         )
-        const isByWords = asked.sort === 'relevance' && searchQuery(asked.q ?? '') !== null
+        const isByWords = criteria.sort === 'relevance' && searchQuery(criteria.q ?? '') !== null
         if (!isByWords) expect(keys).toEqual(keys.toSorted((a, b) => b - a))
       }),
       { numRuns: kind === 'pglite' ? 5 * scale : 12 * scale },
@@ -80,9 +80,9 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
 
   it('counts in each facet what choosing that value finds', async () => {
     await fc.assert(
-      fc.asyncProperty(filters, fc.boolean(), async ({ sort: _, ...asked }, known) => {
+      fc.asyncProperty(filters, fc.boolean(), async ({ sort: _, ...criteria }, known) => {
         const actor = known ? member : null
-        const request = { ...asked, sort: 'newest', limit: 1000 } as const
+        const request = { ...criteria, sort: 'newest', limit: 1000 } as const
         const { rows, groups } = await search(database, request, actor)
         const counted = facetCounts(groups, { ...request, words: null, after: null })
         expect(counted.total).toBe(rows.length)

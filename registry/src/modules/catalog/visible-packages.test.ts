@@ -9,9 +9,9 @@ import { createActor } from '../packages/testing/publishing.ts'
 import { facetCounts } from './search-packages.ts'
 import { listed } from './testing/listed.ts'
 import { loadPackages } from './testing/load-packages.ts'
-import { type Asked, search } from './testing/search-all.ts'
+import { type SearchCriteria, search } from './testing/search-all.ts'
 
-const ways: Asked[] = [
+const ways: SearchCriteria[] = [
   { sort: 'downloads' },
   { sort: 'newest' },
   { sort: 'quality' },
@@ -55,28 +55,28 @@ describeOnEngines('private packages on $kind', ({ open }) => {
   })
   afterAll(() => database.close())
 
-  const secrets = async (asked: Asked, actor: Actor | null) => {
-    const { rows, groups } = await search(database, asked, actor)
+  const secrets = async (criteria: SearchCriteria, actor: Actor | null) => {
+    const { rows, groups } = await search(database, criteria, actor)
     const { facets } = facetCounts(groups, { sort: 'newest', limit: 20, words: null, after: null })
     const counted = facets.category.find(({ value }) => value === 'secrets')?.count ?? 0
     const names = rows.map(({ name }) => name).filter((name) => name.includes('secret'))
     return { names, counted }
   }
 
-  it.each(ways)('are found and counted for nobody else: %j', async (asked) => {
+  it.each(ways)('are found and counted for nobody else: %j', async (criteria) => {
     const stranger = await createActor(database)
-    for (const actor of [null, stranger]) expect(await secrets(asked, actor)).toEqual({ names: [], counted: 0 })
+    for (const actor of [null, stranger]) expect(await secrets(criteria, actor)).toEqual({ names: [], counted: 0 })
   })
 
-  it.each(ways.filter(({ q }) => q !== '@lab/secret-zephyr'))('are found by their owner: %j', async (asked) => {
-    expect(await secrets(asked, owner)).toEqual({ names: [`@${owner.username}/secret-zephyr`], counted: 1 })
+  it.each(ways.filter(({ q }) => q !== '@lab/secret-zephyr'))('are found by their owner: %j', async (criteria) => {
+    expect(await secrets(criteria, owner)).toEqual({ names: [`@${owner.username}/secret-zephyr`], counted: 1 })
   })
 
   it.each(ways.filter(({ q }) => q !== '@lab/secret-zephyr'))(
     'are found by every role of their account: %j',
-    async (asked) => {
+    async (criteria) => {
       for (const actor of roles.values())
-        expect(await secrets(asked, actor)).toEqual({ names: ['@guild/secret-zephyr'], counted: 1 })
+        expect(await secrets(criteria, actor)).toEqual({ names: ['@guild/secret-zephyr'], counted: 1 })
     },
   )
 
@@ -86,13 +86,13 @@ describeOnEngines('private packages on $kind', ({ open }) => {
       tokenId: '00000000-0000-0000-0000-000000000001',
       scopes: new Set(['packages:publish']),
     }
-    for (const asked of ways) expect(await secrets(asked, token)).toEqual({ names: [], counted: 0 })
+    for (const criteria of ways) expect(await secrets(criteria, token)).toEqual({ names: [], counted: 0 })
   })
 
   it('are found no more by those who left', async () => {
     const left = roles.get('admin') ?? owner
     await database.query.deleteFrom('memberships').where('user_id', '=', left.accountId).execute()
-    for (const asked of ways) expect(await secrets(asked, left)).toEqual({ names: [], counted: 0 })
+    for (const criteria of ways) expect(await secrets(criteria, left)).toEqual({ names: [], counted: 0 })
   })
 
   it('are counted and not counted as their visibility changes', async () => {

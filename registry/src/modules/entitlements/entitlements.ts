@@ -11,7 +11,7 @@ import { type HeldPrice, heldFirst, heldPriceOf, inEffect } from './prices.store
 type Licence = { orderId: string; used: boolean }
 
 /** Price, takedown and license for one major version of a package, at this moment. */
-type Standing = {
+type LicenseState = {
   price: HeldPrice
   takenDown: TakenDown | null
   licence: Licence | null
@@ -36,11 +36,11 @@ type Row = {
  * Price, license and takedown in one round trip, so all from the same moment. For purchases, as for private packages, a
  * token needs the scope `packages:read`; without it, it holds nothing.
  */
-export async function standingOf(
+export async function readLicenseState(
   query: Queries,
   actor: Actor | null,
   { packageId, major }: { packageId: string; major: number },
-): Promise<Standing> {
+): Promise<LicenseState> {
   const { rows } = await sql<Row>`
     select price.id, price.kind, price.amount_minor, price.currency,
       packages.taken_down_at, packages.taken_down_reason, packages.taken_down_for_all, licence.order_id, licence.used_at
@@ -102,14 +102,14 @@ export type Access = 'granted' | 'taken_down' | 'payment_required' | 'hosted_onl
  * unless it was taken down for all; everyone, if it is free and was not taken down. Pay-per-run packages cannot be
  * downloaded otherwise.
  */
-export function tarballAccess(member: boolean, { price, takenDown, licence }: Standing): Access {
+export function tarballAccess(member: boolean, { price, takenDown, licence }: LicenseState): Access {
   if (member) return 'granted'
   if (takenDown !== null && (takenDown.forAll || licence === null)) return 'taken_down'
   if (licence !== null || price.kind === 'free') return 'granted'
   return price.kind === 'per_run' ? 'hosted_only' : 'payment_required'
 }
 
-type Asked = {
+type TarballRequest = {
   actor: Actor | null
   found: { id: string; name: string; member: boolean }
   version: string
@@ -122,37 +122,41 @@ type Asked = {
  *
  * Throws `payment_required`, `hosted_only`, `package_taken_down`.
  */
-export async function requireTarball(query: Queries, asked: Asked, { use }: { use: boolean }): Promise<void> {
-  if (asked.found.member) return
-  const { licence } = await requireAccess(query, asked)
+export async function requireTarball(
+  query: Queries,
+  request: TarballRequest,
+  { use }: { use: boolean },
+): Promise<void> {
+  if (request.found.member) return
+  const { licence } = await requireAccess(query, request)
   if (!use || licence === null || licence.used) return
   // It was unused but can no longer be marked: it was refunded meanwhile, or another download came first.
-  if (!(await useLicence(query, licence.orderId))) await requireAccess(query, asked)
+  if (!(await useLicence(query, licence.orderId))) await requireAccess(query, request)
 }
 
-async function requireAccess(query: Queries, asked: Asked): Promise<Standing> {
-  const { standing, refused } = await judge(query, asked)
+async function requireAccess(query: Queries, request: TarballRequest): Promise<LicenseState> {
+  const { state, refused } = await judge(query, request)
   if (refused !== null) throw refused
-  return standing
+  return state
 }
 
 /** The error that `requireTarball` would throw; null if it would not throw. */
-export async function tarballRefusal(query: Queries, asked: Asked): Promise<AgentGymError | null> {
-  return asked.found.member ? null : (await judge(query, asked)).refused
+export async function tarballRefusal(query: Queries, request: TarballRequest): Promise<AgentGymError | null> {
+  return request.found.member ? null : (await judge(query, request)).refused
 }
 
-async function judge(query: Queries, { actor, found, version, publicUrl }: Asked) {
+async function judge(query: Queries, { actor, found, version, publicUrl }: TarballRequest) {
   const major = majorOf(version)
-  const standing = await standingOf(query, actor, { packageId: found.id, major })
-  const access = tarballAccess(false, standing)
+  const state = await readLicenseState(query, actor, { packageId: found.id, major })
+  const access = tarballAccess(false, state)
   const wanted = { name: found.name, version, major, publicUrl, actor }
-  return { standing, refused: access === 'granted' ? null : refusal(access, wanted, standing) }
+  return { state, refused: access === 'granted' ? null : refusal(access, wanted, state) }
 }
 
 export function refusal(
   access: Exclude<Access, 'granted'>,
   wanted: Wanted,
-  { price, takenDown }: Standing,
+  { price, takenDown }: LicenseState,
 ): AgentGymError {
   if (access === 'payment_required') return paymentRequired(wanted, price)
   if (access === 'hosted_only') return hostedOnly(wanted)

@@ -33,8 +33,8 @@ describeOnEngines('files of a leased job on $kind', ({ open }) => {
     const { services } = server
     const name = await sell(services, cast.seller, 'hosted', { kind: 'per_run', amount_minor: 200 })
     const request = startRunRequestSchema.parse({ scenario: name, expected_price: { amount_minor: 200 } })
-    const asked = { actor: cast.buyer, traceparent: null, ip: null }
-    const run = await submitRun(services, { ...asked, request, idempotencyKey: randomUUID() })
+    const requested = { actor: cast.buyer, traceparent: null, ip: null }
+    const run = await submitRun(services, { ...requested, request, idempotencyKey: randomUUID() })
     const job = await leaseJob(services, [trainJobs(services)], { kinds: ['train'] })
     if (job?.kind !== 'train') throw new Error('there is no run to lease')
     expect(job.id).toBe(run.id)

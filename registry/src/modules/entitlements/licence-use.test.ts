@@ -13,13 +13,13 @@ import { type Cast, type MarketServer, openCast, sell, startMarketServer } from 
 
 describe('who may have the files', () => {
   it('follows from membership, licence, price and moderation, in this order', () => {
-    const standing = fc.record({
+    const state = fc.record({
       kind: fc.constantFrom('free' as const, 'one_time' as const, 'per_run' as const),
       licence: fc.boolean(),
       takenDown: fc.constantFrom('no', 'for strangers', 'for all'),
     })
     fc.assert(
-      fc.property(fc.boolean(), standing, (member, { kind, licence, takenDown }) => {
+      fc.property(fc.boolean(), state, (member, { kind, licence, takenDown }) => {
         const access = tarballAccess(member, {
           price: { id: null, kind, amountMinor: kind === 'free' ? 0 : 1, currency: 'USD' },
           licence: licence ? { orderId: '', used: false } : null,
@@ -114,8 +114,8 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
   it('nobody gets both the files and their money back, however closely they ask for both', async () => {
     for (let round = 0; round < 10; round++) {
       const somebody = await buyer()
-      const asked = [download(somebody), giveBack(somebody), download(somebody), train(somebody)]
-      const [first, refunded, second, trained] = await Promise.all(asked.map((work) => codeOf(work)))
+      const requested = [download(somebody), giveBack(somebody), download(somebody), train(somebody)]
+      const [first, refunded, second, trained] = await Promise.all(requested.map((work) => codeOf(work)))
       const { used, held } = await licenceOf(somebody)
       expect(held).toBe(refunded !== 'done')
       if (refunded === 'done') {

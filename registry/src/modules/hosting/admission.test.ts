@@ -70,7 +70,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     database.query.updateTable('versions').set({ yanked_at: new Date() }).where('package_id', '=', agent.id).execute()
 
   /** What each caller is told. */
-  async function told(agent: Agent, more: { version?: string } = {}): Promise<string[]> {
+  async function reported(agent: Agent, more: { version?: string } = {}): Promise<string[]> {
     const owner = await server.callerToken(agent.seller)
     const answers = callers.map((caller) =>
       server.call(caller === 'owner' ? owner : (tokens[caller] ?? null), agent, more),
@@ -81,12 +81,12 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
   it('what has a price: who has it, alone or through an organisation, and its owner', async () => {
     const no = ['forbidden', 'forbidden']
     const agent = await sold({ licenceMinor: 500 })
-    expect(await told(agent)).toEqual(['unauthenticated', 'payment_required', 'bought', 'bought', 'own', ...no])
+    expect(await reported(agent)).toEqual(['unauthenticated', 'payment_required', 'bought', 'bought', 'own', ...no])
     const tried = await sold({ licenceMinor: 500, trialCalls: 1 })
-    expect(await told(tried)).toEqual(['unauthenticated', 'trial', 'bought', 'bought', 'own', ...no])
-    expect(await told(tried)).toEqual(['unauthenticated', 'trial_exhausted', 'bought', 'bought', 'own', ...no])
+    expect(await reported(tried)).toEqual(['unauthenticated', 'trial', 'bought', 'bought', 'own', ...no])
+    expect(await reported(tried)).toEqual(['unauthenticated', 'trial_exhausted', 'bought', 'bought', 'own', ...no])
     const free = await sold({})
-    expect(await told(free)).toEqual(['unauthenticated', 'free', 'free', 'free', 'own', ...no])
+    expect(await reported(free)).toEqual(['unauthenticated', 'free', 'free', 'free', 'own', ...no])
   })
 
   it('what is private, taken down, yanked or not there', async () => {
@@ -94,7 +94,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     const hidden = await sold({})
     await change(hidden, { visibility: 'private' })
     const absent = Array(3).fill('package_not_found')
-    expect(await told(hidden)).toEqual(['unauthenticated', ...absent, 'own', ...no])
+    expect(await reported(hidden)).toEqual(['unauthenticated', ...absent, 'own', ...no])
     const nothing = await server.call(tokens.stranger ?? '', { name: '@nobody/nothing' })
     const secret = await server.call(tokens.stranger ?? '', hidden)
     expect(JSON.stringify(secret.body).replaceAll(hidden.name, 'X')).toBe(
@@ -102,18 +102,18 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     )
     const down = await sold({ licenceMinor: 500 })
     await change(down, { taken_down_at: new Date(), taken_down_reason: 'Copied.' })
-    expect(await told(down)).toEqual(['unauthenticated', 'package_taken_down', 'bought', 'bought', 'own', ...no])
+    expect(await reported(down)).toEqual(['unauthenticated', 'package_taken_down', 'bought', 'bought', 'own', ...no])
     await change(down, { taken_down_for_all: true })
-    expect((await told(down)).slice(1, 5)).toEqual([...Array(3).fill('package_taken_down'), 'own'])
+    expect((await reported(down)).slice(1, 5)).toEqual([...Array(3).fill('package_taken_down'), 'own'])
     const pulled = await sold({ licenceMinor: 500, trialCalls: 5 })
     await yank(pulled)
-    expect((await told(pulled, { version: '1.0.0' })).slice(1, 5)).toEqual([
+    expect((await reported(pulled, { version: '1.0.0' })).slice(1, 5)).toEqual([
       'version_yanked',
       'bought',
       'bought',
       'own',
     ])
-    expect((await told(pulled, { version: '^1.0.0' })).slice(1, 5)).toEqual(Array(4).fill('version_not_found'))
+    expect((await reported(pulled, { version: '^1.0.0' })).slice(1, 5)).toEqual(Array(4).fill('version_not_found'))
     const { seller } = hidden
     const scenario = await listPackage(database, { ownerId: seller.accountId, owner: seller.username })
     expect((await server.call(tokens.buyer ?? '', scenario)).code).toBe('request_invalid')

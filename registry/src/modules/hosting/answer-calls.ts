@@ -73,10 +73,10 @@ function endOf(call: HeldCall, answer: CallAnswer | undefined, made: number | un
   }
   const { action, label, probabilities, model_ms } = answer
   const left = made === undefined ? null : Math.max(0, call.trial_calls - made)
-  const told: HostedCall = {
+  const result: HostedCall = {
     ...{ id, package: name, version, action, label, probabilities, because, trial_calls_left: left, model_ms },
   }
-  return { id, answer: JSON.stringify(told), error: null }
+  return { id, answer: JSON.stringify(result), error: null }
 }
 
 async function writeEnds(query: Transaction<Schema>, ended: Ended[]): Promise<void> {
@@ -95,12 +95,12 @@ const batchBytes = 4 * 2 ** 20
 /** How long calls of an unloaded version may be passed over for those of a loaded one. */
 const patienceMs = 200
 
-type Asked = { loaded: string[]; waitMs: number }
+type LeaseRequest = { loaded: string[]; waitMs: number }
 
 /** Calls of one version for a worker, as soon as there are some; undefined if none came within `waitMs`. */
 export async function leaseCalls(
   services: HostingServices,
-  { loaded, waitMs }: Asked,
+  { loaded, waitMs }: LeaseRequest,
   signal: AbortSignal,
 ): Promise<LeasedCalls | undefined> {
   const { callBroker } = services

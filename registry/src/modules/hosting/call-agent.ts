@@ -8,12 +8,12 @@ import { requestHash } from '../../core/idempotency/idempotency.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import { heldPrice, majorOf, paymentRequired } from '../entitlements/index.ts'
 import {
-  type CallerStanding,
-  callerStandings,
+  type CallerAccess,
   callsPrice,
   callTerms,
   holdTrial,
   openTrialCalls,
+  readCallerAccess,
 } from '../metering/index.ts'
 import { chooseVersion, type VersionRow } from '../packages/index.ts'
 import type { HostingServices } from './call-broker.ts'
@@ -122,9 +122,17 @@ async function admitCall(
   if (found.kind !== 'agent') throw notCallable(found.name)
   const called = { name: found.name, version: row.version }
   if (row.state !== 'published') throw notPublished(called, row.state)
-  const asked = observe === undefined ? rest : { ...rest, observation: await observe(row.id) }
-  const hash = requestHash({ package: found.id, range, ...asked })
-  const wanted = { ...called, row, actor: reader, id, keyed: key !== undefined, hash, request: JSON.stringify(asked) }
+  const requested = observe === undefined ? rest : { ...rest, observation: await observe(row.id) }
+  const hash = requestHash({ package: found.id, range, ...requested })
+  const wanted = {
+    ...called,
+    row,
+    actor: reader,
+    id,
+    keyed: key !== undefined,
+    hash,
+    request: JSON.stringify(requested),
+  }
   return database.transaction(async (query) => {
     // One call per account at a time, so that two calls cannot spend the same balance.
     await database.lock(query, `hosted-calls:${actor.accountId}`)
@@ -164,20 +172,20 @@ async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wante
 async function termsOf({ config }: Admitting, query: Transaction<Schema>, wanted: Wanted): Promise<Terms> {
   const { actor, name, version } = wanted
   const { currency } = config.training
-  const [standing] = await callerStandings(query, [{ account: actor.username, package: name, version }])
+  const [access] = await readCallerAccess(query, [{ account: actor.username, package: name, version }])
   // It was there a moment ago.
-  if ('unknown' in standing) throw packageNotFound(name)
-  const tryTrial = () => trialCallsLeft(query, standing)
-  const { because } = await callTerms(query, standing, { tokenId: actor.tokenId, currency, tryTrial })
-  if (wanted.row.yanked_at !== null && !standing.own && !standing.bought) throw yanked(wanted)
-  const priceMinor = because === 'trial' ? 0 : callsPrice(standing)
+  if ('unknown' in access) throw packageNotFound(name)
+  const tryTrial = () => trialCallsLeft(query, access)
+  const { because } = await callTerms(query, access, { tokenId: actor.tokenId, currency, tryTrial })
+  if (wanted.row.yanked_at !== null && !access.own && !access.bought) throw yanked(wanted)
+  const priceMinor = because === 'trial' ? 0 : callsPrice(access)
   switch (because) {
     case 'trial_used_up': {
-      const price = await heldPrice(query, standing.packageId)
-      throw trialExhausted({ ...saleOf(wanted, config), trialCalls: standing.trialCalls, price })
+      const price = await heldPrice(query, access.packageId)
+      throw trialExhausted({ ...saleOf(wanted, config), trialCalls: access.trialCalls, price })
     }
     case 'not_bought':
-      throw paymentRequired(saleOf(wanted, config), await heldPrice(query, standing.packageId))
+      throw paymentRequired(saleOf(wanted, config), await heldPrice(query, access.packageId))
     case 'balance':
     case 'cap':
       throw cannotPay(because, { ...wanted, priceMinor, currency })
@@ -190,8 +198,8 @@ function saleOf(wanted: Wanted, { publicUrl }: Admitting['config']) {
   return { ...wanted, major: majorOf(wanted.version), publicUrl }
 }
 
-async function trialCallsLeft(query: Transaction<Schema>, standing: CallerStanding): Promise<number | null> {
-  const left = standing.trialCalls - (await holdTrial(query, standing)) - (await openTrialCalls(query, standing))
+async function trialCallsLeft(query: Transaction<Schema>, access: CallerAccess): Promise<number | null> {
+  const left = access.trialCalls - (await holdTrial(query, access)) - (await openTrialCalls(query, access))
   return left > 0 ? left : null
 }
 

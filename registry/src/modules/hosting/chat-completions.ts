@@ -62,7 +62,7 @@ function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-type Told = {
+type Completion = {
   request: ChatRequest
   call: HostedCall
   /** The agent's, of its manifest. */
@@ -73,7 +73,7 @@ type Told = {
 }
 
 /** The agent's answer as a chat completion: a tool call if the action names a tool of the request, else JSON. */
-export function chatCompletion({ request, call, action, observed, now }: Told): ChatCompletion {
+export function chatCompletion({ request, call, action, observed, now }: Completion): ChatCompletion {
   const tool = toolOf(request, call, action)
   const content = tool === undefined ? JSON.stringify({ action: call.action, label: call.label }) : null
   // A policy has no tokens: four characters count as one, as texts have on average.

@@ -53,7 +53,7 @@ describe('calls in the manner of OpenAI’s API', () => {
     const response = await fetch(`${server.url}/v1/chat/completions`, { method: 'POST', headers, body: sent })
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
-  const asked = async (body: Record<string, unknown>) => JSON.parse((await ask(body)).text)
+  const requested = async (body: Record<string, unknown>) => JSON.parse((await ask(body)).text)
   /** From now on an agent with these spaces is asked. */
   const spaces = async (observation: object, action: object) => {
     agent = await meteredAgent(database, {})
@@ -77,7 +77,7 @@ describe('calls in the manner of OpenAI’s API', () => {
         ],
       },
     ]
-    const answer = await asked({ messages, temperature: 0.2, model: `${agent.name}@^1.0.0` })
+    const answer = await requested({ messages, temperature: 0.2, model: `${agent.name}@^1.0.0` })
     expect(seen.at(-1)).toEqual({ position: 0.5 })
     expect(answer).toEqual({
       id: expect.stringMatching(/^chatcmpl-[0-9a-f-]{36}$/),
@@ -94,12 +94,12 @@ describe('calls in the manner of OpenAI’s API', () => {
       ],
       usage: { prompt_tokens: 4, completion_tokens: 7, total_tokens: 11 },
     })
-    await asked({ messages: [...messages, { role: 'tool', tool_call_id: 'x', content: 'not JSON' }] })
+    await requested({ messages: [...messages, { role: 'tool', tool_call_id: 'x', content: 'not JSON' }] })
     expect(seen.at(-1)).toBe('not JSON')
   })
 
   it('an agent that sees texts sees them as they are', async () => {
-    await asked({ messages: [{ role: 'user', content: '42' }] })
+    await requested({ messages: [{ role: 'user', content: '42' }] })
     expect(seen.at(-1)).toBe(42)
     await spaces(text, support)
     for (const [content, expected] of [
@@ -108,7 +108,7 @@ describe('calls in the manner of OpenAI’s API', () => {
       ['{"a":1}', '{"a":1}'],
       ['Hello', 'Hello'],
     ]) {
-      await asked({ messages: [{ role: 'user', content }] })
+      await requested({ messages: [{ role: 'user', content }] })
       expect(seen.at(-1)).toBe(expected)
     }
   })
@@ -116,17 +116,17 @@ describe('calls in the manner of OpenAI’s API', () => {
   it('an action that names a tool of the request is a call of it', async () => {
     await spaces(text, support)
     const tools = ['search', 'right'].map((name) => ({ type: 'function', function: { name, parameters: {} } }))
-    const [{ message, finish_reason }] = (await asked({ tools })).choices
+    const [{ message, finish_reason }] = (await requested({ tools })).choices
     expect(finish_reason).toBe('tool_calls')
     expect(message).toMatchObject({ content: null, tool_calls: [{ function: { name: 'right', arguments: '{}' } }] })
     const acts = { action: { tool: 0, search: { limit: 3 } }, label: null, probabilities: null }
-    expect((await asked({ tools, acts })).choices[0].message.tool_calls).toMatchObject([
+    expect((await requested({ tools, acts })).choices[0].message.tool_calls).toMatchObject([
       { type: 'function', id: expect.stringMatching(/^call_/), function: { name: 'search', arguments: '{"limit":3}' } },
     ])
     // `close` was not offered; `none` wants no call.
     const close = { ...acts, action: { tool: 1, search: { limit: 3 } } }
     for (const body of [{ tools, acts: close }, { tools, acts, tool_choice: 'none' }, { acts }]) {
-      const [choice] = (await asked(body)).choices
+      const [choice] = (await requested(body)).choices
       expect(choice.finish_reason).toBe('stop')
       expect(JSON.parse(choice.message.content)).toEqual({ action: body.acts.action, label: null })
     }

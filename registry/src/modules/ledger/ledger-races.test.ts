@@ -46,7 +46,7 @@ const ending = (kind: 'post' | 'void', pendingId: string): Resolution => ({
 })
 const times = <Result>(count: number, work: (index: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)))
-const told = (results: TransferResult[]) =>
+const reported = (results: TransferResult[]) =>
   results.map((result) => (result.outcome === 'refused' ? result.reason : result.outcome))
 const count = (outcomes: string[]): Record<string, number> => {
   const counts: Record<string, number> = {}
@@ -69,7 +69,7 @@ it('100 debits at once with funds for one: one is made', async () => {
   await empty(balances[0])
   await apply(move(provider, balances[0], 10n))
   const outcomes = await times(100, () => apply(move(balances[0], fees, 10n)))
-  expect(count(outcomes.flatMap(told))).toEqual({ created: 1, insufficient_funds: 99 })
+  expect(count(outcomes.flatMap(reported))).toEqual({ created: 1, insufficient_funds: 99 })
   expect(await available(balances[0])).toBe(0n)
 })
 
@@ -78,21 +78,21 @@ it('transfers there and back at once: no deadlock, each is made', async () => {
   await apply(move(provider, one, 100n), move(provider, two, 100n))
   const before = [await available(one), await available(two)]
   const outcomes = await times(200, (index) => apply(index % 2 === 0 ? move(one, two, 1n) : move(two, one, 1n)))
-  expect(count(outcomes.flatMap(told))).toEqual({ created: 200 })
+  expect(count(outcomes.flatMap(reported))).toEqual({ created: 200 })
   expect([await available(one), await available(two)]).toEqual(before)
 })
 
 it('the same transfer asked for 100 times at once is made once', async () => {
   const topUp = move(provider, balances[0], 7n)
   const before = await available(balances[0])
-  expect(count((await times(100, () => apply(topUp))).flatMap(told))).toEqual({ created: 1, exists: 99 })
+  expect(count((await times(100, () => apply(topUp))).flatMap(reported))).toEqual({ created: 1, exists: 99 })
   expect(await available(balances[0])).toBe(before + 7n)
 })
 
 it('the same between hot accounts, which nobody holds', async () => {
   const given = move(provider, fees, 7n)
   const before = await available(fees)
-  expect(count((await times(100, () => apply(given))).flatMap(told))).toEqual({ created: 1, exists: 99 })
+  expect(count((await times(100, () => apply(given))).flatMap(reported))).toEqual({ created: 1, exists: 99 })
   expect(await available(fees)).toBe(before + 7n)
 })
 
@@ -101,7 +101,7 @@ it('one id for 50 different transfers at once, on different accounts: one is mad
   const outcomes = await times(50, (index) =>
     apply(move(provider, balances[index % people], BigInt(index + 1), { id })),
   )
-  expect(count(outcomes.flatMap(told))).toEqual({ created: 1, id_taken: 49 })
+  expect(count(outcomes.flatMap(reported))).toEqual({ created: 1, id_taken: 49 })
 })
 
 it('a chain asked for 50 times at once is made once, all of it', async () => {
@@ -112,7 +112,7 @@ it('a chain asked for 50 times at once is made once, all of it', async () => {
     move(balances[0], fees, 30n, { linked: true }),
     move(balances[0], balances[2], 10n),
   ]
-  const outcomes = (await times(50, () => apply(...chain))).map((results) => told(results).join())
+  const outcomes = (await times(50, () => apply(...chain))).map((results) => reported(results).join())
   expect(count(outcomes)).toEqual({ 'created,created,created': 1, 'exists,exists,exists': 49 })
   expect(await available(balances[0])).toBe(before - 100n)
 })
@@ -122,12 +122,12 @@ it('asked for many times at once with funds for one: made once, and nobody is to
     await empty(balances[0])
     await apply(move(provider, balances[0], 10n))
     const sale = [move(balances[0], balances[1], 9n, { linked: true }), move(balances[0], fees, 1n)]
-    const outcomes = (await times(20, () => apply(...sale))).map((results) => told(results).join())
+    const outcomes = (await times(20, () => apply(...sale))).map((results) => reported(results).join())
     expect(count(outcomes)).toEqual({ 'created,created': 1, 'exists,exists': 19 })
     const hold = move(balances[1], fees, await available(balances[1]), { kind: 'pending' })
-    expect(count((await times(20, () => apply(hold))).flatMap(told))).toEqual({ created: 1, exists: 19 })
+    expect(count((await times(20, () => apply(hold))).flatMap(reported))).toEqual({ created: 1, exists: 19 })
     const post = ending('post', hold.id)
-    expect(count((await times(20, () => apply(post))).flatMap(told))).toEqual({ created: 1, exists: 19 })
+    expect(count((await times(20, () => apply(post))).flatMap(reported))).toEqual({ created: 1, exists: 19 })
   }
 })
 
@@ -136,7 +136,7 @@ it('a hold that many post and void at once ends once', async () => {
   const hold = move(balances[0], fees, 40n, { kind: 'pending' })
   await apply(hold)
   const outcomes = await times(60, (index) => apply(ending(index % 2 === 0 ? 'post' : 'void', hold.id)))
-  expect(count(outcomes.flatMap(told))).toEqual({ created: 1, pending_resolved: 59 })
+  expect(count(outcomes.flatMap(reported))).toEqual({ created: 1, pending_resolved: 59 })
   expect(await account(balances[0])).toMatchObject({ debitsPending: 0n })
 })
 
@@ -144,7 +144,7 @@ it('a hold between hot accounts that many end at once ends once', async () => {
   const hold = move(provider, fees, 40n, { kind: 'pending' })
   await apply(hold)
   const outcomes = await times(60, (index) => apply(ending(index % 2 === 0 ? 'post' : 'void', hold.id)))
-  expect(count(outcomes.flatMap(told))).toEqual({ created: 1, pending_resolved: 59 })
+  expect(count(outcomes.flatMap(reported))).toEqual({ created: 1, pending_resolved: 59 })
   await foldHotAccounts(any())
   expect(await account(fees)).toMatchObject({ creditsPending: 0n })
 })
@@ -159,9 +159,9 @@ it('what has expired is freed once, by however many replicas, while others post'
   const posts = times(20, (index) => apply(ending('post', holds[index].id)))
   const voids = times(20, (index) => apply(ending('void', holds[index].id)))
   const [expired, posted, voided] = await Promise.all([times(4, () => expireTransfers(any())), posts, voids])
-  const outcomes = count(posted.flatMap(told))
+  const outcomes = count(posted.flatMap(reported))
   expect((outcomes.pending_expired ?? 0) + (outcomes.pending_resolved ?? 0)).toBe(20)
-  const byHand = count(voided.flatMap(told)).created ?? 0
+  const byHand = count(voided.flatMap(reported)).created ?? 0
   expect(expired.reduce((sum, freed) => sum + freed, byHand)).toBe(120)
   expect(await available(balances[0])).toBe(before)
 })
@@ -205,7 +205,7 @@ it('nobody waits for a hot account: not for who has credited it and not committe
     await applyTransfers(query, [move(balances[0], fees, 5n)])
     // By the other replica, in the middle of this one's transaction: if anything waited here, it would wait for ever.
     const results = await databases[1].transaction((other) => applyTransfers(other, [move(balances[1], fees, 5n)]))
-    expect(told(results)).toEqual(['created'])
+    expect(reported(results)).toEqual(['created'])
     await foldHotAccounts(databases[1])
     return (await readAccounts(databases[1].query, [fees])).get(fees)
   })
@@ -245,7 +245,7 @@ it('everything at once, with folding, expiry and audits in between: money is nei
   }
   const outcomes: string[] = []
   const actor = async () => {
-    for (let turn = 0; turn < 60; turn++) outcomes.push(...told(await act()))
+    for (let turn = 0; turn < 60; turn++) outcomes.push(...reported(await act()))
   }
   let acting = true
   const upkeep = async () => {

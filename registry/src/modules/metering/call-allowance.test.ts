@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
-import { type Asking, askRooms } from '@agentgym/testkit/registry'
+import { type Asking, serveRoutes } from '@agentgym/testkit/registry'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorise.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
@@ -17,7 +17,7 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
   let worker: string
   beforeAll(async () => {
     database = await open()
-    server = await askRooms(database, (services) => [meteringRoutes(services)])
+    server = await serveRoutes(database, (services) => [meteringRoutes(services)])
     operator = await createTrader(database, 'op')
     await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', operator.accountId).execute()
     worker = await server.tokenOf(operator, 'worker')
@@ -140,8 +140,8 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
       const status = as === null ? 401 : 403
       const events = [usageEvent(agent, caller, 1_000)]
       expect((await server.ask(as, 'POST', '/v1/usage-events', { events })).status).toBe(status)
-      const asked = { package: agent.name, version: '1.0.0', account: caller.username }
-      expect((await server.ask(as, 'POST', '/v1/call-allowance', asked)).status).toBe(status)
+      const request = { package: agent.name, version: '1.0.0', account: caller.username }
+      expect((await server.ask(as, 'POST', '/v1/call-allowance', request)).status).toBe(status)
     }
     const counted = await database.query
       .selectFrom('usage_events')

@@ -9,7 +9,7 @@ import { packageTakenDown } from '../entitlements/index.ts'
 import { availableMinor, readOwnersAccounts } from '../ledger/index.ts'
 import { spentMinor } from '../orders/index.ts'
 import { versionNotFound } from '../packages/index.ts'
-import { type CallerStanding, callerStandings, callsPrice, isOnTrial, type Unknown } from './caller-standing.ts'
+import { type CallerAccess, callsPrice, isOnTrial, readCallerAccess, type Unknown } from './caller-access.ts'
 import { holdTrial, insertEvents, openTrialCalls, writeTrial } from './usage.store.ts'
 
 type CallTerms = {
@@ -29,21 +29,21 @@ type Asking = {
 /** Who may call an agent, and at whose cost. Throws `package_taken_down`. */
 export async function callTerms(
   query: Transaction<Schema>,
-  standing: CallerStanding,
+  access: CallerAccess,
   { tokenId, currency, tryTrial }: Asking,
 ): Promise<CallTerms> {
-  const { own, bought, free, takenDown, accountId } = standing
+  const { own, bought, free, takenDown, accountId } = access
   const terms = (because: CallTerms['because'], trialCallsLeft: number | null = null) => ({ because, trialCallsLeft })
   if (own) return terms('own')
-  if (takenDown !== null && (takenDown.forAll || !bought)) throw packageTakenDown(standing.name, takenDown)
-  if (isOnTrial(standing) && standing.trialCalls > 0) {
+  if (takenDown !== null && (takenDown.forAll || !bought)) throw packageTakenDown(access.name, takenDown)
+  if (isOnTrial(access) && access.trialCalls > 0) {
     const left = await tryTrial()
     if (left !== null) return terms('trial', left)
     // For a free agent, the trial waives the price of calls; after it, the caller pays.
     if (!free) return terms('trial_used_up', 0)
   }
   if (!bought && !free) return terms('not_bought')
-  const lack = await lackOfFunds(query, { accountId, tokenId, priceMinor: callsPrice(standing) }, currency)
+  const lack = await lackOfFunds(query, { accountId, tokenId, priceMinor: callsPrice(access) }, currency)
   return terms(lack ?? (bought ? 'bought' : 'free'))
 }
 
@@ -60,12 +60,12 @@ export async function callAllowance(
   request: Request,
 ): Promise<Allowance> {
   return database.transaction(async (query) => {
-    const [standing] = await callerStandings(query, [request])
-    if ('unknown' in standing) throw notThere(request, standing.unknown)
-    const { because, trialCallsLeft } = await callTerms(query, standing, {
+    const [access] = await readCallerAccess(query, [request])
+    if ('unknown' in access) throw notThere(request, access.unknown)
+    const { because, trialCallsLeft } = await callTerms(query, access, {
       tokenId: null,
       currency: config.training.currency,
-      tryTrial: () => tryTrial(query, standing, request.call),
+      tryTrial: () => tryTrial(query, access, request.call),
     })
     if (because === 'balance' || because === 'cap')
       return { allowed: false, because: 'balance_empty', trial_calls_left: null }
@@ -77,16 +77,16 @@ const allowing = new Set<CallTerms['because']>(['own', 'free', 'bought', 'trial'
 
 async function tryTrial(
   query: Transaction<Schema>,
-  standing: CallerStanding,
+  access: CallerAccess,
   call: string | undefined,
 ): Promise<number | null> {
-  const made = await holdTrial(query, standing)
-  const left = Math.max(0, standing.trialCalls - made - (await openTrialCalls(query, standing)))
+  const made = await holdTrial(query, access)
+  const left = Math.max(0, access.trialCalls - made - (await openTrialCalls(query, access)))
   if (call === undefined) return left > 0 ? left : null
   const known = await query.selectFrom('usage_events').select('id').where('id', '=', call).executeTakeFirst()
   if (known === undefined && left === 0) return null
-  const { accountId, packageId, versionId } = standing
-  const event = { id: call, calls: 1, trialCalls: 1, priceMinor: callsPrice(standing), at: new Date().toISOString() }
+  const { accountId, packageId, versionId } = access
+  const event = { id: call, calls: 1, trialCalls: 1, priceMinor: callsPrice(access), at: new Date().toISOString() }
   const isNew = (await insertEvents(query, [{ ...event, accountId, packageId, versionId }])).size > 0
   if (!isNew) return left
   await writeTrial(query, { accountId, packageId, calls: made + 1 })
@@ -105,7 +105,7 @@ function notThere({ package: name, version, account }: Request, unknown: Unknown
   })
 }
 
-type Asked = {
+type Charge = {
   accountId: string
   /** The token making the request, whose own caps apply too. */
   tokenId: string | null
@@ -119,7 +119,7 @@ type Asked = {
  */
 async function lackOfFunds(
   query: Queries,
-  { accountId, tokenId, priceMinor }: Asked,
+  { accountId, tokenId, priceMinor }: Charge,
   currency: string,
 ): Promise<'balance' | 'cap' | null> {
   if (priceMinor === 0) return null
@@ -147,7 +147,7 @@ async function lackOfFunds(
 
 type Costs = { unposted: bigint; open: bigint; openOfToken: bigint }
 
-async function costOfOpenCalls(query: Queries, { accountId, tokenId }: Omit<Asked, 'priceMinor'>): Promise<Costs> {
+async function costOfOpenCalls(query: Queries, { accountId, tokenId }: Omit<Charge, 'priceMinor'>): Promise<Costs> {
   const { rows } = await sql<{ unposted: string; open: string; of_token: string }>`
     select
       (select coalesce(sum((calls - trial_calls)::numeric * price_minor), 0)::text

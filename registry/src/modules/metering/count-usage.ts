@@ -3,11 +3,11 @@ import type { Transaction } from 'kysely'
 import type { z } from 'zod'
 import type { Database } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { type CallerStanding, callerStandings, callsPrice, isOnTrial } from './caller-standing.ts'
+import { type CallerAccess, callsPrice, isOnTrial, readCallerAccess } from './caller-access.ts'
 import { holdTrial, insertEvents, reused, type UsageEvent, writeTrial, writeTrialCalls } from './usage.store.ts'
 
-type Told = z.output<typeof usageEventsRequestSchema>['events'][number]
-type Resolved = { event: UsageEvent; standing: CallerStanding }
+type ReportedUsage = z.output<typeof usageEventsRequestSchema>['events'][number]
+type Resolved = { event: UsageEvent; access: CallerAccess }
 
 const hourMs = 3_600_000
 /** Maximum age of an event. Older events must be settled by hand. */
@@ -20,9 +20,9 @@ const oldestMs = 366 * 24 * hourMs
  */
 export async function countUsage(
   database: Database,
-  told: readonly Told[],
+  reported: readonly ReportedUsage[],
 ): Promise<z.infer<typeof usageAcceptedSchema>> {
-  const events = onceEach(told)
+  const events = onceEach(reported)
   return database.transaction(async (query) => {
     const resolved = await resolve(query, events)
     const counted = await insertEvents(
@@ -31,16 +31,16 @@ export async function countUsage(
     )
     await takeFromTrials(
       query,
-      resolved.filter(({ event, standing }) => counted.has(event.id) && isOnTrial(standing)),
+      resolved.filter(({ event, access }) => counted.has(event.id) && isOnTrial(access)),
     )
-    return { counted: counted.size, repeated: told.length - counted.size }
+    return { counted: counted.size, repeated: reported.length - counted.size }
   })
 }
 
 /** An event may also appear twice in one request. */
-function onceEach(told: readonly Told[]): Told[] {
-  const events = new Map<string, Told>()
-  for (const event of told) {
+function onceEach(reported: readonly ReportedUsage[]): ReportedUsage[] {
+  const events = new Map<string, ReportedUsage>()
+  for (const event of reported) {
     const id = event.id.toLowerCase()
     const known = events.get(id)
     if (known !== undefined && contents(known) !== contents(event)) throw reused([id])
@@ -49,23 +49,23 @@ function onceEach(told: readonly Told[]): Told[] {
   return [...events.values()]
 }
 
-const contents = (event: Told) => JSON.stringify([event.package, event.version, event.account, event.calls])
+const contents = (event: ReportedUsage) => JSON.stringify([event.package, event.version, event.account, event.calls])
 
-async function resolve(query: Transaction<Schema>, events: Told[]): Promise<Resolved[]> {
+async function resolve(query: Transaction<Schema>, events: ReportedUsage[]): Promise<Resolved[]> {
   const now = Date.now()
-  const standings = await callerStandings(query, events)
+  const accesses = await readCallerAccess(query, events)
   const wrong = new Map<string, string>()
   const resolved = events.flatMap((event, index): Resolved[] => {
-    const standing = standings[index]
+    const access = accesses[index]
     const at = Date.parse(event.at)
     if (at > now + hourMs || at < now - oldestMs) wrong.set(event.id, 'at')
-    if ('unknown' in standing) {
-      wrong.set(event.id, standing.unknown)
+    if ('unknown' in access) {
+      wrong.set(event.id, access.unknown)
       return []
     }
-    const { accountId, packageId, versionId } = standing
-    const usage = { id: event.id, calls: event.calls, trialCalls: 0, priceMinor: callsPrice(standing), at: event.at }
-    return [{ standing, event: { ...usage, accountId, packageId, versionId } }]
+    const { accountId, packageId, versionId } = access
+    const usage = { id: event.id, calls: event.calls, trialCalls: 0, priceMinor: callsPrice(access), at: event.at }
+    return [{ access, event: { ...usage, accountId, packageId, versionId } }]
   })
   if (wrong.size > 0) throw unknownEvents(wrong)
   return resolved
@@ -81,15 +81,15 @@ async function takeFromTrials(query: Transaction<Schema>, onTrial: Resolved[]): 
   const given = new Map<string, number>()
   for (const key of [...trials.keys()].sort()) {
     const calls = trials.get(key) ?? []
-    const [{ event, standing }] = calls
+    const [{ event, access }] = calls
     const before = await holdTrial(query, event)
-    let left = Math.max(0, standing.trialCalls - before)
+    let left = Math.max(0, access.trialCalls - before)
     for (const { event: one } of calls) {
       const taken = Math.min(left, one.calls)
       left -= taken
       if (taken > 0) given.set(one.id, taken)
     }
-    const after = Math.max(before, standing.trialCalls - left)
+    const after = Math.max(before, access.trialCalls - left)
     if (after !== before) await writeTrial(query, { ...event, calls: after })
   }
   await writeTrialCalls(query, given)

@@ -79,29 +79,29 @@ describeOnEngines('metered calls against a model on $kind', ({ open }) => {
     const model = new Model({ trialCalls, callsPriceMinor: 100 })
     const agent: Listed = await meteredAgent(database, { trialCalls, callsPriceMinor: 100 })
     const caller = await createTrader(database, 'caller')
-    const told: ReturnType<typeof usageEvent>[] = []
+    const reported: ReturnType<typeof usageEvent>[] = []
     const take: { [Kind in Step['do']]: (step: Extract<Step, { do: Kind }>) => Promise<unknown> } = {
       tell: async ({ calls }) => {
         const events = calls.map((count) => usageEvent(agent, caller, count))
         expect(await countUsage(database, events)).toEqual({ counted: events.length, repeated: 0 })
-        told.push(...events)
+        reported.push(...events)
         // In whatever order they took of the trial, together they took as much.
         for (const count of calls) model.call(count)
       },
       repeat: async ({ back }) => {
-        const events = told.slice(-1 - back)
+        const events = reported.slice(-1 - back)
         if (events.length === 0) return
         expect(await countUsage(database, events)).toEqual({ counted: 0, repeated: events.length })
       },
       trial: async ({ times }) => {
         const { username: account } = caller
-        const asked = Array.from({ length: times }, () => ({
+        const requested = Array.from({ length: times }, () => ({
           package: agent.name,
           version: '1.0.0',
           account,
           call: randomUUID(),
         }))
-        const answers = await Promise.all(asked.map((request) => callAllowance(services, request)))
+        const answers = await Promise.all(requested.map((request) => callAllowance(services, request)))
         const onTrial = answers.filter(({ because }) => because === 'trial').length
         expect(onTrial).toBe(Math.min(times, model.trialLeft))
         for (let call = 0; call < onTrial; call++) model.call(1)

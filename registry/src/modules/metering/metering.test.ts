@@ -96,8 +96,8 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
       usageEvent(agent, caller, 1, { at: new Date(Date.now() + 7_200_000).toISOString() }),
       usageEvent(agent, caller, 1, { at: '0000-01-01T00:00:00Z' }),
     ]
-    const told = tell(usageEvent(agent, caller, 1), ...wrong)
-    await expect(told).rejects.toMatchObject({
+    const reported = tell(usageEvent(agent, caller, 1), ...wrong)
+    await expect(reported).rejects.toMatchObject({
       code: 'request_invalid',
       data: {
         events: Object.fromEntries(

@@ -28,11 +28,11 @@ const largestMinor = 10n ** 15n
  * does. Resolves to the number of batches posted.
  */
 export async function postUsage(services: Posting, given: Partial<Limits> = {}): Promise<number> {
-  const asked = { ...limits, ...given }
+  const request = { ...limits, ...given }
   let posted = 0
-  for (const due of await findDue(services, asked)) {
+  for (const due of await findDue(services, request)) {
     try {
-      while (await postBatch(services, due, asked)) posted++
+      while (await postBatch(services, due, request)) posted++
     } catch (error) {
       // A failure for one account must not block the others.
       services.log.error('posting usage failed', { ...due, error: describe(error) })

@@ -33,14 +33,14 @@ export async function insertEvents(query: Transaction<Schema>, events: readonly 
   const { rows: inserted } = await sql<{ id: string }>`
     insert into usage_events (id, account_id, package_id, version_id, calls, trial_calls, price_minor, at, token_id)
     select id, account_id, package_id, version_id, calls, trial_calls, price_minor, at, token_id
-    from jsonb_to_recordset(${rows}::text::jsonb) as told (ordinal integer, id uuid, account_id uuid, package_id uuid,
+    from jsonb_to_recordset(${rows}::text::jsonb) as reported (ordinal integer, id uuid, account_id uuid, package_id uuid,
       version_id uuid, calls integer, trial_calls integer, price_minor bigint, at timestamptz, token_id uuid)
     order by ordinal on conflict do nothing returning id`.execute(query)
   const { rows: other } = await sql<{ id: string }>`
-    select told.id from jsonb_to_recordset(${rows}::text::jsonb) as told (id uuid, account_id uuid, version_id uuid, calls integer)
-    join usage_events known on known.id = told.id
-    where (known.account_id, known.version_id, known.calls) is distinct from (told.account_id, told.version_id, told.calls)
-    order by told.id`.execute(query)
+    select reported.id from jsonb_to_recordset(${rows}::text::jsonb) as reported (id uuid, account_id uuid, version_id uuid, calls integer)
+    join usage_events known on known.id = reported.id
+    where (known.account_id, known.version_id, known.calls) is distinct from (reported.account_id, reported.version_id, reported.calls)
+    order by reported.id`.execute(query)
   if (other.length > 0) throw reused(other.map(({ id }) => id))
   return new Set(inserted.map(({ id }) => id))
 }

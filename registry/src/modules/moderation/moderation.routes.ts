@@ -143,9 +143,9 @@ async function reportsPage(
   { database, config }: Services,
   { state, cursor, limit }: z.output<typeof reportListRequestSchema>,
 ): Promise<z.infer<typeof reportListSchema>> {
-  const asked = JSON.stringify(['reports', state])
+  const listKey = JSON.stringify(['reports', state])
   const { rows, next_cursor } = await readPage(
-    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    { secret: config.secret, listKey, cursor, limit, endOf: endByCreation },
     (range) => listReports(database.query, { state, ...range }),
   )
   return {

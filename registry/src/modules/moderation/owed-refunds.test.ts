@@ -60,9 +60,9 @@ describeOnEngines('money back on $kind', ({ open }) => {
     agent: { name: string; version: string; evaluation: Evaluation },
     holds: boolean,
   ) {
-    const asked = { actor, name: agent.name, version: agent.version, traceparent: null, ip: null }
-    const { id } = await requestVerification(services, asked)
-    expect((await requestVerification(services, asked)).id, 'one run at a time').toBe(id)
+    const request = { actor, name: agent.name, version: agent.version, traceparent: null, ip: null }
+    const { id } = await requestVerification(services, request)
+    expect((await requestVerification(services, request)).id, 'one run at a time').toBe(id)
     const before = await describeVersion(services, null, agent.name, agent.version)
     const job = await mustLease(services)
     expect(job.id).toBe(id)

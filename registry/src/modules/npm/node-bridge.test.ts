@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { askNodeListener, type BridgedResponse } from './node-bridge.ts'
 
-const asked = { method: 'GET', path: '/x', headers: { accept: 'text/plain' } } as const
+const requested = { method: 'GET', path: '/x', headers: { accept: 'text/plain' } } as const
 const ask = (listener: (request: IncomingMessage, bridged: BridgedResponse) => void, signal?: AbortSignal) =>
-  askNodeListener(listener, asked, signal)
+  askNodeListener(listener, requested, signal)
 
 it('gives status, headers and body as they were written', async () => {
   const response = await ask((request, { response }) => {
@@ -36,7 +36,7 @@ it('has no body for HEAD, 204 and 304', async () => {
         response.setHeader('content-length', 5)
         response.end('12345')
       },
-      { ...asked, method },
+      { ...requested, method },
     )
     expect([response.status, response.body, response.headers.get('content-length')]).toEqual([status, null, '5'])
   }

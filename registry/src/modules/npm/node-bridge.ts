@@ -23,12 +23,12 @@ export type BridgedResponse = {
  */
 export async function askNodeListener(
   listener: (request: IncomingMessage, bridged: BridgedResponse) => void,
-  asked: BridgedRequest,
+  source: BridgedRequest,
   signal?: AbortSignal,
 ): Promise<Response> {
   if (signal?.aborted) throw clientGone()
   const request = new IncomingMessage(new Socket())
-  Object.assign(request, { method: asked.method, url: asked.path, headers: asked.headers })
+  Object.assign(request, { method: source.method, url: source.path, headers: source.headers })
   Object.assign(request, { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 })
   request.push(null)
   const bridged = bridgeResponse(request)

@@ -65,10 +65,10 @@ async function npmPackument(
   services: Services,
   actor: Actor | null,
   name: string,
-  asked: string | null,
+  requestedVersion: string | null,
 ): Promise<Packument> {
   const packument = await packumentOf(services, actor, name)
-  const version = asked === null ? undefined : (packument['dist-tags'][asked] ?? asked)
+  const version = requestedVersion === null ? undefined : (packument['dist-tags'][requestedVersion] ?? requestedVersion)
   if (version !== undefined && Object.hasOwn(packument.versions, version)) {
     const found = await findReadablePackage(services.database.query, actor, name)
     const { readme } = await findReadableVersion(services.database.query, found, version)

@@ -14,7 +14,7 @@ export type VerdaccioReader = {
    */
   read(
     target: ReadTarget,
-    asked: { method: BridgedRequest['method']; header(name: string): string | undefined; signal?: AbortSignal },
+    request: { method: BridgedRequest['method']; header(name: string): string | undefined; signal?: AbortSignal },
     source: NpmSource,
   ): Promise<Response>
 }
@@ -78,9 +78,9 @@ const loopback = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
  * The host in tarball addresses: the public one, whichever host the client names. Only the names of this machine are
  * interchangeable, because npm sends a token in .npmrc only to the name that it was written for.
  */
-function addressedHost({ host, port }: URL, asked: string | undefined): string {
-  const isAlias = asked !== undefined && loopback.test(host) && loopback.test(asked)
-  return isAlias && asked.endsWith(`:${port}`) ? asked : host
+function addressedHost({ host, port }: URL, request: string | undefined): string {
+  const isAlias = request !== undefined && loopback.test(host) && loopback.test(request)
+  return isAlias && request.endsWith(`:${port}`) ? request : host
 }
 
 async function startVerdaccio({ pathname }: URL): Promise<Server> {

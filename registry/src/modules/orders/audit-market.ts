@@ -103,14 +103,14 @@ const rules = {
     where (coalesce(moved.sale, 0), coalesce(moved.fee, 0), coalesce(moved.royalty, 0))
       is distinct from (amount_minor - fee_minor - royalty_minor, fee_minor, royalty_minor)`,
   'posted calls equal their batches plus the remainder': `
-    select version_id as subject, account_id, posted.amount, posted.remainder, told.thousandths
+    select version_id as subject, account_id, posted.amount, posted.remainder, reported.thousandths
     from (select account_id, version_id, sum(amount_minor) as amount, sum(calls) as calls,
         (array_agg(remainder order by seq desc))[1] as remainder
       from usage_batches group by account_id, version_id) posted
     full join (select account_id, version_id, sum((calls - trial_calls)::numeric * price_minor) as thousandths,
         sum(calls) as calls
-      from usage_events where batch_id is not null group by account_id, version_id) told using (account_id, version_id)
-    where posted.amount * 1000 + posted.remainder is distinct from told.thousandths or posted.calls is distinct from told.calls`,
+      from usage_events where batch_id is not null group by account_id, version_id) reported using (account_id, version_id)
+    where posted.amount * 1000 + posted.remainder is distinct from reported.thousandths or posted.calls is distinct from reported.calls`,
   'a stored response is complete': `
     select key as subject, actor_id, action from idempotency_keys where status = 0`,
 }

@@ -22,7 +22,7 @@ type Base = Pick<Services, 'database' | 'config'>
 
 /** Throws `order_not_found`, also for others' orders. */
 export async function showOrder({ database }: Base, actor: Actor | null, id: string): Promise<Order> {
-  await requireStanding(database.query, actor, id)
+  await requireOrderAccess(database.query, actor, id)
   const view = await findOrderView(database.query, id)
   if (view === undefined) throw orderNotFound(id)
   return orderOf(view)
@@ -46,10 +46,10 @@ export async function listOrders(
       : [(await findParty(query, known, filter.account, { permission: buys ? 'publish' : 'manage', scope })).id]
   const name = filter.package === undefined ? undefined : findablePackageName(filter.package)
   if (name === null) return { orders: [], next_cursor: null }
-  const asked = askedOf('orders', known, filter)
+  const listKey = listKeyOf('orders', known, filter)
   const { role, state } = filter
   const { rows, next_cursor } = await readPage(
-    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    { secret: config.secret, listKey, cursor, limit, endOf: endByCreation },
     (range) => listOrderViews(query, { role, accounts, state, package: name, ...range }),
   )
   return { orders: rows.map((view) => orderOf(view)), next_cursor }
@@ -69,7 +69,7 @@ export async function listEntitlements(
       : [(await findParty(query, known, account, { permission: 'read', scope })).id]
   const { rows, next_cursor } = await readPage(
     {
-      ...{ secret: config.secret, asked: askedOf('entitlements', known, { account }), cursor, limit },
+      ...{ secret: config.secret, listKey: listKeyOf('entitlements', known, { account }), cursor, limit },
       endOf: (row: { order_id: string; granted_at: Date }) => ({ id: row.order_id, key: row.granted_at.getTime() }),
     },
     (range) => heldBy(query, holders, range),
@@ -104,21 +104,21 @@ function heldBy(query: Queries, holders: string[], { after, limit }: { after: Pa
 }
 
 /** A cursor is valid for one list of one account with one filter. */
-function askedOf(list: string, { accountId }: Actor, filter: Record<string, unknown>): string {
+function listKeyOf(list: string, { accountId }: Actor, filter: Record<string, unknown>): string {
   return JSON.stringify([list, accountId, Object.entries(filter).sort()])
 }
 
 type Parties = { buyer_id: string; seller_id: string }
 
 /** The caller's roles in an order. */
-export type Standing = { actor: Actor; buys: boolean; sells: boolean; operates: boolean }
+export type OrderAccess = { actor: Actor; buys: boolean; sells: boolean; operates: boolean }
 
 /**
  * What the caller may do with an order: members of the buyer buy, admins of the seller sell, operators of the
  * installation may view any. Throws `order_not_found` for all others, as for a missing order. Pass the transaction of
  * the write that it permits.
  */
-export async function requireStanding(query: Queries, asking: Actor | null, id: string): Promise<Standing> {
+export async function requireOrderAccess(query: Queries, asking: Actor | null, id: string): Promise<OrderAccess> {
   const actor = requireActor(asking, readingScope(asking))
   const order = await query
     .selectFrom('orders')
@@ -126,9 +126,9 @@ export async function requireStanding(query: Queries, asking: Actor | null, id: 
     .where('id', '=', id)
     .executeTakeFirst()
   if (order === undefined) throw orderNotFound(id)
-  const standing = { actor, ...(await sidesOf(query, actor, order)), operates: actor.operator }
-  if (!standing.buys && !standing.sells && !standing.operates) throw orderNotFound(id)
-  return standing
+  const access = { actor, ...(await sidesOf(query, actor, order)), operates: actor.operator }
+  if (!access.buys && !access.sells && !access.operates) throw orderNotFound(id)
+  return access
 }
 
 async function sidesOf(query: Queries, actor: Actor, order: Parties): Promise<{ buys: boolean; sells: boolean }> {
@@ -145,7 +145,7 @@ async function sidesOf(query: Queries, actor: Actor, order: Parties): Promise<{ 
 
 /** For actions reserved for the buyer. Throws `order_not_found`, or `forbidden` if the token may not do it. */
 export async function requireBuyersOrder(query: Queries, asking: Actor | null, id: string): Promise<Actor> {
-  const { actor, buys } = await requireStanding(query, asking, id)
+  const { actor, buys } = await requireOrderAccess(query, asking, id)
   if (!buys) throw orderNotFound(id)
   return requireActor(actor, 'market:buy')
 }

@@ -9,7 +9,7 @@ import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { lockOrder, type OrderRow, orderNotFound, orderStateConflict } from './order-state.ts'
 import { findOrderView, orderOf, refundableByBuyer } from './orders.store.ts'
-import { requireStanding, type Standing } from './read-orders.ts'
+import { type OrderAccess, requireOrderAccess } from './read-orders.ts'
 import { reverseSale } from './reverse-sale.ts'
 
 type Refunding = {
@@ -30,26 +30,26 @@ type Refunding = {
 export async function refundOrder({ database }: Pick<Services, 'database'>, refunding: Refunding): Promise<Order> {
   const { id, request, idempotencyKey: key } = refunding
   const { answer } = await database.transaction(async (query) => {
-    const standing = await requireStanding(query, refunding.actor, id)
-    const keyed = { actorId: standing.actor.accountId, key, action: 'order.refund', request: { ...request, order: id } }
+    const access = await requireOrderAccess(query, refunding.actor, id)
+    const keyed = { actorId: access.actor.accountId, key, action: 'order.refund', request: { ...request, order: id } }
     return withIdempotencyKey(query, keyed, async () => ({
       status: 200,
-      answer: await give(query, standing, refunding),
+      answer: await give(query, access, refunding),
     }))
   })
   return answer
 }
 
-async function give(query: Transaction<Schema>, standing: Standing, { id, request, ip }: Refunding): Promise<Order> {
+async function give(query: Transaction<Schema>, access: OrderAccess, { id, request, ip }: Refunding): Promise<Order> {
   const order = await lockOrder(query, id)
   if (order === undefined) throw orderNotFound(id)
   const left = order.total_minor - order.refunded_minor
   const amount = request.amount_minor ?? left
-  const by = await requireRefundable(query, standing, order, { amount, left })
+  const by = await requireRefundable(query, access, order, { amount, left })
   if (order.state !== 'paid') throw orderStateConflict(order, 'refunded')
   if (left === 0) throw refused(order, 'It cost nothing.')
   if (amount > left) throw exceeds(order, { amount, left })
-  const { actor } = standing
+  const { actor } = access
   const { reason } = request
   await reverseSale(query, order, {
     ...{ kind: 'refund', amountMinor: BigInt(amount), reason, givenBy: actor.accountId },
@@ -66,7 +66,7 @@ async function give(query: Transaction<Schema>, standing: Standing, { id, reques
 /** The role in which the caller issues the refund. Throws `forbidden`, `refund_refused`. */
 async function requireRefundable(
   query: Transaction<Schema>,
-  { actor, buys, sells, operates }: Standing,
+  { actor, buys, sells, operates }: OrderAccess,
   order: OrderRow,
   { amount, left }: { amount: number; left: number },
 ): Promise<'seller' | 'operator' | 'buyer'> {
@@ -151,13 +151,13 @@ export async function refundOrdersOf(
     })
     if (given === undefined) continue
     refunded++
-    inBackground(services.log, 'emailing a buyer about a refund', () => tellBuyer(services, id, { ...given, reason }))
+    inBackground(services.log, 'emailing a buyer about a refund', () => mailBuyer(services, id, { ...given, reason }))
   }
   return refunded
 }
 
 /** Emails the user who placed an order that its price is back on the balance, and why. */
-async function tellBuyer(
+async function mailBuyer(
   { database, mail, config }: Pick<Services, 'database' | 'mail' | 'config'>,
   orderId: string,
   { amountMinor, currency, reason }: { amountMinor: number; currency: string; reason: string },

@@ -6,7 +6,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import type { ServerConfig } from '../../core/services.ts'
 import type { Party } from '../accounts/index.ts'
-import { type HeldPrice, majorOf, refusal, standingOf, tarballAccess, useLicence } from '../entitlements/index.ts'
+import { type HeldPrice, majorOf, readLicenseState, refusal, tarballAccess, useLicence } from '../entitlements/index.ts'
 import { repayDebtsOfSale } from './debts.ts'
 import { insertOrder, newOrder } from './new-order.ts'
 import { changeOrder, lockOrder } from './order-state.ts'
@@ -113,9 +113,9 @@ export async function requireRunnable(
   if (scenario.member) return
   const { packageId, name, version, member } = scenario
   const major = majorOf(version)
-  const standing = await standingOf(query, actor, { packageId, major })
-  const { licence, price } = standing
-  const access = tarballAccess(member, standing)
+  const state = await readLicenseState(query, actor, { packageId, major })
+  const { licence, price } = state
+  const access = tarballAccess(member, state)
   if (access === 'granted') {
     // Training counts as use, so that a buyer cannot keep the agent and also refund the order on their own.
     if (licence !== null && !licence.used && !(await useLicence(query, licence.orderId)))
@@ -123,7 +123,7 @@ export async function requireRunnable(
     return
   }
   if (access !== 'hosted_only')
-    throw refusal(access, { name, version, major, publicUrl: config.publicUrl, actor }, standing)
+    throw refusal(access, { name, version, major, publicUrl: config.publicUrl, actor }, state)
   if (paid) return
   if (expectedPrice === undefined) throw unconfirmed(scenario, price, config.publicUrl)
   await holdForRun(query, config, { actor, buyer: owner, runId, name, version, expectedPrice, ip })

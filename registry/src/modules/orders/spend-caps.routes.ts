@@ -60,8 +60,8 @@ export function spendCapRoutes(services: Services): OpenAPIHono<Env> {
     return c.json(await spendCapsOf(services, { actor: c.get('actor'), account }), 200)
   })
   routes.openapi(putRoute, async (c) => {
-    const asked = { actor: c.get('actor'), ip: c.get('ip'), request: c.req.valid('json') }
-    return c.json(await setSpendCap(services, asked), 200)
+    const requested = { actor: c.get('actor'), ip: c.get('ip'), request: c.req.valid('json') }
+    return c.json(await setSpendCap(services, requested), 200)
   })
   routes.openapi(removeRoute, async (c) => {
     await removeSpendCap(services, { actor: c.get('actor'), ip: c.get('ip'), id: c.req.valid('param').id })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SpendCap } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
-import { type Asking, askRooms } from '@agentgym/testkit/registry'
+import { type Asking, serveRoutes } from '@agentgym/testkit/registry'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorise.ts'
 import type { Database } from '../../core/database/database.ts'
@@ -25,7 +25,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
 
   beforeAll(async () => {
     database = await open()
-    asking = await askRooms(database, (services) => [spendCapRoutes(services), accountRoutes(services)])
+    asking = await serveRoutes(database, (services) => [spendCapRoutes(services), accountRoutes(services)])
     seller = await createTrader(database, 'seller')
   })
   afterAll(async () => {

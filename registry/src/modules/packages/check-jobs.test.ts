@@ -127,12 +127,19 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     await upload(services, ada, '1.0.0')
     const { job, finish } = await lease()
     const [kind, count, worker, mac] = job.lease.split('.')
-    const told = [
+    const reported = [
       ['train', count, worker, mac],
       [kind, '1', worker, mac],
       [kind, count, crypto.randomUUID(), mac],
     ]
-    const forgeries = ['', '0', '0.', job.lease.slice(0, -2), `1${job.lease}`, ...told.map((parts) => parts.join('.'))]
+    const forgeries = [
+      '',
+      '0',
+      '0.',
+      job.lease.slice(0, -2),
+      `1${job.lease}`,
+      ...reported.map((parts) => parts.join('.')),
+    ]
     for (const forged of forgeries)
       expect(() => queue.anyAttemptOf(job.id, forged)).toThrowError(expect.objectContaining({ code: 'lease_lost' }))
     for (const attempt of [

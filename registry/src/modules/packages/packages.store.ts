@@ -63,12 +63,12 @@ export type ReadablePackage = PackageRow & {
 export async function findReadablePackage(
   query: Queries,
   actor: Actor | null,
-  asked: string,
+  requestedName: string,
   { takenDown = 'refused' }: { takenDown?: 'refused' | 'shown' } = {},
 ): Promise<ReadablePackage> {
-  const name = findablePackageName(asked)
+  const name = findablePackageName(requestedName)
   const found = name === null ? undefined : await findPackage(query, name)
-  if (found === undefined) throw packageNotFound(asked.slice(0, 214))
+  if (found === undefined) throw packageNotFound(requestedName.slice(0, 214))
   const member = await belongsTo(query, actor, found.owner_id)
   if (!member && (found.visibility === 'private' || !(await hasPublishedVersion(query, found.id))))
     await authorise(query, actor, 'read', found.owner_id, { scope: 'packages:read', hidden: found.name })
@@ -211,10 +211,10 @@ export async function keepSampleEpisode(query: Queries, versionId: string, episo
 export async function readSampleEpisode(
   query: Queries,
   actor: Actor | null,
-  asked: string,
+  requestedName: string,
   version: string,
 ): Promise<SampleEpisode> {
-  const found = await findReadablePackage(query, actor, asked)
+  const found = await findReadablePackage(query, actor, requestedName)
   const { id } = await findReadableVersion(query, found, version)
   const row = await query
     .selectFrom('sample_episodes')

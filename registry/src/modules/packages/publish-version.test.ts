@@ -89,15 +89,15 @@ describeOnEngines('publishing on $kind', ({ open }) => {
   })
 
   it('asks for the bytes only of those who may publish', async () => {
-    let asked = 0
+    let request = 0
     const tarball = async () => {
-      asked++
+      request++
       return goodTarball()
     }
     await expect(upload(services, bob, '1.0.0', { name: `@${ada.username}/maze`, tarball })).rejects.toMatchObject({
       code: 'forbidden',
     })
-    expect(asked).toBe(0)
+    expect(request).toBe(0)
   })
 
   it('members of an organisation publish, viewers and tokens without the scope do not', async () => {

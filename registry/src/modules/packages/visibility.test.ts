@@ -42,8 +42,8 @@ describeOnEngines('who sees which package on $kind', ({ open }) => {
     const stranger = await createActor(database)
     await upload(services, ada, '1.0.0')
     for (const actor of [null, stranger])
-      for (const asked of [name, name.toUpperCase()])
-        await expect(resolveVersion(services, actor, asked, '1.0.0')).rejects.toMatchObject({
+      for (const request of [name, name.toUpperCase()])
+        await expect(resolveVersion(services, actor, request, '1.0.0')).rejects.toMatchObject({
           code: 'package_not_found',
         })
     expect(await resolved('1.0.0', ada)).toBe('1.0.0')
@@ -72,8 +72,8 @@ describeOnEngines('who sees which package on $kind', ({ open }) => {
     const stranger = await createActor(database)
     await publish(services, ada, '1.0.0', { visibility: 'private' })
     for (const actor of [null, stranger, { ...ada, scopes: new Set<never>() }])
-      for (const asked of [name, name.toUpperCase(), name.replace('maze', 'Maze')])
-        await expect(packumentOf(services, actor, asked)).rejects.toMatchObject({ code: 'package_not_found' })
+      for (const request of [name, name.toUpperCase(), name.replace('maze', 'Maze')])
+        await expect(packumentOf(services, actor, request)).rejects.toMatchObject({ code: 'package_not_found' })
     await expect(yankVersion(services, { ...change, actor: stranger }, '1.0.0')).rejects.toMatchObject({
       code: 'package_not_found',
     })

@@ -25,8 +25,8 @@ export async function listEarnings(
   { account, cursor, limit }: z.output<typeof earningsEntriesRequestSchema>,
 ): Promise<z.infer<typeof earningsEntriesSchema>> {
   const { id } = await findSeller(database.query, actor, account)
-  const asked = JSON.stringify(['earnings', id])
-  const { rows, next_cursor } = await readPage({ secret: config.secret, asked, cursor, limit, endOf }, (range) =>
+  const listKey = JSON.stringify(['earnings', id])
+  const { rows, next_cursor } = await readPage({ secret: config.secret, listKey, cursor, limit, endOf }, (range) =>
     entriesOf(database.query, { id, ...range }),
   )
   return {

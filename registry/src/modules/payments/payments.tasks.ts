@@ -5,7 +5,7 @@ import type { Services } from '../../core/services.ts'
 import { type PaymentServices, providerName } from './payment-provider.ts'
 import { findPayment, lockPayment, type PaymentView } from './payments.store.ts'
 import { sendPayout } from './payouts.ts'
-import { settlePayment, tellPayer } from './settle-payment.ts'
+import { mailPayer, settlePayment } from './settle-payment.ts'
 import { paymentRequest } from './start-payment.ts'
 import { takeEvent } from './webhooks.routes.ts'
 
@@ -70,7 +70,7 @@ async function askPayment(services: PaymentServices, id: string, reference: stri
     const held = await lockPayment(query, id)
     return held === undefined ? null : settlePayment(services, query, held, news)
   })
-  if (note !== null) tellPayer(services, note)
+  if (note !== null) mailPayer(services, note)
 }
 
 async function isOrderOver(
@@ -91,7 +91,7 @@ async function expire(services: PaymentServices, id: string): Promise<void> {
 
 /** Disputes payments of the provider `test` that requested a dispute. */
 export async function disputeTestPayments(services: PaymentServices): Promise<void> {
-  const asked = await services.database.query
+  const request = await services.database.query
     .selectFrom('payments')
     .select(['id', 'amount_minor'])
     .where('provider', '=', 'test')
@@ -102,7 +102,7 @@ export async function disputeTestPayments(services: PaymentServices): Promise<vo
     )
     .limit(1_000)
     .execute()
-  for (const { id, amount_minor: amountMinor } of asked)
+  for (const { id, amount_minor: amountMinor } of request)
     await takeEvent(services, 'test', {
       id: `test_disputed_${id}`,
       type: 'test.disputed',

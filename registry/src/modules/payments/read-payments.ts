@@ -17,7 +17,7 @@ import { listPayouts, payoutOf } from './payouts.ts'
 import { paymentNotFound } from './start-payment.ts'
 
 type Reading = Pick<Services, 'database' | 'config'>
-type Asked = z.output<typeof paymentListRequestSchema>
+type ListRequest = z.output<typeof paymentListRequestSchema>
 
 /** A payment, for members of its account. Throws `payment_not_found`, the same whatever the reason. */
 export async function showPayment({ database }: Reading, actor: Actor | null, id: string): Promise<Payment> {
@@ -33,11 +33,11 @@ export async function showPayment({ database }: Reading, actor: Actor | null, id
 export async function listPaymentsOf(
   { database: { query }, config }: Reading,
   actor: Actor | null,
-  { account, cursor, limit }: Asked,
+  { account, cursor, limit }: ListRequest,
 ): Promise<z.infer<typeof paymentListSchema>> {
   const { id } = await findParty(query, actor, account, { permission: 'read', scope: readingScope(actor) })
-  const asked = JSON.stringify(['payments', id])
-  const page = await readPage({ secret: config.secret, asked, cursor, limit, endOf: endByCreation }, (range) =>
+  const listKey = JSON.stringify(['payments', id])
+  const page = await readPage({ secret: config.secret, listKey, cursor, limit, endOf: endByCreation }, (range) =>
     listPayments(query, { owners: [id], ...range }),
   )
   return { payments: page.rows.map(paymentOf), next_cursor: page.next_cursor }
@@ -47,11 +47,11 @@ export async function listPaymentsOf(
 export async function listPayoutsOf(
   { database: { query }, config }: Reading,
   actor: Actor | null,
-  { account, cursor, limit }: Asked,
+  { account, cursor, limit }: ListRequest,
 ): Promise<z.infer<typeof payoutListSchema>> {
   const { id } = await findParty(query, actor, account, { permission: 'manage', scope: 'market:sell' })
-  const asked = JSON.stringify(['payouts', id])
-  const page = await readPage({ secret: config.secret, asked, cursor, limit, endOf: endByCreation }, (range) =>
+  const listKey = JSON.stringify(['payouts', id])
+  const page = await readPage({ secret: config.secret, listKey, cursor, limit, endOf: endByCreation }, (range) =>
     listPayouts(query, { owners: [id], ...range }),
   )
   return { payouts: page.rows.map(payoutOf), next_cursor: page.next_cursor }

@@ -36,8 +36,8 @@ export async function settlePayment(
       if (isPaid) return null
       if (news.amountMinor !== payment.amount_minor || news.currency !== payment.currency) {
         const { amountMinor: paid_minor, currency } = news
-        const asked = { payment_id: payment.id, asked_minor: payment.amount_minor, paid_minor, currency }
-        services.log.error('a payment differs from the requested one and was not credited', asked)
+        const request = { payment_id: payment.id, asked_minor: payment.amount_minor, paid_minor, currency }
+        services.log.error('a payment differs from the requested one and was not credited', request)
         return null
       }
       return take(query, payment)
@@ -103,7 +103,7 @@ function noteOf({ account_id: accountId, amount_minor, currency, order_id }: Pay
 }
 
 /** Emails the user, or the owners of the organization. Does not wait for the mail to be sent. */
-export function tellPayer({ database, mail, log }: Services, { accountId, subject, text }: PayerNote): void {
+export function mailPayer({ database, mail, log }: Services, { accountId, subject, text }: PayerNote): void {
   inBackground(log, 'emailing a payer', async () => {
     const { rows } = await sql<{ email: string; username: string }>`
       select email, username from accounts where email is not null and disabled_at is null and (id = ${accountId}

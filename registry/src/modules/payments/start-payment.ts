@@ -6,7 +6,7 @@ import type { Services } from '../../core/services.ts'
 import type { PayableOrder } from '../orders/index.ts'
 import { type PaymentRequest, type PaymentServices, providerName } from './payment-provider.ts'
 import { findPayment, lockPayment, type PaymentView } from './payments.store.ts'
-import { settlePayment, tellPayer } from './settle-payment.ts'
+import { mailPayer, settlePayment } from './settle-payment.ts'
 
 /**
  * Requests a recorded, pending payment from the provider and stores where to pay. May be called again: a process may
@@ -25,7 +25,7 @@ export async function beginPayment(services: PaymentServices, id: string): Promi
     if (error instanceof AgentGymError && error.code === 'payment_declined') return error
     throw error
   })
-  const told = await database.transaction(async (query) => {
+  const note = await database.transaction(async (query) => {
     const held = await lockPayment(query, id)
     if (held === undefined) return null
     if (started instanceof AgentGymError)
@@ -37,7 +37,7 @@ export async function beginPayment(services: PaymentServices, id: string): Promi
       .execute()
     return started.news === null ? null : settlePayment(services, query, held, started.news)
   })
-  if (told !== null) tellPayer(services, told)
+  if (note !== null) mailPayer(services, note)
   return require(database.query, id)
 }
 

@@ -33,20 +33,22 @@ export function stripeProvider({
   const provider: PaymentProvider = {
     name: 'stripe',
     startPayment: async (request) => {
-      const session = await asked(() =>
+      const session = await callStripe(() =>
         stripe.checkout.sessions.create(checkoutOf(request), { idempotencyKey: `payment-${request.id}` }),
       )
       return { reference: session.id, checkoutUrl: session.url, news: newsOfSession(session) }
     },
-    readPayment: async (_, reference) => newsOfSession(await asked(() => stripe.checkout.sessions.retrieve(reference))),
+    readPayment: async (_, reference) =>
+      newsOfSession(await callStripe(() => stripe.checkout.sessions.retrieve(reference))),
     cancelPayment: async (reference) => {
       // A session that is already over cannot be expired, and need not be.
-      await asked(() => stripe.checkout.sessions.expire(reference)).catch((error: AgentGymError) => {
+      await callStripe(() => stripe.checkout.sessions.expire(reference)).catch((error: AgentGymError) => {
         if (error.code !== 'payment_declined') throw error
       })
     },
-    createDestination: ({ accountId, email }) => asked(() => createAccount(stripe, accountId, email)),
-    readDestination: (providerAccount, returnUrl) => asked(() => readDestination(stripe, providerAccount, returnUrl)),
+    createDestination: ({ accountId, email }) => callStripe(() => createAccount(stripe, accountId, email)),
+    readDestination: (providerAccount, returnUrl) =>
+      callStripe(() => readDestination(stripe, providerAccount, returnUrl)),
     sendPayout: (request) => sendTransfer(stripe, request),
     readEvent: (body, signature) => readStripeEvent(stripe, webhookSecret, body, signature),
   }
@@ -124,11 +126,11 @@ async function readDestination(stripe: Stripe, providerAccount: string, returnUr
  */
 async function sendTransfer(stripe: Stripe, request: PayoutRequest): Promise<PayoutNews> {
   const { id, amountMinor, currency, providerAccount, refusals } = request
-  const { data } = await asked(() => stripe.transfers.list({ transfer_group: id, limit: 1 }))
+  const { data } = await callStripe(() => stripe.transfers.list({ transfer_group: id, limit: 1 }))
   const made = data.at(0)
   if (made !== undefined) return { kind: 'paid', reference: made.id }
   try {
-    const transfer = await asked(() =>
+    const transfer = await callStripe(() =>
       stripe.transfers.create(
         {
           amount: amountMinor,
@@ -153,7 +155,7 @@ async function sendTransfer(stripe: Stripe, request: PayoutRequest): Promise<Pay
  * Maps Stripe's errors to ours. A refusal is `payment_declined`; after anything else, it is unknown whether it was
  * done. That includes an idempotency key whose first answer is in progress or was an error at Stripe.
  */
-async function asked<Result>(call: () => Promise<Result>): Promise<Result> {
+async function callStripe<Result>(call: () => Promise<Result>): Promise<Result> {
   try {
     return await call()
   } catch (error) {

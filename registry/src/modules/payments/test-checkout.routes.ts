@@ -22,13 +22,13 @@ export function testCheckoutRoutes(services: PaymentServices): Hono<Env> {
   const routes = new Hono<Env>()
 
   routes.get(path, rules, async (c) => {
-    const { payment, proof } = await asked(services, c.req.query('payment'), c.req.query('proof'))
+    const { payment, proof } = await readCheckout(services, c.req.query('payment'), c.req.query('proof'))
     return c.html(checkoutPage(payment, proof))
   })
 
   routes.post(path, rules, async (c) => {
     const fields = await c.req.parseBody()
-    const { payment, proof } = await asked(services, String(fields.payment), String(fields.proof))
+    const { payment, proof } = await readCheckout(services, String(fields.payment), String(fields.proof))
     const news = newsOf(payment, String(fields.outcome))
     if (news !== null)
       await takeEvent(services, 'test', {
@@ -37,14 +37,14 @@ export function testCheckoutRoutes(services: PaymentServices): Hono<Env> {
         about: { paymentId: payment.id, news },
         data: {},
       })
-    const now = await asked(services, payment.id, proof)
+    const now = await readCheckout(services, payment.id, proof)
     return c.html(checkoutPage(now.payment, proof))
   })
 
   return routes
 }
 
-async function asked(
+async function readCheckout(
   services: PaymentServices,
   id: string | undefined,
   proof = '',

@@ -8,7 +8,7 @@ import type { PaymentServices, ProviderEvent } from './payment-provider.ts'
 import { lockPayment } from './payments.store.ts'
 import { refreshDestinationOf } from './payout-destination.ts'
 import { lockPayout, settlePayout } from './payouts.ts'
-import { type PayerNote, settlePayment, tellPayer } from './settle-payment.ts'
+import { mailPayer, type PayerNote, settlePayment } from './settle-payment.ts'
 
 const stripeRoute = defineRoute({
   access: 'anyone',
@@ -54,7 +54,7 @@ export async function takeEvent(
 ): Promise<EventOutcome> {
   const { database, log } = services
   const { outcome, note } = await database.transaction((query) => take(services, query, { provider, event }))
-  if (note !== null) tellPayer(services, note)
+  if (note !== null) mailPayer(services, note)
   if (outcome === 'unknown')
     log.warn('an event of the payment provider names an unknown object', { event_id: event.id })
   // Reads the provider's current state, so that neither the order nor the number of events matters.

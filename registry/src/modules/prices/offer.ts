@@ -4,7 +4,7 @@ import type { Queries } from '../../core/database/database.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import type { Services } from '../../core/services.ts'
 import { findParty, type Party, readingScope } from '../accounts/index.ts'
-import { majorOf, standingOf } from '../entitlements/index.ts'
+import { majorOf, readLicenseState } from '../entitlements/index.ts'
 import { describeVerification } from '../evaluations/index.ts'
 import { availableMinor, readOwnersAccounts } from '../ledger/index.ts'
 import { chooseVersion, findReadableVersion, type ReadablePackage } from '../packages/index.ts'
@@ -97,7 +97,7 @@ async function holds(query: Queries, { actor, buyer, found, major }: Holding): P
   if (actor === null || buyer === null) return false
   if (buyer.id === actor.accountId ? found.member : found.owner_id === buyer.id) return true
   const holder = { ...actor, accountId: buyer.id }
-  return (await standingOf(query, holder, { packageId: found.id, major })).licence !== null
+  return (await readLicenseState(query, holder, { packageId: found.id, major })).licence !== null
 }
 
 /** Null for strangers, and for tokens that may not see it. */

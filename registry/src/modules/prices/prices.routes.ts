@@ -76,8 +76,8 @@ export function priceRoutes(services: Services): OpenAPIHono<Env> {
     return c.json(await setPrice(services, change, c.req.valid('json')), 200)
   })
   routes.openapi(offerRoute, async (c) => {
-    const asked = { actor: c.get('actor'), name: nameOf(c.req.valid('param')), ...c.req.valid('query') }
-    return c.json(await makeOffer(services, asked), 200)
+    const requested = { actor: c.get('actor'), name: nameOf(c.req.valid('param')), ...c.req.valid('query') }
+    return c.json(await makeOffer(services, requested), 200)
   })
   return routes
 }

@@ -226,7 +226,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
   })
 
   it('whatever is set, nobody who relies on it pays more than was announced for a notice period', async () => {
-    const asked = fc.oneof(
+    const requested = fc.oneof(
       fc.constant<SetPriceRequest>({ kind: 'free' }),
       fc.record({
         kind: fc.constantFrom('one_time' as const, 'per_run' as const),
@@ -234,7 +234,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
       }),
     )
     await fc.assert(
-      fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 6 }), async (requests) => {
+      fc.asyncProperty(fc.array(requested, { minLength: 1, maxLength: 6 }), async (requests) => {
         const listed = await list()
         await rely(listed)
         let before = await pricePage(services, null, listed.name)

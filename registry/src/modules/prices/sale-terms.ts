@@ -37,15 +37,15 @@ export function termsAt(
   return nextAt <= at ? { ...said, ...next, next: null } : { ...said, next: { ...next, at: nextAt } }
 }
 
-type AskedTerms = Partial<SaleTerms>
+type RequestedTerms = Partial<SaleTerms>
 
 /** The change from the current to the requested terms: at once what costs no one more, the rest at `noticeAt`. */
-export function changedTerms(held: StoredTerms, asked: AskedTerms, noticeAt: Date | null): StoredTerms {
+export function changedTerms(held: StoredTerms, request: RequestedTerms, noticeAt: Date | null): StoredTerms {
   const wanted: SaleTerms = {
-    royalty_basis_points: asked.royalty_basis_points ?? (held.next ?? held).royalty_basis_points,
-    trial_calls: asked.trial_calls ?? held.trial_calls,
-    calls_price_minor: asked.calls_price_minor ?? (held.next ?? held).calls_price_minor,
-    terms: asked.terms ?? held.terms,
+    royalty_basis_points: request.royalty_basis_points ?? (held.next ?? held).royalty_basis_points,
+    trial_calls: request.trial_calls ?? held.trial_calls,
+    calls_price_minor: request.calls_price_minor ?? (held.next ?? held).calls_price_minor,
+    terms: request.terms ?? held.terms,
   }
   const { royalty_basis_points: royalty, calls_price_minor: calls } = wanted
   const isRaise = royalty > held.royalty_basis_points || calls > held.calls_price_minor

@@ -110,8 +110,8 @@ async function changeTerms(
 ): Promise<Record<string, unknown> | null> {
   const held = await saleTerms(query, packageId, at)
   const { royalty_basis_points, trial_calls, calls_price_minor, terms } = request
-  const asked = { royalty_basis_points, trial_calls, calls_price_minor, terms }
-  const changed = changedTerms(held, asked, noticeMs === 0 ? null : new Date(at.getTime() + noticeMs))
+  const requested = { royalty_basis_points, trial_calls, calls_price_minor, terms }
+  const changed = changedTerms(held, requested, noticeMs === 0 ? null : new Date(at.getTime() + noticeMs))
   if (isDeepStrictEqual(changed, held)) return null
   await writeTerms(query, packageId, changed, at)
   return changed

@@ -130,10 +130,10 @@ async function reviewsPage(
 ): Promise<z.infer<typeof reviewListSchema>> {
   const { query } = database
   const found = await findReadablePackage(query, actor, name)
-  const asked = JSON.stringify(['reviews', found.name])
+  const listKey = JSON.stringify(['reviews', found.name])
   const rating = await readRating(query, found.id)
   const { rows, next_cursor } = await readPage(
-    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    { secret: config.secret, listKey, cursor, limit, endOf: endByCreation },
     (range) => listReviews(query, found.id, range),
   )
   return {

@@ -129,11 +129,11 @@ export async function canReview(
   query: Queries,
   { author, packageId, version }: { author: string; packageId: string; version: string },
 ): Promise<boolean> {
-  const asked = {
+  const request = {
     author: sql`${author}::uuid`,
     packageId: sql`${packageId}::uuid`,
     major: majorOf(sql`${version}::text`),
   }
-  const { rows } = await sql<{ may: boolean }>`select ${mayReview(asked)} as may`.execute(query)
+  const { rows } = await sql<{ may: boolean }>`select ${mayReview(request)} as may`.execute(query)
   return rows[0].may
 }

@@ -27,8 +27,8 @@ describe('a tarball under another name', () => {
   })
 
   it('is no tarball where it was none', async () => {
-    const asked = { name: '@ada/solver', version: '2.0.0' }
-    await expect(renameTarball(Buffer.from('nothing'), asked)).rejects.toMatchObject({ code: 'tarball_not_gzip' })
+    const request = { name: '@ada/solver', version: '2.0.0' }
+    await expect(renameTarball(Buffer.from('nothing'), request)).rejects.toMatchObject({ code: 'tarball_not_gzip' })
   })
 })
 
@@ -86,9 +86,9 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
   it('answers a repetition as before, and counts on for another run', async () => {
     const [first, second] = [await complete(), await complete({}, 2)]
     const name = `${own}/again`
-    const asked = await publish(first, { name })
-    expect((await publish(first, { name })).body).toEqual(asked.body)
-    expect((await publish(first, { name, version: '0.1.0' })).body).toEqual(asked.body)
+    const request = await publish(first, { name })
+    expect((await publish(first, { name })).body).toEqual(request.body)
+    expect((await publish(first, { name, version: '0.1.0' })).body).toEqual(request.body)
     expect((await publish(second, { name, version: '0.1.0' })).code).toBe('version_exists')
     expect((await publish(second, { name })).body).toMatchObject({ version: '0.1.1' })
     expect((await publish(first, { name, version: '3.0.0' })).body).toMatchObject({ version: '3.0.0' })

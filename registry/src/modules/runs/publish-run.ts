@@ -43,17 +43,17 @@ const mostTries = 3
  * Throws `run_not_found`, `forbidden`, `rate_limited`, `run_has_no_agent`, and what `parsePublication`,
  * `reservePublication`, `vetPackage` and `createVersion` throw.
  */
-export async function publishRun(services: RunServices, asked: RunPublication): Promise<PublishedVersion> {
+export async function publishRun(services: RunServices, request: RunPublication): Promise<PublishedVersion> {
   const { database } = services
-  const publication = parsePublication(asked)
-  const { accountId } = requireActor(asked.actor, 'packages:publish')
-  const { run, actor } = await requireOwnRun(database.query, asked.actor, asked.runId, 'training:view')
+  const publication = parsePublication(request)
+  const { accountId } = requireActor(request.actor, 'packages:publish')
+  const { run, actor } = await requireOwnRun(database.query, request.actor, request.runId, 'training:view')
   await limitRate(database, `publish:${accountId}`, publishRate)
   await authoriseScope(database.query, actor, publication.name)
   const tarball = await readAgent(services, run)
   for (let tries = 1; ; tries++) {
     try {
-      return await publishOnce(services, { asked, actor, publication, tarball })
+      return await publishOnce(services, { request, actor, publication, tarball })
     } catch (error) {
       const taken = error instanceof AgentGymError && error.code === 'version_exists'
       if (!taken || publication.version !== undefined || tries === mostTries) throw error
@@ -68,22 +68,22 @@ async function readAgent({ objects }: Services, run: RunView): Promise<Uint8Arra
   return bytes
 }
 
-type Publishing = { asked: RunPublication; actor: Actor; publication: Publication; tarball: Uint8Array }
+type Publishing = { request: RunPublication; actor: Actor; publication: Publication; tarball: Uint8Array }
 
 async function publishOnce(services: RunServices, publishing: Publishing): Promise<PublishedVersion> {
   const { database, objects } = services
-  const { asked, publication, tarball } = publishing
+  const { request, publication, tarball } = publishing
   const { full: name } = publication.name
-  const earlier = await publishedAs(database.query, asked.runId, publication)
+  const earlier = await publishedAs(database.query, request.runId, publication)
   if (earlier !== undefined) return earlier
-  const version = publication.version ?? (await freeVersion(database.query, name, asked.runId))
+  const version = publication.version ?? (await freeVersion(database.query, name, request.runId))
   // What is heavy comes before the transaction that may publish it.
   const vetted = await vetPackage(services, await renameTarball(tarball, { name, version }), name, version)
   const objectKey = await objects.put(vetted.bytes)
   const { queue } = services
   return database.transaction(async (query) => {
-    const run = await lockRun(query, asked.runId)
-    if (run === undefined) throw new Error(`run ${asked.runId} is gone`)
+    const run = await lockRun(query, request.runId)
+    if (run === undefined) throw new Error(`run ${request.runId} is gone`)
     // The same form may have been sent twice.
     const meanwhile = await publishedAs(query, run.id, publication)
     if (meanwhile !== undefined) return meanwhile
@@ -96,11 +96,11 @@ type Written = Publishing & { run: RunRow; version: string; vetted: VettedPackag
 async function writeVersion(
   query: Transaction<Schema>,
   context: Parameters<typeof createVersion>[1],
-  { asked, publication, run, version, vetted, objectKey }: Written,
+  { request, publication, run, version, vetted, objectKey }: Written,
 ): Promise<PublishedVersion> {
-  const { ip } = asked
+  const { ip } = request
   // Checked again, with a lock: the membership may have been removed since.
-  const { actor } = await requireOwnRun(query, asked.actor, run.id, 'training:view')
+  const { actor } = await requireOwnRun(query, request.actor, run.id, 'training:view')
   const { name, visibility } = publication
   await lockPackage(context.database, query, name.full)
   await reservePublication(query, actor, { ...publication, version }, run.id)

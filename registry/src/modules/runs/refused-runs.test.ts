@@ -89,12 +89,12 @@ describeOnEngines('runs that are refused on $kind', ({ open }) => {
       const { services } = server.training
       const eve = await createActor(database)
       await publish(services, eve, '1.0.0', { base: 'secret', visibility: 'private' })
-      const asked = { scenario: `@${eve.username}/secret` }
-      expect((await post('/v1/runs', asked)).code).toBe('package_not_found')
+      const request = { scenario: `@${eve.username}/secret` }
+      expect((await post('/v1/runs', request)).code).toBe('package_not_found')
       const token = await tokenOf(server.training, eve, ['training:start', 'packages:read'])
-      expect((await server.call('POST', '/v1/runs', { json: asked, token })).status).toBe(201)
+      expect((await server.call('POST', '/v1/runs', { json: request, token })).status).toBe(201)
       const blind = await tokenOf(server.training, eve, ['training:start'])
-      expect((await server.call('POST', '/v1/runs', { json: asked, token: blind })).code).toBe('package_not_found')
+      expect((await server.call('POST', '/v1/runs', { json: request, token: blind })).code).toBe('package_not_found')
     })
   })
 })

@@ -178,8 +178,8 @@ describe('who may do what with a run of an organisation', () => {
       const call = { token, ...(json === undefined ? {} : { json: JSON.parse(filled(JSON.stringify(json))) }) }
       const theirs = await server.call(method, filled(path), call)
       const nobodys = await server.call(method, filled(path).replace(/[0-9a-f-]{36}/, randomUUID()), call)
-      const told = (text: string) => text.replace(/[0-9a-f-]{36}/g, 'ID')
-      expect([theirs.status, told(theirs.text)]).toEqual([nobodys.status, told(nobodys.text)])
+      const reported = (text: string) => text.replace(/[0-9a-f-]{36}/g, 'ID')
+      expect([theirs.status, reported(theirs.text)]).toEqual([nobodys.status, reported(nobodys.text)])
     }
     expect((await server.call('GET', '/v1/runs/7', { token })).code).toBe('request_invalid')
   })

@@ -7,7 +7,7 @@ import { authorise, requireActor } from '../../core/access/authorise.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Services } from '../../core/services.ts'
-import { accountAskedFor } from '../accounts/index.ts'
+import { requestedAccount } from '../accounts/index.ts'
 import { findablePackageName } from '../packages/index.ts'
 import { findRunFor, listRuns, type RunView, runOf } from './runs.store.ts'
 
@@ -43,9 +43,9 @@ export async function requireOwnRun(
 export function findOwner(
   query: Queries,
   actor: Actor,
-  asked: string | undefined,
+  account: string | undefined,
 ): Promise<{ id: string; username: string }> {
-  return accountAskedFor(query, actor, asked, 'Omit the account to run for yourself.')
+  return requestedAccount(query, actor, account, 'Omit the account to run for yourself.')
 }
 
 function runNotFound(id: string): AgentGymError {
@@ -66,11 +66,11 @@ export async function listRunsOf(
   const known = requireActor(actor, 'training:view')
   const { query } = database
   const owners = await ownersOf(query, known, filter.account)
-  const asked = JSON.stringify(['runs', Object.entries(filter).sort()])
+  const listKey = JSON.stringify(['runs', Object.entries(filter).sort()])
   const scenario = filter.scenario === undefined ? undefined : findablePackageName(filter.scenario)
   if (scenario === null) return { runs: [], next_cursor: null }
   const { rows, next_cursor } = await readPage(
-    { secret: config.secret, asked, cursor, limit, endOf: endByCreation },
+    { secret: config.secret, listKey, cursor, limit, endOf: endByCreation },
     (range) => listRuns(query, { owners, state: filter.state, scenario, ...range }),
   )
   return {

@@ -155,10 +155,10 @@ describe('metering', () => {
     })
 
     it('never goes back within an attempt, nor beyond what the lease allows, nor past what a number holds', () => {
-      const told = fc.array(fc.record({ meteredMs: fc.nat(10 ** 12), elapsed: fc.nat(100_000) }), { maxLength: 30 })
+      const reported = fc.array(fc.record({ meteredMs: fc.nat(10 ** 12), elapsed: fc.nat(100_000) }), { maxLength: 30 })
       const prices = fc.nat(10 ** 9)
       fc.assert(
-        fc.property(told, prices, fc.nat(10 ** 12), (given, price, began) => {
+        fc.property(reported, prices, fc.nat(10 ** 12), (given, price, began) => {
           let state = run({
             price_minor_per_hour: price,
             attempt_price_milliseconds: began,

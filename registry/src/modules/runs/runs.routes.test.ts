@@ -88,15 +88,15 @@ describeOnEngines('runs on $kind', ({ open }) => {
       expect(run).toMatchObject({ state: 'completed', agent: { package: null }, error: null })
       const tarball = await fetch(run.agent?.tarball ?? '', { headers: { authorization: `Bearer ${server.token}` } })
       expect((await tarball.arrayBuffer()).byteLength).toBe(run.agent?.size)
-      const asked = await post(`/v1/runs/${id}/evaluations`, { episodes: 5, seed: 9 })
-      expect(asked).toMatchObject({
+      const request = await post(`/v1/runs/${id}/evaluations`, { episodes: 5, seed: 9 })
+      expect(request).toMatchObject({
         status: 202,
         body: { run: id, state: 'queued', episodes: 5, seed: 9, evaluation: null },
       })
-      expect((await get(`/v1/evaluations/${asked.body.id}`)).body).toEqual(asked.body)
+      expect((await get(`/v1/evaluations/${request.body.id}`)).body).toEqual(request.body)
       expect((await post(`/v1/runs/${id}/evaluations`, { episodes: 0 })).code).toBe('request_invalid')
       const bob = await tokenOf(server.training, await createActor(database))
-      expect((await server.call('GET', `/v1/evaluations/${asked.body.id}`, { token: bob })).code).toBe(
+      expect((await server.call('GET', `/v1/evaluations/${request.body.id}`, { token: bob })).code).toBe(
         'evaluation_not_found',
       )
       expect((await get(`/v1/evaluations/${randomUUID()}`)).code).toBe('evaluation_not_found')
@@ -112,8 +112,13 @@ describeOnEngines('runs on $kind', ({ open }) => {
       const none = { episodes: 0, episodes_total: 0, return_mean: null, length_mean: null, metrics: {} }
       await turn.train(1, 1, { points: [progressPoint(1, none)] })
       expect(runIn(await get(`/v1/runs/${id}`)).progress).toMatchObject({ return_mean: null, episodes_total: 0 })
-      const told = await post('/rpc', { jsonrpc: '2.0', id: 1, method: 'training.get_status', params: { run_id: id } })
-      expect(told.body).toMatchObject({ result: { progress: { return_mean: null } } })
+      const reported = await post('/rpc', {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'training.get_status',
+        params: { run_id: id },
+      })
+      expect(reported.body).toMatchObject({ result: { progress: { return_mean: null } } })
       const metrics = await get(`/v1/runs/${id}/metrics`)
       expect(metrics.body).toMatchObject({ points: [{ iteration: 1, return_mean: null, metrics: {} }], next: null })
       const [header, line] = (await get(`/v1/runs/${id}/metrics.csv`)).text.split('\r\n').map((row) => row.split(','))
@@ -123,7 +128,7 @@ describeOnEngines('runs on $kind', ({ open }) => {
       await turn.end({ state: 'cancelled' }, 2)
       const stream = await get(`/v1/runs/${id}/events`)
       expect(stream.text).toContain('"return_mean":null')
-      for (const { text } of [told, metrics, stream]) expect(text).not.toContain('NaN')
+      for (const { text } of [reported, metrics, stream]) expect(text).not.toContain('NaN')
     })
 
     it('is cancelled: at once where it waits, by its worker where one has it', async () => {

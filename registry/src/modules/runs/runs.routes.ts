@@ -212,8 +212,8 @@ export function runRoutes(services: RunServices): OpenAPIHono<Env> {
     return c.json(await topUpRun(services, { ...requestOf(c), runId: c.req.valid('param').id, budgetMinor }), 200)
   })
   routes.openapi(evaluateRoute, async (c) => {
-    const asked = { ...requestOf(c), ...c.req.valid('json'), runId: c.req.valid('param').id }
-    return c.json(await evaluateRun(services, asked), 202)
+    const requested = { ...requestOf(c), ...c.req.valid('json'), runId: c.req.valid('param').id }
+    return c.json(await evaluateRun(services, requested), 202)
   })
   routes.openapi(publishRoute, async (c) => {
     const published = await publishRun(services, {

@@ -85,10 +85,10 @@ export async function listRuns(
   { owners, state, scenario, after, limit }: RunFilter,
 ): Promise<RunView[]> {
   const newest = sql<string>`(
-    select found.id from unnest(${sql.val(owners)}::uuid[]) as asked (owner_id)
+    select found.id from unnest(${sql.val(owners)}::uuid[]) as request (owner_id)
     cross join lateral (
       select training_runs.id, training_runs.created_at from training_runs
-      where training_runs.owner_id = asked.owner_id
+      where training_runs.owner_id = request.owner_id
         ${after === null ? sql`` : sql`and (training_runs.created_at, training_runs.id) < (${new Date(after.key)}, ${after.id})`}
         ${state === undefined ? sql`` : sql`and training_runs.state = ${state}`}
         ${

@@ -63,7 +63,7 @@ export async function submitRun(services: RunServices, submission: Submission): 
     await authorise(database.query, actor, 'publish', owner.id, { scope: 'training:start' })
   const hash = requestHash({ ...request, account: owner.username })
   const earlier = await findEarlier(database.query, owner.id, idempotencyKey, hash)
-  if (earlier !== undefined) return told(services, actor, earlier)
+  if (earlier !== undefined) return readEarlierRun(services, actor, earlier)
   const { startsPerMinute } = config.training
   await limitRate(database, `start-run:${actor.accountId}`, { limit: startsPerMinute, windowSeconds: 60 })
   const scenario = await resolveScenario(services, actor, request.scenario)
@@ -72,7 +72,7 @@ export async function submitRun(services: RunServices, submission: Submission): 
   await services.openRuns.requireRoom(owner.id)
   const added = { submission, actor, owner, hash, scenario, plan, publication, queue: services.queue }
   const written = await database.transaction((query) => writeRun(services, query, added))
-  return typeof written === 'string' ? told(services, actor, written) : runOf(written, config)
+  return typeof written === 'string' ? readEarlierRun(services, actor, written) : runOf(written, config)
 }
 
 /** Every setting of the run, as `agentgym train` would have them. Throws `config_invalid`. */
@@ -193,7 +193,7 @@ async function findEarlier(
   return row?.id
 }
 
-async function told({ database, config }: Services, actor: Actor, id: string): Promise<Run> {
+async function readEarlierRun({ database, config }: Services, actor: Actor, id: string): Promise<Run> {
   const found = await findRunFor(database.query, actor, id)
   assert(found !== undefined)
   return runOf(found, config)

@@ -334,8 +334,8 @@ async function readBounded<Result>(
   limitBytes: number,
   work: (bytes: Uint8Array) => Promise<Result>,
 ): Promise<Result> {
-  const told = Number(request.headers.get('content-length') ?? Number.NaN)
-  const reserved = Math.min(Number.isFinite(told) ? told : limitBytes, limitBytes, memoryBytes)
+  const declared = Number(request.headers.get('content-length') ?? Number.NaN)
+  const reserved = Math.min(Number.isFinite(declared) ? declared : limitBytes, limitBytes, memoryBytes)
   while (heldBytes > 0 && heldBytes + reserved > memoryBytes)
     await new Promise<void>((resolve) => waiting.push(resolve))
   heldBytes += reserved

@@ -10,7 +10,13 @@ import { enqueueVerification } from '../evaluations/index.ts'
 import { findReadablePackage, findReadableVersion, type ReadablePackage } from '../packages/index.ts'
 import { evaluationOf } from '../runs/index.ts'
 
-type Asked = { actor: Actor | null; name: string; version: string; traceparent: string | null; ip: string | null }
+type VerificationRequest = {
+  actor: Actor | null
+  name: string
+  version: string
+  traceparent: string | null
+  ip: string | null
+}
 
 /** How often a version may be verified again, across all users. */
 const versionRate = { limit: 3, windowSeconds: 86_400 }
@@ -22,10 +28,10 @@ const versionRate = { limit: 3, windowSeconds: 86_400 }
  * Throws `package_not_found`, `version_not_found`, `version_not_published`, `forbidden`, `rate_limited`,
  * `request_invalid` for a scenario.
  */
-export async function requestVerification(services: Services, asked: Asked): Promise<EvaluationJob> {
+export async function requestVerification(services: Services, request: VerificationRequest): Promise<EvaluationJob> {
   const { database, config } = services
-  const { name, version, traceparent, ip } = asked
-  const known = requireActor(asked.actor, 'training:evaluate')
+  const { name, version, traceparent, ip } = request
+  const known = requireActor(request.actor, 'training:evaluate')
   const { queue } = services
   const found = await findReadablePackage(database.query, known, name)
   const row = await findReadableVersion(database.query, found, version)

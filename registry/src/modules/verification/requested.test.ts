@@ -25,8 +25,8 @@ describeOnEngines('requested evaluations on $kind', ({ open }) => {
 
   const request = async (episodes = 50, seed = 7) => {
     const { services, ada } = training
-    const asked = { actor: ada, runId, episodes, seed, traceparent: null, ip: null }
-    return evaluateRun(services, asked)
+    const requested = { actor: ada, runId, episodes, seed, traceparent: null, ip: null }
+    return evaluateRun(services, requested)
   }
   const found = (id: string) => findEvaluation(database.query, training.ada, id)
 

@@ -77,13 +77,13 @@ export function verificationRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(keysRoute, async (c) => c.json(await listSigningKeys(database.query), 200))
   routes.openapi(leaderboardRoute, async (c) => {
     const { scope, name, version } = c.req.valid('param')
-    const asked = { actor: c.get('actor'), name: `${scope}/${name}`, version, ...c.req.valid('query') }
-    return c.json(await leaderboard(database.query, asked), 200)
+    const requested = { actor: c.get('actor'), name: `${scope}/${name}`, version, ...c.req.valid('query') }
+    return c.json(await leaderboard(database.query, requested), 200)
   })
   routes.openapi(verifyRoute, async (c) => {
     const { scope, name, version } = c.req.valid('param')
-    const asked = { actor: c.get('actor'), name: `${scope}/${name}`, version, ip: c.get('ip') }
-    return c.json(await requestVerification(services, { ...asked, traceparent: currentTraceparent(c) }), 202)
+    const requested = { actor: c.get('actor'), name: `${scope}/${name}`, version, ip: c.get('ip') }
+    return c.json(await requestVerification(services, { ...requested, traceparent: currentTraceparent(c) }), 202)
   })
   return routes
 }

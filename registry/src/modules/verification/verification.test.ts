@@ -262,8 +262,8 @@ describeOnEngines('verification on $kind', ({ open }) => {
     const job = await mustLease(services)
     await finish(services, job, resultOf(job, { ...liar.evaluation, return_mean: 4 }))
 
-    const asked = { actor: null, name: scenario.name, version: '1.0.0', limit: 25 }
-    const { entries, next } = await leaderboard(database.query, asked)
+    const request = { actor: null, name: scenario.name, version: '1.0.0', limit: 25 }
+    const { entries, next } = await leaderboard(database.query, request)
     expect(entries.map(({ rank, agent, return_mean }) => [rank, agent.name, agent.version, return_mean])).toEqual([
       [1, `@${eve.username}/best`, '0.1.0', 0.95],
       [2, `@${eve.username}/good`, '0.2.0', 0.9],
@@ -275,15 +275,17 @@ describeOnEngines('verification on $kind', ({ open }) => {
       agent: { algorithm: 'ppo', title: 'Maze solver' },
     })
     expect(next).toBeNull()
-    const first = await leaderboard(database.query, { ...asked, limit: 1 })
+    const first = await leaderboard(database.query, { ...request, limit: 1 })
     expect(first).toMatchObject({ entries: [{ rank: 1 }], next: '1' })
-    expect(await leaderboard(database.query, { ...asked, limit: 1, cursor: '1' })).toMatchObject({
+    expect(await leaderboard(database.query, { ...request, limit: 1, cursor: '1' })).toMatchObject({
       entries: [{ rank: 2 }],
       next: null,
     })
     for (const cursor of ['-1', 'x', '99999999', '1e3'])
-      await expect(leaderboard(database.query, { ...asked, cursor })).rejects.toMatchObject({ code: 'request_invalid' })
-    await expect(leaderboard(database.query, { ...asked, version: '9.0.0' })).rejects.toMatchObject({
+      await expect(leaderboard(database.query, { ...request, cursor })).rejects.toMatchObject({
+        code: 'request_invalid',
+      })
+    await expect(leaderboard(database.query, { ...request, version: '9.0.0' })).rejects.toMatchObject({
       code: 'version_not_found',
     })
   })

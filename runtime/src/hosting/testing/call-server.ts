@@ -107,8 +107,8 @@ export class CallServer {
     if (path === '/v1/jobs/lease') return undefined
     if (path === '/v1/hosted-calls/answers') return this.#take(callAnswersRequestSchema.parse(JSON.parse(body)))
     if (path !== '/v1/hosted-calls/lease') throw new Error(`no such request: ${path}`)
-    const { wait_ms, ...asked } = leaseCallsRequestSchema.parse(JSON.parse(body))
-    this.leases.push(asked)
+    const { wait_ms, ...requested } = leaseCallsRequestSchema.parse(JSON.parse(body))
+    this.leases.push(requested)
     let over = false
     const end = () => {
       over = true

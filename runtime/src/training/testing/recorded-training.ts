@@ -9,7 +9,7 @@ export async function recordedTraining(
   scenario: BuiltScenario,
   options: Pick<RunTrainingOptions, 'plan'> & Partial<RunTrainingOptions>,
 ) {
-  const told = {
+  const recorded = {
     progress: [] as ProgressEvent[],
     evaluations: [] as [Evaluation, RunPlace][],
     checkpoints: [] as [Uint8Array, RunPlace][],
@@ -21,13 +21,13 @@ export async function recordedTraining(
     seed: 5,
     checkpoint: null,
     everyIteration: true,
-    onProgress: (event) => void told.progress.push(event),
-    onEvaluation: (evaluation, place) => void told.evaluations.push([evaluation, place]),
-    onCheckpoint: (bytes, place) => void told.checkpoints.push([bytes, place]),
-    onTrajectory: (trajectory) => void told.trajectories.push(trajectory),
+    onProgress: (event) => void recorded.progress.push(event),
+    onEvaluation: (evaluation, place) => void recorded.evaluations.push([evaluation, place]),
+    onCheckpoint: (bytes, place) => void recorded.checkpoints.push([bytes, place]),
+    onTrajectory: (trajectory) => void recorded.trajectories.push(trajectory),
     ...options,
   })
-  return { ...told, outcome }
+  return { ...recorded, outcome }
 }
 
 /** The checkpoint of an iteration; a slow machine writes more of them, for they come every 15 seconds too. */

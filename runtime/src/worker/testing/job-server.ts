@@ -131,8 +131,8 @@ export class JobServer {
     try {
       const body = await buffer(request)
       if (room === 'files') return void response.end(this.#files.get(pathname.slice('/files/'.length)))
-      const asked = { action, job: this.jobs.find((job) => job.id === id) }
-      const disturbance = this.#disturbance(asked)
+      const requested = { action, job: this.jobs.find((job) => job.id === id) }
+      const disturbance = this.#disturbance(requested)
       if (disturbance === 'lost') return void request.socket.destroy()
       if (disturbance === 'trouble') return this.#refuse(response, new Error('trouble'))
       if (disturbance === 'refused') {
@@ -141,9 +141,9 @@ export class JobServer {
       if (disturbance === 'forbidden') {
         return this.#refuse(response, new AgentGymError({ code: 'forbidden', message: 'No token of a worker.' }))
       }
-      if (disturbance === 'fenced' && asked.job !== undefined) asked.job.state = 'over'
+      if (disturbance === 'fenced' && requested.job !== undefined) requested.job.state = 'over'
       if (disturbance instanceof Promise) await disturbance
-      const endpoint = endpoints[asked.action]
+      const endpoint = endpoints[requested.action]
       if (endpoint === undefined) throw new Error(`no such request: ${request.method} ${pathname}`)
       const answer = endpoint(this, { id, query: Object.fromEntries(searchParams), body })
       if (disturbance === 'answer_lost') return void request.socket.destroy()
@@ -187,9 +187,9 @@ type Request = { id: string; query: Record<string, string>; body: Buffer }
 /** What a job server does at each request; the answer's body, if it has one. A failed assertion is a violation. */
 const endpoints: Record<string, (server: JobServer, request: Request) => object | undefined> = {
   lease: (server, { body }) => {
-    const asked = leaseRequestSchema.parse(json(body))
-    server.leases.push(asked)
-    return server.lease(asked.kinds)
+    const requested = leaseRequestSchema.parse(json(body))
+    server.leases.push(requested)
+    return server.lease(requested.kinds)
   },
 
   heartbeat: (server, { id, body }) => term(server, server.held(id, heartbeatRequestSchema.parse(json(body)).lease)),

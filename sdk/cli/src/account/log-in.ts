@@ -54,8 +54,8 @@ export function tokenByPassword(
   request: TokenRequest = { name: tokenName(), scopes: cliScopes },
 ): Promise<NewToken> {
   return withSession(server, password, async (anonymous, headers) => {
-    const asked = { method: 'POST' as const, path: '/v1/tokens', json: request, headers }
-    const created = await callApi(anonymous, { ...asked, answer: createdTokenSchema })
+    const requested = { method: 'POST' as const, path: '/v1/tokens', json: request, headers }
+    const created = await callApi(anonymous, { ...requested, answer: createdTokenSchema })
     return { token: created.token, id: created.id, expiresAt: created.expires_at }
   })
 }

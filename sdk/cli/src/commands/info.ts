@@ -172,20 +172,20 @@ async function packageInfo(target: PackageTarget, context: CommandContext): Prom
   const connection = await findConnection(context)
   if (target.range !== undefined) return versionInfo(connection, target.name, target.range, context)
   const page = await callApi(connection, { path: packagePath(target.name), answer: packagePageSchema })
-  const standing = page.latest_version === null ? {} : await standingOf(connection, page, page.latest_version)
-  context.printJson({ ...page, ...standing })
+  const status = page.latest_version === null ? {} : await readStatus(connection, page, page.latest_version)
+  context.printJson({ ...page, ...status })
   if (context.json) return
-  for (const line of pageLines(page, standing, context.terminal)) context.print(line)
+  for (const line of pageLines(page, status, context.terminal)) context.print(line)
 }
 
 /** Evidence from the server: an agent's verification, or a scenario's best verified agents. */
-type Standing = { verification?: Verification | null; leaderboard?: Leaderboard }
+type Status = { verification?: Verification | null; leaderboard?: Leaderboard }
 
-async function standingOf(
+async function readStatus(
   connection: Connection,
   { name, kind }: { name: string; kind: PackagePage['kind'] },
   version: string,
-): Promise<Standing> {
+): Promise<Status> {
   if (kind === 'agent') return { verification: (await readVersion(connection, name, version)).verification }
   return { leaderboard: await readLeaderboard(connection, { name, version }, { limit: bestShown }) }
 }
@@ -202,12 +202,12 @@ async function versionInfo(
   context.printJson(answer)
   if (context.json) return
   const isScenario = answer.state === 'published' && answer.bundle_hash !== null
-  const board = isScenario ? await standingOf(connection, { name, kind: 'scenario' }, version) : {}
-  const standing = { verification: answer.verification, ...board }
-  for (const line of versionLines(answer, standing, context.terminal)) context.print(line)
+  const board = isScenario ? await readStatus(connection, { name, kind: 'scenario' }, version) : {}
+  const status = { verification: answer.verification, ...board }
+  for (const line of versionLines(answer, status, context.terminal)) context.print(line)
 }
 
-function pageLines(page: PackagePage, standing: Standing, terminal: Terminal): string[] {
+function pageLines(page: PackagePage, status: Status, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const { latest, quality } = page
   const width = Math.min(terminal.columns(), 100)
@@ -243,7 +243,7 @@ function pageLines(page: PackagePage, standing: Standing, terminal: Terminal): s
     paint.bold(fitText(safeText(name, 240), width, symbols.ellipsis)),
     ...wrapText(safeText(`${page.title ?? ''}: ${page.summary ?? ''}`, 400), width),
     ...fieldLines(pairs, terminal),
-    ...standingLines(standing, terminal),
+    ...statusLines(status, terminal),
     `Quality ${quality.score} of 100`,
     ...(parts.length > 0 ? fieldLines(parts, terminal) : []),
     nextLine(page, terminal),
@@ -266,13 +266,13 @@ function nextLine({ name, price_minor, price_kind }: PackagePage, { paint, symbo
   return `${symbols.next} ${what}: ${paint.accent(command)}`
 }
 
-function standingLines({ verification, leaderboard }: Standing, terminal: Terminal): string[] {
+function statusLines({ verification, leaderboard }: Status, terminal: Terminal): string[] {
   if (leaderboard === undefined) return verification ? verificationLines(verification, terminal) : []
   if (leaderboard.entries.length === 0) return ['No verified agents yet']
   return ['Best verified agents', ...leaderboardLines(leaderboard, terminal)]
 }
 
-function versionLines(answer: VersionDetails, standing: Standing, terminal: Terminal): string[] {
+function versionLines(answer: VersionDetails, status: Status, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const { name, version, state } = answer
   const pairs: [string, string][] = [
@@ -284,7 +284,7 @@ function versionLines(answer: VersionDetails, standing: Standing, terminal: Term
   return [
     paint.bold(safeText(label, 240)),
     ...fieldLines(pairs, terminal),
-    ...standingLines(standing, terminal),
+    ...statusLines(status, terminal),
     ...answer.checks.flatMap((check) => checkLines(check, terminal)),
     state === 'published'
       ? `${symbols.next} Install it: ${paint.accent(`agentgym install ${shellQuote(label)}`)}`

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
-import type { GroupFigures, ProcessFigures } from '@agentgym/registry/processes'
+import type { GroupSnapshot, MetricsSnapshot } from '@agentgym/registry/processes'
 
 const entry = fileURLToPath(new URL('./server.process.ts', import.meta.url))
 
@@ -12,7 +12,7 @@ export type ServerProcess = {
   serving: Promise<{ url: string; hasSite: boolean }>
   ended: Promise<ProcessEnd>
   /** Its metrics. Rejects if it ends before it responds. */
-  readMetrics(): Promise<ProcessFigures>
+  readMetrics(): Promise<MetricsSnapshot>
   /** Lets it finish its requests and end. */
   stop(): void
   kill(): void
@@ -21,7 +21,7 @@ export type ServerProcess = {
 type ProcessEnd = { code: number | null; signal: NodeJS.Signals | null }
 
 /** A process that loads the server and serves after `start`. `groupMetrics` is read when `/metrics` of it is scraped. */
-export function forkServer(groupMetrics: () => Promise<GroupFigures>): ServerProcess {
+export function forkServer(groupMetrics: () => Promise<GroupSnapshot>): ServerProcess {
   // Connections are long-lived, so they are distributed in turn, not to the process that wakes first.
   cluster.schedulingPolicy = cluster.SCHED_RR
   // Metrics contain numbers that JSON cannot represent, such as NaN.
@@ -78,20 +78,20 @@ function failureOf({ report, stack }: Extract<FromProcess, { kind: 'failed' }>):
 
 /** Requests for the metrics of a process. */
 class PendingMetrics {
-  readonly #pending = new Map<number, PromiseWithResolvers<ProcessFigures>>()
+  readonly #pending = new Map<number, PromiseWithResolvers<MetricsSnapshot>>()
   #requests = 0
   #ended = false
 
-  request(send: (id: number) => void): Promise<ProcessFigures> {
+  request(send: (id: number) => void): Promise<MetricsSnapshot> {
     if (this.#ended) return Promise.reject(noMetrics())
     const id = this.#requests++
-    const pending = Promise.withResolvers<ProcessFigures>()
+    const pending = Promise.withResolvers<MetricsSnapshot>()
     this.#pending.set(id, pending)
     send(id)
     return pending.promise
   }
 
-  settle(id: number, metrics: ProcessFigures | null): void {
+  settle(id: number, metrics: MetricsSnapshot | null): void {
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
     if (metrics === null) pending?.reject(noMetrics())
@@ -121,7 +121,7 @@ export type ProcessStart = {
 export type ToProcess =
   | { kind: 'start'; start: ProcessStart }
   | { kind: 'read_metrics'; request: number }
-  | { kind: 'group_metrics'; request: number; group: GroupFigures }
+  | { kind: 'group_metrics'; request: number; group: GroupSnapshot }
   | { kind: 'stop' }
 
 /** From a process of the server to the supervisor. */
@@ -129,5 +129,5 @@ export type FromProcess =
   | { kind: 'serving'; url: string; hasSite: boolean }
   /** It never served. Expected errors come as a report, bugs as a stack. */
   | { kind: 'failed'; report: ErrorReport | null; stack: string }
-  | { kind: 'metrics'; request: number; metrics: ProcessFigures | null }
+  | { kind: 'metrics'; request: number; metrics: MetricsSnapshot | null }
   | { kind: 'read_group'; request: number }

@@ -1,17 +1,17 @@
-import type { ProcessFigures } from '@agentgym/registry/processes'
+import type { MetricsSnapshot } from '@agentgym/registry/processes'
 import { expect, it } from 'vitest'
 import { GroupMetrics, type MetricsSource } from './group-metrics.ts'
 
-type Response = () => Promise<ProcessFigures>
+type Response = () => Promise<MetricsSnapshot>
 
 /** Metrics of a process that has served so many requests of each route. */
-function metricsOf(requests: Record<string, number>, memory = 1): ProcessFigures {
+function metricsOf(requests: Record<string, number>, memory = 1): MetricsSnapshot {
   const values = Object.entries(requests).map(([route, value]) => ({ value, labels: { route } }))
   const described = { help: '', aggregator: 'sum', collect: () => {} }
   return [
     { ...described, name: 'requests', type: 'counter', values },
     { ...described, name: 'memory', type: 'gauge', values: [{ value: memory, labels: {} }] },
-  ] as unknown as ProcessFigures
+  ] as unknown as MetricsSnapshot
 }
 
 class Process implements MetricsSource {
@@ -21,7 +21,7 @@ class Process implements MetricsSource {
 }
 
 /** What Prometheus would get: each series summed up. */
-function totals(figures: ProcessFigures[]): Record<string, number> {
+function totals(figures: MetricsSnapshot[]): Record<string, number> {
   const sums: Record<string, number> = {}
   for (const { name, values } of figures.flat())
     for (const { labels, value } of values) {
@@ -67,7 +67,7 @@ it('keeps the last counters of a process that does not respond, and counts it on
 it('uses a late response at the next scrape', async () => {
   const group = new GroupMetrics(20)
   const late = new Process()
-  const { promise, resolve } = Promise.withResolvers<ProcessFigures>()
+  const { promise, resolve } = Promise.withResolvers<MetricsSnapshot>()
   late.respond = () => promise
   expect(await read(group, [late])).toEqual({ answered: 0 })
   resolve(metricsOf({ '/a': 9 }))
@@ -104,7 +104,7 @@ it('a process that ends during a scrape is in it once', async () => {
   const group = new GroupMetrics(100)
   const [ends, slow] = [new Process(), new Process()]
   ends.requests = { '/a': 5 }
-  const { promise, resolve } = Promise.withResolvers<ProcessFigures>()
+  const { promise, resolve } = Promise.withResolvers<MetricsSnapshot>()
   slow.respond = () => promise
   const reading = read(group, [ends, slow])
   await new Promise(setImmediate)

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { addCounts, countsOf, type GroupFigures, type ProcessFigures } from '@agentgym/registry/processes'
+import { addCounts, countsOf, type GroupSnapshot, type MetricsSnapshot } from '@agentgym/registry/processes'
 
 /** A process whose metrics can be read. Rejects if it ends before it responds. */
-export type MetricsSource = { readMetrics(): Promise<ProcessFigures> }
+export type MetricsSource = { readMetrics(): Promise<MetricsSnapshot> }
 
 /** Prometheus waits ten times as long. */
 const defaultTimeoutMs = 1_000
@@ -15,8 +15,8 @@ const defaultTimeoutMs = 1_000
 export class GroupMetrics {
   readonly #timeoutMs: number
   /** The last known metrics of the running processes. */
-  readonly #latest = new Map<MetricsSource, ProcessFigures>()
-  #ofEnded: ProcessFigures = []
+  readonly #latest = new Map<MetricsSource, MetricsSnapshot>()
+  #ofEnded: MetricsSnapshot = []
 
   constructor(timeoutMs = defaultTimeoutMs) {
     this.#timeoutMs = timeoutMs
@@ -30,7 +30,7 @@ export class GroupMetrics {
   }
 
   /** Reads all processes at once; those that do not respond in time are represented by their last known counters. */
-  async read(sources: Iterable<MetricsSource>): Promise<GroupFigures> {
+  async read(sources: Iterable<MetricsSource>): Promise<GroupSnapshot> {
     const responded = new Set<MetricsSource>()
     const responses = [...new Set(sources)].map(async (source) => {
       const metrics = await source.readMetrics()

@@ -2,7 +2,7 @@
 import cluster from 'node:cluster'
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { GroupFigures, ProcessFigures } from '@agentgym/registry/processes'
+import type { GroupSnapshot, MetricsSnapshot } from '@agentgym/registry/processes'
 import type { FromProcess, ProcessStart, ToProcess } from './fork-server.ts'
 
 /** The supervisor waits one second for the other processes. */
@@ -23,9 +23,9 @@ const loading = Promise.all([
 loading.catch(() => {})
 
 const stopRequested = Promise.withResolvers<void>()
-const pendingGroups = new Map<number, (group: GroupFigures) => void>()
+const pendingGroups = new Map<number, (group: GroupSnapshot) => void>()
 let requests = 0
-let readMetrics: (() => Promise<ProcessFigures>) | undefined
+let readMetrics: (() => Promise<MetricsSnapshot>) | undefined
 
 process.on('message', (message: ToProcess) => {
   if (message.kind === 'start') void run(message.start)
@@ -64,9 +64,9 @@ async function sendMetrics(request: number): Promise<void> {
   await send({ kind: 'metrics', request, metrics })
 }
 
-async function readGroup(): Promise<GroupFigures> {
+async function readGroup(): Promise<GroupSnapshot> {
   const request = requests++
-  const { promise, resolve, reject } = Promise.withResolvers<GroupFigures>()
+  const { promise, resolve, reject } = Promise.withResolvers<GroupSnapshot>()
   const timer = setTimeout(
     () => reject(new Error('the supervisor did not report the metrics of the group')),
     groupTimeoutMs,

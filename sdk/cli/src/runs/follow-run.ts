@@ -20,7 +20,7 @@ export async function followRun(
   run: Run,
   { view, signal }: { view: TrainingView; signal: AbortSignal },
 ): Promise<EndedRun> {
-  const figures = new RunFigures(connection, run, view, signal)
+  const figures = new RunProgressView(connection, run, view, signal)
   let seen = 0
   let completed: EndedRun['completed']
   const take = async (event: RunEvent) => {
@@ -71,7 +71,7 @@ function trainingEventOf(event: RunEvent, { server }: Connection, id: string): T
 }
 
 /** The run as last read. */
-class RunFigures {
+class RunProgressView {
   readonly #connection: Connection
   readonly #view: TrainingView
   readonly #signal: AbortSignal

@@ -55,9 +55,12 @@ export const balanceRoutes = [
   }),
 ]
 
-type Asked = { account: string; cursor?: string; amount: string; next: string; failure?: FormFailure | null }
+type BalanceView = { account: string; cursor?: string; amount: string; next: string; failure?: FormFailure | null }
 
-async function balancePage(visit: Visit, { account, cursor, amount, next, failure = null }: Asked): Promise<Response> {
+async function balancePage(
+  visit: Visit,
+  { account, cursor, amount, next, failure = null }: BalanceView,
+): Promise<Response> {
   const query = { account: accountField(account) }
   const [balance, payments] = await Promise.all([
     visit.api.GET('/v1/balance', { params: { query } }),

@@ -16,32 +16,32 @@ import { AccountChoice, accountAddress } from './market-frame.tsx'
 
 export const checkoutRoutes = [
   route('get', '/buy/:scope/:name', { access: 'account' }, async (visit) => {
-    const asked = { range: visit.query.get('range') ?? '', account: visit.query.get('account') ?? '' }
-    const offer = await readOffer(visit, asked)
-    return visit.page(<CheckoutPage offer={offer} {...asked} />, { ...frame, title: `Buy ${offer.package}` })
+    const request = { range: visit.query.get('range') ?? '', account: visit.query.get('account') ?? '' }
+    const offer = await readOffer(visit, request)
+    return visit.page(<CheckoutPage offer={offer} {...request} />, { ...frame, title: `Buy ${offer.package}` })
   }),
 
   route('post', '/buy/:scope/:name', { access: 'account' }, async (visit) => {
     const { form } = visit
-    const asked = { range: form.get('range'), account: form.get('account') }
+    const request = { range: form.get('range'), account: form.get('account') }
     let order: Order | undefined
     const failure = await attempt(async () => {
-      order = await placeOrder(visit, asked.account)
+      order = await placeOrder(visit, request.account)
     })
     if (order !== undefined) return visit.redirect(`/orders/${order.id}`)
     // What holds now, which may be another price than the one that was refused.
-    const offer = await readOffer(visit, asked)
+    const offer = await readOffer(visit, request)
     const sent = { payWith: payWith(visit), failure, idempotencyKey: repeatedKey(visit, failure) }
-    const page = <CheckoutPage offer={offer} {...asked} {...sent} />
+    const page = <CheckoutPage offer={offer} {...request} {...sent} />
     return visit.page(page, { ...frame, title: `Buy ${offer.package}`, status: failure?.status })
   }),
 ]
 
 const frame = { frame: 'plain', hidden: true } as const
 
-type Asked = { range: string; account: string }
+type OfferRequest = { range: string; account: string }
 
-async function readOffer(visit: Visit, { range, account }: Asked): Promise<Offer> {
+async function readOffer(visit: Visit, { range, account }: OfferRequest): Promise<Offer> {
   const query = { range: range === '' ? undefined : range, account: accountField(account) }
   const { data } = await visit.api.GET('/v1/packages/{scope}/{name}/offer', {
     params: { path: packagePath(visit), query },

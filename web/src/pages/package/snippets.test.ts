@@ -15,10 +15,10 @@ describe('agent snippets', () => {
 
   /** Runs the snippet for Node.js against a model that answers with these outputs; gives what it asked and decided. */
   function runNode(agent: AgentCard, outputs: Record<string, number[]>) {
-    const asked: Record<string, unknown>[] = []
+    const request: Record<string, unknown>[] = []
     const session = {
       run: (observation: Record<string, unknown>) => {
-        asked.push(observation)
+        request.push(observation)
         return Object.fromEntries(
           Object.entries(outputs).map(([name, data]) => [name, { data: Float32Array.from(data) }]),
         )
@@ -32,16 +32,16 @@ describe('agent snippets', () => {
       .replaceAll('await ', '')
     const context = { InferenceSession: { create: () => session }, Tensor, Float32Array, Array, console: { log() {} } }
     const action = vm.runInNewContext(`${body}\ntypeof action === 'undefined' ? null : action`, context)
-    return { asked, action }
+    return { request, action }
   }
 
   describe('snippets', () => {
     it('give the likeliest action, counted as the scenario counts', () => {
       const [choice] = goodAgent.policy.action
       const [{ name, size }] = goodAgent.policy.observation
-      const { asked, action } = runNode(card(), { logits: [0.1, 0.9] })
+      const { request, action } = runNode(card(), { logits: [0.1, 0.9] })
       expect(action).toBe(1)
-      expect(asked).toEqual([{ [name]: { type: 'float32', length: size, dims: [1, size] } }])
+      expect(request).toEqual([{ [name]: { type: 'float32', length: size, dims: [1, size] } }])
       const shifted = card({ action: [{ ...choice, start: 5 }] })
       expect(runNode(shifted, { logits: [0.9, 0.1] }).action).toBe(5)
       expect(textOf(shifted, /^Python/)).toContain('return 5 + int(scores.argmax())')
@@ -64,8 +64,8 @@ describe('agent snippets', () => {
         'model',
       ]
       const agent = card({ observation: names.map((name) => ({ ...leaf, name })) })
-      const { asked, action } = runNode(agent, { logits: [1, 0] })
-      expect(Object.keys(asked[0]).sort()).toEqual([...names].sort())
+      const { request, action } = runNode(agent, { logits: [1, 0] })
+      expect(Object.keys(request[0]).sort()).toEqual([...names].sort())
       expect(action).toBe(0)
       const [, parameters = ''] = /def act\((.*)\) -> int:/.exec(textOf(agent, /^Python/)) ?? []
       const variables = parameters.split(', ').map((parameter) => parameter.replace(': list[float]', ''))
@@ -100,17 +100,17 @@ describe('hosted snippets', () => {
   /** Runs the snippet for Node.js against a client that notes what it was asked. */
   async function runNode(
     space: SpaceDescription,
-  ): Promise<{ options: object; asked: { messages: { content: string }[] } }> {
+  ): Promise<{ options: object; request: { messages: { content: string }[] } }> {
     const text = snippetsOf(space).find(({ title }) => /JavaScript/.test(title))?.text ?? ''
-    const noted: { options?: object; asked?: object } = {}
+    const noted: { options?: object; request?: object } = {}
     class OpenAI {
       constructor(options: object) {
         noted.options = options
       }
       chat = {
         completions: {
-          create: async (asked: object) => {
-            noted.asked = asked
+          create: async (request: object) => {
+            noted.request = request
             return { choices: [{ message: { content: '{"action":1,"label":null}' } }] }
           },
         },
@@ -123,9 +123,9 @@ describe('hosted snippets', () => {
   }
 
   it('ask this server for that version, with the token of the environment', async () => {
-    const { options, asked } = await runNode({ type: 'box', shape: [2], low: zeros(2), high: zeros(2) })
+    const { options, request } = await runNode({ type: 'box', shape: [2], low: zeros(2), high: zeros(2) })
     expect({ ...options }).toEqual({ baseURL: 'https://gym.example/v1', apiKey: 'agt_1' })
-    expect(asked).toMatchObject({ model: '@acme/solver@1.2.3', messages: [{ role: 'user', content: '[0,0]' }] })
+    expect(request).toMatchObject({ model: '@acme/solver@1.2.3', messages: [{ role: 'user', content: '[0,0]' }] })
   })
 
   it('are whole whatever a stranger calls a part of the observation, and short however large it is', async () => {
@@ -138,8 +138,8 @@ describe('hosted snippets', () => {
         { name: 'said', space: { type: 'text', maxTokens: 4, vocabulary: 9 } },
       ],
     }
-    const { asked } = await runNode(space)
-    const observation = JSON.parse(asked.messages[0].content)
+    const { request } = await runNode(space)
+    const observation = JSON.parse(request.messages[0].content)
     expect(Object.keys(observation)).toEqual([...names, 'sight', 'said'])
     expect(observation.sight).toEqual(Array.from({ length: 1600 }, () => 0))
     for (const { text } of snippetsOf(space)) expect(text.length).toBeLessThan(1_000)

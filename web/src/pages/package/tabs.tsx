@@ -34,10 +34,10 @@ export const packageTabRoutes = [
     const params = { path: packagePath(visit) }
     const { data: list } = await visit.api.GET('/v1/packages/{scope}/{name}/versions', { params })
     const part = versionsAfter(list ?? { name: view.page.name, tags: {}, versions: [] }, visit.query.get('before'))
-    const { data: told } = await visit.api.GET('/v1/packages/{scope}/{name}/changes', {
+    const { data: releaseNotes } = await visit.api.GET('/v1/packages/{scope}/{name}/changes', {
       params: { ...params, query: { before: part.before, limit: part.list.versions.length || 1 } },
     })
-    return tabPage(visit, view, '/versions', <VersionsTab part={part} changes={told?.changes ?? []} />)
+    return tabPage(visit, view, '/versions', <VersionsTab part={part} changes={releaseNotes?.changes ?? []} />)
   }),
 
   route('get', '/packages/:scope/:name/dependencies', { access: 'public' }, async (visit) => {
@@ -159,14 +159,19 @@ function versionsAfter(list: VersionList, before: string | null): VersionsPart {
 function VersionsTab({ part: { list, next }, changes }: { part: VersionsPart; changes: ChangeList['changes'] }) {
   const { name, tags, versions } = list
   if (versions.length === 0) return <EmptyState title="No versions yet">Published versions appear here.</EmptyState>
-  const told = new Map(changes.map(({ version, html }) => [version, html]))
+  const releaseNotes = new Map(changes.map(({ version, html }) => [version, html]))
   const tagsOf = (version: string) => Object.entries(tags).filter(([, tagged]) => tagged === version)
   return (
     <section class="package-section" aria-labelledby="versions">
       <h2 id="versions">Versions</h2>
       <ol class="versions">
         {versions.map((version) => (
-          <VersionEntry name={name} version={version} tags={tagsOf(version.version)} html={told.get(version.version)} />
+          <VersionEntry
+            name={name}
+            version={version}
+            tags={tagsOf(version.version)}
+            html={releaseNotes.get(version.version)}
+          />
         ))}
       </ol>
       {next !== null && (

@@ -19,7 +19,7 @@ const sent = (fields: TrialField[], typed: Record<string, string> = {}) => {
   const values = { ...Object.fromEntries(fields.map(({ name, value }) => [name, value])), ...typed }
   return { get: (name: string) => values[name] ?? '', all: () => [] }
 }
-const askedOf = (leaves: SpaceLeaf[], fields: TrialField[], typed: Record<string, string> = {}) =>
+const listKeyOf = (leaves: SpaceLeaf[], fields: TrialField[], typed: Record<string, string> = {}) =>
   trialObservation(leaves, fields, sent(fields, typed))
 
 describe('fields of a trial', () => {
@@ -32,7 +32,7 @@ describe('fields of a trial', () => {
       { name: 'observation-0-1', label: 'observation[1]', value: '-3', kind: 'number', low: null, high: null },
       { name: 'observation-0-2', label: 'angle', value: '0.418', kind: 'number', low: -0.418, high: 0.418 },
     ])
-    expect(askedOf(leaves, fields, { 'observation-0-1': ' 1e-3 ' })).toEqual([0.012, 0.001, 0.418])
+    expect(listKeyOf(leaves, fields, { 'observation-0-1': ' 1e-3 ' })).toEqual([0.012, 0.001, 0.418])
   })
 
   it('are lists of labels for choices, counted as the scenario counts, and a text', () => {
@@ -57,8 +57,8 @@ describe('fields of a trial', () => {
       { value: '5', label: 'calm' },
       { value: '6', label: '<b>cross</b>' },
     ])
-    const asked = JSON.stringify(askedOf(leaves, fields, { 'observation-2-0': 'bye' }))
-    expect(asked).toBe('{"mood":6,"inner":{"__proto__":[0.5]},"said":"bye","dice":[3,299]}')
+    const request = JSON.stringify(listKeyOf(leaves, fields, { 'observation-2-0': 'bye' }))
+    expect(request).toBe('{"mood":6,"inner":{"__proto__":[0.5]},"said":"bye","dice":[3,299]}')
   })
 
   it('are one text of JSON where there are many', () => {
@@ -66,9 +66,9 @@ describe('fields of a trial', () => {
     const [field, ...others] = trialFields(leaves, episodeOf([0.5]))
     expect([field.kind, others]).toEqual(['json', []])
     expect(JSON.parse(field.value)).toEqual([0.5, ...Array.from({ length: 24 }, () => 0)])
-    expect(askedOf(leaves, [field], { observation: '[[1]]' })).toEqual([[1]])
+    expect(listKeyOf(leaves, [field], { observation: '[[1]]' })).toEqual([[1]])
     const fields = [{ field: 'observation', message: expect.stringContaining('invalid JSON') }]
-    expect(() => askedOf(leaves, [field], { observation: '[1,' })).toThrow(
+    expect(() => listKeyOf(leaves, [field], { observation: '[1,' })).toThrow(
       expect.objectContaining({ code: 'request_invalid', data: { fields } }),
     )
   })
@@ -76,7 +76,7 @@ describe('fields of a trial', () => {
   it.each(['', 'many', 'NaN', '1e999', '1,5'])('say where %j stands for a number', (text) => {
     const leaves = spaceLeaves(box([0, 1], [0, 1]))
     const fields = trialFields(leaves, null)
-    expect(() => askedOf(leaves, fields, { 'observation-0-1': text })).toThrow(
+    expect(() => listKeyOf(leaves, fields, { 'observation-0-1': text })).toThrow(
       expect.objectContaining({ data: { fields: [{ field: 'observation-0-1', message: 'enter a number' }] } }),
     )
   })
@@ -113,7 +113,7 @@ describe('fields of a trial', () => {
         const leaves = spaceLeaves(given)
         const fields = trialFields(leaves, null)
         expect(new Set(fields.map(({ name }) => name)).size).toBe(fields.length)
-        expect(JSON.stringify(askedOf(leaves, fields))).toBe(JSON.stringify(zerosOf(given)))
+        expect(JSON.stringify(listKeyOf(leaves, fields))).toBe(JSON.stringify(zerosOf(given)))
       }),
     )
   })

@@ -109,7 +109,7 @@ type TrialPageProps = {
 function TrialPage({ view, shown, fields, values = null, failure = null, answered = null }: TrialPageProps) {
   const { account } = usePage()
   const { page, offer } = view
-  const standing = standingOf(view)
+  const access = callAccess(view)
   return (
     <section class="package-section trial" aria-labelledby="try">
       <h2 id="try">Try it</h2>
@@ -120,7 +120,7 @@ function TrialPage({ view, shown, fields, values = null, failure = null, answere
       {answered !== null && shown.details.agent !== null && (
         <TrialAnswer answered={answered} leaves={shown.details.agent.spaces.action} />
       )}
-      {standing === 'refused' ? (
+      {access === 'refused' ? (
         <>
           {failure !== null && <Notice kind="failure">{failure.message}</Notice>}
           <NoTrial view={view} />
@@ -135,7 +135,7 @@ function TrialPage({ view, shown, fields, values = null, failure = null, answere
           label="Observation"
         >
           <IdempotencyKey />
-          <p class="dim">{describeCost(standing, offer)}</p>
+          <p class="dim">{describeCost(access, offer)}</p>
           <div class={fields.length > 2 ? 'trial-fields' : 'trial-fields trial-wide'}>
             {fields.map((field) => (
               <ObservationField field={field} values={values} failure={failure} />
@@ -149,22 +149,22 @@ function TrialPage({ view, shown, fields, values = null, failure = null, answere
   )
 }
 
-type Standing = 'own' | 'entitled' | 'trial' | 'refused'
+type CallAccess = 'own' | 'entitled' | 'trial' | 'refused'
 
 /** Only for the wording: the API decides. */
-function standingOf({ offer, member }: PackageView): Standing {
+function callAccess({ offer, member }: PackageView): CallAccess {
   if (member) return 'own'
   if (offer === null) return 'refused'
   if (offer.entitled) return 'entitled'
   return offer.trial_calls > 0 ? 'trial' : 'refused'
 }
 
-function describeCost(standing: Standing, offer: Offer | null): string {
-  if (standing === 'own' || offer === null) return 'This is your agent: calls are free.'
+function describeCost(access: CallAccess, offer: Offer | null): string {
+  if (access === 'own' || offer === null) return 'This is your agent: calls are free.'
   const { trial_calls: trial, calls_price_minor: price, price: licence } = offer
   const perThousand = price === 0 ? 'Calls are free.' : `Calls cost ${formatAmount(price, licence.currency)} per 1,000.`
   const free = `${trial.toLocaleString('en')} free trial ${trial === 1 ? 'call' : 'calls'} per account`
-  if (standing === 'trial') return `${free}. Failed calls don’t count.`
+  if (access === 'trial') return `${free}. Failed calls don’t count.`
   return price > 0 && trial > 0 ? `${free}. ${perThousand}` : perThousand
 }
 

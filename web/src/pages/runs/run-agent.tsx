@@ -16,15 +16,15 @@ import type { Checkpoint, RefusedForm } from './read-run.ts'
 type RunOutcomeProps = {
   run: Run
   checkpoints: Checkpoint[]
-  asked: EvaluationJob | null
+  requested: EvaluationJob | null
   refused: RefusedForm | null
 }
 
 /** Results of a run: agent, evaluation, checkpoints and downloads. */
-export function RunOutcome({ run, checkpoints, asked, refused }: RunOutcomeProps) {
+export function RunOutcome({ run, checkpoints, requested, refused }: RunOutcomeProps) {
   return (
     <div class="run-outcome">
-      {run.evaluation !== null && <RunEvaluation run={run} asked={asked} refused={refused} />}
+      {run.evaluation !== null && <RunEvaluation run={run} requested={requested} refused={refused} />}
       <section aria-labelledby="checkpoints">
         <h2 id="checkpoints">Checkpoints</h2>
         {checkpoints.length === 0 ? (
@@ -66,7 +66,7 @@ export function RunOutcome({ run, checkpoints, asked, refused }: RunOutcomeProps
   )
 }
 
-function RunEvaluation({ run, asked, refused }: Omit<RunOutcomeProps, 'checkpoints'>) {
+function RunEvaluation({ run, requested, refused }: Omit<RunOutcomeProps, 'checkpoints'>) {
   const { evaluation, agent } = run
   if (evaluation === null) return null
   return (
@@ -96,7 +96,7 @@ function RunEvaluation({ run, asked, refused }: Omit<RunOutcomeProps, 'checkpoin
         </div>
       )}
       {agent !== null && <PublishForm run={run} refused={refused} />}
-      {agent !== null && <RunEvaluations run={run} asked={asked} refused={refused} />}
+      {agent !== null && <RunEvaluations run={run} requested={requested} refused={refused} />}
     </section>
   )
 }
@@ -182,20 +182,20 @@ function agentName({ scenario, algorithm }: Run): string {
 type RunEvaluationsProps = {
   run: Run
   /** One that was asked for here, and that the address names. */
-  asked: EvaluationJob | null
+  requested: EvaluationJob | null
   refused: RefusedForm | null
 }
 
 /** Evaluates a run's agent on other episodes, and shows the result. */
-function RunEvaluations({ run, asked, refused }: RunEvaluationsProps) {
+function RunEvaluations({ run, requested, refused }: RunEvaluationsProps) {
   const { account } = usePage()
   const may = account !== null && accountsOf(account, 'member').includes(run.owner)
   const ours = refused?.form === 'evaluate' ? refused : null
   const failure = ours?.failure ?? null
-  if (asked === null && !may) return null
+  if (requested === null && !may) return null
   return (
     <>
-      {asked !== null && <Asked run={run} asked={asked} />}
+      {requested !== null && <RequestedEvaluation run={run} requested={requested} />}
       {may && (
         <details class="more" open={ours !== null}>
           <summary>Evaluate on other episodes</summary>
@@ -234,7 +234,13 @@ function RunEvaluations({ run, asked, refused }: RunEvaluationsProps) {
   )
 }
 
-function Asked({ run, asked: { id, state, episodes, seed, evaluation, error } }: { run: Run; asked: EvaluationJob }) {
+function RequestedEvaluation({
+  run,
+  requested: { id, state, episodes, seed, evaluation, error },
+}: {
+  run: Run
+  requested: EvaluationJob
+}) {
   const what = `${episodes.toLocaleString('en')} ${episodes === 1 ? 'episode' : 'episodes'}, seed ${seed}`
   if (error !== null)
     return (

@@ -101,10 +101,10 @@ async function publish({ api, form, host, params: { id } }: Visit): Promise<Form
 /** The page of a run, with the form on it that was refused. Throws `run_not_found`. */
 async function showRun(visit: Visit, refused: RefusedForm | null = null): Promise<Response> {
   if (!isRunId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'Run not found.' })
-  const [read, asked] = await Promise.all([readRun(visit, visit.params.id), readAsked(visit)])
+  const [read, requested] = await Promise.all([readRun(visit, visit.params.id), readRequested(visit)])
   const refreshing =
     visit.query.get('refresh') === '10' && (read.run.state === 'queued' || read.run.state === 'running')
-  const response = visit.page(<RunPage read={read} asked={asked} refused={refused} refreshing={refreshing} />, {
+  const response = visit.page(<RunPage read={read} requested={requested} refused={refused} refreshing={refreshing} />, {
     title: read.run.note ?? `Run on ${read.run.scenario.name}`,
     status: refused?.failure.status,
     hidden: true,
@@ -115,7 +115,7 @@ async function showRun(visit: Visit, refused: RefusedForm | null = null): Promis
 }
 
 /** The evaluation named in the address, if it belongs to this run. */
-async function readAsked({ api, params, query }: Visit): Promise<EvaluationJob | null> {
+async function readRequested({ api, params, query }: Visit): Promise<EvaluationJob | null> {
   const id = query.get('evaluation') ?? ''
   if (!isRunId(id)) return null
   try {
@@ -130,13 +130,13 @@ async function readAsked({ api, params, query }: Visit): Promise<EvaluationJob |
 type RunPageProps = {
   read: ReadRun
   /** An evaluation that the address names. */
-  asked?: EvaluationJob | null
+  requested?: EvaluationJob | null
   refused?: RefusedForm | null
   refreshing?: boolean
 }
 
 /** A training run, updated live. Without JavaScript, a link reloads the page every 10 seconds. */
-function RunPage({ read, asked = null, refused = null, refreshing = false }: RunPageProps) {
+function RunPage({ read, requested = null, refused = null, refreshing = false }: RunPageProps) {
   useIsland('run-live')
   const { run, points, target } = read
   const goesOn = run.state === 'queued' || run.state === 'running'
@@ -176,7 +176,7 @@ function RunPage({ read, asked = null, refused = null, refreshing = false }: Run
       </div>
       {goesOn && <SmallCharts points={points} />}
       <div data-part="outcome">
-        <RunOutcome run={run} checkpoints={read.checkpoints} asked={asked} refused={refused} />
+        <RunOutcome run={run} checkpoints={read.checkpoints} requested={requested} refused={refused} />
       </div>
       {!goesOn && <SmallCharts points={points} />}
       <div data-part="log">

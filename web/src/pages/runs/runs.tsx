@@ -116,8 +116,8 @@ function RunsPage({ runs, filter, accounts, next }: RunsPageProps) {
 
 /** Empty filters are left out of the address. */
 function olderAddress(filter: RunFilter, cursor: string): string {
-  const asked = Object.entries(filter).filter(([, value]) => value !== undefined)
-  return `/runs?${new URLSearchParams([...asked, ['cursor', cursor]])}`
+  const request = Object.entries(filter).filter(([, value]) => value !== undefined)
+  return `/runs?${new URLSearchParams([...request, ['cursor', cursor]])}`
 }
 
 function Filters({ filter, accounts }: Pick<RunsPageProps, 'filter' | 'accounts'>) {

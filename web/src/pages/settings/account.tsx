@@ -61,7 +61,7 @@ function showAccount(visit: Visit, { failure = null, done = null }: Shown): Resp
 
 type AccountPageProps = { account: OwnAccount; failure?: FormFailure | null; done?: string | null }
 
-const told: Record<string, string> = {
+const messages: Record<string, string> = {
   password: 'Password changed. All other sessions have ended.',
   'password-tokens': 'Password changed. All other sessions have ended, and all tokens are revoked.',
   mail: 'Confirmation email sent.',
@@ -69,7 +69,7 @@ const told: Record<string, string> = {
 
 /** Who one is here: address and password. */
 function AccountPage({ account, failure = null, done = null }: AccountPageProps) {
-  const message = done === null ? undefined : told[done]
+  const message = done === null ? undefined : messages[done]
   return (
     <SettingsFrame>
       {message !== undefined && <Notice kind="success">{message}</Notice>}

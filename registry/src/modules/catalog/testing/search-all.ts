@@ -4,11 +4,11 @@ import type { PageEnd } from '../../../core/database/page-cursor.ts'
 import { searchQuery } from '../../search/index-package.ts'
 import { type FoundPackages, type PackageSearch, searchPackages } from '../search-packages.ts'
 
-export type Asked = Partial<Omit<PackageSearch, 'words' | 'after'>> & { q?: string; after?: PageEnd | null }
+export type SearchCriteria = Partial<Omit<PackageSearch, 'words' | 'after'>> & { q?: string; after?: PageEnd | null }
 
 export function search(
   database: Database,
-  { q = '', after = null, limit = 20, sort = 'relevance', ...filters }: Asked = {},
+  { q = '', after = null, limit = 20, sort = 'relevance', ...filters }: SearchCriteria = {},
   actor: Actor | null = null,
 ): Promise<FoundPackages> {
   return searchPackages(database, actor, { ...filters, sort, limit, after, words: searchQuery(q) })
@@ -17,7 +17,7 @@ export function search(
 /** Names of all pages, one after another; `between` runs before each page but the first. */
 export async function searchAll(
   database: Database,
-  asked: Asked,
+  criteria: SearchCriteria,
   actor: Actor | null = null,
   between: () => Promise<void> = async () => {},
 ): Promise<string[]> {
@@ -25,7 +25,7 @@ export async function searchAll(
   let after: PageEnd | null = null
   do {
     if (after !== null) await between()
-    const page: FoundPackages = await search(database, { ...asked, after }, actor)
+    const page: FoundPackages = await search(database, { ...criteria, after }, actor)
     names.push(...page.rows.map(({ name }) => name))
     after = page.end
   } while (after !== null)

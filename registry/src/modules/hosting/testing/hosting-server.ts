@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CallAnswer, HostedCall, LeasedCalls } from '@agentgym/contract'
-import { askRooms } from '@agentgym/testkit/registry'
+import { serveRoutes } from '@agentgym/testkit/registry'
 import type { Actor } from '../../../core/access/authorise.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { Listed } from '../../orders/testing/marketplace.ts'
@@ -16,7 +16,7 @@ type Answer = { status: number; code: string | undefined; body: Record<string, u
 /** The module inside the whole application, a worker's token, and what callers and workers do with it. */
 export async function startHosting(database: Database, times: HostingTimes) {
   const brokers: CallBroker[] = []
-  const server = await askRooms(database, (services) => {
+  const server = await serveRoutes(database, (services) => {
     const timed = openHostingServices(services, times)
     brokers.push(timed.callBroker)
     return [hostedCallRoutes(timed), chatRoutes(timed)]
@@ -83,8 +83,8 @@ export const failed = ({ id }: { id: string }): CallAnswer => ({
 
 /** Polls until the condition holds, for ten seconds at most. */
 export async function waitFor(holds: () => Promise<boolean>): Promise<void> {
-  for (let asked = 0; !(await holds()); asked++) {
-    if (asked === 1_000) throw new Error(`It never came to pass: ${holds}`)
+  for (let requested = 0; !(await holds()); requested++) {
+    if (requested === 1_000) throw new Error(`It never came to pass: ${holds}`)
     await delay(10)
   }
 }

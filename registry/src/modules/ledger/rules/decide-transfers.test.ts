@@ -32,7 +32,7 @@ class Books {
       if (transfer.pendingId !== null) this.resolved.add(transfer.pendingId)
     }
     for (const [id, account] of accounts) this.accounts.set(id, account)
-    return results.map(told)
+    return results.map(reported)
   }
 
   sums(id: string): bigint[] {
@@ -42,7 +42,7 @@ class Books {
   }
 }
 
-const told = (result: TransferResult) => (result.outcome === 'refused' ? result.reason : result.outcome)
+const reported = (result: TransferResult) => (result.outcome === 'refused' ? result.reason : result.outcome)
 const move = (id: string, debitAccountId: string, creditAccountId: string, amount: number | bigint, more = {}) =>
   ({
     ...{ id, kind: 'posted', debitAccountId, creditAccountId, amountMinor: BigInt(amount) },
@@ -95,7 +95,7 @@ describe('a transfer', () => {
   it('is refused before sums grow beyond what is kept', () => {
     const books = new Books()
     const results = Array.from({ length: 8_001 }, (_, index) => move(`${index}`, 'free', 'funds', maxAmountMinor))
-    expect(books.apply(...results).filter((told) => told !== 'created')).toEqual([
+    expect(books.apply(...results).filter((reported) => reported !== 'created')).toEqual([
       'balance_overflow',
       'balance_overflow',
     ])

@@ -197,9 +197,9 @@ function changes(
   return { posted: kind === 'post' ? amountMinor : 0n, pending: -pending.amountMinor }
 }
 
-function isSame(recorded: RecordedTransfer, asked: RecordedTransfer | undefined): boolean {
-  if (asked === undefined) return false
+function isSame(recorded: RecordedTransfer, request: RecordedTransfer | undefined): boolean {
+  if (request === undefined) return false
   const { expiresAt, ...rest } = recorded
   const keys = Object.keys(rest) as (keyof typeof rest)[]
-  return keys.every((key) => rest[key] === asked[key]) && expiresAt?.getTime() === asked.expiresAt?.getTime()
+  return keys.every((key) => rest[key] === request[key]) && expiresAt?.getTime() === request.expiresAt?.getTime()
 }

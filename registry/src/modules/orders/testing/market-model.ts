@@ -109,8 +109,8 @@ export class MarketModel {
 
   #order(buyer: number, listed: number, state: ModelOrder['state']): ModelOrder {
     const { owner: seller, author, royalty, price } = this.packages[listed]
-    const asked = { priceMinor: BigInt(price), feeBasisPoints: this.#feeBasisPoints }
-    const parts = splitSale({ ...asked, royalty: author === null ? undefined : { basisPoints: royalty } })
+    const request = { priceMinor: BigInt(price), feeBasisPoints: this.#feeBasisPoints }
+    const parts = splitSale({ ...request, royalty: author === null ? undefined : { basisPoints: royalty } })
     const paidAuthor = parts.royaltyMinor === 0n ? null : author
     const order = { buyer, listed, seller, author: paidAuthor, parts, refunded: 0, state, used: false }
     this.orders.push(order)

@@ -84,7 +84,7 @@ class MarketWorld {
   readonly #model: MarketModel
   readonly #people: { traders: Actor[]; stranger: Actor; listed: Listed[] }
   readonly #orders: RealOrder[] = []
-  readonly #asked: { again: () => Promise<Placed>; answer: Placed }[] = []
+  readonly #requested: { again: () => Promise<Placed>; answer: Placed }[] = []
 
   constructor(
     services: TestServices,
@@ -109,8 +109,8 @@ class MarketWorld {
       case 'crowd':
         return this.#crowd(step)
       case 'repeat': {
-        const asked = this.#asked.at(-1 - step.back)
-        if (asked !== undefined) expect(await asked.again()).toEqual(asked.answer)
+        const requested = this.#requested.at(-1 - step.back)
+        if (requested !== undefined) expect(await requested.again()).toEqual(requested.answer)
         return
       }
       case 'price': {
@@ -174,7 +174,7 @@ class MarketWorld {
     if (placed.answer === null) return
     if (expected === 'done') this.#orders.push({ id: placed.answer.order.id, runId: null })
     else expect(placed.answer.order.id).toBe(this.#orders[this.#model.licence(trader, listed)].id)
-    if (!provider) this.#asked.push({ again, answer: placed.answer })
+    if (!provider) this.#requested.push({ again, answer: placed.answer })
   }
 
   /**

@@ -195,8 +195,8 @@ export function buy(
   listed: Pick<Listed, 'name'>,
   { key = randomUUID(), ...request }: Partial<OrderRequest> & { key?: string } = {},
 ): Promise<Placed> {
-  const asked: OrderRequest = { pay_with: 'balance', ...request, package: listed.name }
-  return placeOrder(services, { actor, request: asked, idempotencyKey: key, ip: null })
+  const requested: OrderRequest = { pay_with: 'balance', ...request, package: listed.name }
+  return placeOrder(services, { actor, request: requested, idempotencyKey: key, ip: null })
 }
 
 /** The code of the error that something fails with; 'done' where it does not. */

@@ -69,13 +69,13 @@ async function startWorker(): Promise<Worker> {
 /** Null if the text could not be rendered, undefined if the worker has to be replaced. */
 function ask(
   worker: Worker,
-  asked: { markdown: string; pictures: ShownPictures },
+  input: { markdown: string; pictures: ShownPictures },
 ): Promise<RenderedMarkdown | null | undefined> {
   const { promise, resolve } = Promise.withResolvers<RenderedMarkdown | null | undefined>()
   const giveUp = () => resolve(undefined)
   const timer = setTimeout(giveUp, timeLimitMs)
   worker.once('message', resolve).once('error', giveUp).once('exit', giveUp)
-  worker.postMessage(asked)
+  worker.postMessage(input)
   return promise.finally(() => {
     clearTimeout(timer)
     worker.off('message', resolve).off('error', giveUp).off('exit', giveUp)

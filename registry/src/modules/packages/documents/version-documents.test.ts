@@ -160,10 +160,13 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     const refused = await get(address)
     expect(refused.status).toBe(404)
     expect(await refused.json()).toMatchObject({ error: { code: 'package_not_found' } })
-    const asked = { name, version: '1.0.0', hash: address.slice(-64) }
-    expect(await readReadmePicture(services, ada, asked)).toMatchObject({ type: 'image/png', visibility: 'private' })
+    const requested = { name, version: '1.0.0', hash: address.slice(-64) }
+    expect(await readReadmePicture(services, ada, requested)).toMatchObject({
+      type: 'image/png',
+      visibility: 'private',
+    })
     const stranger = await createActor(database)
-    await expect(readReadmePicture(services, stranger, asked)).rejects.toMatchObject({ code: 'package_not_found' })
+    await expect(readReadmePicture(services, stranger, requested)).rejects.toMatchObject({ code: 'package_not_found' })
   })
 
   it('keeps pictures from the sweeper as long as a README shows them', async () => {

@@ -141,9 +141,9 @@ export async function openStripeMarket(
         ...{ ownerId: actor.accountId, owner: actor.username, price: { kind: 'one_time', amountMinor } },
       }),
     paid: async (of, amountMinor) => {
-      const asked = await ask(of, amountMinor)
-      expect(await tell(stripe.books.pay(asked.session))).toBe(200)
-      return asked
+      const request = await ask(of, amountMinor)
+      expect(await tell(stripe.books.pay(request.session))).toBe(200)
+      return request
     },
     buy: async ({ token }, { name }, payWith) => {
       const json = { package: name, pay_with: payWith }

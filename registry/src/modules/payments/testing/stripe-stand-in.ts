@@ -16,7 +16,7 @@ export type StripeStandIn = {
   /** Called with each request once it has been done, before it is answered. */
   beforeAnswer: (request: string) => void | Promise<void>
   /** `METHOD path` of everything that was asked. */
-  asked: string[]
+  requested: string[]
   close(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     books,
     fault: (request, fault) => faults.push({ request, fault }),
     beforeAnswer: () => {},
-    asked: [],
+    requested: [],
     close: async () => {
       server.closeAllConnections()
       server.close()
@@ -49,7 +49,7 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await textOf(request)
     const name = `${request.method} ${request.url}`
-    standIn.asked.push(name)
+    standIn.requested.push(name)
     const index = faults.findIndex((planned) => name.startsWith(planned.request))
     const [planned] = index === -1 ? [] : faults.splice(index, 1)
     if (planned?.fault === 'lost_request') return void request.socket.destroy()

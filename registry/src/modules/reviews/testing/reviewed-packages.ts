@@ -1,4 +1,4 @@
-import { type Asking, askRooms } from '@agentgym/testkit/registry'
+import { type Asking, serveRoutes } from '@agentgym/testkit/registry'
 import type { TestServices } from '@agentgym/testkit/services'
 import type { Hono } from 'hono'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -22,7 +22,7 @@ export function reviewedPackages(
   const at = { name: '', path: '', packageId: '', versionId: '' }
   beforeAll(async () => {
     database = await open()
-    server = await askRooms(database, (services) => [reviewRoutes(services), ...rooms(services)])
+    server = await serveRoutes(database, (services) => [reviewRoutes(services), ...rooms(services)])
     seller = await createActor(database, 'seller')
   })
   beforeEach(() => publishAs(seller.username, `maze-${++packages}`))
@@ -55,8 +55,8 @@ export function reviewedPackages(
     seller: () => seller,
     publishAs,
     publishVersion,
-    ask: (...asked: Parameters<Asking['ask']>) => server.ask(...asked),
-    tokenOf: (...asked: Parameters<Asking['tokenOf']>) => server.tokenOf(...asked),
+    ask: (...request: Parameters<Asking['ask']>) => server.ask(...request),
+    tokenOf: (...request: Parameters<Asking['tokenOf']>) => server.tokenOf(...request),
     packageRow: () =>
       database.query.selectFrom('packages').selectAll().where('name', '=', at.name).executeTakeFirstOrThrow(),
     async buyerOf(version = '1.0.0') {

@@ -23,7 +23,7 @@ const counts = [
 ] as const
 
 /** In the order of the columns. */
-export const learnerFigures = [
+export const learnerMetrics = [
   'policy_loss',
   'value_loss',
   'entropy',
@@ -49,7 +49,7 @@ export async function* metricsCsv(
 ): AsyncGenerator<string> {
   const columns: Column[] = [
     ...counts.map((header) => ({ header, cell: (point: ProgressEvent) => point[header] })),
-    ...learnerFigures.map((name) => ({
+    ...learnerMetrics.map((name) => ({
       header: `learner.${name}`,
       cell: ({ learner }: ProgressEvent) => learner[name],
     })),

@@ -1,6 +1,6 @@
 import type { ProgressEvent } from '@agentgym/contract'
 import protobuf from 'protobufjs'
-import { learnerFigures, MAX_METRICS } from './metrics-csv.ts'
+import { learnerMetrics, MAX_METRICS } from './metrics-csv.ts'
 
 /**
  * The part of TensorFlow's event.proto and summary.proto that scalars need; field numbers are theirs. Outside of a `oneof` a
@@ -56,7 +56,7 @@ function scalars(point: ProgressEvent): Value[] {
     ['time/steps_per_second', point.steps_per_second],
     ['time/collect_seconds', point.collect_seconds],
     ['time/update_seconds', point.update_seconds],
-    ...learnerFigures.map((name) => [`train/${name}`, point.learner[name]] as [string, number | null]),
+    ...learnerMetrics.map((name) => [`train/${name}`, point.learner[name]] as [string, number | null]),
     ...Object.entries(point.metrics)
       .slice(0, MAX_METRICS)
       .map(([name, value]) => [`metrics/${name}`, value] as [string, number]),

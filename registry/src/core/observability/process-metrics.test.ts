@@ -7,9 +7,9 @@ import {
   createProcessMetrics,
   exposition,
   groupRegistries,
-  type ProcessFigures,
+  type MetricsSnapshot,
   processRegistries,
-  readFigures,
+  readMetrics,
 } from './process-metrics.ts'
 
 const connections = { active: 1, idle: 2, waiting: 0 }
@@ -19,10 +19,10 @@ type Database = Parameters<typeof processRegistries>[0]['database']
 function startCounting() {
   const metrics = createProcessMetrics()
   const registries = processRegistries({ metrics, database: { connections: () => connections } as Database })
-  return { metrics, read: async () => structuredClone(await readFigures(registries)) }
+  return { metrics, read: async () => structuredClone(await readMetrics(registries)) }
 }
 
-async function exposed(figures: ProcessFigures[], answered = figures.length) {
+async function exposed(figures: MetricsSnapshot[], answered = figures.length) {
   const families = parseExposition(await exposition(groupRegistries({ figures, answered })))
   return (name: string, labels: Record<string, string> = {}) =>
     [...families.values()]
@@ -63,7 +63,7 @@ describe('counts of a process that is gone', () => {
     new Counter({ name: 'counted', help: '-', registers }).inc(2)
     new Gauge({ name: 'level', help: '-', registers }).set(3)
     new Histogram({ name: 'times', help: '-', buckets: [1], registers }).observe(0.5)
-    expect(countsOf(await readFigures(registers)).map(({ name }) => name)).toEqual(['counted', 'times'])
+    expect(countsOf(await readMetrics(registers)).map(({ name }) => name)).toEqual(['counted', 'times'])
   })
 
   it('are added as the library adds living ones', async () => {
@@ -75,7 +75,7 @@ describe('counts of a process that is gone', () => {
     const own = new Set(['http_requests_total', 'http_request_duration_seconds', 'training_iteration_duration_seconds'])
     const counts = async ({ read }: typeof one) => (await read()).filter(({ name }) => own.has(name))
     const [a, b, c] = [await counts(one), await counts(two), await counts(three)]
-    const text = async (figures: ProcessFigures[]) =>
+    const text = async (figures: MetricsSnapshot[]) =>
       (await groupRegistries({ figures, answered: 0 })[0].metrics()).split('\n').toSorted()
     expect(await text([addCounts(addCounts([], a), addCounts(b, c))])).toEqual(await text([a, b, c]))
     expect((await text([a, b, c])).length).toBeGreaterThan(40)

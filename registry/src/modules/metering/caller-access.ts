@@ -5,7 +5,7 @@ import type { Queries } from '../../core/database/database.ts'
 export type Called = { account: string; package: string; version: string }
 
 /** The relation of an account to an agent that it calls, at this moment. */
-export type CallerStanding = {
+export type CallerAccess = {
   accountId: string
   packageId: string
   versionId: string
@@ -44,18 +44,18 @@ type Row = {
 export type Unknown = 'account' | 'package' | 'version' | 'kind'
 
 /** One per call, in order, in one round trip. */
-export async function callerStandings(
+export async function readCallerAccess(
   query: Queries,
   called: readonly Called[],
-): Promise<(CallerStanding | { unknown: Unknown })[]> {
-  const asked = called.map((one, ordinal) => ({
+): Promise<(CallerAccess | { unknown: Unknown })[]> {
+  const request = called.map((one, ordinal) => ({
     ordinal,
     account: one.account.toLowerCase(),
     package: one.package.toLowerCase(),
     version: one.version,
   }))
   const { rows } = await sql<Row>`
-    select asked.ordinal, account.id as account_id, package.id as package_id, version.id as version_id, package.name,
+    select request.ordinal, account.id as account_id, package.id as package_id, version.id as version_id, package.name,
       package.kind, coalesce(membership.own, false) as own,
       package.visibility = 'private' and not membership.own as hidden,
       coalesce(price.kind, 'free') = 'free' as free,
@@ -68,11 +68,11 @@ export async function callerStandings(
       coalesce(terms.trial_calls, 0) as trial_calls,
       coalesce(case when terms.next_at <= now() then terms.next_calls_price_minor else terms.calls_price_minor end, 0)
         as calls_price_minor
-    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb)
-      as asked (ordinal integer, account text, package text, version text)
-    left join accounts account on account.username = asked.account and account.disabled_at is null
-    left join packages package on package.name = asked.package
-    left join versions version on version.package_id = package.id and version.version = asked.version
+    from jsonb_to_recordset(${JSON.stringify(request)}::text::jsonb)
+      as request (ordinal integer, account text, package text, version text)
+    left join accounts account on account.username = request.account and account.disabled_at is null
+    left join packages package on package.name = request.package
+    left join versions version on version.package_id = package.id and version.version = request.version
       and version.state = 'published'
     left join sale_terms terms on terms.package_id = package.id
     left join lateral (select package.owner_id = account.id or exists (
@@ -80,11 +80,11 @@ export async function callerStandings(
     left join lateral (
       select kind from prices where prices.package_id = package.id and withdrawn_at is null and effective_at <= now()
       order by effective_at desc, created_at desc, id limit 1) price on true
-    order by asked.ordinal`.execute(query)
-  return rows.map(standingOfRow)
+    order by request.ordinal`.execute(query)
+  return rows.map(accessOfRow)
 }
 
-function standingOfRow(row: Row): CallerStanding | { unknown: Unknown } {
+function accessOfRow(row: Row): CallerAccess | { unknown: Unknown } {
   const { account_id: accountId, package_id: packageId, version_id: versionId, name } = row
   if (accountId === null) return { unknown: 'account' }
   if (packageId === null || name === null || row.hidden) return { unknown: 'package' }
@@ -100,11 +100,11 @@ function standingOfRow(row: Row): CallerStanding | { unknown: Unknown } {
 }
 
 /** Whether calls use up the trial while it lasts: the agent is not bought, and calls would cost something. */
-export function isOnTrial({ own, bought, free, callsPriceMinor }: CallerStanding): boolean {
+export function isOnTrial({ own, bought, free, callsPriceMinor }: CallerAccess): boolean {
   return !own && !bought && !(free && callsPriceMinor === 0)
 }
 
 /** Price of 1,000 calls beyond the trial. A caller without access has not agreed to any price. */
-export function callsPrice({ own, bought, free, callsPriceMinor }: CallerStanding): number {
+export function callsPrice({ own, bought, free, callsPriceMinor }: CallerAccess): number {
   return !own && (bought || free) ? callsPriceMinor : 0
 }
