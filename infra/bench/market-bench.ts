@@ -31,7 +31,7 @@ const perSecond = 100
 type Options = { embedded: boolean; say: (line: string) => void }
 
 /**
- * Whole orders (`POST /v1/orders` with a token, without a socket: price, licence, fee, royalty, audit, answer), and before
+ * Whole orders (`POST /v1/orders` with a token, without a socket: price, license, fee, royalty, audit, answer), and before
  * that purchases as the ledger alone sees them: four linked transfers each. Between random people, on PostgreSQL that waits
  * for the disk, or embedded. First as many as there can be, then at a fixed rate, each timed from when it was due. Client,
  * server and database share the machine. The books are audited.

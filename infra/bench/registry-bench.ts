@@ -8,7 +8,7 @@ const searches = 400
 type Options = { packages: number; embedded: boolean; say: (line: string) => void }
 
 /**
- * The catalogue over HTTP, from a process of its own: on PostgreSQL, or embedded. Searches come one after another (words,
+ * The catalog over HTTP, from a process of its own: on PostgreSQL, or embedded. Searches come one after another (words,
  * filters, sort orders and later pages as people use them); pages of packages at a fixed rate whatever the answers take,
  * each timed from when it was due.
  */

@@ -29,7 +29,7 @@ export async function siteBenchmark({ packages, embedded, say }: Options): Promi
   })
 }
 
-/** Of ten: six packages, popular ones more often; two searches; the catalogue narrowed; the home page. */
+/** Of ten: six packages, popular ones more often; two searches; the catalog narrowed; the home page. */
 function pageAddresses(shown: string[]): string[] {
   const queries = syntheticQueries(seed)
   return shown.map((name, index) => {

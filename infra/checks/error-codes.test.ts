@@ -1,4 +1,4 @@
-import { errorCatalogue } from '@agentgym/contract'
+import { errorCatalog } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
 import { isTest, readRepositoryFile, sourceFiles } from './repository-files.ts'
 
@@ -26,19 +26,19 @@ function documentedCodes(): Row[] {
   return rows
 }
 
-describe(`${page} and the error catalogue`, () => {
+describe(`${page} and the error catalog`, () => {
   const rows = documentedCodes()
 
   it('name the same codes, in the same order within an exit status', () => {
     const byExit = (exit: number) =>
-      Object.entries(errorCatalogue)
+      Object.entries(errorCatalog)
         .filter(([, entry]) => entry.exit === exit)
         .map(([code]) => code)
     for (const exit of [1, 2])
       expect(rows.filter((row) => row.exit === exit).map(({ code }) => code)).toEqual(byExit(exit))
   })
 
-  it.each(Object.entries(errorCatalogue))(
+  it.each(Object.entries(errorCatalog))(
     '%s: the meaning is the catalogue’s, cause and remedy are given',
     (code, { summary }) => {
       const [meaning, cause, remedy] = rows.find((row) => row.code === code)?.cells ?? []
@@ -50,7 +50,7 @@ describe(`${page} and the error catalogue`, () => {
 
   it('every code is used somewhere', () => {
     const source = [...sourceFiles('.ts', '.tsx'), 'agentgym']
-      .filter((path) => !isTest(path) && !path.startsWith('infra/') && !path.endsWith('/error-catalogue.ts'))
+      .filter((path) => !isTest(path) && !path.startsWith('infra/') && !path.endsWith('/error-catalog.ts'))
       .map(readRepositoryFile)
       .join('\n')
     expect(Object.keys(errorCatalogue).filter((code) => !new RegExp(`['"]${code}['"]`).test(source))).toEqual([])

@@ -8,7 +8,7 @@ import { trainABit } from '../../web/test/train-a-bit.ts'
 export type FilledSite = { run: string; otherRun: string; payment: string; order: string }
 
 /**
- * Something for every page: `acme` has a scenario, a verified agent that is sold, runs, an organisation `guild`, a token
+ * Something for every page: `acme` has a scenario, a verified agent that is sold, runs, an organization `guild`, a token
  * and a spend limit; `buyer` has paid, bought, reviewed and reported; `operator` has all of it to look after.
  */
 export async function fillSite(site: TestSite): Promise<FilledSite> {

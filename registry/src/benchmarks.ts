@@ -1,4 +1,4 @@
-/** What the benchmarks of the catalogue and the market need of this package's inside: databases to fill, and what with. */
+/** What the benchmarks of the catalog and the market need of this package's inside: databases to fill, and what with. */
 
 export type { Database } from './core/database/database.ts'
 export { openDatabase } from './core/database/open-database.ts'

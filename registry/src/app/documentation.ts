@@ -145,9 +145,9 @@ function operationIdOf(method: string, path: string): string {
   return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-/** The catalogue by status, for the page of errors. */
+/** The catalog by status, for the page of errors. */
 function errorRows(): { code: string; status: number; summary: string }[] {
-  return Object.entries(errorCatalogue)
+  return Object.entries(errorCatalog)
     .map(([code, { status, summary }]) => ({ code, status, summary }))
     .sort((a, b) => a.status - b.status || a.code.localeCompare(b.code))
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Actor, scopes } from '../../src/core/access/authorise.ts'
+import { type Actor, scopes } from '../../src/core/access/authorize.ts'
 import { buy, fund } from '../../src/modules/orders/testing/marketplace.ts'
 import { setPrice } from '../../src/modules/prices/set-price.ts'
 import { type Client, clientsIn, type Ran } from './npm-client.ts'
@@ -122,8 +122,8 @@ describe.each([
 
 it('is not installed any more by who has given it back', async () => {
   const { services } = registry
-  const licences = services.database.query.updateTable('entitlements').set({ revoked_at: new Date() })
-  await licences.where('holder_id', '=', refunded.accountId).execute()
+  const licenses = services.database.query.updateTable('entitlements').set({ revoked_at: new Date() })
+  await licenses.where('holder_id', '=', refunded.accountId).execute()
   const { npm } = await clientsOf('refunded', refunded.token)
   expect(reported(await npm(await project())('install', name))).toContain(`agentgym buy ${name}@1`)
 })

@@ -97,7 +97,7 @@ export type GradientPath = 'autograd' | 'float64' | 'fused'
 
 export interface Learner {
   readonly parameterCount: number
-  /** The flat weight buffer, a copy: trainable parameters, then normaliser statistics and value scale. */
+  /** The flat weight buffer, a copy: trainable parameters, then normalizer statistics and value scale. */
   weights(): Float32Array
   setWeights(weights: Float32Array): void
   /** Weights of the policy that a KL penalty holds this one to; a copy is kept, and no part of `state`. */

@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { AgentGymError, type ErrorCode, errorCatalogue, type PolicySpec } from '@agentgym/contract'
+import { AgentGymError, type ErrorCode, errorCatalog, type PolicySpec } from '@agentgym/contract'
 import { type ParameterLayout, parameterLayout } from '../policy/parameter-layout.ts'
 import type {
   GradientPath,
@@ -142,7 +142,7 @@ export function loadAddon(file: string = addonFile): Addon {
   }
 }
 
-/** An error of the addon that carries a code of the catalogue becomes an AgentGymError; anything else is a bug as it is. */
+/** An error of the addon that carries a code of the catalog becomes an AgentGymError; anything else is a bug as it is. */
 function translateError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || !isErrorCode(error.code)) return error
   const data = 'data' in error && typeof error.data === 'object' ? { ...error.data } : {}
@@ -150,5 +150,5 @@ function translateError(error: unknown): unknown {
 }
 
 function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(errorCatalogue, code)
+  return typeof code === 'string' && Object.hasOwn(errorCatalog, code)
 }

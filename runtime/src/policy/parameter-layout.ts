@@ -49,7 +49,7 @@ export function gaussianSize(spec: PolicySpec): number {
   return spec.action.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : 0), 0)
 }
 
-/** Columns of all box leaves together: the length of the normaliser's statistics. */
+/** Columns of all box leaves together: the length of the normalizer's statistics. */
 function normalizedSize(spec: PolicySpec): number {
   return spec.observation.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : 0), 0)
 }
@@ -97,7 +97,7 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
 
 /** A leaf, or several box leaves side by side, that enters the network as one. */
 export type ObservationPart = ObservationLeaf & {
-  /** First element in the normaliser's statistics, which cover all box leaves in order; meaningless for other kinds. */
+  /** First element in the normalizer's statistics, which cover all box leaves in order; meaningless for other kinds. */
   statisticsOffset: number
 }
 

@@ -254,7 +254,7 @@ type GraphWeight = { name: string; dims: number[]; data: Float32Array; fill(flat
  * The weights that the graph's nodes take, by name. They differ from the flat buffer where that saves work at every
  * step: matrices are [in, out], so that Gemm need not transpose; the affine maps of the outputs (a box's centre and
  * scale, the value's scale) are folded into the last layer; row 0 of an embedding, the padding, is zero; the
- * normaliser's variance is the reciprocal of its deviation.
+ * normalizer's variance is the reciprocal of its deviation.
  */
 function graphWeights(spec: PolicySpec, parts: ObservationPart[], networks: Network[]): GraphWeight[] {
   const parameters = new Map(parameterLayout(spec).parameters.map((parameter) => [parameter.name, parameter]))

@@ -1,4 +1,4 @@
-import { AgentGymError, type ErrorCode, errorCatalogue } from '@agentgym/contract'
+import { AgentGymError, type ErrorCode, errorCatalog } from '@agentgym/contract'
 import { type Phase, phases } from '@agentgym/scenario/engine'
 import type { Place } from './board.ts'
 import { escapeOutput } from './escape-output.ts'
@@ -72,7 +72,7 @@ type ReportedFault = {
 export function explainFault(identity: ScenarioIdentity, text: string): Error {
   const fault = JSON.parse(text) as ReportedFault
   const { phase, environment, step, episode, message } = fault
-  if (!Object.hasOwn(errorCatalogue, fault.code) || !phases.includes(phase)) return new Error(message)
+  if (!Object.hasOwn(errorCatalog, fault.code) || !phases.includes(phase)) return new Error(message)
   const place: Place = phase === 'load' || phase === 'define' ? { phase } : { phase, environment, step, episode }
   // An allocation that the limit refused is memory, whatever V8 calls it.
   const memory = fault.code === 'scenario_threw' && message.includes('Array buffer allocation failed')

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contract'
+import { AgentGymError, type ErrorReport, errorCatalog } from '@agentgym/contract'
 import { OutputTail } from './escape-output.ts'
 import { jobCommand } from './job-command.ts'
 import { createMemoryGroup, readProcessMemoryMb } from './job-memory.ts'
@@ -144,10 +144,9 @@ function receiver(watch: JobWatch, onMessage: SupervisedJob['onMessage'], settle
   }
 }
 
-/** The job's own report, held to the catalogue: its process may have been taken over. */
+/** The job's own report, held to the catalog: its process may have been taken over. */
 function fromReport(report: ErrorReport): AgentGymError {
-  if (typeof report?.message === 'string' && Object.hasOwn(errorCatalogue, report.code))
-    return new AgentGymError(report)
+  if (typeof report?.message === 'string' && Object.hasOwn(errorCatalog, report.code)) return new AgentGymError(report)
   return unreadable()
 }
 

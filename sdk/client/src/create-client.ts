@@ -1,4 +1,4 @@
-import { AgentGymError, type ApiMethod, type apiRoutes, type ErrorCode, errorCatalogue } from '@agentgym/contract'
+import { AgentGymError, type ApiMethod, type apiRoutes, type ErrorCode, errorCatalog } from '@agentgym/contract'
 import type { z } from 'zod'
 
 export type ClientOptions = {
@@ -192,7 +192,7 @@ function reportIn(text: string): Record<string, unknown> | undefined {
 }
 
 function isKnown(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(errorCatalogue, code)
+  return typeof code === 'string' && Object.hasOwn(errorCatalog, code)
 }
 
 function codeFor(status: number): ErrorCode {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
+import { type ErrorCode, errorCatalog } from './error-catalog.ts'
 
-const codes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]
+const codes = Object.keys(errorCatalog) as [ErrorCode, ...ErrorCode[]]
 
 /** An error as data: in a response, in a JSON line, between processes. */
 export const errorReportSchema = z.object({
@@ -35,7 +35,7 @@ export class AgentGymError extends Error {
 
   /** Exit status of the CLI: 1 the work failed, 2 wrong use or invalid input. */
   get exit(): 1 | 2 {
-    return errorCatalogue[this.code].exit
+    return errorCatalog[this.code].exit
   }
 
   toReport(): ErrorReport {

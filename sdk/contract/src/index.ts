@@ -41,7 +41,7 @@ export {
   changePasswordRequestSchema,
   createDeviceCodeRequestSchema,
   createdTokenSchema,
-  createOrganisationRequestSchema,
+  createOrganizationRequestSchema,
   createTokenRequestSchema,
   deviceCodeSchema,
   deviceTokenRequestSchema,
@@ -51,7 +51,7 @@ export {
   type OwnAccount,
   oauthCallbackSchema,
   oauthRequestSchema,
-  organisationSchema,
+  organizationSchema,
   ownAccountSchema,
   putMemberRequestSchema,
   requestPasswordResetSchema,
@@ -226,7 +226,7 @@ export {
   verificationSchema,
   verificationStatementSchema,
 } from './api/verification.ts'
-export { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
+export { type ErrorCode, errorCatalog } from './error-catalog.ts'
 export { nearestName } from './nearest-name.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'
 export { type SampleEpisode, sampleEpisodeLimits, sampleEpisodeSchema } from './sample-episode.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { evaluationSchema } from './agent-manifest.ts'
-import { type ErrorCode, errorCatalogue } from './error-catalogue.ts'
+import { type ErrorCode, errorCatalog } from './error-catalog.ts'
 
 const nullableNumber = z.number().nullable()
 
@@ -59,7 +59,7 @@ export type ResultEvent = z.infer<typeof resultEventSchema>
 const errorEventSchema = z.strictObject({
   event: z.literal('error'),
   error: z.strictObject({
-    code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]),
+    code: z.enum(Object.keys(errorCatalog) as [ErrorCode, ...ErrorCode[]]),
     message: z.string(),
     hint: z.string().optional(),
     data: z.record(z.string(), z.unknown()).optional(),

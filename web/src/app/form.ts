@@ -1,4 +1,4 @@
-import { AgentGymError, decimalAmount, errorCatalogue, parseAmount } from '@agentgym/contract'
+import { AgentGymError, decimalAmount, errorCatalog, parseAmount } from '@agentgym/contract'
 
 /** What a form holds, as text; what is not in it is empty. */
 export type FormValues = {
@@ -69,7 +69,7 @@ export async function attempt(
     return null
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code === 'unauthenticated') throw error
-    const { status } = errorCatalogue[error.code]
+    const { status } = errorCatalog[error.code]
     if (status >= 500 && !passing.has(error.code)) throw error
     return { status, ...describeFailure(error, fieldOf) }
   }

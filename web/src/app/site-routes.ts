@@ -22,7 +22,7 @@ import { newRunRoutes } from '../pages/runs/new-run.tsx'
 import { runAgentRoutes, runRoutes } from '../pages/runs/run.tsx'
 import { runListRoutes } from '../pages/runs/runs.tsx'
 import { accountRoutes } from '../pages/settings/account.tsx'
-import { organisationRoutes } from '../pages/settings/organisations.tsx'
+import { organizationRoutes } from '../pages/settings/organizations.tsx'
 import { tokenRoutes } from '../pages/settings/tokens.tsx'
 import { signInRoutes } from '../pages/sign-in.tsx'
 import type { SiteRoute } from './route.ts'
@@ -44,7 +44,7 @@ export const siteRoutes: readonly SiteRoute[] = [
   ...dashboardRoutes,
   ...publishGuideRoutes,
   ...accountRoutes,
-  ...organisationRoutes,
+  ...organizationRoutes,
   ...tokenRoutes,
   ...operatorRoutes,
   ...moderationRoutes,

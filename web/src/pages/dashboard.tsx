@@ -152,7 +152,7 @@ function Places() {
   )
 }
 
-/** A user or an organisation, and what they publish. */
+/** A user or an organization, and what they publish. */
 function PublisherPage({ publisher }: { publisher: Publisher }) {
   const { account } = usePage()
   const { username, display_name, kind, packages } = publisher

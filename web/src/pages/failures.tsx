@@ -1,4 +1,4 @@
-import { AgentGymError, errorCatalogue, type ListedPackage, nearestName } from '@agentgym/contract'
+import { AgentGymError, errorCatalog, type ListedPackage, nearestName } from '@agentgym/contract'
 import type { SiteHost, Visitor } from '../app/site-host.ts'
 import type { Visit } from '../app/visit.ts'
 import { Button } from '../components/controls.tsx'
@@ -7,7 +7,7 @@ import { PackageList } from '../components/package-list.tsx'
 /** A failure of the API, or a bug, as a page. */
 export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Visit, error: unknown): Promise<Response> {
   if (error instanceof AgentGymError) {
-    const { status } = errorCatalogue[error.code]
+    const { status } = errorCatalog[error.code]
     if (error.code === 'unauthenticated') return visit.redirect(`/login?next=${encodeURIComponent(visit.url.pathname)}`)
     if (status === 404) return notFound(visit, error.message)
     // An address with something in it that names nothing: no id, no version.

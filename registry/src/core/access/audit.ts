@@ -1,5 +1,5 @@
 import type { Queries } from '../database/database.ts'
-import type { Actor } from './authorise.ts'
+import type { Actor } from './authorize.ts'
 
 export type AuditEntry = {
   /** The account that did it; null if unknown. */

@@ -1,4 +1,4 @@
-import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contract'
+import { AgentGymError, type ErrorReport, errorCatalog } from '@agentgym/contract'
 import type { Context, ErrorHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -38,7 +38,7 @@ export function answer(c: Context<Env>, report: ErrorReport, status?: Contentful
   if (typeof retryAfter === 'number') c.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
   const { body, challenge } = c.get('rules')?.failureFormat ?? ownFormat
   if (report.code === 'unauthenticated' && challenge) c.header('www-authenticate', 'Bearer')
-  return c.json(body(report), status ?? (errorCatalogue[report.code].status as ContentfulStatusCode))
+  return c.json(body(report), status ?? (errorCatalog[report.code].status as ContentfulStatusCode))
 }
 
 const ownFormat: FailureFormat = { body: (report) => ({ error: report }), challenge: true }
@@ -46,7 +46,7 @@ const ownFormat: FailureFormat = { body: (report) => ({ error: report }), challe
 /** Hono's own errors: mostly a body that is not JSON. Its status is more precise than ours. */
 function answerException(c: Context<Env>, { status, message }: HTTPException): Response {
   const code = status === 404 ? 'endpoint_not_found' : status === 413 ? 'request_too_large' : 'request_invalid'
-  const sentence = message === '' ? errorCatalogue[code].summary : message.replace(/\.?$/, '.')
+  const sentence = message === '' ? errorCatalog[code].summary : message.replace(/\.?$/, '.')
   return answer(c, { code, message: sentence }, status)
 }
 

@@ -1,7 +1,7 @@
 import type { ErrorReport } from '@agentgym/contract'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
-import type { Actor, Scope } from '../access/authorise.ts'
+import type { Actor, Scope } from '../access/authorize.ts'
 import type { RateLimit } from '../access/rate-limit.ts'
 import type { ServerConfig } from '../services.ts'
 
@@ -46,7 +46,7 @@ export type FailureFormat = {
 
 /** Everything that the server does around a route's handler. Declared beside its schema; nothing else knows its path. */
 export type RouteRules = {
-  /** Checked before the request is validated. What depends on the subject, the handler checks by `authorise`. */
+  /** Checked before the request is validated. What depends on the subject, the handler checks by `authorize`. */
   access: Access
   /** Largest body in bytes. Default: 1 MiB. */
   bodyLimit?: number | ((config: Pick<ServerConfig, 'limits' | 'training'>) => number)

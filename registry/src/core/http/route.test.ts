@@ -1,5 +1,5 @@
 import { expectTypeOf, it } from 'vitest'
-import type { Actor } from '../access/authorise.ts'
+import type { Actor } from '../access/authorize.ts'
 import { createRoutes, defineRoute } from './route.ts'
 
 const described = { method: 'get', path: '/v1/caller', responses: { 204: { description: 'Known.' } } } as const

@@ -1,8 +1,8 @@
-import { AgentGymError, type ErrorCode, errorCatalogue, errorResponseSchema } from '@agentgym/contract'
+import { AgentGymError, type ErrorCode, errorCatalog, errorResponseSchema } from '@agentgym/contract'
 import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, Handler, Hono, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import type { Actor } from '../access/authorise.ts'
+import type { Actor } from '../access/authorize.ts'
 import type { Env, RouteRules } from './env.ts'
 
 /** Of requests that no route matches, such as those of the site. */
@@ -127,13 +127,13 @@ type DocumentedFailure = {
 export function failures(...codes: ErrorCode[]): Record<number, DocumentedFailure> {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of new Set<ErrorCode>([...codes, 'request_invalid', 'internal_error'])) {
-    const { status } = errorCatalogue[code]
+    const { status } = errorCatalog[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   const entries = [...byStatus].map(([status, group]) => [
     status,
     {
-      description: group.map((code) => `\`${code}\`: ${errorCatalogue[code].summary}`).join(' '),
+      description: group.map((code) => `\`${code}\`: ${errorCatalog[code].summary}`).join(' '),
       content: { 'application/json': { schema: errorResponseSchema } },
     },
   ])

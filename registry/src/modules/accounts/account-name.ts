@@ -41,7 +41,7 @@ const ofNobody = [
 const operatorsOnly = new Set(ofOperators.map(canonicalName))
 const never = new Set(ofNobody.map(canonicalName))
 
-/** The name of a new user or organisation, exactly as given. Throws `name_invalid`. */
+/** The name of a new user or organization, exactly as given. Throws `name_invalid`. */
 export function checkUsername(username: string, { operator }: { operator: boolean }): string {
   const canonical = canonicalName(username)
   if (username.length > maxLength) throw nameInvalid(username, `it is longer than ${maxLength} characters`)

@@ -6,7 +6,7 @@ import {
   signUpRequestSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { organisationsOf } from '../../core/access/memberships.store.ts'
+import { organizationsOf } from '../../core/access/memberships.store.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
@@ -18,7 +18,7 @@ import { changePassword } from './log-in.ts'
 import { mailLinkRoutes, mailPageRoutes } from './mail-links.routes.ts'
 import { oauthRoutes } from './oauth.routes.ts'
 import { oauthProviders, type Providers } from './oauth-log-in.ts'
-import { organisationRoutes } from './organisations.routes.ts'
+import { organizationRoutes } from './organizations.routes.ts'
 import { sessionRoutes } from './sessions.routes.ts'
 import { sendVerification, signUp } from './sign-up.ts'
 import { tokenRoutes } from './tokens.routes.ts'
@@ -91,7 +91,7 @@ function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(showRoute, async (c) => {
     const actor = c.get('actor')
     const account = await ownAccount(services, actor.accountId)
-    const organisations = await organisationsOf(database.query, account.id)
+    const organisations = await organizationsOf(database.query, account.id)
     return c.json({ ...shown(account, actor.operator), organisations, scopes: [...actor.scopes] }, 200)
   })
 
@@ -131,7 +131,7 @@ export function accountRoutes(
   routes.route('/', ownAccountRoutes(services))
   routes.route('/', sessionRoutes(services))
   routes.route('/', tokenRoutes(services))
-  routes.route('/', organisationRoutes(services))
+  routes.route('/', organizationRoutes(services))
   routes.route('/', mailLinkRoutes(services))
   routes.route('/', deviceCodeRoutes(services))
   routes.route('/', oauthRoutes(services, providers))

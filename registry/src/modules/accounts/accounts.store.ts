@@ -1,6 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Selectable, Transaction } from 'kysely'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { AccountTable, Schema } from '../../core/database/schema.ts'
 import { canonicalName, findableUsername } from './account-name.ts'

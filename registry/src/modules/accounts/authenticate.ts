@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono'
-import { type Actor, scopes as allScopes, type Scope, unauthenticated } from '../../core/access/authorise.ts'
+import { type Actor, scopes as allScopes, type Scope, unauthenticated } from '../../core/access/authorize.ts'
 import { hashSecret, isSecret } from '../../core/access/secret.ts'
 import type { Env } from '../../core/http/env.ts'
 import { refuseCrossSiteWrite } from '../../core/http/request-limits.ts'

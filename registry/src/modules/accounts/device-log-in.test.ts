@@ -2,7 +2,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
-import { normaliseUserCode } from './device-log-in.ts'
+import { normalizeUserCode } from './device-log-in.ts'
 import { type Answer, type AuthServer, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
 
 describeOnEngines('device log-in on $kind', ({ open }) => {
@@ -211,7 +211,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
 })
 
 it('reads codes as people type them', () => {
-  for (const typed of ['bcdf-ghjk', 'BCDFGHJK', ' bcdf ghjk ']) expect(normaliseUserCode(typed)).toBe('BCDF-GHJK')
+  for (const typed of ['bcdf-ghjk', 'BCDFGHJK', ' bcdf ghjk ']) expect(normalizeUserCode(typed)).toBe('BCDF-GHJK')
   for (const typed of ['', 'BCDF', 'BCDF-GHJKL', 'AEIO-UAEI', 'BCDF-GH1K'])
-    expect(normaliseUserCode(typed)).toBeUndefined()
+    expect(normalizeUserCode(typed)).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, scopes as allScopes, type Scope } from '../../core/access/authorise.ts'
+import { type Actor, scopes as allScopes, type Scope } from '../../core/access/authorize.ts'
 import { hashSecret, isSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { DeviceCodeTable, Schema } from '../../core/database/schema.ts'
@@ -107,7 +107,7 @@ export async function createDeviceCode(
 
 /** The pending code that a person typed, if not expired. Ignores case, spaces and dashes. */
 export async function findPendingCode(query: Queries, typed: string): Promise<DeviceCode | undefined> {
-  const userCode = normaliseUserCode(typed)
+  const userCode = normalizeUserCode(typed)
   if (userCode === undefined) return undefined
   return query
     .selectFrom('device_codes')
@@ -178,7 +178,7 @@ function makeUserCode(): string {
   return `${letters.slice(0, 4)}-${letters.slice(4)}`
 }
 
-export function normaliseUserCode(typed: string): string | undefined {
+export function normalizeUserCode(typed: string): string | undefined {
   const letters = typed.toUpperCase().replace(/[\s-]/g, '')
   if (letters.length !== 8 || [...letters].some((letter) => !userCodeLetters.includes(letter))) return undefined
   return `${letters.slice(0, 4)}-${letters.slice(4)}`

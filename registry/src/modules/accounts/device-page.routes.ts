@@ -1,9 +1,9 @@
-import { AgentGymError, errorCatalogue, tokenScopes } from '@agentgym/contract'
+import { AgentGymError, errorCatalog, tokenScopes } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
 import { html } from 'hono/html'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { z } from 'zod'
-import type { Actor, Scope } from '../../core/access/authorise.ts'
+import type { Actor, Scope } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Env, RouteRules } from '../../core/http/env.ts'
@@ -113,7 +113,7 @@ async function showing(c: Context<Env>, again: (failure: string) => Html, work: 
     return await work()
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
-    return c.html(again(error.message), errorCatalogue[error.code].status as ContentfulStatusCode)
+    return c.html(again(error.message), errorCatalog[error.code].status as ContentfulStatusCode)
   }
 }
 

@@ -1,6 +1,6 @@
 import {
   AgentGymError,
-  errorCatalogue,
+  errorCatalog,
   requestPasswordResetSchema,
   resetPasswordRequestSchema,
   verifyEmailRequestSchema,
@@ -167,7 +167,7 @@ async function finish(c: Context<Env>, again: (failure: string) => Html, done: s
     await work()
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
-    return c.html(again(error.message), errorCatalogue[error.code].status as ContentfulStatusCode)
+    return c.html(again(error.message), errorCatalog[error.code].status as ContentfulStatusCode)
   }
   return c.html(framed('Done', html`<p class="lead">${done}</p>`))
 }

@@ -1,7 +1,7 @@
 import { logInRequestSchema, sessionListSchema, sessionSchema } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { recordAudit } from '../../core/access/audit.ts'
-import { unauthenticated } from '../../core/access/authorise.ts'
+import { unauthenticated } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'

@@ -2,7 +2,7 @@ import { AgentGymError, createdTokenSchema, createTokenRequestSchema, tokenListS
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
-import { requireActor } from '../../core/access/authorise.ts'
+import { requireActor } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'

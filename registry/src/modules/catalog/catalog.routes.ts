@@ -14,7 +14,7 @@ import {
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { accepts } from 'hono/accepts'
 import { html, raw } from 'hono/html'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import { decodeCursor, encodeCursor } from '../../core/database/page-cursor.ts'
 import type { Env } from '../../core/http/env.ts'
 import { type Html, page } from '../../core/http/pages/page.ts'

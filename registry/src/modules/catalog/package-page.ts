@@ -1,7 +1,7 @@
 import assert from 'node:assert'
 import type { Dependents, PackagePage, Quality } from '@agentgym/contract'
 import { type InferResult, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { AccountTable, VersionTable } from '../../core/database/schema.ts'
 import { tarballPath } from '../../core/http/package-path.ts'

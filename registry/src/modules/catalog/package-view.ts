@@ -7,7 +7,7 @@ import {
   type VersionDetails,
 } from '@agentgym/contract'
 import { type CompiledQuery, type InferResult, type Selectable, sql } from 'kysely'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PriceTable, SaleTermsTable } from '../../core/database/market-schema.ts'
 import { entryOf } from '../entitlements/index.ts'

@@ -1,12 +1,12 @@
 import { AgentGymError, type Publisher } from '@agentgym/contract'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Services } from '../../core/services.ts'
 import { findAccount } from '../accounts/index.ts'
 import { listedColumns, listedPackages, visiblePackages } from './search-packages.ts'
 
 const mostPackages = 100
 
-/** A user or an organisation, and those of its packages that the actor may see. Throws `account_not_found`. */
+/** A user or an organization, and those of its packages that the actor may see. Throws `account_not_found`. */
 export async function describePublisher(
   { database, config }: Services,
   actor: Actor | null,

@@ -1,6 +1,6 @@
 import type { Facets, ListedPackage, SearchRequest } from '@agentgym/contract'
 import { type RawBuilder, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
 import type { PackageTable, Schema } from '../../core/database/schema.ts'
@@ -251,7 +251,7 @@ function addUp(groups: FacetGroup[], dimension: Dimension): { value: string; cou
 }
 
 /**
- * A condition on rows of `packages`: those whose existence the actor may know of. What `authorise(…, 'read')` says of one
+ * A condition on rows of `packages`: those whose existence the actor may know of. What `authorize(…, 'read')` says of one
  * package, for queries over many: public ones are everybody's, private ones belong to the members of their account, whatever
  * their role, asking by session or by a token with the scope `packages:read`. What was taken down, lists show to its members.
  */
@@ -261,7 +261,7 @@ export function visiblePackages(actor: Actor | null): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${listed} or ${ownPackages(actor)})`
 }
 
-/** A condition on rows of `packages`: those of the actor and of the organisations that the actor belongs to. */
+/** A condition on rows of `packages`: those of the actor and of the organizations that the actor belongs to. */
 function ownPackages(actor: Actor): RawBuilder<SqlBool> {
   return sql<SqlBool>`(packages.owner_id = ${actor.accountId} or packages.owner_id in (
     select organisation_id from memberships where user_id = ${actor.accountId}))`

@@ -1,7 +1,7 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { searchQuery } from '../search/index-package.ts'

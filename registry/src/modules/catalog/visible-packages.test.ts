@@ -1,7 +1,7 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
@@ -25,7 +25,7 @@ const ways: SearchCriteria[] = [
 describeOnEngines('private packages on $kind', ({ open }) => {
   let database: Database
   let owner: Actor
-  let organisationId: string
+  let organizationId: string
   const roles = new Map<Role, Actor>()
 
   beforeAll(async () => {
@@ -37,19 +37,19 @@ describeOnEngines('private packages on $kind', ({ open }) => {
       listed('@lab/secret-zephyr', { visibility: 'private', category: 'secrets', summary: 'zephyr' }),
       listed('@lab/open-zephyr', { summary: 'secret' }),
     ])
-    // The loader makes users; members are an organisation's.
+    // The loader makes users; members are an organization's.
     const organisation = await database.query
       .insertInto('accounts')
       .values({ kind: 'organisation', username: 'guild', username_canonical: 'guild', ...noUser })
       .returning('id')
       .executeTakeFirstOrThrow()
-    organisationId = organisation.id
+    organizationId = organisation.id
     await loadPackages(database, [
       listed('@guild/secret-zephyr', { visibility: 'private', category: 'secrets', price_minor: 100 }),
     ])
     for (const role of ['viewer', 'member', 'admin', 'owner'] as const) {
       const actor = await createActor(database)
-      await putMember(database.query, organisationId, actor.accountId, role)
+      await putMember(database.query, organizationId, actor.accountId, role)
       roles.set(role, actor)
     }
   })

@@ -2,19 +2,19 @@ import assert from 'node:assert'
 import { AgentGymError, formatAmount, type PriceKind } from '@agentgym/contract'
 import { sql } from 'kysely'
 import semver from 'semver'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import { type HeldPrice, heldFirst, heldPriceOf, inEffect } from './prices.store.ts'
 
 /** A license the actor holds, directly or through an organization. */
-type Licence = { orderId: string; used: boolean }
+type License = { orderId: string; used: boolean }
 
 /** Price, takedown and license for one major version of a package, at this moment. */
 type LicenseState = {
   price: HeldPrice
   takenDown: TakenDown | null
-  licence: Licence | null
+  license: License | null
 }
 
 /** `forAll`: buyers lose access, too. */
@@ -43,20 +43,20 @@ export async function readLicenseState(
 ): Promise<LicenseState> {
   const { rows } = await sql<Row>`
     select price.id, price.kind, price.amount_minor, price.currency,
-      packages.taken_down_at, packages.taken_down_reason, packages.taken_down_for_all, licence.order_id, licence.used_at
+      packages.taken_down_at, packages.taken_down_reason, packages.taken_down_for_all, license.order_id, license.used_at
     from packages
     left join lateral (
       select id, kind, amount_minor, currency from prices
       where prices.package_id = packages.id and ${inEffect} order by ${heldFirst} limit 1
     ) price on true
-    left join lateral (${licencesOf(actor, sql`entitlements.major = ${major}`)} limit 1) licence on true
+    left join lateral (${licensesOf(actor, sql`entitlements.major = ${major}`)} limit 1) license on true
     where packages.id = ${packageId}`.execute(query)
   const [row] = rows
   const { taken_down_at: at, taken_down_reason: reason, taken_down_for_all: forAll } = row
   return {
     price: heldPriceOf(row),
     takenDown: at === null ? null : { at, reason, forAll },
-    licence: row.order_id === null ? null : { orderId: row.order_id, used: row.used_at !== null },
+    license: row.order_id === null ? null : { orderId: row.order_id, used: row.used_at !== null },
   }
 }
 
@@ -64,7 +64,7 @@ export async function readLicenseState(
  * Licenses for a row of `packages` that the actor may use, their own first. Paying per run gives no license; a
  * purchased license stays valid whatever the package costs now.
  */
-function licencesOf(actor: Actor | null, which: ReturnType<typeof sql>) {
+function licensesOf(actor: Actor | null, which: ReturnType<typeof sql>) {
   const holder = actor?.scopes.has('packages:read') ? actor.accountId : null
   return sql`
     select entitlements.order_id, entitlements.used_at
@@ -76,10 +76,10 @@ function licencesOf(actor: Actor | null, which: ReturnType<typeof sql>) {
     order by entitlements.holder_id = ${holder}::uuid desc, entitlements.granted_at`
 }
 
-/** Whether the actor holds a licence of any major version. */
-export async function holdsAnyLicence(query: Queries, actor: Actor | null, packageId: string): Promise<boolean> {
+/** Whether the actor holds a license of any major version. */
+export async function holdsAnyLicense(query: Queries, actor: Actor | null, packageId: string): Promise<boolean> {
   const { rows } = await sql<{ holds: boolean }>`
-    select exists (${licencesOf(actor, sql`true`)}) as holds from packages where id = ${packageId}`.execute(query)
+    select exists (${licensesOf(actor, sql`true`)}) as holds from packages where id = ${packageId}`.execute(query)
   return rows[0]?.holds ?? false
 }
 
@@ -87,7 +87,7 @@ export async function holdsAnyLicence(query: Queries, actor: Actor | null, packa
  * Marks a license as used, which ends the buyer's right to refund it without the seller. False if it was already used,
  * or is no longer held because a concurrent refund came first.
  */
-export async function useLicence(query: Queries, orderId: string): Promise<boolean> {
+export async function useLicense(query: Queries, orderId: string): Promise<boolean> {
   const { rows } = await sql<{ order_id: string }>`
     update entitlements set used_at = now()
     where order_id = ${orderId} and revoked_at is null and used_at is null returning order_id`.execute(query)
@@ -102,10 +102,10 @@ export type Access = 'granted' | 'taken_down' | 'payment_required' | 'hosted_onl
  * unless it was taken down for all; everyone, if it is free and was not taken down. Pay-per-run packages cannot be
  * downloaded otherwise.
  */
-export function tarballAccess(member: boolean, { price, takenDown, licence }: LicenseState): Access {
+export function tarballAccess(member: boolean, { price, takenDown, license }: LicenseState): Access {
   if (member) return 'granted'
-  if (takenDown !== null && (takenDown.forAll || licence === null)) return 'taken_down'
-  if (licence !== null || price.kind === 'free') return 'granted'
+  if (takenDown !== null && (takenDown.forAll || license === null)) return 'taken_down'
+  if (license !== null || price.kind === 'free') return 'granted'
   return price.kind === 'per_run' ? 'hosted_only' : 'payment_required'
 }
 
@@ -128,10 +128,10 @@ export async function requireTarball(
   { use }: { use: boolean },
 ): Promise<void> {
   if (request.found.member) return
-  const { licence } = await requireAccess(query, request)
-  if (!use || licence === null || licence.used) return
+  const { license } = await requireAccess(query, request)
+  if (!use || license === null || license.used) return
   // It was unused but can no longer be marked: it was refunded meanwhile, or another download came first.
-  if (!(await useLicence(query, licence.orderId))) await requireAccess(query, request)
+  if (!(await useLicense(query, license.orderId))) await requireAccess(query, request)
 }
 
 async function requireAccess(query: Queries, request: TarballRequest): Promise<LicenseState> {

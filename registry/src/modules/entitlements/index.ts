@@ -1,6 +1,6 @@
 /** Prices in effect, licenses, and who may have the files of a package. */
 export {
-  holdsAnyLicence,
+  holdsAnyLicense,
   howToBuy,
   majorOf,
   packageTakenDown,
@@ -10,7 +10,7 @@ export {
   requireTarball,
   tarballAccess,
   tarballRefusal,
-  useLicence,
+  useLicense,
 } from './entitlements.ts'
 export {
   entryOf,

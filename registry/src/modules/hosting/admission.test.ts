@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Actor, scopes } from '../../core/access/authorise.ts'
+import { type Actor, scopes } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { postUsage } from '../metering/post-usage.ts'
@@ -9,7 +9,7 @@ import { meteredAgent, setCallTerms, type Terms } from '../metering/testing/mete
 import { auditMarket } from '../orders/audit-market.ts'
 import {
   buy,
-  createOrganisation,
+  createOrganization,
   createTrader,
   fund,
   holdings,
@@ -36,7 +36,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     working = server.work()
     const [stranger, colleague] = [await createTrader(database), await createTrader(database)]
     ;[buyer, orgOwner] = [await createTrader(database), await createTrader(database)]
-    org = await createOrganisation(database, { [orgOwner.accountId]: 'owner', [colleague.accountId]: 'viewer' })
+    org = await createOrganization(database, { [orgOwner.accountId]: 'owner', [colleague.accountId]: 'viewer' })
     for (const id of [buyer.accountId, org.id]) await fund(database, id, 100_000)
     const all = scopes.filter((scope) => scope !== 'agents:call')
     tokens.stranger = await server.callerToken(stranger)
@@ -56,10 +56,10 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
 
   type Agent = Awaited<ReturnType<typeof meteredAgent>>
 
-  /** An agent that the buyer and the organisation have bought, where it costs something. */
+  /** An agent that the buyer and the organization have bought, where it costs something. */
   async function sold(terms: Terms): Promise<Agent> {
     const agent = await meteredAgent(database, terms)
-    if (terms.licenceMinor === undefined) return agent
+    if (terms.licenseMinor === undefined) return agent
     await buy(server.services, buyer, agent)
     await buy(server.services, orgOwner, agent, { account: org.username })
     return agent
@@ -80,9 +80,9 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
 
   it('what has a price: who has it, alone or through an organisation, and its owner', async () => {
     const no = ['forbidden', 'forbidden']
-    const agent = await sold({ licenceMinor: 500 })
+    const agent = await sold({ licenseMinor: 500 })
     expect(await reported(agent)).toEqual(['unauthenticated', 'payment_required', 'bought', 'bought', 'own', ...no])
-    const tried = await sold({ licenceMinor: 500, trialCalls: 1 })
+    const tried = await sold({ licenseMinor: 500, trialCalls: 1 })
     expect(await reported(tried)).toEqual(['unauthenticated', 'trial', 'bought', 'bought', 'own', ...no])
     expect(await reported(tried)).toEqual(['unauthenticated', 'trial_exhausted', 'bought', 'bought', 'own', ...no])
     const free = await sold({})
@@ -100,12 +100,12 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     expect(JSON.stringify(secret.body).replaceAll(hidden.name, 'X')).toBe(
       JSON.stringify(nothing.body).replaceAll('@nobody/nothing', 'X'),
     )
-    const down = await sold({ licenceMinor: 500 })
+    const down = await sold({ licenseMinor: 500 })
     await change(down, { taken_down_at: new Date(), taken_down_reason: 'Copied.' })
     expect(await reported(down)).toEqual(['unauthenticated', 'package_taken_down', 'bought', 'bought', 'own', ...no])
     await change(down, { taken_down_for_all: true })
     expect((await reported(down)).slice(1, 5)).toEqual([...Array(3).fill('package_taken_down'), 'own'])
-    const pulled = await sold({ licenceMinor: 500, trialCalls: 5 })
+    const pulled = await sold({ licenseMinor: 500, trialCalls: 5 })
     await yank(pulled)
     expect((await reported(pulled, { version: '1.0.0' })).slice(1, 5)).toEqual([
       'version_yanked',
@@ -135,7 +135,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
   })
 
   it('calls with a price are paid from the balance, at the price at which they were admitted', async () => {
-    const agent = await sold({ licenceMinor: 500, callsPriceMinor: 1_000 })
+    const agent = await sold({ licenseMinor: 500, callsPriceMinor: 1_000 })
     const payer = await createTrader(database)
     const token = await server.callerToken(payer)
     await fund(database, payer.accountId, 503)
@@ -151,7 +151,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
   })
 
   it('caps of the account and of the token hold', async () => {
-    const agent = await sold({ licenceMinor: 500, callsPriceMinor: 1_000 })
+    const agent = await sold({ licenseMinor: 500, callsPriceMinor: 1_000 })
     const payer = await createTrader(database)
     await fund(database, payer.accountId, 10_000)
     await buy(server.services, payer, agent)

@@ -1,4 +1,4 @@
-import { AgentGymError, type ErrorReport, errorCatalogue, formatAmount } from '@agentgym/contract'
+import { AgentGymError, type ErrorReport, errorCatalog, formatAmount } from '@agentgym/contract'
 import { howToBuy } from '../entitlements/index.ts'
 
 /** The agent's version that a call is of. */
@@ -124,6 +124,6 @@ export function failureOf(called: Called, report: ErrorReport): ErrorReport {
     code: 'agent_failed',
     message: `${shown(called)} failed during the call: ${report.message}`.slice(0, 4_000),
     hint: 'The call was not counted. Call another version, or contact the publisher.',
-    data: { ...called, cause: report.code, summary: errorCatalogue[report.code].summary },
+    data: { ...called, cause: report.code, summary: errorCatalog[report.code].summary },
   }
 }

@@ -4,7 +4,7 @@ import {
   type ChatCompletion,
   type ChatRequest,
   type ErrorReport,
-  errorCatalogue,
+  errorCatalog,
   type HostedCall,
   hostedCallRequestSchema,
   type SpaceDescription,
@@ -150,7 +150,7 @@ const types: Record<number, string> = {
 export const openAiFailures: FailureFormat = { body: openAiErrorBody, challenge: true }
 
 function openAiErrorBody({ code, message, hint, data }: ErrorReport) {
-  const { status } = errorCatalogue[code]
+  const { status } = errorCatalog[code]
   const type = types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error')
   const param = typeof data?.field === 'string' ? data.field : null
   return { error: { message: hint === undefined ? message : `${message} ${hint}`, type, param, code, data } }

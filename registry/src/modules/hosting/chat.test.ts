@@ -201,7 +201,7 @@ describe('calls in the manner of OpenAI’s API', () => {
     await spaces({ type: 'box', shape: [1], low: [0], high: [1] }, support)
     const deep = await ask({ messages: [{ role: 'user', content: '['.repeat(90) + ']'.repeat(90) }] })
     expect(JSON.parse(deep.text).error.code).toBe('request_invalid')
-    const paid = await meteredAgent(database, { licenceMinor: 500 })
+    const paid = await meteredAgent(database, { licenseMinor: 500 })
     const { error } = JSON.parse((await ask({ model: paid.name })).text)
     expect(error).toMatchObject({ code: 'payment_required', type: 'insufficient_quota' })
     expect(error.message).toContain(`agentgym buy ${paid.name}@1`)
@@ -214,7 +214,7 @@ describe('calls in the manner of OpenAI’s API', () => {
     await fund(database, caller.accountId, 10_000)
     const own = await meteredAgent(database, {})
     await database.query.updateTable('packages').set({ visibility: 'private' }).where('id', '=', own.id).execute()
-    const bought = await meteredAgent(database, { licenceMinor: 500 })
+    const bought = await meteredAgent(database, { licenseMinor: 500 })
     await buy(server.services, caller, bought)
     const models = async (as: string) => {
       const { body } = await server.ask(as, 'GET', '/v1/models')

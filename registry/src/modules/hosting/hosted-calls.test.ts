@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { meteredAgent, type Terms } from '../metering/testing/metered-agents.ts'
@@ -54,7 +54,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     )
 
   it('a call waits for a worker, and its answer is counted once', async () => {
-    const agent = await agentOf({ licenceMinor: 500, trialCalls: 3 })
+    const agent = await agentOf({ licenseMinor: 500, trialCalls: 3 })
     const calling = server.call(token, agent, { observation: { seen: [1, 0.5], note: 'a\u0000b' } })
     const leased = await server.lease(2_000)
     expect(leased).toMatchObject({
@@ -80,7 +80,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
   })
 
   it('of fifty calls at once with a trial of ten, ten are answered and the others told what it costs', async () => {
-    const agent = await agentOf({ licenceMinor: 500, trialCalls: 10 })
+    const agent = await agentOf({ licenseMinor: 500, trialCalls: 10 })
     const workers = [server.work(), server.work()]
     const answers = await Promise.all(Array.from({ length: 50 }, () => server.call(token, agent)))
     await Promise.all(workers.map((worker) => worker.stop()))
@@ -97,7 +97,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
   })
 
   it('a model that fails costs nothing and takes nothing from a trial, which can be used up all the same', async () => {
-    const agent = await agentOf({ licenceMinor: 500, trialCalls: 1 })
+    const agent = await agentOf({ licenseMinor: 500, trialCalls: 1 })
     const broken = server.work(failed)
     const failure = await server.call(token, agent)
     const again = await server.call(token, agent)
@@ -158,7 +158,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
   })
 
   it('a worker that goes silent loses its calls to the next one, once, and is late with its answers', async () => {
-    const agent = await agentOf({ licenceMinor: 500, trialCalls: 5 })
+    const agent = await agentOf({ licenseMinor: 500, trialCalls: 5 })
     const calling = server.call(token, agent)
     const lost = await server.lease(5_000)
     expect(await server.lease()).toBeUndefined()
@@ -181,7 +181,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
   })
 
   it('one key is one call, however often it is asked at the same moment, and its answer stays', async () => {
-    const agent = await agentOf({ licenceMinor: 500, trialCalls: 5 })
+    const agent = await agentOf({ licenseMinor: 500, trialCalls: 5 })
     const key = randomUUID()
     const asking = Array.from({ length: 8 }, () => server.call(token, agent, { key }))
     const leased = await server.lease(10_000)
@@ -202,7 +202,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
   })
 
   it('under its key a call that failed is tried again', async () => {
-    const agent = await agentOf({ licenceMinor: 500, trialCalls: 5 })
+    const agent = await agentOf({ licenseMinor: 500, trialCalls: 5 })
     const key = randomUUID()
     const broken = server.work(failed)
     expect((await server.call(token, agent, { key })).code).toBe('agent_failed')
@@ -214,7 +214,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
   })
 
   it('a call whose client has gone is dropped, unless a worker has it', async () => {
-    const agent = await agentOf({ licenceMinor: 500, trialCalls: 5 })
+    const agent = await agentOf({ licenseMinor: 500, trialCalls: 5 })
     for (const leased of [false, true]) {
       const client = new AbortController()
       const calling = server.call(token, agent, { signal: client.signal }).catch(() => 'gone')
@@ -230,7 +230,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
 
   it('what nobody answers in time has cost nothing, and who answers it later is late', async () => {
     const brief = await startHosting(database, { ...times, waitMs: 400 })
-    const agent = await agentOf({ licenceMinor: 500, trialCalls: 1 })
+    const agent = await agentOf({ licenseMinor: 500, trialCalls: 1 })
     const calling = brief.call(token, agent)
     const leased = await server.lease(5_000)
     const answer = await calling
@@ -246,7 +246,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
   })
 
   it('calls whose server has died are ended by upkeep, which forgets what nobody asks for again', async () => {
-    const agent = await agentOf({ licenceMinor: 500, trialCalls: 1 })
+    const agent = await agentOf({ licenseMinor: 500, trialCalls: 1 })
     const [kept, gone] = [randomUUID(), randomUUID()]
     const version_id = agent.versions['1.0.0']
     const row = { account_id: caller.accountId, token_id: null, package_id: agent.id, version_id, price_minor: 0 }

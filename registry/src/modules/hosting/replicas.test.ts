@@ -28,7 +28,7 @@ describe('hosted calls over two servers', () => {
   })
 
   it('a call of one is answered by a worker of the other, and a trial is exact over both', async () => {
-    const agent = await meteredAgent(databases[0], { licenceMinor: 500, trialCalls: 6 })
+    const agent = await meteredAgent(databases[0], { licenseMinor: 500, trialCalls: 6 })
     const caller = await createTrader(databases[0])
     const tokens = await Promise.all(servers.map((server) => server.callerToken(caller)))
     const working = servers[1].work()
@@ -45,7 +45,7 @@ describe('hosted calls over two servers', () => {
   })
 
   it('one key is one call over both, and the second to ask has the same answer', async () => {
-    const agent = await meteredAgent(databases[0], { licenceMinor: 500, trialCalls: 6 })
+    const agent = await meteredAgent(databases[0], { licenseMinor: 500, trialCalls: 6 })
     const caller = await createTrader(databases[0])
     const key = crypto.randomUUID()
     const token = await servers[0].callerToken(caller)

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type Asking, serveRoutes } from '@agentgym/testkit/registry'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
-import { createOrganisation, createTrader, fund, listPackage } from '../orders/testing/marketplace.ts'
-import { insertLicence } from '../reviews/testing/licences.ts'
+import { createOrganization, createTrader, fund, listPackage } from '../orders/testing/marketplace.ts'
+import { insertLicense } from '../reviews/testing/licenses.ts'
 import { meteringRoutes } from './metering.routes.ts'
 import { meteredAgent, usageEvent } from './testing/metered-agents.ts'
 
@@ -39,7 +39,7 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
 
   it('its owner and who belongs to it, at no price', async () => {
     const member = await createTrader(database)
-    const organisation = await createOrganisation(database, { [member.accountId]: 'viewer' })
+    const organisation = await createOrganization(database, { [member.accountId]: 'viewer' })
     const agent = await listPackage(database, {
       ...{ ownerId: organisation.id, owner: organisation.username, kind: 'agent' },
       price: { kind: 'one_time', amountMinor: 500 },
@@ -55,11 +55,11 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
   })
 
   it('who holds a licence of its major, alone or through an organisation, until it is given back', async () => {
-    const agent = await meteredAgent(database, { licenceMinor: 500 })
+    const agent = await meteredAgent(database, { licenseMinor: 500 })
     const [buyer, member] = [await createTrader(database), await createTrader(database)]
-    const organisation = await createOrganisation(database, { [member.accountId]: 'viewer' })
-    const order = await insertLicence(database, { buyer: buyer.accountId, name: agent.name })
-    await insertLicence(database, { buyer: organisation.id, name: agent.name })
+    const organisation = await createOrganization(database, { [member.accountId]: 'viewer' })
+    const order = await insertLicense(database, { buyer: buyer.accountId, name: agent.name })
+    await insertLicense(database, { buyer: organisation.id, name: agent.name })
     for (const who of [buyer, member, organisation])
       expect((await ask(agent, who)).body).toMatchObject({ allowed: true, because: 'bought' })
     await database.query
@@ -97,9 +97,9 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
   })
 
   it('what was taken down is called by those who bought it, unless it is malicious', async () => {
-    const agent = await meteredAgent(database, { licenceMinor: 500, trialCalls: 5 })
+    const agent = await meteredAgent(database, { licenseMinor: 500, trialCalls: 5 })
     const [buyer, stranger] = [await createTrader(database), await createTrader(database)]
-    await insertLicence(database, { buyer: buyer.accountId, name: agent.name })
+    await insertLicense(database, { buyer: buyer.accountId, name: agent.name })
     await update(agent.id, { taken_down_at: new Date(), taken_down_reason: 'Copied.' })
     expect((await ask(agent, buyer)).body).toMatchObject({ because: 'bought' })
     expect(await ask(agent, stranger, { call: randomUUID() })).toMatchObject({
@@ -129,7 +129,7 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
   it('is asked and told by workers alone', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 1_000 })
     const caller = await createTrader(database)
-    await putMember(database.query, (await createOrganisation(database, {})).id, caller.accountId, 'owner')
+    await putMember(database.query, (await createOrganization(database, {})).id, caller.accountId, 'owner')
     const strangers = [
       null,
       await server.tokenOf(caller, 'worker', 'market:buy', 'market:sell'),

@@ -1,7 +1,7 @@
 import { AgentGymError, type callAllowanceRequestSchema, type callAllowanceSchema } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
-import { packageNotFound } from '../../core/access/authorise.ts'
+import { packageNotFound } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'

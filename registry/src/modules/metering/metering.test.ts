@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
@@ -40,11 +40,11 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
       .orderBy('created_at')
       .orderBy('calls')
       .execute()
-  /** Somebody with money and, where it costs something, a licence. */
-  async function buyerOf(agent: { name: string }, licenceMinor: number, moneyMinor = 10_000): Promise<Actor> {
+  /** Somebody with money and, where it costs something, a license. */
+  async function buyerOf(agent: { name: string }, licenseMinor: number, moneyMinor = 10_000): Promise<Actor> {
     const buyer = await createTrader(database, 'buyer')
-    await fund(database, buyer.accountId, moneyMinor + licenceMinor)
-    if (licenceMinor > 0) await buy(services, buyer, agent)
+    await fund(database, buyer.accountId, moneyMinor + licenseMinor)
+    if (licenseMinor > 0) await buy(services, buyer, agent)
     return buyer
   }
 
@@ -110,7 +110,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
 
   it('become money: the seller’s part, the fee and the author’s royalty, in batches', async () => {
     await postAll()
-    const agent = await meteredAgent(database, { callsPriceMinor: 500, licenceMinor: 1_000, royaltyBasisPoints: 1_500 })
+    const agent = await meteredAgent(database, { callsPriceMinor: 500, licenseMinor: 1_000, royaltyBasisPoints: 1_500 })
     const { seller, author } = agent
     const buyer = await buyerOf(agent, 1_000)
     const [sold, royalties] = [await earned(seller), author === null ? 0 : await earned(author)]
@@ -204,7 +204,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
       callAllowance(services, { package: agent.name, version: '1.0.0', account: username, call })
 
     it('calls at the same moment never come to more than it has; one that is asked for again is the same', async () => {
-      const agent = await meteredAgent(database, { trialCalls: 10, licenceMinor: 500, callsPriceMinor: 5 })
+      const agent = await meteredAgent(database, { trialCalls: 10, licenseMinor: 500, callsPriceMinor: 5 })
       const caller = await createTrader(database)
       const calls = Array.from({ length: 40 }, () => randomUUID())
       const first = await Promise.all(calls.map((call) => ask(agent, caller, call)))
@@ -226,7 +226,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     })
 
     it('is one for each account and agent, and the same through all versions', async () => {
-      const agent = await meteredAgent(database, { trialCalls: 1, licenceMinor: 500 })
+      const agent = await meteredAgent(database, { trialCalls: 1, licenseMinor: 500 })
       const [one, other] = [await createTrader(database), await createTrader(database)]
       expect(await ask(agent, one)).toEqual({ allowed: true, because: 'trial', trial_calls_left: 1 })
       expect(await ask(agent, one, randomUUID())).toEqual({ allowed: true, because: 'trial', trial_calls_left: 0 })
@@ -235,7 +235,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     })
 
     it('told by events: what it has is free, and whoever has not bought agreed to no price for the rest', async () => {
-      const agent = await meteredAgent(database, { trialCalls: 100, licenceMinor: 500, callsPriceMinor: 1_000 })
+      const agent = await meteredAgent(database, { trialCalls: 100, licenseMinor: 500, callsPriceMinor: 1_000 })
       const caller = await createTrader(database)
       await fund(database, caller.accountId, 1_000)
       await Promise.all([30, 50, 60].map((calls) => tell(usageEvent(agent, caller, calls))))

@@ -10,7 +10,7 @@ import {
   takeDownRequestSchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Env, RequestReader } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'

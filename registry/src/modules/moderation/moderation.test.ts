@@ -1,11 +1,11 @@
 import type { Review } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import { createActor } from '../packages/testing/publishing.ts'
-import { organisationWith } from '../reviews/testing/licences.ts'
+import { organizationWith } from '../reviews/testing/licenses.ts'
 import { reviewedPackages } from '../reviews/testing/reviewed-packages.ts'
 import { moderationRoutes } from './moderation.routes.ts'
 
@@ -218,7 +218,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
 
   it('of an organisation: admins appeal, its owners get the mail', async () => {
     const [owner, admin, member] = await Promise.all([1, 2, 3].map(() => createActor(market.database())))
-    const organisation = await organisationWith(market.database(), owner, 'owner')
+    const organisation = await organizationWith(market.database(), owner, 'owner')
     await putMember(market.database().query, organisation.id, market.seller().accountId, 'admin')
     await market.publishAs(organisation.username, 'maze')
     await putMember(market.database().query, organisation.id, admin.accountId, 'admin')

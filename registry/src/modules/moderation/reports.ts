@@ -3,7 +3,7 @@ import type { createReportRequestSchema, decideReportRequestSchema } from '@agen
 import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, requireActor, requireOperator } from '../../core/access/authorise.ts'
+import { type Actor, requireActor, requireOperator } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'

@@ -2,7 +2,7 @@ import type { appealRequestSchema, moderationSchema, takeDownRequestSchema } fro
 import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, authorise, requireActor, requireOperator } from '../../core/access/authorise.ts'
+import { type Actor, authorize, requireActor, requireOperator } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
@@ -139,7 +139,7 @@ export async function appeal(
   const known = requireActor(actor, scope)
   const { found, moderation } = await change(services, known, name, async (query, found) => {
     const hidden = found.visibility === 'private' ? found.name : undefined
-    await authorise(query, known, 'manage', found.owner_id, { scope, hidden })
+    await authorize(query, known, 'manage', found.owner_id, { scope, hidden })
     const { taken_down } = await moderationOf(query, found)
     if (taken_down === null)
       throw moderationConflict(
@@ -189,7 +189,7 @@ export async function showModeration(query: Queries, actor: Actor | null, name: 
   const scope = 'packages:read'
   const known = requireActor(actor, scope)
   const found = await findReadablePackage(query, known, name)
-  if (!known.operator) await authorise(query, known, 'read', found.owner_id, { scope })
+  if (!known.operator) await authorize(query, known, 'read', found.owner_id, { scope })
   return moderationOf(query, found)
 }
 
@@ -222,7 +222,7 @@ async function moderationOf(query: Queries, { id, name }: { id: string; name: st
 type Message = { subject: string; paragraphs: string[] }
 type Mailing = Pick<Services, 'database' | 'mail' | 'config' | 'log'>
 
-/** Mails a user, or the owners of an organisation. Does not wait for the mail to go. */
+/** Mails a user, or the owners of an organization. Does not wait for the mail to go. */
 export function mailAccount(services: Mailing, accountId: string, message: Message): void {
   inBackground(services.log, 'a mail about moderation', async () => {
     const { query } = services.database

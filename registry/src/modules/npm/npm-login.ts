@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Context } from 'hono'
 import { recordAudit } from '../../core/access/audit.ts'
-import type { Scope } from '../../core/access/authorise.ts'
+import type { Scope } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'

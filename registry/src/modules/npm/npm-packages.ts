@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
 import type { Context } from 'hono'
-import { type Actor, packageNotFound } from '../../core/access/authorise.ts'
+import { type Actor, packageNotFound } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import type { Services } from '../../core/services.ts'
 import { searchPackages } from '../catalog/index.ts'

@@ -1,6 +1,6 @@
-import { AgentGymError, errorCatalogue } from '@agentgym/contract'
+import { AgentGymError, errorCatalog } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import { answer, describe } from '../../core/http/answer-error.ts'
 import type { Env, RouteRules } from '../../core/http/env.ts'
 import { declare, uploadTimeoutMs } from '../../core/http/route.ts'
@@ -86,7 +86,7 @@ async function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: 
 
 /** A retry would not help: a purchase is missing, or it was taken down. */
 function isForGood(error: unknown): error is AgentGymError {
-  return error instanceof AgentGymError && [402, 410].includes(errorCatalogue[error.code].status)
+  return error instanceof AgentGymError && [402, 410].includes(errorCatalog[error.code].status)
 }
 
 function putPackage({ services, inSlot }: Npm, c: NpmContext, name: string): Promise<Response> {

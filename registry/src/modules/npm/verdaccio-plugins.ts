@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PassThrough, type Readable } from 'node:stream'
-import { AgentGymError, errorCatalogue } from '@agentgym/contract'
+import { AgentGymError, errorCatalog } from '@agentgym/contract'
 import type { BridgedResponse } from './node-bridge.ts'
 
 /** What one reader may see of one package. Verdaccio's plugins ask this, and nothing else. */
@@ -75,7 +75,7 @@ function settle<Value>(current: Reading, promise: Promise<Value>, callback: Call
  */
 function asHttpError(current: Reading, error: unknown): Error {
   if (error instanceof AgentGymError) {
-    const { status } = errorCatalogue[error.code]
+    const { status } = errorCatalog[error.code]
     if (status >= 500) current.report(error)
     current.refused = error
     return Object.assign(new Error([error.message, error.hint].filter(Boolean).join(' ')), { status, code: status })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { TransactionConflict } from '../../core/database/transactions.ts'
 import type { ServerConfig } from '../../core/services.ts'

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
-import { useLicence } from '../entitlements/entitlements.ts'
+import { useLicense } from '../entitlements/entitlements.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
 import { refundOrder } from './refunds.ts'
 import {
   buy,
   codeOf,
-  createOrganisation,
+  createOrganization,
   createTokenActor,
   createTrader,
   fund,
@@ -103,7 +103,7 @@ describe('at the same moment, on PostgreSQL', () => {
   it('a cap is never passed, of the account and of a token that buys for two accounts', async () => {
     const actor = await buyer(100_000)
     const token = await createTokenActor(database, actor)
-    const team = await createOrganisation(database, { [actor.accountId]: 'owner' })
+    const team = await createOrganization(database, { [actor.accountId]: 'owner' })
     await fund(database, team.id, 100_000)
     const cap = { period: 'day', set_by: actor.accountId } as const
     await database.query
@@ -169,7 +169,7 @@ describe('at the same moment, on PostgreSQL', () => {
     const actor = await buyer(100_000)
     for (const listed of packages.slice(0, 30)) {
       const { order } = await buy(services, actor, listed)
-      const [used, given] = await Promise.all([useLicence(database.query, order.id), codeOf(refund(actor, order.id))])
+      const [used, given] = await Promise.all([useLicense(database.query, order.id), codeOf(refund(actor, order.id))])
       expect([used, given]).toEqual(used ? [true, 'refund_refused'] : [false, 'done'])
     }
   })

@@ -2,7 +2,7 @@ import { AgentGymError, type createOrderRequestSchema, formatAmount, type PriceK
 import { sql } from 'kysely'
 import semver from 'semver'
 import type { z } from 'zod'
-import { type Actor, packageNotFound } from '../../core/access/authorise.ts'
+import { type Actor, packageNotFound } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { heldFirst, inEffect, packageTakenDown } from '../entitlements/index.ts'
 import { type Candidate, findablePackageName, selectVersion, versionNotFound } from '../packages/index.ts'

@@ -3,13 +3,13 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor, Scope } from '../../core/access/authorise.ts'
+import type { Actor, Scope } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { createToken } from '../accounts/tokens.store.ts'
 import { orderRoutes } from './orders.routes.ts'
 import {
   buy,
-  createOrganisation,
+  createOrganization,
   createTrader,
   fund,
   holdings,
@@ -44,14 +44,14 @@ describeOnEngines('the routes of orders on $kind', ({ open }) => {
       .set({ operator: true })
       .where('id', '=', people.operator.accountId)
       .execute()
-    team = await createOrganisation(database, {
+    team = await createOrganization(database, {
       ...{
         [people.buyer.accountId]: 'owner',
         [people.member.accountId]: 'member',
         [people.viewer.accountId]: 'viewer',
       },
     })
-    shop = await createOrganisation(database, { [people.admin.accountId]: 'admin', [people.clerk.accountId]: 'member' })
+    shop = await createOrganization(database, { [people.admin.accountId]: 'admin', [people.clerk.accountId]: 'member' })
     const scenario = await listPackage(database, {
       ...{ ownerId: people.author.accountId, owner: people.author.username, royaltyBasisPoints: 500 },
     })
@@ -145,10 +145,10 @@ describeOnEngines('the routes of orders on $kind', ({ open }) => {
     for (const [name, actor] of Object.entries(people)) {
       const purchases = (await ask(actor, 'GET', '/v1/orders')).body.orders ?? []
       const sales = (await ask(actor, 'GET', '/v1/orders?role=sales')).body.orders ?? []
-      const licences = (await ask(actor, 'GET', '/v1/entitlements')).body.entitlements ?? []
+      const licenses = (await ask(actor, 'GET', '/v1/entitlements')).body.entitlements ?? []
       lists[name] = [
         ...[purchases, sales].map((orders) => orders.some(({ id }) => id === order)),
-        licences.some((licence) => licence.order === order),
+        licenses.some((license) => license.order === order),
       ]
     }
     expect(lists).toEqual({

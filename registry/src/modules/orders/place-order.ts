@@ -1,7 +1,7 @@
 import { AgentGymError, type createOrderRequestSchema, type Order } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
-import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import { openAccounts } from '../ledger/accounts.ts'
@@ -14,7 +14,7 @@ import { mustTransfer } from './sale.ts'
 import {
   buy,
   codeOf,
-  createOrganisation,
+  createOrganization,
   createTrader,
   fund,
   holdings,
@@ -75,7 +75,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
     )
   }
 
-  const useLicence = (order: string) =>
+  const useLicense = (order: string) =>
     database.query.updateTable('entitlements').set({ used_at: new Date() }).where('order_id', '=', order).execute()
 
   it('parts of a price come back exactly, however it is cut, and the last of it ends the licence', async () => {
@@ -121,7 +121,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
   it('a buyer takes all of it back, within 14 days and unused, and no part', async () => {
     const { order } = await buy(services, buyer, agent)
     expect(await codeOf(refund(buyer, order.id, 500))).toBe('refund_refused')
-    await useLicence(order.id)
+    await useLicense(order.id)
     await expect(refund(buyer, order.id)).rejects.toMatchObject({
       code: 'refund_refused',
       message: expect.stringMatching(/first used/),
@@ -147,7 +147,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
     expect(await codeOf(refund(stranger, randomUUID()))).toBe('order_not_found')
     expect(await codeOf(refund(author, order.id))).toBe('order_not_found')
     const admin = await createTrader(database)
-    const shop = await createOrganisation(database, { [admin.accountId]: 'admin', [stranger.accountId]: 'member' })
+    const shop = await createOrganization(database, { [admin.accountId]: 'admin', [stranger.accountId]: 'member' })
     const sold = await listPackage(database, {
       ownerId: shop.id,
       owner: shop.username,
@@ -165,7 +165,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
   it('an operator who bought it is a buyer like any other', async () => {
     const operator = { ...(await funded(999)), operator: true }
     const { order } = await buy(services, operator, agent)
-    await useLicence(order.id)
+    await useLicense(order.id)
     expect(await codeOf(refund(operator, order.id))).toBe('refund_refused')
   })
 

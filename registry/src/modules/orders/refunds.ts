@@ -2,7 +2,7 @@ import { AgentGymError, formatAmount, type Order, type refundRequestSchema } fro
 import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'

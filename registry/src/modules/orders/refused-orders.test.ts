@@ -1,12 +1,12 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import type { TestServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import {
   buy,
   codeOf,
-  createOrganisation,
+  createOrganization,
   createTokenActor,
   fund,
   holdings,
@@ -67,23 +67,23 @@ describeOnEngines('who may buy what on $kind', ({ open }) => {
     await fund(database, seller.accountId, 5_000)
     expect(await codeOf(buy(services, seller, agent))).toBe('self_purchase')
     const friend = await buyer(5_000)
-    const shop = await createOrganisation(database, { [seller.accountId]: 'owner', [friend.accountId]: 'viewer' })
+    const shop = await createOrganization(database, { [seller.accountId]: 'owner', [friend.accountId]: 'viewer' })
     const sold = await listPackage(database, { ownerId: shop.id, owner: shop.username, price: oneTime(500) })
     expect(await codeOf(buy(services, seller, sold))).toBe('self_purchase')
     expect(await codeOf(buy(services, friend, sold))).toBe('self_purchase')
-    // An organisation that the seller controls, whoever places the order.
-    const partner = await createOrganisation(database, { [seller.accountId]: 'admin', [friend.accountId]: 'member' })
+    // An organization that the seller controls, whoever places the order.
+    const partner = await createOrganization(database, { [seller.accountId]: 'admin', [friend.accountId]: 'member' })
     await fund(database, partner.id, 5_000)
     expect(await codeOf(buy(services, friend, agent, { account: partner.username }))).toBe('self_purchase')
     const stranger = await buyer(0)
-    const other = await createOrganisation(database, { [stranger.accountId]: 'owner', [seller.accountId]: 'admin' })
+    const other = await createOrganization(database, { [stranger.accountId]: 'owner', [seller.accountId]: 'admin' })
     await fund(database, other.id, 5_000)
     expect(await codeOf(buy(services, stranger, sold, { account: other.username }))).toBe('self_purchase')
   })
 
   it('an organisation buys for its members with its own money; viewers and strangers cannot', async () => {
     const [owner, member, viewer, stranger] = [await buyer(0), await buyer(0), await buyer(0), await buyer(0)]
-    const team = await createOrganisation(database, {
+    const team = await createOrganization(database, {
       ...{ [owner.accountId]: 'owner', [member.accountId]: 'member', [viewer.accountId]: 'viewer' },
     })
     await fund(database, team.id, 2_500)
@@ -95,7 +95,7 @@ describeOnEngines('who may buy what on $kind', ({ open }) => {
     expect([order.buyer, order.placed_by]).toEqual([team.username, member.username])
     expect(await holdings(database, team.id)).toEqual({ balance: 501 })
     expect((await buy(services, owner, agent, { account })).order).toEqual(order)
-    // Their own licence is another one.
+    // Their own license is another one.
     expect(await codeOf(buy(services, member, agent))).toBe('insufficient_funds')
   })
 

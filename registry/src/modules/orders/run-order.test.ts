@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
@@ -11,7 +11,7 @@ import { refundOrder } from './refunds.ts'
 import { holdAgain, holdForRun, settleRunOrder } from './run-order.ts'
 import {
   codeOf,
-  createOrganisation,
+  createOrganization,
   createTokenActor,
   createTrader,
   fund,
@@ -85,12 +85,12 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
       refundable: { by_buyer: false },
     })
     expect((await holdings(database, seller.accountId)).earnings).toBe(before + 360)
-    const licences = await database.query
+    const licenses = await database.query
       .selectFrom('entitlements')
       .select('order_id')
       .where('holder_id', '=', actor.accountId)
       .execute()
-    expect(licences).toEqual([])
+    expect(licenses).toEqual([])
     // Each run is paid for.
     await start(actor)
     expect(await codeOf(start(actor))).toBe('insufficient_funds')
@@ -114,7 +114,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
 
   it('nothing is held for the seller’s own people, nor for what is not paid by the run', async () => {
     const [owner, member] = [await buyer(0), await buyer(0)]
-    const shop = await createOrganisation(database, { [owner.accountId]: 'owner', [member.accountId]: 'viewer' })
+    const shop = await createOrganization(database, { [owner.accountId]: 'owner', [member.accountId]: 'viewer' })
     const own = { ownerId: shop.id, owner: shop.username }
     const listed = await listPackage(database, { ...own, price: { kind: 'per_run', amountMinor: 400 } })
     expect((await start(member, { listed })).orderId).toBeNull()
@@ -124,7 +124,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
 
   it('an organisation that the seller controls does not pay them, whoever starts the run', async () => {
     const member = await buyer(0)
-    const team = await createOrganisation(database, { [seller.accountId]: 'admin', [member.accountId]: 'member' })
+    const team = await createOrganization(database, { [seller.accountId]: 'admin', [member.accountId]: 'member' })
     await fund(database, team.id, 1_000)
     expect(await codeOf(start(member, { account: team }))).toBe('self_purchase')
   })

@@ -1,12 +1,12 @@
 import { AgentGymError, type createOrderRequestSchema, type ExpectedPrice, formatAmount } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import type { z } from 'zod'
-import { type Actor, authorise } from '../../core/access/authorise.ts'
+import { type Actor, authorize } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import type { ServerConfig } from '../../core/services.ts'
 import type { Party } from '../accounts/index.ts'
-import { type HeldPrice, majorOf, readLicenseState, refusal, tarballAccess, useLicence } from '../entitlements/index.ts'
+import { type HeldPrice, majorOf, readLicenseState, refusal, tarballAccess, useLicense } from '../entitlements/index.ts'
 import { repayDebtsOfSale } from './debts.ts'
 import { insertOrder, newOrder } from './new-order.ts'
 import { changeOrder, lockOrder } from './order-state.ts'
@@ -42,7 +42,7 @@ export async function holdForRun(
   const subject = await findOrderSubject(query, { actor, buyerId: buyer.id, name, range: version, currency })
   if (subject.price.kind !== 'per_run' || subject.member) return null
   requireOthers(subject)
-  await authorise(query, actor, 'publish', buyer.id, { scope: 'market:buy' })
+  await authorize(query, actor, 'publish', buyer.id, { scope: 'market:buy' })
   requireExpectedPrice(subject, expectedPrice)
   const order = await newOrder(query, config, { actor, buyer, subject, payWith: 'balance', runId })
   const sale = saleOf(order)
@@ -114,11 +114,11 @@ export async function requireRunnable(
   const { packageId, name, version, member } = scenario
   const major = majorOf(version)
   const state = await readLicenseState(query, actor, { packageId, major })
-  const { licence, price } = state
+  const { license, price } = state
   const access = tarballAccess(member, state)
   if (access === 'granted') {
     // Training counts as use, so that a buyer cannot keep the agent and also refund the order on their own.
-    if (licence !== null && !licence.used && !(await useLicence(query, licence.orderId)))
+    if (license !== null && !license.used && !(await useLicense(query, license.orderId)))
       return requireRunnable(query, config, { actor, runId, owner, scenario, expectedPrice, paid, ip })
     return
   }

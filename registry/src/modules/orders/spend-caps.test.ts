@@ -3,7 +3,7 @@ import type { SpendCap } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type Asking, serveRoutes } from '@agentgym/testkit/registry'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { accountRoutes } from '../accounts/accounts.routes.ts'
 import { spendCapRoutes } from './spend-caps.routes.ts'
@@ -11,7 +11,7 @@ import { setSpendCap, spendCapsOf } from './spend-caps.ts'
 import {
   buy,
   codeOf,
-  createOrganisation,
+  createOrganization,
   createTokenActor,
   createTrader,
   fund,
@@ -136,7 +136,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
   it('a token has a limit of its own, wherever it spends; the account’s holds beside it', async () => {
     const actor = await buyer()
     const token = await createTokenActor(database, actor)
-    const team = await createOrganisation(database, { [actor.accountId]: 'owner' })
+    const team = await createOrganization(database, { [actor.accountId]: 'owner' })
     await fund(database, team.id, 100_000)
     const set = await cap(actor, 'month', 1_000, { token_id: token.tokenId })
     expect(set).toMatchObject({ token: { id: token.tokenId, name: 'card' }, spent_minor: 0 })
@@ -186,7 +186,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
 
   it('others’ caps are not there; an organisation’s are its admins’', async () => {
     const [owner, admin, member, stranger] = [await buyer(), await buyer(), await buyer(), await buyer()]
-    const team = await createOrganisation(database, {
+    const team = await createOrganization(database, {
       ...{ [owner.accountId]: 'owner', [admin.accountId]: 'admin', [member.accountId]: 'member' },
     })
     const account = team.username
@@ -215,7 +215,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
     const { tokenId } = await createTokenActor(database, other)
     expect(await codeOf(cap(actor, 'day', 100, { token_id: tokenId }))).toBe('token_not_found')
     expect(await codeOf(cap(actor, 'day', 100, { token_id: randomUUID() }))).toBe('token_not_found')
-    const team = await createOrganisation(database, { [actor.accountId]: 'owner' })
+    const team = await createOrganization(database, { [actor.accountId]: 'owner' })
     const own = await createTokenActor(database, actor)
     expect(await codeOf(cap(actor, 'day', 100, { token_id: own.tokenId, account: team.username }))).toBe(
       'token_not_found',

@@ -2,7 +2,7 @@ import { AgentGymError, formatAmount, type putSpendCapRequestSchema, type SpendC
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorize.ts'
 import { roleIn } from '../../core/access/memberships.store.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { SpendCapTable } from '../../core/database/market-schema.ts'

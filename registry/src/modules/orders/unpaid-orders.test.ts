@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
@@ -80,12 +80,12 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
     expect(await pay(id, actor, payment)).toEqual({ outcome: 'paid' })
     expect(await showOrder(services, actor, id)).toMatchObject({ state: 'paid', refundable: { by_buyer: true } })
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 0 })
-    const licences = await database.query
+    const licenses = await database.query
       .selectFrom('entitlements')
       .select('order_id')
       .where('holder_id', '=', actor.accountId)
       .execute()
-    expect(licences).toEqual([{ order_id: id }])
+    expect(licenses).toEqual([{ order_id: id }])
     // Another payment for the same is the buyer's to spend.
     expect(await pay(id, actor)).toMatchObject({
       outcome: 'kept',

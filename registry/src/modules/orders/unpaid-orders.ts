@@ -1,7 +1,7 @@
 import type { Order } from '@agentgym/contract'
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { changeOrder, lockOrder, orderNotFound, orderStateConflict } from './order-state.ts'

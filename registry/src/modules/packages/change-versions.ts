@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, authorise } from '../../core/access/authorise.ts'
+import { type Actor, authorize } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { indexPackage } from '../search/index.ts'
@@ -136,7 +136,7 @@ async function changePackage(
     await lockPackage(database, query, full)
     const hidden = visibility === 'private' ? full : undefined
     const scope = scopeOf[permission]
-    const known = await authorise(query, actor, permission, owner_id, { scope, hidden })
+    const known = await authorize(query, actor, permission, owner_id, { scope, hidden })
     const found = await findReadablePackage(query, actor, full)
     await work(query, found, (action, subject, data) => recordAudit(query, { actor: known, action, subject, ip, data }))
   })

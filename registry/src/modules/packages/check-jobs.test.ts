@@ -1,7 +1,7 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import type { JobQueue } from '../../core/queue/job-queue.ts'

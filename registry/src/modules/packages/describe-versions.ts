@@ -7,7 +7,7 @@ import {
   type VersionDetails,
   type VersionList,
 } from '@agentgym/contract'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
 import type { Services } from '../../core/services.ts'

@@ -26,7 +26,7 @@ export {
 } from './packages.store.ts'
 export { openTarball, packumentOf } from './packument.ts'
 export {
-  authoriseScope,
+  authorizeScope,
   createVersion,
   type PublishedVersion,
   publishRate,

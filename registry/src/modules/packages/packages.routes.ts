@@ -1,7 +1,7 @@
 import {
   deprecationRequestSchema,
   type ErrorCode,
-  errorCatalogue,
+  errorCatalog,
   publishedVersionSchema,
   publishRequestSchema,
   resolvedVersionSchema,
@@ -32,8 +32,8 @@ const tagParams = packageParams.extend({ tag: z.string().openapi({ example: 'nex
 
 const done = { 204: { description: 'Done.' } }
 /** Every reason to refuse a tarball or the model in it. */
-const vettingCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
-  (code) => /^(?:tarball|package|model)_/.test(code) && errorCatalogue[code].exit === 2,
+const vettingCodes = (Object.keys(errorCatalog) as ErrorCode[]).filter(
+  (code) => /^(?:tarball|package|model)_/.test(code) && errorCatalog[code].exit === 2,
 )
 const changeCodes = ['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down'] as const
 

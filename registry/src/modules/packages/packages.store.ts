@@ -1,11 +1,11 @@
 import assert from 'node:assert'
 import { AgentGymError, type LearningCurve, type SampleEpisode } from '@agentgym/contract'
 import { type Selectable, sql, type Transaction } from 'kysely'
-import { type Actor, authorise, packageNotFound } from '../../core/access/authorise.ts'
+import { type Actor, authorize, packageNotFound } from '../../core/access/authorize.ts'
 import { roleIn } from '../../core/access/memberships.store.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { PackageTable, Schema, VersionTable } from '../../core/database/schema.ts'
-import { holdsAnyLicence, packageTakenDown } from '../entitlements/index.ts'
+import { holdsAnyLicense, packageTakenDown } from '../entitlements/index.ts'
 import { findablePackageName } from './package-name.ts'
 
 const packageColumns = [
@@ -71,7 +71,7 @@ export async function findReadablePackage(
   if (found === undefined) throw packageNotFound(requestedName.slice(0, 214))
   const member = await belongsTo(query, actor, found.owner_id)
   if (!member && (found.visibility === 'private' || !(await hasPublishedVersion(query, found.id))))
-    await authorise(query, actor, 'read', found.owner_id, { scope: 'packages:read', hidden: found.name })
+    await authorize(query, actor, 'read', found.owner_id, { scope: 'packages:read', hidden: found.name })
   const readable = { ...found, member }
   if (takenDown === 'refused' && (await isTakenDownFor(query, actor, readable))) {
     assert(found.taken_down_at !== null)
@@ -87,7 +87,7 @@ export async function isTakenDownFor(
   { id, member, taken_down_at: takenDownAt }: ReadablePackage,
 ): Promise<boolean> {
   if (takenDownAt === null || member || actor?.operator === true) return false
-  return !(await holdsAnyLicence(query, actor, id))
+  return !(await holdsAnyLicense(query, actor, id))
 }
 
 /** Visible to members of the owning account, in any role; with a token, if it may read packages. */

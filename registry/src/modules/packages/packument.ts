@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
 import type { Services } from '../../core/services.ts'
 import { requireTarball } from '../entitlements/index.ts'

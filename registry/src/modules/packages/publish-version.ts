@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, authorise, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, authorize, requireActor } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema, VersionState } from '../../core/database/schema.ts'
@@ -54,7 +54,7 @@ export async function publishVersion(services: PackageServices, upload: Upload):
   const name = parsePackageName(upload.name)
   parseVersion(upload.version)
   if (upload.tag !== undefined) parseTag(upload.tag)
-  await authoriseScope(database.query, actor, name)
+  await authorizeScope(database.query, actor, name)
   const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
   const vetted = await vetPackage(services, bytes, name.full, upload.version)
   if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, vetted.tarball.manifest)
@@ -113,7 +113,7 @@ export async function createVersion(
   const { manifest, tarball } = vetted
   const name = parsePackageName(manifest.name)
   await lockPackage(database, query, name.full)
-  const ownerId = await authoriseScope(query, actor, name)
+  const ownerId = await authorizeScope(query, actor, name)
   const found = await openPackage(query, { name, ownerId, kind: manifest.kind, visibility })
   const { integrity } = tarball
   const earlier = await findVersion(query, found.id, manifest.version)
@@ -130,7 +130,7 @@ export async function createVersion(
 }
 
 /** The account that owns the scope, if the actor may publish there. */
-export async function authoriseScope(query: Queries, actor: Actor, { scope }: PackageName): Promise<string> {
+export async function authorizeScope(query: Queries, actor: Actor, { scope }: PackageName): Promise<string> {
   const owner = await query.selectFrom('accounts').select('id').where('username', '=', scope).executeTakeFirst()
   if (owner === undefined)
     throw new AgentGymError({
@@ -139,7 +139,7 @@ export async function authoriseScope(query: Queries, actor: Actor, { scope }: Pa
       hint: `Publish under @${actor.username}, or create an organization "${scope}".`,
       data: { scope },
     })
-  await authorise(query, actor, 'publish', owner.id, { scope: 'packages:publish' })
+  await authorize(query, actor, 'publish', owner.id, { scope: 'packages:publish' })
   return owner.id
 }
 

@@ -1,7 +1,7 @@
 import { postgresql } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
 import { JobQueue } from '../../core/queue/job-queue.ts'

@@ -1,5 +1,5 @@
 import semver from 'semver'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
 import type { Services } from '../../core/services.ts'

@@ -1,7 +1,7 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { deleteTag, deprecateVersions, setTag, unyankVersion, yankVersion } from './change-versions.ts'
 import { describeTags } from './describe-versions.ts'

@@ -8,7 +8,7 @@ import {
 } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { z } from 'zod'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { type PageEnd, readPage } from '../../core/database/page-cursor.ts'
 import type { Services } from '../../core/services.ts'

@@ -1,6 +1,6 @@
 import type { Earnings } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
 import { findParty, type Party } from '../accounts/index.ts'

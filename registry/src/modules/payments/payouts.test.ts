@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { createOrganisation } from '../orders/testing/marketplace.ts'
+import { createOrganization } from '../orders/testing/marketplace.ts'
 import { sendPayouts } from './payments.tasks.ts'
 import { openStripeMarket, type StripeMarket, type Trader } from './testing/payments-server.ts'
 
@@ -149,7 +149,7 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
   it('is for admins of the account, with a token for selling', async () => {
     await sellerWithEarnings()
     const [admin, member, stranger] = await Promise.all([1, 2, 3].map(() => market.trader()))
-    const { username } = await createOrganisation(market.database, {
+    const { username } = await createOrganization(market.database, {
       [admin.actor.accountId]: 'admin',
       [member.actor.accountId]: 'member',
     })

@@ -3,7 +3,7 @@ import { AgentGymError, formatAmount, type Payout, type payoutRequestSchema } fr
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PayoutTable } from '../../core/database/market-schema.ts'

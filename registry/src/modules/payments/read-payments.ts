@@ -6,7 +6,7 @@ import type {
   payoutListSchema,
 } from '@agentgym/contract'
 import type { z } from 'zod'
-import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Services } from '../../core/services.ts'

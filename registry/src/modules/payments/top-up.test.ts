@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
-import { createOrganisation, createTrader, holdings } from '../orders/testing/marketplace.ts'
+import { createOrganization, createTrader, holdings } from '../orders/testing/marketplace.ts'
 import { disputeTestPayments } from './payments.tasks.ts'
 import { type PaymentsServer, startPaymentsServer } from './testing/payments-server.ts'
 
@@ -139,7 +139,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
 
   it('is for organisations too: their members pay, their viewers look', async () => {
     const [member, viewer, stranger] = await Promise.all([newBuyer(), newBuyer(), newBuyer()])
-    const { username } = await createOrganisation(database, {
+    const { username } = await createOrganization(database, {
       [member.actor.accountId]: 'member',
       [viewer.actor.accountId]: 'viewer',
     })

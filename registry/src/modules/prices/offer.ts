@@ -1,5 +1,5 @@
 import { AgentGymError, type Offer, type Verification, verificationStatementSchema } from '@agentgym/contract'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { packagePagePath } from '../../core/http/package-path.ts'
 import type { Services } from '../../core/services.ts'
@@ -97,7 +97,7 @@ async function holds(query: Queries, { actor, buyer, found, major }: Holding): P
   if (actor === null || buyer === null) return false
   if (buyer.id === actor.accountId ? found.member : found.owner_id === buyer.id) return true
   const holder = { ...actor, accountId: buyer.id }
-  return (await readLicenseState(query, holder, { packageId: found.id, major })).licence !== null
+  return (await readLicenseState(query, holder, { packageId: found.id, major })).license !== null
 }
 
 /** Null for strangers, and for tokens that may not see it. */

@@ -1,6 +1,6 @@
 import type { Price, PricePage } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
 import { priceEntries, priceOf, type StoredPrice, unsetPrice, upcomingPrices } from '../entitlements/index.ts'

@@ -4,10 +4,10 @@ import { type TestServices, testServices } from '@agentgym/testkit/services'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { heldPrice } from '../entitlements/prices.store.ts'
-import { buy, codeOf, createOrganisation, createTrader, fund, listPackage } from '../orders/testing/marketplace.ts'
+import { buy, codeOf, createOrganization, createTrader, fund, listPackage } from '../orders/testing/marketplace.ts'
 import { pricePage } from './price-page.ts'
 import { takeEffect } from './prices.tasks.ts'
 import { setPrice } from './set-price.ts'
@@ -180,7 +180,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     const [member, admin, stranger] = await Promise.all(
       ['member', 'admin', 'stranger'].map((prefix) => createTrader(database, prefix)),
     )
-    const org = await createOrganisation(database, { [member.accountId]: 'member', [admin.accountId]: 'admin' })
+    const org = await createOrganization(database, { [member.accountId]: 'member', [admin.accountId]: 'admin' })
     const { name } = await listPackage(database, { ownerId: org.id, owner: org.username })
     for (const actor of [member, stranger]) expect(await codeOf(set(name, oneTime(5), actor))).toBe('forbidden')
     expect(await codeOf(set(name, oneTime(5), null))).toBe('unauthenticated')

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { PricePage, SetPriceRequest } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { authorise } from '../../core/access/authorise.ts'
+import { authorize } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
@@ -35,7 +35,7 @@ export async function setPrice(services: Services, change: Change, request: SetP
     const { name: full, owner_id, visibility } = await findReadablePackage(query, actor, change.name)
     // Checked before locking, so that a stranger cannot block others.
     const hidden = visibility === 'private' ? full : undefined
-    const seller = await authorise(query, actor, 'manage', owner_id, { scope: 'market:sell', hidden })
+    const seller = await authorize(query, actor, 'manage', owner_id, { scope: 'market:sell', hidden })
     await lockPackage(database, query, full)
     const found = await findReadablePackage(query, actor, full)
     vetSale(found.kind, request, config.market)

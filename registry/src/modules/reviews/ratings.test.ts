@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { putMember, removeMember } from '../../core/access/memberships.store.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { readRating, refreshRatings } from './ratings.ts'
-import { insertLicence, organisationWith } from './testing/licences.ts'
+import { insertLicense, organizationWith } from './testing/licenses.ts'
 import { reviewedPackages } from './testing/reviewed-packages.ts'
 
 describeOnEngines('ratings on $kind', ({ open }) => {
@@ -30,7 +30,7 @@ describeOnEngines('ratings on $kind', ({ open }) => {
 
   it('who joins the seller, or is disabled, votes no more', async () => {
     const { query } = market.database()
-    const organisation = await organisationWith(market.database(), market.seller(), 'owner')
+    const organisation = await organizationWith(market.database(), market.seller(), 'owner')
     await market.publishAs(organisation.username, 'maze')
     const [one, other] = [await buyerOf(), await buyerOf()]
     for (const { token } of [one, other]) expect(await review(token)).toMatchObject({ status: 200 })
@@ -46,8 +46,8 @@ describeOnEngines('ratings on $kind', ({ open }) => {
 
   it('members of an organisation that bought vote for as long as they belong to it', async () => {
     const member = await createActor(market.database())
-    const organisation = await organisationWith(market.database(), member)
-    await insertLicence(market.database(), { buyer: organisation.id, name: at.name })
+    const organisation = await organizationWith(market.database(), member)
+    await insertLicense(market.database(), { buyer: organisation.id, name: at.name })
     const token = await market.tokenOf(member, 'market:buy')
     expect(await review(token)).toMatchObject({ status: 200 })
     await removeMember(market.database().query, organisation.id, member.accountId)

@@ -1,6 +1,6 @@
 import { AgentGymError, type Review } from '@agentgym/contract'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type Actor, packageNotFound } from '../../core/access/authorise.ts'
+import { type Actor, packageNotFound } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { PageEnd } from '../../core/database/page-cursor.ts'
 import { findReadablePackage, type ReadablePackage } from '../packages/index.ts'

@@ -3,7 +3,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { expect, it } from 'vitest'
 import { createActor } from '../packages/testing/publishing.ts'
 import { refreshRating } from './ratings.ts'
-import { insertLicence, insertPrice, revokeLicence } from './testing/licences.ts'
+import { insertLicense, insertPrice, revokeLicense } from './testing/licenses.ts'
 import { reviewedPackages } from './testing/reviewed-packages.ts'
 
 describeOnEngines('reviews on $kind', ({ open }) => {
@@ -110,7 +110,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
 
   it('who paid for runs of a hosted scenario reviews it', async () => {
     const buyer = await createActor(market.database())
-    await insertLicence(market.database(), { buyer: buyer.accountId, name: at.name, priceKind: 'per_run' })
+    await insertLicense(market.database(), { buyer: buyer.accountId, name: at.name, priceKind: 'per_run' })
     expect(await review(await tokenOf(buyer, 'market:buy'))).toMatchObject({ status: 200 })
   })
 
@@ -119,7 +119,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     const { token, order } = await buyerOf()
     expect(await review(token, 5, { version: '2.0.0' })).toMatchObject({ code: 'review_not_allowed' })
     expect(await review(token)).toMatchObject({ status: 200 })
-    await revokeLicence(market.database(), order)
+    await revokeLicense(market.database(), order)
     await market.database().transaction((query) => refreshRating(query, at.packageId))
     expect(await packageRow()).toMatchObject({ rating: null, votes: 0 })
     expect(await review(token)).toMatchObject({ code: 'review_not_allowed' })

@@ -2,7 +2,7 @@ import assert from 'node:assert'
 import { AgentGymError, type Review } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, authorise, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, authorize, requireActor } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { findReadablePackage, findReadableVersion, type PackageServices } from '../packages/index.ts'
@@ -117,7 +117,7 @@ export async function replyToReview(
   const known = requireActor(actor, scope)
   return database.transaction(async (query) => {
     const { review, found } = await findReadableReview(query, known, id)
-    await authorise(query, known, 'manage', found.owner_id, { scope })
+    await authorize(query, known, 'manage', found.owner_id, { scope })
     const reply =
       text === null
         ? { reply: null, reply_by: null, replied_at: null }

@@ -1,7 +1,7 @@
 import { AgentGymError, type EvaluationJob } from '@agentgym/contract'
 import type { Selectable } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { EvaluationTable } from '../../core/database/training-schema.ts'

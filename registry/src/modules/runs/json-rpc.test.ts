@@ -1,4 +1,4 @@
-import { AgentGymError, errorCatalogue } from '@agentgym/contract'
+import { AgentGymError, errorCatalog } from '@agentgym/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { answerRpc, type RpcServer, rpcErrorOf } from './json-rpc.ts'
@@ -229,12 +229,12 @@ describe('errors', () => {
   })
 
   it('of the catalogue all have a code of the specification or of the range for servers', () => {
-    for (const code of Object.keys(errorCatalogue) as (keyof typeof errorCatalogue)[]) {
+    for (const code of Object.keys(errorCatalog) as (keyof typeof errorCatalog)[]) {
       const { code: number } = rpcErrorOf({ code, message: 'm' })
       const standard = [-32602, -32603].includes(number)
       expect(standard || (number <= -32000 && number >= -32099), code).toBe(true)
     }
-    const numberOf = (code: keyof typeof errorCatalogue) => rpcErrorOf({ code, message: 'm' }).code
+    const numberOf = (code: keyof typeof errorCatalog) => rpcErrorOf({ code, message: 'm' }).code
     expect([numberOf('unauthenticated'), numberOf('forbidden'), numberOf('run_not_found')]).toEqual([
       -32001, -32003, -32004,
     ])

@@ -1,4 +1,4 @@
-import { AgentGymError, type ErrorReport, errorCatalogue } from '@agentgym/contract'
+import { AgentGymError, type ErrorReport, errorCatalog } from '@agentgym/contract'
 
 /** JSON-RPC 2.0: https://www.jsonrpc.org/specification */
 
@@ -70,7 +70,7 @@ export function notJson(type: string): RpcResponse {
  * contains the whole error.
  */
 export function rpcErrorOf(report: ErrorReport): RpcError {
-  const { status } = errorCatalogue[report.code]
+  const { status } = errorCatalog[report.code]
   if (report.code === 'request_invalid' || report.code === 'config_invalid') return { ...invalidParams, data: report }
   if (status === 500) return { ...internalError, data: report }
   const code = status >= 500 ? -32050 - (status - 500) : -32000 - (status - 400)

@@ -6,7 +6,7 @@ import { describeVersion, describeVersions } from '../packages/describe-versions
 import { readTarball } from '../packages/read-tarball.ts'
 import { renameTarball } from '../packages/rename-tarball.ts'
 import { createActor } from '../packages/testing/publishing.ts'
-import { createOrganisation, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
+import { createOrganization, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
 import { mustTakeTurn } from './testing/train.ts'
 
 const limits = { tarballBytes: 2 ** 24, unpackedBytes: 2 ** 26, files: 100, ratio: 200 }
@@ -144,7 +144,7 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
       expect((await publish(id, { name }, await tokenOf(training, training.ada, scopes))).code).toBe('forbidden')
     const [eve, viewer] = [await createActor(database), await createActor(database)]
     expect((await publish(id, { name: `@${eve.username}/x` }, await tokenOf(training, eve))).code).toBe('run_not_found')
-    const lab = await createOrganisation(database, [
+    const lab = await createOrganization(database, [
       [training.ada, 'member'],
       [viewer, 'viewer'],
     ])

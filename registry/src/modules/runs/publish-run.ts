@@ -1,13 +1,13 @@
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
-import type { Actor } from '../../core/access/authorise.ts'
-import { requireActor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
+import { requireActor } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import {
-  authoriseScope,
+  authorizeScope,
   createVersion,
   keepLearningCurve,
   lockPackage,
@@ -49,7 +49,7 @@ export async function publishRun(services: RunServices, request: RunPublication)
   const { accountId } = requireActor(request.actor, 'packages:publish')
   const { run, actor } = await requireOwnRun(database.query, request.actor, request.runId, 'training:view')
   await limitRate(database, `publish:${accountId}`, publishRate)
-  await authoriseScope(database.query, actor, publication.name)
+  await authorizeScope(database.query, actor, publication.name)
   const tarball = await readAgent(services, run)
   for (let tries = 1; ; tries++) {
     try {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@agentgym/contract'
 import { z } from '@hono/zod-openapi'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { RequestReader } from '../../core/http/env.ts'
 import { currentTraceparent } from '../../core/http/request-context.ts'
 

@@ -1,7 +1,7 @@
 import { type RpcMethod, rpcBodySchema, rpcMethods, rpcResponseSchema, rpcResultSchema } from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { z } from 'zod'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import { bugReport } from '../../core/http/answer-error.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, declare, failures, json, requestInvalid } from '../../core/http/route.ts'

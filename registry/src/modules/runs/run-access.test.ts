@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { TokenScope } from '@agentgym/contract'
 import { postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
 import { createActor } from '../packages/testing/publishing.ts'
-import { cancelWaiting, createOrganisation, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
+import { cancelWaiting, createOrganization, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
 import { mustTakeTurn } from './testing/train.ts'
 
 const seen: Role[] = ['viewer', 'member', 'admin', 'owner']
@@ -30,7 +30,7 @@ type Route = {
 }
 
 const run = { scope: 'training:view', roles: seen, hidden: 'run_not_found' } as const
-/** Every route about a run of an organisation. RUN has completed, WAITING waits. */
+/** Every route about a run of an organization. RUN has completed, WAITING waits. */
 const routes: Route[] = [
   { ...run, method: 'GET', path: '/v1/runs/RUN', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs?account=ACCOUNT', status: 200, hidden: 'forbidden' },
@@ -98,7 +98,7 @@ describe('who may do what with a run of an organisation', () => {
     const { training } = server
     for (const role of seen) members[role] = await createActor(database, role)
     stranger = await createActor(database, 'stranger')
-    const account = await createOrganisation(
+    const account = await createOrganization(
       database,
       seen.map((role) => [members[role], role]),
     )
@@ -186,7 +186,7 @@ describe('who may do what with a run of an organisation', () => {
 
   it('a membership that is taken away ends it at once', async () => {
     const leaver = await createActor(database)
-    const organisation = await createOrganisation(database, [
+    const organisation = await createOrganization(database, [
       [members.owner, 'owner'],
       [leaver, 'member'],
     ])

@@ -2,8 +2,8 @@ import { AgentGymError, type runListRequestSchema, type runListSchema } from '@a
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
-import type { Actor, Scope } from '../../core/access/authorise.ts'
-import { authorise, requireActor } from '../../core/access/authorise.ts'
+import type { Actor, Scope } from '../../core/access/authorize.ts'
+import { authorize, requireActor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Services } from '../../core/services.ts'
@@ -35,7 +35,7 @@ export async function requireOwnRun(
   scope: Scope,
 ): Promise<{ run: RunView; actor: Actor }> {
   const found = await requireRun(query, actor, id, scope)
-  await authorise(query, found.actor, 'publish', found.run.owner_id, { scope })
+  await authorize(query, found.actor, 'publish', found.run.owner_id, { scope })
   return found
 }
 
@@ -82,7 +82,7 @@ export async function listRunsOf(
 async function ownersOf(query: Queries, actor: Actor, account: string | undefined): Promise<string[]> {
   if (account !== undefined) {
     const { id } = await findOwner(query, actor, account)
-    await authorise(query, actor, 'read', id, { scope: 'training:view' })
+    await authorize(query, actor, 'read', id, { scope: 'training:view' })
     return [id]
   }
   const memberships = await query

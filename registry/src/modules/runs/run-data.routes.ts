@@ -7,7 +7,7 @@ import {
   runMetricsSchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Scope } from '../../core/access/authorise.ts'
+import type { Scope } from '../../core/access/authorize.ts'
 import type { Env, RequestReader } from '../../core/http/env.ts'
 import { exportStream } from '../../core/http/export-stream.ts'
 import { createRoutes, defineRoute, failures, file, json } from '../../core/http/route.ts'

@@ -4,7 +4,7 @@ import { describeOnEngines, postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openAppServices } from '../../app/app-services.ts'
 import { listenHttp } from '../../app/http-listener.ts'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import { putMember, removeMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
 import { openDatabase } from '../../core/database/open-database.ts'
@@ -13,7 +13,7 @@ import { createActor } from '../packages/testing/publishing.ts'
 import { requireRun } from './run-access.ts'
 import type { RunFeeds } from './run-feed.ts'
 import { streamRun } from './run-stream.ts'
-import { cancelWaiting, createOrganisation, type RunServer, serveRuns, startRunServer } from './test/run-server.ts'
+import { cancelWaiting, createOrganization, type RunServer, serveRuns, startRunServer } from './test/run-server.ts'
 import { mustTakeTurn, startRun, type Turn } from './testing/train.ts'
 
 /** A heartbeat at once where nothing happens, permission asked for before every piece. */
@@ -84,7 +84,7 @@ describeOnEngines('a stream of events on $kind', ({ open }) => {
 
   it('ends once whoever watches is no member any more, or is disabled', async () => {
     const eve = await createActor(database)
-    const lab = await createOrganisation(database, [[server.training.ada, 'owner']])
+    const lab = await createOrganization(database, [[server.training.ada, 'owner']])
     await putMember(database.query, lab.id, eve.accountId, 'viewer')
     const turn = await begin({ account: lab.username })
     const stream = await watching(eve, turn.id)

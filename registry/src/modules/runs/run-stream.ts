@@ -1,5 +1,5 @@
 import { AgentGymError } from '@agentgym/contract'
-import { type Actor, actorHolds } from '../../core/access/authorise.ts'
+import { type Actor, actorHolds } from '../../core/access/authorize.ts'
 import { roleIn } from '../../core/access/memberships.store.ts'
 import type { RunFeed } from './run-feed.ts'
 import type { RunServices } from './run-services.ts'

@@ -3,7 +3,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { createActor } from '../packages/testing/publishing.ts'
-import { cancelWaiting, createOrganisation, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
+import { cancelWaiting, createOrganization, type RunServer, runIn, startRunServer, tokenOf } from './test/run-server.ts'
 import { chargesOf, eventsOf, mustTakeTurn } from './testing/train.ts'
 
 describeOnEngines('runs on $kind', ({ open }) => {
@@ -29,7 +29,7 @@ describeOnEngines('runs on $kind', ({ open }) => {
     it('gives every run once, newest first, page by page, whatever is started between', async () => {
       const dan = await createActor(database)
       const token = await tokenOf(server.training, dan)
-      const lab = await createOrganisation(database, [[dan, 'member']])
+      const lab = await createOrganization(database, [[dan, 'member']])
       const ids: string[] = []
       for (let index = 0; index < 7; index++) {
         const account = index % 2 === 0 ? undefined : lab.username

@@ -1,6 +1,6 @@
 import type { Run, RunState } from '@agentgym/contract'
 import { type RawBuilder, sql } from 'kysely'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
 import type { ServerConfig } from '../../core/services.ts'

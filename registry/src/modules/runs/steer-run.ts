@@ -1,7 +1,7 @@
 import type { Run } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { ServerConfig } from '../../core/services.ts'
@@ -64,7 +64,7 @@ function runPurchase({ id, owner_id, owner, scenario_name: name, scenario_versio
   return { buyer: { id: owner_id, username: owner }, runId: id, name, version }
 }
 
-/** That they may still train on it: a licence may have been given back since, or the scenario taken down. */
+/** That they may still train on it: a license may have been given back since, or the scenario taken down. */
 async function requireScenario(
   query: Transaction<Schema>,
   config: ServerConfig,

@@ -5,7 +5,7 @@ import type { Database } from '../../core/database/database.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import {
   cancelWaiting,
-  createOrganisation,
+  createOrganization,
   type RunServer,
   rowsWritten,
   runIn,
@@ -90,7 +90,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
     })
 
     it('for an organisation, which owns it then', async () => {
-      const lab = await createOrganisation(database, [[server.training.ada, 'member']])
+      const lab = await createOrganization(database, [[server.training.ada, 'member']])
       const run = await start({ account: lab.username })
       expect(run).toMatchObject({ owner: lab.username, created_by: server.training.ada.username })
       expect((await get(`/v1/runs?account=${lab.username}`)).body).toMatchObject({ runs: [{ id: run.id }] })

@@ -10,8 +10,8 @@ import { sql, type Transaction } from 'kysely'
 import semver from 'semver'
 import { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
-import type { Actor } from '../../core/access/authorise.ts'
-import { authorise, requireActor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
+import { authorize, requireActor } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
@@ -20,7 +20,7 @@ import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/index.ts'
 import {
-  authoriseScope,
+  authorizeScope,
   chooseVersion,
   findPackage,
   lockPackage,
@@ -60,7 +60,7 @@ export async function submitRun(services: RunServices, submission: Submission): 
   const actor = requireActor(submission.actor, 'training:start')
   const owner = await findOwner(database.query, actor, request.account)
   if (owner.id !== actor.accountId)
-    await authorise(database.query, actor, 'publish', owner.id, { scope: 'training:start' })
+    await authorize(database.query, actor, 'publish', owner.id, { scope: 'training:start' })
   const hash = requestHash({ ...request, account: owner.username })
   const earlier = await findEarlier(database.query, owner.id, idempotencyKey, hash)
   if (earlier !== undefined) return readEarlierRun(services, actor, earlier)
@@ -102,7 +102,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
   const { submission, actor, owner, scenario, plan, publication, hash, queue } = added
   const { request, idempotencyKey = null, traceparent, ip } = submission
   // Checked again, with a lock: removing the membership waits for the run, or the run is not written.
-  if (owner.id !== actor.accountId) await authorise(query, actor, 'publish', owner.id, { scope: 'training:start' })
+  if (owner.id !== actor.accountId) await authorize(query, actor, 'publish', owner.id, { scope: 'training:start' })
   if (publication !== null) {
     await lockPackage(services.database, query, publication.name.full)
     // A concurrent request with the same key may have reserved the version during the wait.
@@ -301,7 +301,7 @@ export async function reservePublication(
   { name, version, visibility }: Publication,
   runId: string | null = null,
 ): Promise<{ publish_name: string; publish_version: string; publish_visibility: 'public' | 'private' | null }> {
-  await authoriseScope(query, actor, name)
+  await authorizeScope(query, actor, name)
   await requireAgentsName(query, name, visibility)
   const taken = await takenVersions(query, name.full, runId)
   if (version !== undefined && taken.includes(version)) throw versionTaken(name.full, version)

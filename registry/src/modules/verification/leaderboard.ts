@@ -6,7 +6,7 @@ import {
   verificationStatementSchema,
 } from '@agentgym/contract'
 import { sql } from 'kysely'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/index.ts'
 

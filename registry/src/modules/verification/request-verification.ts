@@ -1,11 +1,11 @@
 import { AgentGymError, type EvaluationJob } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, requireActor } from '../../core/access/authorise.ts'
+import { type Actor, requireActor } from '../../core/access/authorize.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
-import { holdsAnyLicence } from '../entitlements/index.ts'
+import { holdsAnyLicense } from '../entitlements/index.ts'
 import { enqueueVerification } from '../evaluations/index.ts'
 import { findReadablePackage, findReadableVersion, type ReadablePackage } from '../packages/index.ts'
 import { evaluationOf } from '../runs/index.ts'
@@ -58,7 +58,7 @@ export async function requestVerification(services: Services, request: Verificat
 }
 
 async function requireConcerned({ database }: Services, actor: Actor, found: ReadablePackage): Promise<void> {
-  if (found.member || actor.operator || (await holdsAnyLicence(database.query, actor, found.id))) return
+  if (found.member || actor.operator || (await holdsAnyLicense(database.query, actor, found.id))) return
   throw new AgentGymError({
     code: 'forbidden',
     message: `${found.name} can be verified only by its members, buyers and operators.`,

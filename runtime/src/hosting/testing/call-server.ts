@@ -8,7 +8,7 @@ import {
   type CallAnswer,
   callAnswersRequestSchema,
   callsABatch,
-  errorCatalogue,
+  errorCatalog,
   type LeasedCalls,
   leaseCallsRequestSchema,
 } from '@agentgym/contract'
@@ -96,7 +96,7 @@ export class CallServer {
         this.violations.push(String(error))
       const report =
         error instanceof AgentGymError ? error.toReport() : { code: 'internal_error' as const, message: 'trouble' }
-      response.statusCode = errorCatalogue[report.code].status
+      response.statusCode = errorCatalog[report.code].status
       response.end(JSON.stringify({ error: report }))
     } finally {
       this.#wake()

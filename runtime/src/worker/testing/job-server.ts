@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import {
   AgentGymError,
   checkpointQuerySchema,
-  errorCatalogue,
+  errorCatalog,
   evaluationResultRequestSchema,
   heartbeatRequestSchema,
   type JobKind,
@@ -173,7 +173,7 @@ export class JobServer {
   #refuse(response: ServerResponse, error: unknown): void {
     const report =
       error instanceof AgentGymError ? error.toReport() : { code: 'internal_error' as const, message: String(error) }
-    response.statusCode = errorCatalogue[report.code].status
+    response.statusCode = errorCatalog[report.code].status
     response.end(JSON.stringify({ error: report }))
   }
 }

@@ -136,12 +136,12 @@ export const tokenSchema = z
 export const createdTokenSchema = tokenSchema.extend({ token: z.string() }).meta({ id: 'CreatedToken' })
 export const tokenListSchema = z.object({ tokens: z.array(tokenSchema) })
 
-export const createOrganisationRequestSchema = z.strictObject({
+export const createOrganizationRequestSchema = z.strictObject({
   username: usernameField,
   display_name: line(z.string().trim().min(1).max(80)).optional(),
 })
 
-export const organisationSchema = z
+export const organizationSchema = z
   .object({
     username: z.string(),
     kind: z.literal('organisation'),

@@ -64,8 +64,8 @@ export const apiRoutes = {
   'POST /v1/device-codes/token': { body: accounts.deviceTokenRequestSchema, response: accounts.deviceTokenSchema },
   'GET /v1/oauth/{provider}': { query: accounts.oauthRequestSchema },
   'GET /v1/oauth/{provider}/callback': { query: accounts.oauthCallbackSchema },
-  'POST /v1/organisations': { body: accounts.createOrganisationRequestSchema, response: accounts.organisationSchema },
-  'GET /v1/organisations/{organisation}': { response: accounts.organisationSchema },
+  'POST /v1/organisations': { body: accounts.createOrganizationRequestSchema, response: accounts.organizationSchema },
+  'GET /v1/organisations/{organisation}': { response: accounts.organizationSchema },
   'PUT /v1/organisations/{organisation}/members/{username}': {
     body: accounts.putMemberRequestSchema,
     response: accounts.memberSchema,

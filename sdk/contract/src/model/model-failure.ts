@@ -1,5 +1,5 @@
 import { AgentGymError } from '../agent-gym-error.ts'
-import type { ErrorCode } from '../error-catalogue.ts'
+import type { ErrorCode } from '../error-catalog.ts'
 
 /** Codes of what is wrong with a model's file; those of what a model does when it runs are the runtime's. */
 type ModelFault = keyof typeof hints

@@ -19,7 +19,7 @@ export const orderListRoutes = [
   route('get', '/licences', { access: 'account' }, async (visit) => {
     const account = visit.query.get('account') ?? ''
     const { data } = await visit.api.GET('/v1/entitlements', { params: { query: pageOf(visit) } })
-    return visit.page(<LicencesPage list={data} account={account} />, { title: 'Licenses', hidden: true })
+    return visit.page(<LicensesPage list={data} account={account} />, { title: 'Licenses', hidden: true })
   }),
 ]
 
@@ -107,10 +107,10 @@ export function OrderLink({ id }: { id: string }) {
   )
 }
 
-type LicencesPageProps = { list: z.infer<typeof entitlementListSchema>; account: string }
+type LicensesPageProps = { list: z.infer<typeof entitlementListSchema>; account: string }
 
 /** Licenses of the visitor and their organizations. */
-function LicencesPage({ list: { entitlements, next_cursor: next }, account }: LicencesPageProps) {
+function LicensesPage({ list: { entitlements, next_cursor: next }, account }: LicensesPageProps) {
   return (
     <MarketFrame title="Licenses" path="/licences" account={account} needs="viewer" all>
       {entitlements.length === 0 ? (
@@ -125,7 +125,7 @@ function LicencesPage({ list: { entitlements, next_cursor: next }, account }: Li
             {
               title: 'Package',
               heading: true,
-              cell: (licence) => <a href={packageAddress(licence.package)}>{licence.package}</a>,
+              cell: (license) => <a href={packageAddress(license.package)}>{license.package}</a>,
             },
             { title: 'Type', wide: true, cell: ({ kind }) => <Badge>{kind}</Badge> },
             { title: 'Versions', cell: ({ covers }) => <span class="mono">{covers}</span> },

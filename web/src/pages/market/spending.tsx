@@ -62,7 +62,7 @@ async function capsOf({ api }: Visit, account: string): Promise<{ caps: SpendCap
 
 type SpendingPageProps = {
   caps: SpendCap[]
-  /** The visitor's own, that limits can be put on; none for an organisation, which has none. */
+  /** The visitor's own, that limits can be put on; none for an organization, which has none. */
   tokens: { id: string; name: string }[]
   account: string
   values: FormValues

@@ -1,6 +1,6 @@
 import {
   AgentGymError,
-  errorCatalogue,
+  errorCatalog,
   type Offer,
   type PackagePage,
   type SampleEpisode,
@@ -63,7 +63,7 @@ async function absent<Value>(read: () => Promise<Value | undefined>): Promise<Va
   try {
     return (await read()) ?? null
   } catch (error) {
-    if (error instanceof AgentGymError && errorCatalogue[error.code].status < 500) return null
+    if (error instanceof AgentGymError && errorCatalog[error.code].status < 500) return null
     throw error
   }
 }

@@ -161,8 +161,8 @@ function callAccess({ offer, member }: PackageView): CallAccess {
 
 function describeCost(access: CallAccess, offer: Offer | null): string {
   if (access === 'own' || offer === null) return 'This is your agent: calls are free.'
-  const { trial_calls: trial, calls_price_minor: price, price: licence } = offer
-  const perThousand = price === 0 ? 'Calls are free.' : `Calls cost ${formatAmount(price, licence.currency)} per 1,000.`
+  const { trial_calls: trial, calls_price_minor: price, price: license } = offer
+  const perThousand = price === 0 ? 'Calls are free.' : `Calls cost ${formatAmount(price, license.currency)} per 1,000.`
   const free = `${trial.toLocaleString('en')} free trial ${trial === 1 ? 'call' : 'calls'} per account`
   if (access === 'trial') return `${free}. Failed calls don’t count.`
   return price > 0 && trial > 0 ? `${free}. ${perThousand}` : perThousand

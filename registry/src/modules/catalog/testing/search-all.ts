@@ -1,4 +1,4 @@
-import type { Actor } from '../../../core/access/authorise.ts'
+import type { Actor } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { PageEnd } from '../../../core/database/page-cursor.ts'
 import { searchQuery } from '../../search/index-package.ts'

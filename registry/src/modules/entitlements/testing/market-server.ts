@@ -5,11 +5,11 @@ import { expect } from 'vitest'
 import { createApp } from '../../../app/app.ts'
 import { listenHttp } from '../../../app/http-listener.ts'
 import { openModules } from '../../../app/modules.ts'
-import { type Actor, type Scope, scopes } from '../../../core/access/authorise.ts'
+import { type Actor, type Scope, scopes } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { ServerConfig } from '../../../core/services.ts'
 import { createToken } from '../../accounts/tokens.store.ts'
-import { buy, createOrganisation, fund } from '../../orders/testing/marketplace.ts'
+import { buy, createOrganization, fund } from '../../orders/testing/marketplace.ts'
 import { createActor, publish } from '../../packages/testing/publishing.ts'
 import { setPrice } from '../../prices/set-price.ts'
 
@@ -98,7 +98,7 @@ export async function openCast(database: Database): Promise<Cast> {
     names.map((name) => createActor(database, name)),
   )
   await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', operator.accountId).execute()
-  const org = await createOrganisation(database, { [orgOwner.accountId]: 'owner', [colleague.accountId]: 'viewer' })
+  const org = await createOrganization(database, { [orgOwner.accountId]: 'owner', [colleague.accountId]: 'viewer' })
   for (const id of [buyer.accountId, refunded.accountId, other.accountId, org.id]) await fund(database, id, 100_000)
   return { seller, other, buyer, refunded, operator: { ...operator, operator: true }, colleague, orgOwner, org }
 }
@@ -123,7 +123,7 @@ export type AccessWorld = {
   statuses(method: string, path: string, json?: unknown): Promise<number[]>
 }
 
-/** A marketplace in which `buyer` and the organisation of `colleague` have bought what there is, and `refunded` gave it back. */
+/** A marketplace in which `buyer` and the organization of `colleague` have bought what there is, and `refunded` gave it back. */
 export async function openAccessWorld(database: Database): Promise<AccessWorld> {
   const server = await startMarketServer(database)
   const cast = await openCast(database)
@@ -145,16 +145,16 @@ export async function openAccessWorld(database: Database): Promise<AccessWorld> 
 }
 
 async function listPackages({ services }: MarketServer, { seller, buyer, org }: Cast): Promise<Record<string, string>> {
-  const licence = { kind: 'one_time', amount_minor: 500 } as const
-  const paid = await sell(services, seller, 'paid', licence)
+  const license = { kind: 'one_time', amount_minor: 500 } as const
+  const paid = await sell(services, seller, 'paid', license)
   return {
     ...{ paid, PAID: paid.toUpperCase() },
     free: await sell(services, seller, 'free', null),
     hosted: await sell(services, seller, 'hosted', { kind: 'per_run', amount_minor: 200 }),
-    secret: await sell(services, seller, 'secret', licence, 'private'),
+    secret: await sell(services, seller, 'secret', license, 'private'),
     down: await sell(services, seller, 'down', null),
-    gone: await sell(services, seller, 'gone', licence),
-    evil: await sell(services, seller, 'evil', licence),
+    gone: await sell(services, seller, 'gone', license),
+    evil: await sell(services, seller, 'evil', license),
     ...{ org: org.username, seller: seller.username, buyerName: buyer.username },
   }
 }

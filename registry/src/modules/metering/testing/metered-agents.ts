@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { usageEventsRequestSchema } from '@agentgym/contract'
 import type { z } from 'zod'
-import type { Actor } from '../../../core/access/authorise.ts'
+import type { Actor } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { createTrader, type Listed, type Listing, listPackage } from '../../orders/testing/marketplace.ts'
 
@@ -10,14 +10,14 @@ export type UsageEvent = z.output<typeof usageEventsRequestSchema>['events'][num
 export type Terms = {
   trialCalls?: number
   callsPriceMinor?: number
-  licenceMinor?: number
+  licenseMinor?: number
   royaltyBasisPoints?: number
 }
 
 /** An agent with the terms of its calls, of a seller of its own; with `royaltyBasisPoints` on a scenario of somebody else. */
 export async function meteredAgent(
   database: Database,
-  { trialCalls = 0, callsPriceMinor = 0, licenceMinor = 0, royaltyBasisPoints }: Terms,
+  { trialCalls = 0, callsPriceMinor = 0, licenseMinor = 0, royaltyBasisPoints }: Terms,
 ): Promise<Listed & { seller: Actor; author: Actor | null }> {
   const seller = await createTrader(database, 'seller')
   const author = royaltyBasisPoints === undefined ? null : await createTrader(database, 'author')
@@ -25,7 +25,7 @@ export async function meteredAgent(
     author === null
       ? undefined
       : await listPackage(database, { ownerId: author.accountId, owner: author.username, royaltyBasisPoints })
-  const price: Listing['price'] = licenceMinor === 0 ? undefined : { kind: 'one_time', amountMinor: licenceMinor }
+  const price: Listing['price'] = licenseMinor === 0 ? undefined : { kind: 'one_time', amountMinor: licenseMinor }
   const listed = await listPackage(database, {
     ...{ ownerId: seller.accountId, owner: seller.username, kind: 'agent', price, scenario },
   })

@@ -25,7 +25,7 @@ const config = {
 } as ServerConfig
 
 /**
- * A market in which `buy` buys one more licence: a random buyer's of a random agent, with fee and royalty, by `POST /v1/orders`
+ * A market in which `buy` buys one more license: a random buyer's of a random agent, with fee and royalty, by `POST /v1/orders`
  * with the buyer's token, through all that a request passes, but without a socket.
  */
 export async function openBenchMarket(

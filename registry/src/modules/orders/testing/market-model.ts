@@ -44,8 +44,8 @@ export class MarketModel {
     return true
   }
 
-  /** The order that a licence is held by. */
-  licence(buyer: number, listed: number): number {
+  /** The order that a license is held by. */
+  license(buyer: number, listed: number): number {
     return this.orders.findIndex(
       (order) =>
         order.buyer === buyer && order.listed === listed && order.state === 'paid' && !this.packages[listed].perRun,
@@ -54,7 +54,7 @@ export class MarketModel {
 
   buy(buyer: number, listed: number, { shown, provider }: { shown: number; provider: boolean }): string {
     const { owner, price, perRun } = this.packages[listed]
-    if (this.licence(buyer, listed) !== -1) return 'existing'
+    if (this.license(buyer, listed) !== -1) return 'existing'
     if (owner === buyer) return 'self_purchase'
     if (shown !== price) return 'price_changed'
     if (perRun) return 'not_for_sale'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { TestServices } from '@agentgym/testkit/services'
 import { expect } from 'vitest'
-import type { Actor } from '../../../core/access/authorise.ts'
-import { useLicence } from '../../entitlements/entitlements.ts'
+import type { Actor } from '../../../core/access/authorize.ts'
+import { useLicense } from '../../entitlements/entitlements.ts'
 import { openAccounts } from '../../ledger/accounts.ts'
 import { applyTransfers } from '../../ledger/apply-transfers.ts'
 import { takeBack } from '../debts.ts'
@@ -134,7 +134,7 @@ class MarketWorld {
     const order = this.#model.orders[index]
     const { database } = this.#services
     if (step.do === 'use') {
-      const isFirst = await useLicence(database.query, id)
+      const isFirst = await useLicense(database.query, id)
       expect(isFirst).toBe(runId === null && order.state === 'paid' && !order.used)
       if (isFirst) order.used = true
     } else if (step.do === 'settle') {
@@ -173,7 +173,7 @@ class MarketWorld {
     expect(placed.outcome).toBe(expected)
     if (placed.answer === null) return
     if (expected === 'done') this.#orders.push({ id: placed.answer.order.id, runId: null })
-    else expect(placed.answer.order.id).toBe(this.#orders[this.#model.licence(trader, listed)].id)
+    else expect(placed.answer.order.id).toBe(this.#orders[this.#model.license(trader, listed)].id)
     if (!provider) this.#requested.push({ again, answer: placed.answer })
   }
 

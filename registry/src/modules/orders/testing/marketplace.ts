@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { PriceKind } from '@agentgym/contract'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import type { Transaction } from 'kysely'
-import { type Actor, scopes } from '../../../core/access/authorise.ts'
+import { type Actor, scopes } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { Schema } from '../../../core/database/schema.ts'
 import { availableMinor, openAccounts, readOwnersAccounts } from '../../ledger/accounts.ts'
@@ -25,7 +25,7 @@ export async function createTrader({ query }: Database, prefix = 'trader'): Prom
   return actorOf(id, username)
 }
 
-export async function createOrganisation(
+export async function createOrganization(
   { query }: Database,
   members: Record<string, 'owner' | 'admin' | 'member' | 'viewer'>,
 ): Promise<{ id: string; username: string }> {

@@ -1,6 +1,6 @@
 import { AgentGymError, type ChangeList } from '@agentgym/contract'
 import { type SqlBool, sql, type Transaction } from 'kysely'
-import type { Actor } from '../../../core/access/authorise.ts'
+import type { Actor } from '../../../core/access/authorize.ts'
 import type { Queries } from '../../../core/database/database.ts'
 import type { PictureType } from '../../../core/database/pictures-schema.ts'
 import type { Schema } from '../../../core/database/schema.ts'

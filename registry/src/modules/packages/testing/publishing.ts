@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LeasedCheck } from '@agentgym/contract'
 import { goodTarball } from '../../../../../testdata/tarballs/good-package.ts'
-import { type Actor, scopes } from '../../../core/access/authorise.ts'
+import { type Actor, scopes } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { canonicalName } from '../../accounts/account-name.ts'
 import { leaseJob } from '../../jobs/lease-jobs.ts'

@@ -3,12 +3,12 @@ import type { TestServices } from '@agentgym/testkit/services'
 import type { Hono } from 'hono'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { goodTarball } from '../../../../../testdata/tarballs/good-package.ts'
-import type { Actor } from '../../../core/access/authorise.ts'
+import type { Actor } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { Env } from '../../../core/http/env.ts'
 import { createActor, publish } from '../../packages/testing/publishing.ts'
 import { reviewRoutes } from '../reviews.routes.ts'
-import { insertLicence } from './licences.ts'
+import { insertLicense } from './licenses.ts'
 
 /** For each test a published package of its own, and buyers who review it over HTTP. */
 export function reviewedPackages(
@@ -61,7 +61,7 @@ export function reviewedPackages(
       database.query.selectFrom('packages').selectAll().where('name', '=', at.name).executeTakeFirstOrThrow(),
     async buyerOf(version = '1.0.0') {
       const buyer = await createActor(database, 'buyer')
-      const order = await insertLicence(database, { buyer: buyer.accountId, name: at.name, version })
+      const order = await insertLicense(database, { buyer: buyer.accountId, name: at.name, version })
       return { buyer, order, token: await server.tokenOf(buyer, 'market:buy') }
     },
     review: (token: string | null, stars = 5, more: object = {}) =>

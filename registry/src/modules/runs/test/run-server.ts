@@ -3,7 +3,7 @@ import { type Run, runSchema } from '@agentgym/contract'
 import type { TestServices } from '@agentgym/testkit/services'
 import { createApp } from '../../../app/app.ts'
 import { type HttpListener, listenHttp } from '../../../app/http-listener.ts'
-import { type Actor, scopes as allScopes, type Scope } from '../../../core/access/authorise.ts'
+import { type Actor, scopes as allScopes, type Scope } from '../../../core/access/authorize.ts'
 import { putMember } from '../../../core/access/memberships.store.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { Role } from '../../../core/database/schema.ts'
@@ -69,8 +69,8 @@ export async function tokenOf(
   return made.token
 }
 
-/** An organisation with these members. */
-export async function createOrganisation(
+/** An organization with these members. */
+export async function createOrganization(
   { query }: Database,
   members: [Actor, Role][],
 ): Promise<{ id: string; username: string }> {

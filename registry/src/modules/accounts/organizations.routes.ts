@@ -1,7 +1,7 @@
 import {
-  createOrganisationRequestSchema,
+  createOrganizationRequestSchema,
   memberSchema,
-  organisationSchema,
+  organizationSchema,
   putMemberRequestSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
@@ -11,35 +11,35 @@ import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { requireAccount } from './accounts.store.ts'
-import { createOrganisation, dropMember, setMember } from './organisations.ts'
+import { createOrganization, dropMember, setMember } from './organizations.ts'
 
-const organisationParam = z.object({ organisation: z.string() })
-const memberParam = organisationParam.extend({ username: z.string() })
-const organisationBody = { 'application/json': { schema: organisationSchema } }
+const organizationParam = z.object({ organisation: z.string() })
+const memberParam = organizationParam.extend({ username: z.string() })
+const organizationBody = { 'application/json': { schema: organizationSchema } }
 
-const createOrganisationRoute = defineRoute({
+const createOrganizationRoute = defineRoute({
   method: 'post',
   path: '/v1/organisations',
   access: 'account:manage',
   rateLimit: { name: 'create-organisation', per: 'account', limit: 50, windowSeconds: 86_400 },
   summary: 'Create an organization',
   description: 'The caller becomes its owner. Users and organizations share one namespace.',
-  request: { body: { required: true, content: { 'application/json': { schema: createOrganisationRequestSchema } } } },
+  request: { body: { required: true, content: { 'application/json': { schema: createOrganizationRequestSchema } } } },
   responses: {
-    201: { description: 'The organization.', content: organisationBody },
+    201: { description: 'The organization.', content: organizationBody },
     ...failures('unauthenticated', 'forbidden', 'name_invalid', 'name_taken', 'rate_limited'),
   },
 })
 
-const showOrganisationRoute = defineRoute({
+const showOrganizationRoute = defineRoute({
   method: 'get',
   path: '/v1/organisations/{organisation}',
   access: 'anyone',
   summary: 'Get an organization',
   description: 'Only members see the list of members.',
-  request: { params: organisationParam },
+  request: { params: organizationParam },
   responses: {
-    200: { description: 'The organization.', content: organisationBody },
+    200: { description: 'The organization.', content: organizationBody },
     ...failures('account_not_found'),
   },
 })
@@ -72,18 +72,18 @@ const deleteMemberRoute = defineRoute({
   },
 })
 
-export function organisationRoutes(services: Services): OpenAPIHono<Env> {
+export function organizationRoutes(services: Services): OpenAPIHono<Env> {
   const { database } = services
   const routes = createRoutes()
 
-  routes.openapi(createOrganisationRoute, async (c) => {
+  routes.openapi(createOrganizationRoute, async (c) => {
     const actor = c.get('actor')
     const { username, display_name = null } = c.req.valid('json')
-    const made = await createOrganisation(services, actor, { username, displayName: display_name, ip: c.get('ip') })
+    const made = await createOrganization(services, actor, { username, displayName: display_name, ip: c.get('ip') })
     return c.json({ ...shown(made), members: [{ username: actor.username, role: 'owner' as const }] }, 201)
   })
 
-  routes.openapi(showOrganisationRoute, async (c) => {
+  routes.openapi(showOrganizationRoute, async (c) => {
     const organisation = await requireAccount(database.query, c.req.valid('param').organisation, 'organisation')
     const members = await membersOf(database.query, organisation.id)
     const isMember = members.some(({ username }) => username === c.get('actor')?.username)
@@ -105,6 +105,6 @@ export function organisationRoutes(services: Services): OpenAPIHono<Env> {
   return routes
 }
 
-function shown({ username, display_name, created_at }: Awaited<ReturnType<typeof createOrganisation>>) {
+function shown({ username, display_name, created_at }: Awaited<ReturnType<typeof createOrganization>>) {
   return { username, kind: 'organisation' as const, display_name, created_at: created_at.toISOString() }
 }

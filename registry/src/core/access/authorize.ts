@@ -4,7 +4,7 @@ import type { Queries } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
 import { roleIn } from './memberships.store.ts'
 
-type AuthoriseOptions = {
+type AuthorizeOptions = {
   /** The scope that a token needs. A session has all of its user's permissions. */
   scope: Scope
   /**
@@ -27,12 +27,12 @@ export const rank: Record<Role, number> = { viewer: 1, member: 2, admin: 3, owne
  * write that it permits: a removed membership takes effect at once, and a valid one cannot be removed before the write
  * is done.
  */
-export async function authorise(
+export async function authorize(
   query: Queries,
   actor: Actor | null,
   permission: Permission,
   ownerId: string,
-  { scope, hidden }: AuthoriseOptions,
+  { scope, hidden }: AuthorizeOptions,
 ): Promise<Actor> {
   if (actor === null) throw hidden === undefined ? unauthenticated() : packageNotFound(hidden)
   const hold = permission !== 'read'

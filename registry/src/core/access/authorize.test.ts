@@ -6,7 +6,7 @@ import { insertAccount } from '../../modules/accounts/accounts.store.ts'
 import type { Database } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
 import { recordAudit } from './audit.ts'
-import { type Actor, authorise, type Permission, requireActor, requireOperator, type Scope } from './authorise.ts'
+import { type Actor, authorize, type Permission, requireActor, requireOperator, type Scope } from './authorize.ts'
 import { putMember, removeMember } from './memberships.store.ts'
 
 const roles: Role[] = ['viewer', 'member', 'admin', 'owner']
@@ -22,17 +22,17 @@ const codeOf = async (work: Promise<unknown> | (() => unknown)): Promise<string>
   }
 }
 
-describeOnEngines('authorise on $kind', ({ open }) => {
+describeOnEngines('authorize on $kind', ({ open }) => {
   let database: Database
-  let organisationId: string
+  let organizationId: string
   const users = new Map<Role | 'stranger' | 'operator', Actor>()
   beforeAll(async () => {
     database = await open()
     await database.transaction(async (query) => {
-      organisationId = (await insertAccount(query, { kind: 'organisation', username: 'acme' })).id
+      organizationId = (await insertAccount(query, { kind: 'organisation', username: 'acme' })).id
       for (const role of [...roles, 'stranger', 'operator'] as const) {
         const { id } = await insertAccount(query, { kind: 'user', username: `a-${role}` })
-        if (role !== 'stranger' && role !== 'operator') await putMember(query, organisationId, id, role)
+        if (role !== 'stranger' && role !== 'operator') await putMember(query, organizationId, id, role)
         users.set(role, actor(id, `a-${role}`, { operator: role === 'operator' }))
       }
     })
@@ -50,7 +50,7 @@ describeOnEngines('authorise on $kind', ({ open }) => {
   })
   const user = (role: Role | 'stranger' | 'operator') => users.get(role) as Actor
   const ask = (who: Actor | null, permission: Permission, options: { scope?: Scope; hidden?: string } = {}) =>
-    codeOf(authorise(database.query, who, permission, organisationId, { scope: 'packages:read', ...options }))
+    codeOf(authorize(database.query, who, permission, organizationId, { scope: 'packages:read', ...options }))
 
   it.each(permissions)('%s: each role that suffices and none below', async (permission) => {
     const answers = await Promise.all(roles.map((role) => ask(user(role), permission)))
@@ -68,8 +68,8 @@ describeOnEngines('authorise on $kind', ({ open }) => {
     const options = { scope: 'packages:read' } as const
     for (const permission of permissions) {
       const owner = user('stranger')
-      expect(await authorise(database.query, owner, permission, owner.accountId, options)).toBe(owner)
-      expect(await codeOf(authorise(database.query, user('owner'), permission, owner.accountId, options))).toBe(
+      expect(await authorize(database.query, owner, permission, owner.accountId, options)).toBe(owner)
+      expect(await codeOf(authorize(database.query, user('owner'), permission, owner.accountId, options))).toBe(
         'forbidden',
       )
     }
@@ -94,19 +94,19 @@ describeOnEngines('authorise on $kind', ({ open }) => {
   it('counts a membership that was taken away meanwhile', async () => {
     const { id } = await database.transaction((query) => insertAccount(query, { kind: 'user', username: 'leaver' }))
     const leaver = actor(id, 'leaver')
-    await putMember(database.query, organisationId, id, 'admin')
+    await putMember(database.query, organizationId, id, 'admin')
     expect(await ask(leaver, 'manage')).toBe('allowed')
-    await putMember(database.query, organisationId, id, 'viewer')
+    await putMember(database.query, organizationId, id, 'viewer')
     expect(await ask(leaver, 'manage')).toBe('forbidden')
   })
 
   it('holds the membership until the write that it permits is done', async () => {
     const { id } = await database.transaction((query) => insertAccount(query, { kind: 'user', username: 'writer' }))
-    await putMember(database.query, organisationId, id, 'member')
+    await putMember(database.query, organizationId, id, 'member')
     const order: string[] = []
     const held = Promise.withResolvers<void>()
     const write = database.transaction(async (query) => {
-      await authorise(query, actor(id, 'writer'), 'publish', organisationId, { scope: 'packages:publish' })
+      await authorize(query, actor(id, 'writer'), 'publish', organizationId, { scope: 'packages:publish' })
       held.resolve()
       // Long enough for the removal to come in between if nothing kept it.
       await setTimeout(100)
@@ -114,7 +114,7 @@ describeOnEngines('authorise on $kind', ({ open }) => {
       order.push('written')
     })
     await held.promise
-    await removeMember(database.query, organisationId, id)
+    await removeMember(database.query, organizationId, id)
     order.push('removed')
     await write
     expect(order).toEqual(['written', 'removed'])

@@ -12,23 +12,23 @@ import { usePage } from '../../layout/page-context.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 const account = { access: 'account' } as const
-const organisationPath = '/settings/organisations/:organisation'
-const ofOrganisation = { access: 'member', of: 'organisation' } as const
+const organizationPath = '/settings/organisations/:organisation'
+const ofOrganization = { access: 'member', of: 'organisation' } as const
 
-export const organisationRoutes = [
-  route('get', '/settings/organisations', account, (visit) => showOrganisations(visit)),
+export const organizationRoutes = [
+  route('get', '/settings/organisations', account, (visit) => showOrganizations(visit)),
 
   route('post', '/settings/organisations', account, async (visit) => {
     const values = { username: visit.form.get('username').trim(), display_name: visit.form.get('display_name').trim() }
     const body = { username: values.username, display_name: values.display_name || undefined }
     const failure = await attempt(() => visit.api.POST('/v1/organisations', { body }))
     if (failure === null) return visit.redirect(`/settings/organisations/${values.username}`)
-    return showOrganisations(visit, { values, failure })
+    return showOrganizations(visit, { values, failure })
   }),
 
-  route('get', organisationPath, ofOrganisation, (visit) => showOrganisation(visit)),
+  route('get', organizationPath, ofOrganization, (visit) => showOrganization(visit)),
 
-  route('post', `${organisationPath}/members`, ofOrganisation, async (visit) => {
+  route('post', `${organizationPath}/members`, ofOrganization, async (visit) => {
     const values = { username: visit.form.get('username').trim(), role: visit.form.get('role') }
     const path = { organisation: visit.params.organisation, username: values.username || '-' }
     const role = values.role as NonNullable<Organisation['members']>[number]['role']
@@ -38,7 +38,7 @@ export const organisationRoutes = [
     return afterMember(visit, failure, values)
   }),
 
-  route('post', `${organisationPath}/members/remove`, ofOrganisation, async (visit) => {
+  route('post', `${organizationPath}/members/remove`, ofOrganization, async (visit) => {
     const path = { organisation: visit.params.organisation, username: visit.form.get('username') || '-' }
     const failure = await attempt(() =>
       visit.api.DELETE('/v1/organisations/{organisation}/members/{username}', { params: { path } }),
@@ -48,11 +48,11 @@ export const organisationRoutes = [
   }),
 ]
 
-type OrganisationsShown = { values?: { username: string; display_name: string }; failure?: FormFailure | null }
+type OrganizationsShown = { values?: { username: string; display_name: string }; failure?: FormFailure | null }
 
-function showOrganisations(visit: Visit, { values, failure = null }: OrganisationsShown = {}): Response {
+function showOrganizations(visit: Visit, { values, failure = null }: OrganizationsShown = {}): Response {
   return visit.page(
-    <OrganisationsPage organisations={visit.account?.organisations ?? []} values={values} failure={failure} />,
+    <OrganizationsPage organisations={visit.account?.organisations ?? []} values={values} failure={failure} />,
     { title: 'Organizations', status: failure?.status, hidden: true },
   )
 }
@@ -61,14 +61,14 @@ type MemberValues = { username: string; role: string }
 
 function afterMember(visit: Visit, failure: FormFailure | null, values?: MemberValues) {
   if (failure === null) return visit.redirect(`/settings/organisations/${visit.params.organisation}`)
-  return showOrganisation(visit, values, failure)
+  return showOrganization(visit, values, failure)
 }
 
-async function showOrganisation(visit: Visit, values?: MemberValues, failure: FormFailure | null = null) {
+async function showOrganization(visit: Visit, values?: MemberValues, failure: FormFailure | null = null) {
   const path = { organisation: visit.params.organisation }
   const { data } = await visit.api.GET('/v1/organisations/{organisation}', { params: { path } })
   const organisation = data
-  return visit.page(<OrganisationPage organisation={organisation} values={values} failure={failure} />, {
+  return visit.page(<OrganizationPage organisation={organisation} values={values} failure={failure} />, {
     title: organisation.display_name ?? organisation.username,
     // What a member may not do is refused beside the form that they sent.
     status: failure?.status === 403 ? 422 : failure?.status,
@@ -76,14 +76,14 @@ async function showOrganisation(visit: Visit, values?: MemberValues, failure: Fo
   })
 }
 
-type OrganisationsPageProps = {
+type OrganizationsPageProps = {
   organisations: OwnAccount['organisations']
   values?: { username: string; display_name: string }
   failure?: FormFailure | null
 }
 
 /** Organisations that one belongs to, and a new one. */
-function OrganisationsPage({ organisations, values, failure = null }: OrganisationsPageProps) {
+function OrganizationsPage({ organisations, values, failure = null }: OrganizationsPageProps) {
   return (
     <SettingsFrame>
       <section aria-labelledby="organisations">
@@ -140,7 +140,7 @@ export type Organisation = {
   members?: { username: string; role: Role }[]
 }
 
-type OrganisationPageProps = {
+type OrganizationPageProps = {
   organisation: Organisation
   values?: { username: string; role: string }
   failure?: FormFailure | null
@@ -153,8 +153,8 @@ const roles: { value: Role; label: string }[] = [
   { value: 'owner', label: 'Owner: full access' },
 ]
 
-/** Members of an organisation and their roles. */
-function OrganisationPage({ organisation, values, failure = null }: OrganisationPageProps) {
+/** Members of an organization and their roles. */
+function OrganizationPage({ organisation, values, failure = null }: OrganizationPageProps) {
   const { account } = usePage()
   const { username, display_name, members = [] } = organisation
   const own = members.find((member) => member.username === account?.username)?.role

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Actor } from '../../../core/access/authorise.ts'
+import type { Actor } from '../../../core/access/authorize.ts'
 import { putMember } from '../../../core/access/memberships.store.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { insertAccount } from '../../accounts/accounts.store.ts'
 
-type Licence = {
+type License = {
   buyer: string
   name: string
   version?: string
@@ -13,9 +13,9 @@ type Licence = {
 }
 
 /** Inserts rows as a purchase leaves them, without the money; returns the order. */
-export async function insertLicence(
+export async function insertLicense(
   { query }: Database,
-  { buyer, name, version = '1.0.0', totalMinor = 500, priceKind = 'one_time' }: Licence,
+  { buyer, name, version = '1.0.0', totalMinor = 500, priceKind = 'one_time' }: License,
 ): Promise<string> {
   const row = await query
     .selectFrom('versions')
@@ -43,7 +43,7 @@ export async function insertLicence(
 }
 
 /** As a whole refund leaves it. */
-export async function revokeLicence({ query }: Database, order: string): Promise<void> {
+export async function revokeLicense({ query }: Database, order: string): Promise<void> {
   await query.updateTable('entitlements').set({ revoked_at: new Date() }).where('order_id', '=', order).execute()
   await query.updateTable('orders').set({ state: 'refunded', ended_at: new Date() }).where('id', '=', order).execute()
 }
@@ -67,8 +67,8 @@ export async function insertPrice(
     .execute()
 }
 
-/** An organisation with that member. */
-export async function organisationWith(database: Database, member: Actor, role: 'viewer' | 'owner' = 'viewer') {
+/** An organization with that member. */
+export async function organizationWith(database: Database, member: Actor, role: 'viewer' | 'owner' = 'viewer') {
   return database.transaction(async (query) => {
     const { id, username } = await insertAccount(query, {
       kind: 'organisation',

@@ -2,7 +2,7 @@ import { startRunRequestSchema } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Actor } from '../../core/access/authorise.ts'
+import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { refundOrder } from '../orders/refunds.ts'
 import { buy, codeOf, createTrader, fund } from '../orders/testing/marketplace.ts'
@@ -15,14 +15,14 @@ describe('who may have the files', () => {
   it('follows from membership, licence, price and moderation, in this order', () => {
     const state = fc.record({
       kind: fc.constantFrom('free' as const, 'one_time' as const, 'per_run' as const),
-      licence: fc.boolean(),
+      license: fc.boolean(),
       takenDown: fc.constantFrom('no', 'for strangers', 'for all'),
     })
     fc.assert(
-      fc.property(fc.boolean(), state, (member, { kind, licence, takenDown }) => {
+      fc.property(fc.boolean(), state, (member, { kind, license, takenDown }) => {
         const access = tarballAccess(member, {
           price: { id: null, kind, amountMinor: kind === 'free' ? 0 : 1, currency: 'USD' },
-          licence: licence ? { orderId: '', used: false } : null,
+          license: license ? { orderId: '', used: false } : null,
           takenDown: takenDown === 'no' ? null : { at: new Date(), reason: null, forAll: takenDown === 'for all' },
         })
         const byPrice: Record<typeof kind, Access> = {
@@ -30,9 +30,9 @@ describe('who may have the files', () => {
         }
         const expected: Access = member
           ? 'granted'
-          : takenDown === 'for all' || (takenDown === 'for strangers' && !licence)
+          : takenDown === 'for all' || (takenDown === 'for strangers' && !license)
             ? 'taken_down'
-            : licence
+            : license
               ? 'granted'
               : byPrice[kind]
         expect(access).toBe(expected)
@@ -64,7 +64,7 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
     const { order } = await buy(server.services, actor, { name })
     return { ...actor, order: order.id }
   }
-  const licenceOf = async ({ order }: { order: string }) => {
+  const licenseOf = async ({ order }: { order: string }) => {
     const row = database.query
       .selectFrom('entitlements')
       .select(['used_at', 'revoked_at'])
@@ -89,9 +89,9 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
   it('begins with the first download, and asking about it is none', async () => {
     const somebody = await buyer()
     await download(somebody, false)
-    expect(await licenceOf(somebody)).toEqual({ used: false, held: true })
+    expect(await licenseOf(somebody)).toEqual({ used: false, held: true })
     await download(somebody)
-    expect(await licenceOf(somebody)).toEqual({ used: true, held: true })
+    expect(await licenseOf(somebody)).toEqual({ used: true, held: true })
     await download(somebody)
     expect(await codeOf(giveBack(somebody))).toBe('refund_refused')
   })
@@ -99,7 +99,7 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
   it('begins with a run as well', async () => {
     const somebody = await buyer()
     await train(somebody)
-    expect(await licenceOf(somebody)).toEqual({ used: true, held: true })
+    expect(await licenseOf(somebody)).toEqual({ used: true, held: true })
   })
 
   it('ends with a refund: neither files nor runs', async () => {
@@ -116,7 +116,7 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
       const somebody = await buyer()
       const requested = [download(somebody), giveBack(somebody), download(somebody), train(somebody)]
       const [first, refunded, second, trained] = await Promise.all(requested.map((work) => codeOf(work)))
-      const { used, held } = await licenceOf(somebody)
+      const { used, held } = await licenseOf(somebody)
       expect(held).toBe(refunded !== 'done')
       if (refunded === 'done') {
         expect([first, second, trained]).toEqual(['payment_required', 'payment_required', 'payment_required'])

@@ -1,7 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, authorise, type Permission, rank, requireActor, type Scope } from '../../core/access/authorise.ts'
+import { type Actor, authorize, type Permission, rank, requireActor, type Scope } from '../../core/access/authorize.ts'
 import { countOwners, putMember, removeMember, roleIn } from '../../core/access/memberships.store.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Role, Schema } from '../../core/database/schema.ts'
@@ -12,7 +12,7 @@ import { type Account, insertAccount, requestedAccount, requireAccount } from '.
 const scope = 'account:manage'
 
 /** Throws `name_invalid`, `name_taken`, `rate_limited`. */
-export async function createOrganisation(
+export async function createOrganization(
   { database }: Services,
   actor: Actor,
   { username, displayName, ip }: { username: string; displayName: string | null; ip: string },
@@ -28,7 +28,7 @@ export async function createOrganisation(
 
 type MemberChange = { organisation: string; username: string; ip: string }
 
-/** Adds a member or changes a role. Throws as `authorise`, `account_not_found`, `last_owner`. */
+/** Adds a member or changes a role. Throws as `authorize`, `account_not_found`, `last_owner`. */
 export async function setMember(
   { database }: Services,
   actor: Actor | null,
@@ -39,10 +39,10 @@ export async function setMember(
     const organisation = await requireAccount(query, names.organisation, 'organisation')
     // Two owners who demote each other at once must not both succeed.
     await database.lock(query, `organisation:${organisation.id}`)
-    await authorise(query, actor, 'manage', organisation.id, { scope })
+    await authorize(query, actor, 'manage', organisation.id, { scope })
     const user = await requireAccount(query, names.username, 'user')
     const current = await roleIn(query, organisation.id, user.id)
-    if (role === 'owner' || current === 'owner') await authorise(query, actor, 'own', organisation.id, { scope })
+    if (role === 'owner' || current === 'owner') await authorize(query, actor, 'own', organisation.id, { scope })
     if (current === 'owner' && role !== 'owner') await keepAnOwner(query, organisation)
     await putMember(query, organisation.id, user.id, role)
     await recordAudit(query, {
@@ -60,16 +60,16 @@ export async function setMember(
 export async function dropMember(
   { database }: Services,
   actor: Actor | null,
-  { organisation: organisationName, username, ip }: MemberChange,
+  { organisation: organizationName, username, ip }: MemberChange,
 ): Promise<void> {
   const { accountId } = requireActor(actor, scope)
   await database.transaction(async (query) => {
-    const organisation = await requireAccount(query, organisationName, 'organisation')
+    const organisation = await requireAccount(query, organizationName, 'organisation')
     await database.lock(query, `organisation:${organisation.id}`)
     const user = await requireAccount(query, username, 'user')
     const current = await roleIn(query, organisation.id, user.id)
     if (user.id !== accountId || current === null)
-      await authorise(query, actor, current === 'owner' ? 'own' : 'manage', organisation.id, { scope })
+      await authorize(query, actor, current === 'owner' ? 'own' : 'manage', organisation.id, { scope })
     if (current === null)
       throw new AgentGymError({
         code: 'account_not_found',
@@ -112,7 +112,7 @@ export async function findParty(
   const known = requireActor(actor, scope)
   const hint = 'Name an organization you belong to, or omit it to use your own account.'
   const found = await requestedAccount(query, known, account, hint)
-  if (found.id !== known.accountId) await authorise(query, known, permission, found.id, { scope })
+  if (found.id !== known.accountId) await authorize(query, known, permission, found.id, { scope })
   return found
 }
 

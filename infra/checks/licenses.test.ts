@@ -31,7 +31,7 @@ const exceptions: Record<string, string> = {
 type Manifest = { name: string; version: string; license?: string | { type: string }; licenses?: { type: string }[] }
 
 /** The SPDX expression that a package declares, in the new form or in one of the two old ones. */
-function licenceOf({ license, licenses }: Manifest): string {
+function licenseOf({ license, licenses }: Manifest): string {
   if (typeof license === 'string') return license
   return license?.type ?? licenses?.map(({ type }) => type).join(' OR ') ?? 'none'
 }
@@ -58,9 +58,9 @@ it('every dependency is under a permissive licence', () => {
     .map((path) => JSON.parse(readFileSync(join(repositoryRoot, path), 'utf8')) as Manifest)
     .filter(({ name, version }) => name && version)
   expect(manifests.length).toBeGreaterThan(50)
-  const others = manifests.filter((manifest) => !isPermissive(licenceOf(manifest)))
+  const others = manifests.filter((manifest) => !isPermissive(licenseOf(manifest)))
   const unknown = others.filter(({ name }) => !isExcepted(name))
-  expect(unknown.map((manifest) => `${manifest.name}@${manifest.version}: ${licenceOf(manifest)}`)).toEqual([])
+  expect(unknown.map((manifest) => `${manifest.name}@${manifest.version}: ${licenseOf(manifest)}`)).toEqual([])
 })
 
 it.each([

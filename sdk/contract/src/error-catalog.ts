@@ -3,7 +3,7 @@
  * `exit` is the exit status of the CLI: 1 the work failed, 2 wrong use or invalid input. `status` is the HTTP status of a
  * response with the code.
  */
-export const errorCatalogue = {
+export const errorCatalog = {
   config_invalid: {
     exit: 2,
     status: 400,
@@ -408,4 +408,4 @@ export const errorCatalogue = {
   internal_error: { exit: 1, status: 500, summary: 'Internal error in AgentGym. Please report it.' },
 } as const satisfies Record<string, { exit: 1 | 2; status: number; summary: string }>
 
-export type ErrorCode = keyof typeof errorCatalogue
+export type ErrorCode = keyof typeof errorCatalog
