@@ -53,6 +53,6 @@ describe(`${page} and the error catalog`, () => {
       .filter((path) => !isTest(path) && !path.startsWith('infra/') && !path.endsWith('/error-catalog.ts'))
       .map(readRepositoryFile)
       .join('\n')
-    expect(Object.keys(errorCatalogue).filter((code) => !new RegExp(`['"]${code}['"]`).test(source))).toEqual([])
+    expect(Object.keys(errorCatalog).filter((code) => !new RegExp(`['"]${code}['"]`).test(source))).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import { errorCatalogue } from '@agentgym/contract'
+import { errorCatalog } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { html } from 'hono/html'
 import type { Env } from '../core/http/env.ts'

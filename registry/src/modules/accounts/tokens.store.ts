@@ -1,6 +1,6 @@
 import { AgentGymError, workKindSchema } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
-import { type Actor, type Scope, scopes, unauthenticated, type WorkerBinding } from '../../core/access/authorise.ts'
+import { type Actor, type Scope, scopes, unauthenticated, type WorkerBinding } from '../../core/access/authorize.ts'
 import { hashSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'

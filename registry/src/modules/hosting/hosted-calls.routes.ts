@@ -9,7 +9,7 @@ import {
   leaseQuerySchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { requireWorker, requireWorkerName } from '../../core/access/authorise.ts'
+import { requireWorker, requireWorkerName } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
@@ -107,8 +107,8 @@ export function hostedCallRoutes(services: HostingServices): OpenAPIHono<Env> {
   routes.openapi(leaseRoute, async (c) => {
     const { loaded, wait_ms: waitMs, worker_name: name } = c.req.valid('json')
     requireWorkerName(requireWorker(c.get('actor'), 'call'), name)
-    const asked = { loaded: loaded.map((id) => id.toLowerCase()), waitMs }
-    const calls = await leaseCalls(services, asked, c.req.raw.signal)
+    const requested = { loaded: loaded.map((id) => id.toLowerCase()), waitMs }
+    const calls = await leaseCalls(services, requested, c.req.raw.signal)
     return calls === undefined ? c.body(null, 204) : c.json(calls, 200)
   })
   routes.openapi(answersRoute, async (c) => {

@@ -6,7 +6,7 @@ import {
   releaseRequestSchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { requireWorker, requireWorkerName } from '../../core/access/authorise.ts'
+import { requireWorker, requireWorkerName } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'

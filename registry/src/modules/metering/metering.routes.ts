@@ -5,7 +5,7 @@ import {
   usageEventsRequestSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { requireWorker } from '../../core/access/authorise.ts'
+import { requireWorker } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'

@@ -1,6 +1,6 @@
 import { jobResultRequestSchema, jobResultSchema, leaseQuerySchema } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { requireWorker } from '../../core/access/authorise.ts'
+import { requireWorker } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'

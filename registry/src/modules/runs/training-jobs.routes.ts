@@ -10,7 +10,7 @@ import {
   trajectoriesRequestSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { requireWorker } from '../../core/access/authorise.ts'
+import { requireWorker } from '../../core/access/authorize.ts'
 import type { Env, RequestReader } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, file, json, uploadTimeoutMs } from '../../core/http/route.ts'
