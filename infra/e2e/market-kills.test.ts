@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '@agentgym/contract'
 import { type Fleet, startFleet } from '@agentgym/testkit/fleet'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor, Scope } from '../../registry/src/core/access/authorize.ts'
 import type { Database } from '../../registry/src/core/database/database.ts'
@@ -19,8 +20,7 @@ import {
   listPackage,
 } from '../../registry/src/modules/orders/testing/marketplace.ts'
 
-const long = process.env.AGENTGYM_TEST_LONG === '1'
-const kills = long ? 100 : 2
+const kills = isLong ? 100 : 2
 const lanes = 4
 const price = 250
 /** More than a lane can buy in a round. */
@@ -160,7 +160,7 @@ describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
       }
       console.log(`${kills} kills amid ${answered} purchases that were answered`)
     },
-    long ? 3_600_000 : 300_000,
+    isLong ? 3_600_000 : 300_000,
   )
 
   /** What the killed server had under way has been undone, or is through: PostgreSQL notices by itself. */

@@ -10,12 +10,12 @@ import type { HostedCall, Run } from '@agentgym/contract'
 import { startServerProcess as startServer, type ServerProcess as TestServer } from '@agentgym/testkit/command-line'
 import { packScenario } from '@agentgym/testkit/packages'
 import { signUpAt } from '@agentgym/testkit/people'
+import { isLong } from '@agentgym/testkit/tier'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { repositoryRoot } from '../checks/repository-files.ts'
 
 // Python has many packages to fetch: only the long form does.
-const long = process.env.AGENTGYM_TEST_LONG === '1'
 const name = '@acme/balancer'
 const settings = { environments: 8, rollout_steps: 32, evaluation_episodes: 4, evaluate_every: 0 }
 const observations = [
@@ -98,7 +98,7 @@ describe('in JavaScript', { timeout: 300_000 }, () => {
   })
 })
 
-if (long)
+if (isLong)
   describe('in Python', { timeout: 600_000 }, () => {
     const tools = join(folder, 'tools')
     const crewai = join(folder, 'crewai')

@@ -6,15 +6,15 @@ import { type Fleet, startFleet } from '@agentgym/testkit/fleet'
 import { packScenario } from '@agentgym/testkit/packages'
 import { signUpAt } from '@agentgym/testkit/people'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../registry/src/core/database/database.ts'
 import { openDatabase } from '../../registry/src/core/database/open-database.ts'
 import { auditRun, type RunAudit } from './audit-run.ts'
 
-const long = process.env.AGENTGYM_TEST_LONG === '1'
 /** Kills of each victim, spread over runs of at most `killsARun`. */
-const kills = long ? 30 : 1
-const killsARun = long ? 5 : 1
+const kills = isLong ? 30 : 1
+const killsARun = isLong ? 5 : 1
 
 /** Some seconds of training on one core, in a thousand iterations or two, with a checkpoint about every half second. */
 const settings = {
@@ -23,20 +23,20 @@ const settings = {
   epochs: 10,
   evaluate_every: 0,
   evaluation_episodes: 10,
-  checkpoint_every: long ? 30_000 : 10_000,
+  checkpoint_every: isLong ? 30_000 : 10_000,
   rollout_workers: 1,
   learner_threads: 1,
 }
 const request = {
   scenario: '@acme/cart-pole',
-  steps: long ? 600_000 : 120_000,
+  steps: isLong ? 600_000 : 120_000,
   seed: 7,
   settings,
   budget_minor: 1_000_000,
 }
 
 /** From one kill to the next, or from the first iteration to the only one; a resumed run needs some of it to get going. */
-const pauseMs = () => (long ? 2_500 + Math.random() * 3_000 : Math.random() * 700)
+const pauseMs = () => (isLong ? 2_500 + Math.random() * 3_000 : Math.random() * 700)
 
 /** What a run gives that nobody disturbs. Engines have no part in it: the second is held to the first one's. */
 let undisturbed: Observed | undefined
@@ -122,7 +122,7 @@ describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (e
       for (let round = 0; done < kills; round++) {
         const id = await start(builder, `killed-${victim}-${round}`)
         // One kill tells something where it comes amid the training; of many, some may come before.
-        if (!long) await until(async () => (await look(id)).progress !== null)
+        if (!isLong) await until(async () => (await look(id)).progress !== null)
         let inRound = 0
         while (inRound < killsARun && done < kills) {
           await delay(pauseMs())
@@ -138,7 +138,7 @@ describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (e
         holds(await observe(await ended(id)))
       }
     },
-    long ? 3_600_000 : 300_000,
+    isLong ? 3_600_000 : 300_000,
   )
 })
 

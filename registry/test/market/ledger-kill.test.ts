@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { runFolder } from '@agentgym/testkit/run-folder'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterEach, expect, it } from 'vitest'
 import type { Database } from '../../src/core/database/database.ts'
 import { openDatabase } from '../../src/core/database/open-database.ts'
@@ -18,7 +19,7 @@ import { insertOwners } from '../../src/modules/ledger/testing/insert-owners.ts'
 import { type Accounts, priceMinor, purchase } from './ledger-purchase.ts'
 
 const writer = fileURLToPath(new URL('./ledger-writer.ts', import.meta.url))
-const kills = process.env.AGENTGYM_TEST_LONG === '1' ? 50 : 2
+const kills = isLong ? 50 : 2
 const currency = 'EUR'
 
 describeOnEngines('kill -9 amid transfers on $kind', ({ create }) => {

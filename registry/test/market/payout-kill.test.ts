@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Actor, Scope } from '../../src/core/access/authorize.ts'
 import { openDatabase } from '../../src/core/database/open-database.ts'
@@ -20,7 +21,7 @@ export type PayoutSender = {
 }
 
 const sender = fileURLToPath(new URL('./payout-sender.ts', import.meta.url))
-const rounds = process.env.AGENTGYM_TEST_LONG === '1' ? 40 : 2
+const rounds = isLong ? 40 : 2
 
 describe('kill -9 amid payouts, on PostgreSQL', () => {
   let url: string

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { testServices } from '@agentgym/testkit/services'
+import { isLong } from '@agentgym/testkit/tier'
 import { expect, it } from 'vitest'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import type { ServerConfig } from '../../src/core/services.ts'
@@ -22,7 +23,7 @@ export type UsageTeller = {
 }
 
 const teller = fileURLToPath(new URL('./usage-teller.ts', import.meta.url))
-const kills = process.env.AGENTGYM_TEST_LONG === '1' ? 100 : 2
+const kills = isLong ? 100 : 2
 const callers = 3
 const priceMinor = 777
 

@@ -5,18 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createPgliteFolder } from '@agentgym/testkit/databases'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { testServices } from '@agentgym/testkit/services'
+import { isLong } from '@agentgym/testkit/tier'
 import { expect, it } from 'vitest'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import { startRegistry } from './start-registry.ts'
 import { signUp, versionsOf, versionsWithoutJob } from './test-registry.ts'
 import { packument, put, servedIntegrity, type Upload, upload } from './uploads.ts'
 
-const long = process.env.AGENTGYM_TEST_LONG === '1'
 const lanes = [0, 1, 2]
 
 const engines = [
-  { kind: 'PostgreSQL', kills: long ? 50 : 2, create: async () => ({ url: await createPostgresqlDatabase() }) },
-  { kind: 'the embedded database', kills: long ? 20 : 2, create: createPgliteFolder },
+  { kind: 'PostgreSQL', kills: isLong ? 50 : 2, create: async () => ({ url: await createPostgresqlDatabase() }) },
+  { kind: 'the embedded database', kills: isLong ? 20 : 2, create: createPgliteFolder },
 ]
 
 /** One round: a user's uploads, some of them acknowledged. */

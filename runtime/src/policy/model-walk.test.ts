@@ -1,5 +1,6 @@
 import { AgentGymError, type PolicySpec } from '@agentgym/contract'
 import { checkModelStructure } from '@agentgym/contract/model'
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { goodModels } from '../../../testdata/models/good-models.ts'
@@ -10,7 +11,6 @@ import { loadModelSession } from './policy-session.ts'
 import type { LoadedModels, ModelsToLoad } from './testing/load-models.process.ts'
 import { policyCases, randomWeights, testRandom } from './testing/policy-cases.ts'
 
-const long = process.env.AGENTGYM_TEST_LONG === '1'
 const SEED = 20261128
 const own = policyCases().map(({ name, spec }) => ({
   name,
@@ -92,7 +92,7 @@ describe('what passes the walk, ONNX Runtime loads and runs', () => {
         const mutant = mutateModel(bytes, seed)
         if (codeOf(mutant, policy) === 'accepted' && !mutant.equals(bytes)) accepted.push({ policy, bytes: mutant })
       }),
-      { numRuns: long ? 200_000 : 3_000, ...(long ? {} : { seed: SEED }) },
+      { numRuns: isLong ? 200_000 : 3_000, ...(isLong ? {} : { seed: SEED }) },
     )
     expect(accepted.length).toBeGreaterThan(20)
     for (let at = 0; at < accepted.length; at += 200) {

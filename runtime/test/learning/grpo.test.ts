@@ -1,16 +1,16 @@
 // @module-tag full
 import { fileURLToPath } from 'node:url'
 import { loadScenario } from '@agentgym/runtime'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, describe, expect, it } from 'vitest'
 import { removeFixtures, trained } from '../scenario-fixture.ts'
 
 afterAll(removeFixtures)
 
-const long = process.env.AGENTGYM_TEST_LONG === '1'
 const load = (name: string) => loadScenario(fileURLToPath(new URL(`../../../plugins/${name}`, import.meta.url)))
 
 describe("GRPO, with the scenario's settings for it", { timeout: 600_000 }, () => {
-  it.each(long ? [1, 2, 3, 4, 5] : [1])(
+  it.each(isLong ? [1, 2, 3, 4, 5] : [1])(
     'customer-support reaches its criteria on held-out tickets, seed %i',
     async (seed) => {
       const { result, progress } = await trained(
@@ -24,7 +24,7 @@ describe("GRPO, with the scenario's settings for it", { timeout: 600_000 }, () =
     },
   )
 
-  it.each(long ? [1, 2, 3] : [1])(
+  it.each(isLong ? [1, 2, 3] : [1])(
     'cart-pole reaches a mean return of 475 over 100 held-out episodes, seed %i',
     async (seed) => {
       const { result } = await trained(

@@ -1,4 +1,5 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
@@ -11,7 +12,7 @@ import { loadPackages } from './testing/load-packages.ts'
 import { type SearchCriteria, search, searchAll } from './testing/search-all.ts'
 import { type SyntheticPackage, syntheticPackages } from './testing/synthetic-packages.ts'
 
-const scale = process.env.AGENTGYM_TEST_LONG === '1' ? 3 : 1
+const scale = isLong ? 3 : 1
 
 /** Keys as they sort: few values, so that there are ties. */
 function withTies(item: SyntheticPackage, index: number): SyntheticPackage {

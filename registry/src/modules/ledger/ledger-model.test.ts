@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
@@ -12,11 +13,10 @@ import { decideTransfers, type LedgerAccount } from './rules/decide-transfers.ts
 import type { RecordedTransfer, Transfer, TransferResult } from './rules/transfer.ts'
 import { insertOwners } from './testing/insert-owners.ts'
 
-const long = process.env.AGENTGYM_TEST_LONG === '1'
-const trials = long ? 500 : 8
-const stepsATrial = long ? 200 : 60
+const trials = isLong ? 500 : 8
+const stepsATrial = isLong ? 200 : 60
 /** How often the whole ledger is audited: it grows with the trials. */
-const trialsAnAudit = long ? 20 : 1
+const trialsAnAudit = isLong ? 20 : 1
 
 const codes: AccountCode[] = ['balance', 'balance', 'earnings', 'earnings', 'debt', 'fees', 'provider', 'payouts']
 /** Beside the accounts: one of another currency, and one that there is not. */
@@ -79,7 +79,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       arbitrary: fc.constantFrom<Step>({ do: 'fold' }, { do: 'expire' }, { do: 'reopen' }),
     },
   ),
-  { minLength: long ? stepsATrial : 1, maxLength: stepsATrial, size: 'max' },
+  { minLength: isLong ? stepsATrial : 1, maxLength: stepsATrial, size: 'max' },
 )
 
 /** All that can come of a transfer but sums beyond what is kept, which take more money than there is here. */
@@ -245,6 +245,6 @@ describeOnEngines('the ledger, step by step, on $kind', ({ open }) => {
     })
     await fc.assert(property, { numRuns: trials })
     expect(await auditLedger(database)).toEqual([])
-    if (long) expect([...seen].sort()).toEqual(everything)
+    if (isLong) expect([...seen].sort()).toEqual(everything)
   }, 3_600_000)
 })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
@@ -13,7 +14,7 @@ import { countUsage } from './count-usage.ts'
 import { postUsage } from './post-usage.ts'
 import { meteredAgent, setCallTerms, usageEvent } from './testing/metered-agents.ts'
 
-const runs = process.env.AGENTGYM_TEST_LONG === '1' ? 300 : 12
+const runs = isLong ? 300 : 12
 
 type Step =
   | { do: 'tell'; calls: number[] }

@@ -1,5 +1,6 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
@@ -8,11 +9,10 @@ import { foldHotAccounts } from '../ledger/ledger.tasks.ts'
 import { auditMarket } from './audit-market.ts'
 import { openMarketWorld, packageCount, type Step, traderCount } from './testing/market-world.ts'
 
-const long = process.env.AGENTGYM_TEST_LONG === '1'
-const trials = long ? 200 : 5
-const stepsATrial = long ? 500 : 50
+const trials = isLong ? 200 : 5
+const stepsATrial = isLong ? 500 : 50
 /** How often everything is audited: it grows with the trials. */
-const trialsAnAudit = long ? 20 : 1
+const trialsAnAudit = isLong ? 20 : 1
 
 const trader = fc.nat(traderCount - 1)
 const listed = fc.nat(packageCount - 1)
@@ -88,7 +88,7 @@ describeOnEngines('a market on $kind', ({ open }) => {
       console.log(`seed ${seed}`)
       let trial = 0
       let operations = 0
-      const steps = fc.array(step, { minLength: long ? stepsATrial : 10, maxLength: stepsATrial, size: 'max' })
+      const steps = fc.array(step, { minLength: isLong ? stepsATrial : 10, maxLength: stepsATrial, size: 'max' })
       await fc.assert(
         fc.asyncProperty(steps, async (all) => {
           const world = await openMarketWorld(services)
@@ -104,11 +104,11 @@ describeOnEngines('a market on $kind', ({ open }) => {
             console.log(`${trial} of ${trials} trials, ${operations} operations: the auditors find nothing`)
           }
         }),
-        { seed, numRuns: trials, endOnFailure: long },
+        { seed, numRuns: trials, endOnFailure: isLong },
       )
       await audit()
       console.log(`${operations} operations`)
     },
-    long ? 3 * 3_600_000 : 300_000,
+    isLong ? 3 * 3_600_000 : 300_000,
   )
 })

@@ -1,5 +1,6 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import semver from 'semver'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -71,7 +72,7 @@ describeOnEngines('tags by any sequence of changes on $kind', ({ open }) => {
           before = await holds(by.name, before, step)
         }
       }),
-      { numRuns: process.env.AGENTGYM_TEST_LONG === '1' ? 30 : 6 },
+      { numRuns: isLong ? 30 : 6 },
     )
   })
 

@@ -1,4 +1,5 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Listed, listPackage } from '../orders/testing/marketplace.ts'
@@ -12,7 +13,6 @@ type Entry = {
   royalty_minor: number
   net_minor: number
 }
-const long = process.env.AGENTGYM_TEST_LONG === '1'
 type Figures = Record<string, number>
 
 /** Cells of CSV that has no line breaks within cells. */
@@ -195,7 +195,7 @@ describeOnEngines('earnings on $kind', ({ open }) => {
         }
         for (const trader of [seller, author]) await expectConsistent(trader)
       }),
-      { numRuns: long ? 50 : 3 },
+      { numRuns: isLong ? 50 : 3 },
     )
     await market.audit()
   }, 1_800_000)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { askPayments } from './payments.tasks.ts'
@@ -186,7 +187,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
         expect(await buyer.has()).toMatchObject({ balance: won ? 1_000 : 0 })
         expect((await buyer.has()).debt ?? 0).toBe(0)
       }),
-      { numRuns: process.env.AGENTGYM_TEST_LONG === '1' ? 100 : 5 },
+      { numRuns: isLong ? 100 : 5 },
     )
     await market.audit()
   }, 600_000)

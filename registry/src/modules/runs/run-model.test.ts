@@ -1,4 +1,5 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
+import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
@@ -33,7 +34,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({ action: fc.constantFrom(...actions), worker: fc.constantFrom(...workers) }),
   { minLength: 20, maxLength: 40, size: 'max' },
 )
-const trials = process.env.AGENTGYM_TEST_LONG === '1' ? 300 : 12
+const trials = isLong ? 300 : 12
 
 /** What a run has to be after these steps, as simply as it can be said. */
 class Model {
