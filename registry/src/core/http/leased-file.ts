@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
+import type { OpenedObject } from '../queue/leased-object.ts'
 import { webStream } from '../storage/object-store.ts'
 import type { Env } from './env.ts'
 
@@ -10,7 +10,7 @@ export const leasedFile = {
 }
 
 /** Sends a stored object to the worker whose lease covers it. Proxies must not cache it. */
-export function sendLeased(c: Context<Env>, { body, size }: { body: Readable; size: number }) {
+export function sendLeased(c: Context<Env>, { body, size }: OpenedObject) {
   return c.body(webStream(body), 200, {
     'content-type': 'application/octet-stream',
     'content-length': String(size),

@@ -2,6 +2,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { recordAudit } from '../../core/access/audit.ts'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
+import { sendLetter } from '../../core/mail/send-letter.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { checkUsername } from './account-name.ts'
@@ -66,15 +67,14 @@ export function sendVerification({ database, mail, config, log }: Services, acco
   if (email === null) return
   inBackground(log, 'sending a verification mail', async () => {
     const token = await createMailToken(database.query, 'verify', { id, email })
-    await mail.send({
-      to: email,
+    await sendLetter(mail, {
+      to: { username, email },
       subject: 'Verify your email address for AgentGym',
-      text: [
-        `Hello ${username},`,
+      paragraphs: [
         'verify your email address:',
         `${config.publicUrl}/verify-email?token=${token}`,
         'The link can be used once, within three days. If you did not sign up, ignore this message.',
-      ].join('\n\n'),
+      ],
     })
   })
 }
@@ -93,15 +93,14 @@ export function sendPasswordReset({ database, mail, config, log }: Services, add
       await recordAudit(query, { actor: null, action: 'password.reset_request', subject, ip })
       return createMailToken(query, 'reset', { id, email })
     })
-    await mail.send({
-      to: email,
+    await sendLetter(mail, {
+      to: { username, email },
       subject: 'Reset your AgentGym password',
-      text: [
-        `Hello ${username},`,
+      paragraphs: [
         'choose a new password here:',
         `${config.publicUrl}/reset-password?token=${token}`,
         'The link can be used once, within one hour. If you did not request it, ignore this message; your password is unchanged.',
-      ].join('\n\n'),
+      ],
     })
   })
 }

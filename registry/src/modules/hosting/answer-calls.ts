@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { Readable } from 'node:stream'
-import { AgentGymError, type CallAnswer, callsABatch, type HostedCall, type LeasedCalls } from '@agentgym/contract'
+import { type CallAnswer, callsABatch, type HostedCall, type LeasedCalls } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import { uuidArray } from '../../core/database/uuid-array.ts'
-import { leaseLost, setLeased, setReleased } from '../../core/queue/leases.ts'
+import { type OpenedObject, openFound } from '../../core/queue/leased-object.ts'
+import { setLeased, setReleased } from '../../core/queue/leases.ts'
 import type { Services } from '../../core/services.ts'
 import { countServed } from '../metering/index.ts'
 import { type HostingServices, type HostingTimes, mayBeLeased } from './call-broker.ts'
@@ -197,14 +197,10 @@ async function giveBack(services: HostingServices, { lease, agent, calls }: Leas
 export async function openLeasedAgent(
   { database, objects }: Services,
   { id, lease }: { id: string; lease: string },
-): Promise<{ body: Readable; size: number }> {
+): Promise<OpenedObject> {
   const { rows } = await sql<{ object_key: string }>`
     select object_key from versions where id = ${id} and exists (
       select from hosted_calls where lease = ${lease} and state = 'leased' and version_id = versions.id
         and leased_until > now())`.execute(database.query)
-  const [version] = rows
-  if (version === undefined) throw leaseLost()
-  const object = await objects.stream(version.object_key)
-  if (object !== undefined) return object
-  throw new AgentGymError({ code: 'object_damaged', message: `The tarball of version ${id} is missing.` })
+  return openFound(objects, rows[0]?.object_key)
 }

@@ -5,6 +5,7 @@ import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, authorize, requireActor, requireOperator } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
+import { sendLetter } from '../../core/mail/send-letter.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { findReadablePackage, lockPackage, type PackageRow } from '../packages/index.ts'
@@ -272,6 +273,6 @@ async function sendAll(
 ): Promise<void> {
   for (const { username, email } of people) {
     if (email === null) continue
-    await mail.send({ to: email, subject, text: [`Hello ${username},`, ...paragraphs].join('\n\n') })
+    await sendLetter(mail, { to: { username, email }, subject, paragraphs })
   }
 }

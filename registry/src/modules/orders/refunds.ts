@@ -5,6 +5,7 @@ import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, requireActor } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
+import { sendLetter } from '../../core/mail/send-letter.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { lockOrder, type OrderRow, orderNotFound, orderStateConflict } from './order-state.ts'
@@ -171,15 +172,14 @@ async function mailBuyer(
     .executeTakeFirst()
   if (row?.email == null) return
   const amount = formatAmount(amountMinor, currency)
-  await mail.send({
-    to: row.email,
+  await sendLetter(mail, {
+    to: { username: row.username, email: row.email },
     subject: `${amount} for ${row.name} was refunded`,
-    text: [
-      `Hello ${row.username},`,
+    paragraphs: [
       `${amount} paid for ${row.name} was refunded to the balance. Reason:`,
       reason,
       `The license has ended, so you can no longer install the package. Order: ${orderId}`,
       config.publicUrl,
-    ].join('\n\n'),
+    ],
   })
 }

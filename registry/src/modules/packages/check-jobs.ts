@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { AgentGymError, type CheckReport, type SampleEpisode } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
@@ -6,7 +5,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema, VersionCheck, VersionState } from '../../core/database/schema.ts'
 import type { Attempt, JobHandler } from '../../core/queue/job-handler.ts'
 import { maxAttempts } from '../../core/queue/job-queue.ts'
-import { leaseLost } from '../../core/queue/leases.ts'
+import { type OpenedObject, openLeased } from '../../core/queue/leased-object.ts'
 import type { Services } from '../../core/services.ts'
 import { keepSampleEpisode, lockPackage, tagsOf } from './packages.store.ts'
 import { putTag, taggedVersions, tagOnPublish } from './tags.ts'
@@ -32,19 +31,12 @@ export function checkJobs(services: Services): JobHandler {
 }
 
 /** The tarball of a leased check. Throws `lease_lost`. */
-export async function openLeasedTarball(
-  services: Services,
-  versionId: string,
-  lease: string,
-): Promise<{ body: Readable; size: number }> {
-  const { queue } = services
-  await queue.requireActive(queue.attemptOf('check', versionId, lease))
-  const version = await findLeased(services.database.query, versionId)
-  if (version === undefined) throw leaseLost()
-  const object = await services.objects.stream(version.object_key)
-  if (object === undefined)
-    throw new Error(`${version.object_key} of ${version.name}@${version.version} is missing from the store`)
-  return object
+export function openLeasedTarball(services: Services, id: string, lease: string): Promise<OpenedObject> {
+  return openLeased(
+    services,
+    { kind: 'check', id, lease },
+    async () => (await findLeased(services.database.query, id))?.object_key,
+  )
 }
 
 async function findLeased(query: Queries, versionId: string) {

@@ -2,6 +2,7 @@ import { formatAmount } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
 import type { Schema } from '../../core/database/schema.ts'
+import { sendLetter } from '../../core/mail/send-letter.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { availableMinor, openAccounts, readAccounts, transferId } from '../ledger/index.ts'
@@ -110,8 +111,7 @@ export function mailPayer({ database, mail, log }: Services, { accountId, subjec
         or id in (select user_id from memberships where organisation_id = ${accountId} and role = 'owner'))`.execute(
       database.query,
     )
-    for (const { email, username } of rows)
-      await mail.send({ to: email, subject, text: [`Hello ${username},`, text].join('\n\n') })
+    for (const to of rows) await sendLetter(mail, { to, subject, paragraphs: [text] })
   })
 }
 

@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream'
 import type { LeasedTraining, WorkerDescription } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Attempt, JobBody, JobHandler, LeasedAttempt, Release } from '../../core/queue/job-handler.ts'
-import { leaseLost } from '../../core/queue/leases.ts'
+import { type OpenedObject, openLeased } from '../../core/queue/leased-object.ts'
 import type { Services } from '../../core/services.ts'
 import type { RunServices } from './run-services.ts'
 import {
@@ -165,46 +164,33 @@ export async function loseLease(query: Transaction<Schema>, context: RunContext,
   })
 }
 
-type Opened = { body: Readable; size: number }
-
 /** The tarball of the scenario that a leased run trains on. Throws `lease_lost`. */
-export async function openLeasedScenario(services: RunServices, runId: string, lease: string): Promise<Opened> {
-  await requireLease(services, runId, lease)
+export function openLeasedScenario(services: RunServices, id: string, lease: string): Promise<OpenedObject> {
   const { query } = services.database
-  const run = await query
-    .selectFrom('training_runs')
-    .select('scenario_version_id')
-    .where('id', '=', runId)
-    .executeTakeFirst()
-  if (run === undefined) throw leaseLost()
-  return openObject(services, (await scenarioOf(query, run)).object_key)
+  return openLeased(services, { kind: 'train', id, lease }, async () => {
+    const run = await query
+      .selectFrom('training_runs')
+      .select('scenario_version_id')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return run && (await scenarioOf(query, run)).object_key
+  })
 }
 
 /** The checkpoint that a leased run resumes from. Throws `lease_lost`, also if a later one has replaced it. */
-export async function openLeasedCheckpoint(
+export function openLeasedCheckpoint(
   services: RunServices,
-  runId: string,
+  id: string,
   lease: string,
   iteration: number,
-): Promise<Opened> {
-  await requireLease(services, runId, lease)
-  const checkpoint = await services.database.query
-    .selectFrom('checkpoints')
-    .select('object_key')
-    .where('run_id', '=', runId)
-    .where('iteration', '=', iteration)
-    .executeTakeFirst()
-  if (checkpoint === undefined) throw leaseLost()
-  return openObject(services, checkpoint.object_key)
-}
-
-async function requireLease(services: RunServices, runId: string, lease: string): Promise<void> {
-  const { queue } = services
-  await queue.requireActive(queue.attemptOf('train', runId, lease))
-}
-
-async function openObject({ objects }: Services, key: string): Promise<Opened> {
-  const object = await objects.stream(key)
-  if (object === undefined) throw new Error(`${key} is missing from the store`)
-  return object
+): Promise<OpenedObject> {
+  return openLeased(services, { kind: 'train', id, lease }, async () => {
+    const checkpoint = await services.database.query
+      .selectFrom('checkpoints')
+      .select('object_key')
+      .where('run_id', '=', id)
+      .where('iteration', '=', iteration)
+      .executeTakeFirst()
+    return checkpoint?.object_key
+  })
 }

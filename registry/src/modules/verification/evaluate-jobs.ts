@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import {
   AgentGymError,
   type Evaluation,
@@ -10,7 +9,7 @@ import type { Schema, VersionCheck } from '../../core/database/schema.ts'
 import type { EvaluationTable } from '../../core/database/training-schema.ts'
 import type { Attempt, JobBody, JobHandler, LeasedAttempt } from '../../core/queue/job-handler.ts'
 import { maxAttempts } from '../../core/queue/job-queue.ts'
-import { leaseLost } from '../../core/queue/leases.ts'
+import { type OpenedObject, openLeased } from '../../core/queue/leased-object.ts'
 import type { Services } from '../../core/services.ts'
 import { oweRefundsOfFailure } from '../moderation/index.ts'
 import { decideVersion, keepSampleEpisode, lockPackage } from '../packages/index.ts'
@@ -64,21 +63,17 @@ async function describe(
 }
 
 /** The tarball of a leased evaluation's agent or scenario. Throws `lease_lost`. */
-export async function openEvaluationTarball(
+export function openEvaluationTarball(
   services: Services,
   id: string,
   lease: string,
   what: 'agent' | 'scenario',
-): Promise<{ body: Readable; size: number }> {
-  const { queue } = services
-  await queue.requireActive(queue.attemptOf('evaluate', id, lease))
+): Promise<OpenedObject> {
   const { query } = services.database
-  const evaluation = await findEvaluation(query, id)
-  const tarball = evaluation && (await subjectOf(query, evaluation))?.[what]
-  if (!tarball) throw leaseLost()
-  const object = await services.objects.stream(tarball.objectKey)
-  if (object === undefined) throw new Error(`${tarball.objectKey} of ${tarball.name} is missing from the store`)
-  return object
+  return openLeased(services, { kind: 'evaluate', id, lease }, async () => {
+    const evaluation = await findEvaluation(query, id)
+    return (evaluation && (await subjectOf(query, evaluation))?.[what])?.objectKey
+  })
 }
 
 type EvaluationRow = Selectable<EvaluationTable>
