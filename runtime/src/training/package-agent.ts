@@ -3,6 +3,7 @@ import type { AgentManifest, ScenarioPackage } from '@agentgym/contract'
 import { runtimeVersions } from '../evaluation/evaluate-agent.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import { sha256 } from '../sandbox/sha256.ts'
+import { drawLearningCurve } from './learning-curve.ts'
 import { writeAtomically } from './run-folder.ts'
 import type { TrainingOutcome } from './run-training.ts'
 
@@ -25,8 +26,6 @@ export async function packageAgent(folder: string, agent: TrainedAgent): Promise
   const unscoped = scenario.package.name.replace(/^@[^/]*\//, '')
   const target = scenario.package.agentgym.success.return_mean ?? null
   const title = `${unscoped} · ${plan.algorithm.toUpperCase()} · seed ${seed}`
-  // The charting library takes longer to load than everything else together, and only this moment needs it.
-  const { drawLearningCurve } = await import('./learning-curve.ts')
   await writeAtomically(join(folder, 'model.onnx'), outcome.model)
   await writeAtomically(join(folder, 'learning-curve.svg'), drawLearningCurve(outcome.curve, { title, target }))
   await writeAtomically(join(folder, 'README.md'), modelCard(manifest, scenario.package, outcome.seconds))

@@ -1,3 +1,4 @@
+import { share, valueRange } from '@agentgym/contract/charts'
 import { formatCount, formatValue } from './format-values.ts'
 import type { Symbols } from './terminal.ts'
 import { padText } from './text.ts'
@@ -31,15 +32,15 @@ const brailleBits = [
  * covers the values and the target; the last row is the x axis. Returns `height` rows of `width` columns.
  */
 export function curveChart(points: readonly CurvePoint[], options: CurveChartOptions): ChartRow[] {
-  const range = valueRange(points, options.target)
+  const [low, high] = rangeOf(points, options.target)
   const lines = Math.max(2, options.height - 1)
-  const labels = axisLabels(range, lines)
+  const labels = axisLabels(low, high, lines)
   const axisWidth = Math.max(...[...labels.values()].map((label) => label.length), 4) + 2
   const columns = Math.max(4, options.width - axisWidth)
   const dotsWide = options.unicode ? columns * 2 : columns
   const dotsHigh = options.unicode ? lines * 4 : lines
 
-  const toRow = (y: number) => Math.round(((range.high - y) / (range.high - range.low)) * (dotsHigh - 1))
+  const toRow = (y: number) => Math.round((1 - share(y, low, high)) * (dotsHigh - 1))
   const dots = drawCurve(points, options.xEnd, dotsWide, dotsHigh, toRow)
   const perCell = dotsHigh / lines
   const targetLine = options.target === undefined ? -1 : Math.floor(toRow(options.target) / perCell)
@@ -58,25 +59,22 @@ export function curveChart(points: readonly CurvePoint[], options: CurveChartOpt
   return rows
 }
 
-/** The values at the first and last line, and at one between if there is room. */
-function axisLabels({ low, high }: { low: number; high: number }, lines: number): Map<number, string> {
+/**
+ * The values at the first and last line, and at one between if there is room. Round numbers would fall between the lines
+ * of a terminal.
+ */
+function axisLabels(low: number, high: number, lines: number): Map<number, string> {
   const middle = Math.floor((lines - 1) / 2)
   const labelled = lines > 4 ? [0, middle, lines - 1] : [0, lines - 1]
   return new Map(labelled.map((line) => [line, formatValue(high - (line / (lines - 1)) * (high - low))]))
 }
 
-function valueRange(points: readonly CurvePoint[], target: number | undefined): { low: number; high: number } {
-  let low = target ?? Number.POSITIVE_INFINITY
-  let high = target ?? Number.NEGATIVE_INFINITY
+/** Without a margin: the chart has few lines. */
+function rangeOf(points: readonly CurvePoint[], target: number | undefined): [low: number, high: number] {
+  const values = points.map(({ y }) => y)
+  if (target === undefined) return valueRange(values, 0)
   // Before the first point a target alone would give a range around itself.
-  if (points.length === 0 && target !== undefined) return { low: Math.min(0, target), high: Math.max(0, target) || 1 }
-  for (const { y } of points) {
-    if (y < low) low = y
-    if (y > high) high = y
-  }
-  if (low > high) return { low: 0, high: 1 }
-  if (low === high) return { low: low - 1, high: high + 1 }
-  return { low, high }
+  return valueRange([...(points.length === 0 ? [0] : values), target], 0)
 }
 
 /** Sets the dots of a polyline: every column between two points is filled, so that steep rises stay connected. */
@@ -90,8 +88,8 @@ function drawCurve(
   const dots = Array.from({ length: dotsHigh }, () => new Uint8Array(dotsWide))
   let last: { column: number; row: number } | undefined
   for (const { x, y } of points) {
-    const column = Math.min(dotsWide - 1, Math.max(0, Math.round((x / Math.max(xEnd, 1)) * (dotsWide - 1))))
-    const row = Math.min(dotsHigh - 1, Math.max(0, toRow(y)))
+    const column = Math.round(share(x, 0, Math.max(xEnd, 1)) * (dotsWide - 1))
+    const row = toRow(y)
     const from = last ?? { column, row }
     const moves = Math.max(Math.abs(column - from.column), Math.abs(row - from.row), 1)
     for (let move = 0; move <= moves; move++) {
