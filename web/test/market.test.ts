@@ -201,7 +201,7 @@ describe('the price of a package', () => {
       'royalty_basis_points',
       'Enter a percentage',
     ],
-  ])('%j is told under its field', async (fields, field, message) => {
+  ])('shows the error of %j next to its field', async (fields, field, message) => {
     const { base } = await sell()
     const path = `/packages/@acme/${base}/price`
     const page = await seller.submit(path, path, { terms: 'Kept <i>as typed</i>', ...fields })

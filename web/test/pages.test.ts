@@ -124,7 +124,7 @@ describe('browse', () => {
     expect(none.text).toContain('No results')
   })
 
-  it('an address with a cursor that nobody made says so', async () => {
+  it('reports an invalid cursor', async () => {
     const { status, text } = await open('/packages?cursor=nonsense')
     expect(status).toBe(422)
     expect(text).toContain('cursor')

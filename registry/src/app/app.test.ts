@@ -120,7 +120,7 @@ describe('failures', () => {
     expect(body.error).toEqual({ code: 'request_invalid', message: 'short and stout.' })
   })
 
-  it('an unknown path is endpoint_not_found, whatever the method', async () => {
+  it('returns endpoint_not_found for an unknown path and any method', async () => {
     for (const method of ['GET', 'POST', 'DELETE', 'PATCH']) {
       const { status, body } = await get('/v1/nothing', { method })
       expect(status).toBe(404)
@@ -134,7 +134,7 @@ describe('failures', () => {
     expect(body).toEqual({ error: 'Not yours. Ask.', code: 'forbidden' })
   })
 
-  it('tells when to try again, and how to log in', async () => {
+  it('says when to retry and how to log in', async () => {
     expect((await get('/v1/limited')).headers.get('retry-after')).toBe('8')
     const refused = await get('/v1/addresses', { headers: { authorization: 'Bearer agt_nobody' } })
     expect(refused.status).toBe(401)
@@ -162,7 +162,7 @@ describe('headers', () => {
     expect((await fetch(`${app.url}/v1/openapi.json`)).headers.get('cache-control')).toBe('public, max-age=60')
   })
 
-  it('behind TLS browsers are told to stay there', async () => {
+  it('sends HSTS behind TLS', async () => {
     const secure = await serveApp(database, [], { secure: true })
     const { headers } = await fetch(`${secure.url}/healthz`)
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d{8}/)
@@ -251,7 +251,7 @@ describe('every route', () => {
     expect(undeclaredRoutes(whole)).toEqual([])
   })
 
-  it('is found where it does not', () => {
+  it('detects a route without a declaration', () => {
     expect(undeclaredRoutes(faultyRoom())).toContain('GET /v1/bug')
   })
 

@@ -85,7 +85,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
     }
   })
 
-  it('tells the length of the queue by kind', async () => {
+  it('reports the queue length by kind', async () => {
     const app = await serveWith(database)
     const queue = app.services.queue
     await database.transaction(async (query) => {
@@ -138,7 +138,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
     expect(sampled(crowded, 'workers_connected')).toBe(305)
   })
 
-  it('reads the database once for whoever asks at the same time, and again later', async () => {
+  it('reads the database once for concurrent scrapes, and again later', async () => {
     const app = await serveWith(database)
     const read = databaseValues(app.services)
     expect(new Set(Array.from({ length: 20 }, read)).size).toBe(1)
@@ -152,7 +152,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
       .toBe(4)
   })
 
-  it('asks again after a failure', async () => {
+  it('retries after a failure', async () => {
     const app = await serveWith(database)
     let broken = true
     const services = { ...app.services, database: { ...database } }

@@ -60,7 +60,7 @@ describe('who may read /metrics', () => {
   const refused = { status: 401, body: expect.stringContaining('AGENTGYM_METRICS_TOKEN') }
   const readable = { status: 200, body: expect.stringContaining('http_requests_total') }
 
-  it('whoever is on this machine', async () => {
+  it('allows requests from this machine', async () => {
     const app = await serveWith()
     expect(await get(app)).toEqual(readable)
     expect(await get(app, { host: `127.0.0.1:${new URL(app.url).port}` })).toEqual(readable)
@@ -80,7 +80,7 @@ describe('who may read /metrics', () => {
       expect(await get(await serveWith(config), headers)).toEqual(refused)
   })
 
-  it('whoever has the token, from wherever', async () => {
+  it('allows any address with the token', async () => {
     const app = await serveWith({ metricsToken: token, trustedProxies: 1 })
     const from = { host: 'gym.example.com', 'x-forwarded-for': '203.0.113.9' }
     expect(await get(app, { ...from, authorization: `Bearer ${token}` })).toEqual(readable)
@@ -88,7 +88,7 @@ describe('who may read /metrics', () => {
     expect(await get(app)).toEqual(readable)
   })
 
-  it('not with a wrong token, nor with any where none is set', async () => {
+  it('rejects a wrong token, and every token if none is configured', async () => {
     const app = await serveWith({ metricsToken: token })
     for (const wrong of ['', 'x', token.slice(1), `${token} `, `${token}x`, 'undefined'])
       expect(await get(app, { host: 'gym.example.com', authorization: `Bearer ${wrong}x` })).toEqual(refused)
@@ -123,7 +123,7 @@ describe('requests', () => {
     expect(await counts(app)).toMatchObject({ 'GET /metrics 200': 1 })
   })
 
-  it('of methods that nobody knows are one series', async () => {
+  it('count unknown methods as one series', async () => {
     const app = await serveWith()
     for (const method of ['PROPFIND', 'MKCOL', 'LOCK', 'SEARCH']) await fetch(`${app.url}/v1/things/1`, { method })
     expect(await counts(app)).toEqual({ 'other unmatched 404': 4 })
@@ -169,7 +169,7 @@ describe('iterations', () => {
 })
 
 describe('a database that does not answer', () => {
-  it('leaves what the process knows of itself, and says so', async () => {
+  it('still reports process metrics, and logs the failure', async () => {
     const closed = await postgresql.open()
     await closed.close()
     const app = await serveWith({}, closed)

@@ -64,7 +64,7 @@ describeOnEngines('authorize on $kind', ({ open }) => {
     expect(await ask(null, permission)).toBe('unauthenticated')
   })
 
-  it('lets users do everything with what is theirs, and no one else', async () => {
+  it('gives users full access to their own resources, and others none', async () => {
     const options = { scope: 'packages:read' } as const
     for (const permission of permissions) {
       const owner = user('stranger')
@@ -75,14 +75,14 @@ describeOnEngines('authorize on $kind', ({ open }) => {
     }
   })
 
-  it('asks for the scope of the token as well', async () => {
+  it('also requires the scope of the token', async () => {
     const owner = { ...user('owner'), scopes: new Set<Scope>(['packages:read']) }
     expect(await ask(owner, 'read')).toBe('allowed')
     expect(await ask(owner, 'publish', { scope: 'packages:publish' })).toBe('forbidden')
     expect(await ask(owner, 'own', { scope: 'account:manage' })).toBe('forbidden')
   })
 
-  it('hides what is private from whoever may not read it', async () => {
+  it('hides private packages from callers who cannot read them', async () => {
     const hidden = '@acme/secret'
     const blind = { ...user('owner'), scopes: new Set<Scope>(['account:manage']) }
     for (const who of [null, user('stranger'), user('operator'), blind])
@@ -91,7 +91,7 @@ describeOnEngines('authorize on $kind', ({ open }) => {
     expect(await ask(user('viewer'), 'publish', { hidden })).toBe('forbidden')
   })
 
-  it('counts a membership that was taken away meanwhile', async () => {
+  it('notices a membership that was removed in the meantime', async () => {
     const { id } = await database.transaction((query) => insertAccount(query, { kind: 'user', username: 'leaver' }))
     const leaver = actor(id, 'leaver')
     await putMember(database.query, organizationId, id, 'admin')
@@ -120,7 +120,7 @@ describeOnEngines('authorize on $kind', ({ open }) => {
     expect(order).toEqual(['written', 'removed'])
   })
 
-  it('knows what concerns nobody but the actor', async () => {
+  it('requires only the actor for personal resources', async () => {
     expect(await codeOf(() => requireActor(null, 'account:manage'))).toBe('unauthenticated')
     expect(await codeOf(() => requireActor(user('stranger'), 'worker'))).toBe('forbidden')
     expect(requireActor(user('stranger'), 'account:manage')).toBe(user('stranger'))

@@ -29,7 +29,7 @@ describeOnEngines('limitRate on $kind', ({ open }) => {
     expect(await tryOften('b', 5, 7)).toBe(5)
   })
 
-  it('says how long to wait', async () => {
+  it('returns the time to wait', async () => {
     await limitRate(database, 'c', { limit: 1, windowSeconds })
     const error = await limitRate(database, 'c', { limit: 1, windowSeconds }).catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(AgentGymError)

@@ -121,7 +121,7 @@ describe('PostgreSQL, two replicas', () => {
 })
 
 describe('openDatabase with an address that cannot be used', () => {
-  it('names what PostgreSQL said', async () => {
+  it('includes the error from PostgreSQL', async () => {
     const url = (await createPostgresqlDatabase()).replace(/\/[^/?]+\?/, '/nowhere?')
     await expect(openDatabase({ url })).rejects.toMatchObject({
       code: 'database_unavailable',
@@ -129,7 +129,7 @@ describe('openDatabase with an address that cannot be used', () => {
     })
   })
 
-  it('says so where nobody answers', async () => {
+  it('reports a server that does not respond', async () => {
     await expect(openDatabase({ url: 'postgresql://127.0.0.1:1/agentgym' })).rejects.toMatchObject({
       code: 'database_unavailable',
       message: expect.stringContaining('ECONNREFUSED'),

@@ -153,7 +153,7 @@ describe("a caller's trace", () => {
     expect(traceparent).toBe(`00-${traceId}-${collector.spans[0].spanId}-01`)
   })
 
-  it('from a stranger is linked to: nobody puts spans into the traces of others', async () => {
+  it('links to the trace of an untrusted caller instead of continuing it', async () => {
     const { app, send } = await serveTraced()
     const headers = { 'x-forwarded-for': '203.0.113.9', traceparent: callers }
     const { traceparent } = await call(app, `/v1/runs/${run}`, { headers })
@@ -194,7 +194,7 @@ describe('sampling and failures', () => {
     expect(collector.spans).toEqual([])
   })
 
-  it('a collector that is not there holds nothing up, and is told of in the log', async () => {
+  it('does not block on an unavailable collector, and logs it', async () => {
     const { app, lines, send } = await serveTraced({ url: 'http://127.0.0.1:9' })
     expect(await call(app, `/v1/runs/${run}`)).toHaveProperty('traceparent')
     await send()

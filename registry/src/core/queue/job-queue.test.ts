@@ -101,7 +101,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     expect(await database.transaction((query) => queue.lock(query, 'check', over))).toBe('over')
   })
 
-  it('a room that fails to describe its job costs an attempt, and blocks nobody for good', async () => {
+  it('counts an attempt if a module fails to describe its job, without blocking others', async () => {
     await enqueue('check')
     const broken = handler('check', {
       describe: async () => {
@@ -214,7 +214,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     await queue.requireActive(await next('check'))
   })
 
-  it('an end takes the job from whoever has it', async () => {
+  it('takes the job from its worker when it ends', async () => {
     const id = await enqueue('train')
     const attempt = await next('train')
     const lock = () => database.transaction((query) => queue.lock(query, 'train', id))

@@ -5,7 +5,7 @@ import { installationSecret } from '../../app/settings/read-settings.ts'
 import type { Database } from '../database/database.ts'
 import { startScheduledTasks } from './scheduled-tasks.ts'
 
-describeOnEngines('upkeep on $kind', ({ open }) => {
+describeOnEngines('scheduled tasks on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describeOnEngines('upkeep on $kind', ({ open }) => {
     expect(await replicate('counted', 3, async () => {})).toEqual({ runs: 3, atOnce: 1 })
   })
 
-  it('goes on after a failure, which stands in the log', async () => {
+  it('continues after a failure, and logs it', async () => {
     const { runs } = await replicate('failing', 2, async () => {
       throw new Error('disk full')
     })
@@ -64,7 +64,7 @@ describeOnEngines('upkeep on $kind', ({ open }) => {
     expect(runs).toBe(1)
   })
 
-  it('ends at once where it is told to while a task runs, or before any has', async () => {
+  it('stops immediately, while a task runs or before the first one', async () => {
     const stop = new AbortController()
     const task = { name: 'last', everyMs: 24 * 3_600_000, run: async () => stop.abort() }
     await startScheduledTasks(services, [task], stop.signal)

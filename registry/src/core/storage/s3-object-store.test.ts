@@ -33,7 +33,7 @@ describe('openS3ObjectStore', () => {
     expect(JSON.stringify(refused.toReport())).not.toContain('hunter2')
   })
 
-  it('says so where nobody answers', async () => {
+  it('reports a server that does not respond', async () => {
     const opening = openS3ObjectStore({ ...s3.address, endpoint: 'http://127.0.0.1:1' })
     await expect(opening).rejects.toMatchObject({
       code: 'storage_unavailable',

@@ -27,7 +27,7 @@ describeOnEngines('the audit log on $kind', ({ open }) => {
     return body as { entries: Entry[]; next_before: number | null }
   }
 
-  it('is the operators’ alone, by session or by a token that may manage the account', async () => {
+  it('is restricted to operators, with a session or a token with account:manage', async () => {
     expect((await server.call('GET', '/v1/audit')).code).toBe('unauthenticated')
     expect((await server.call('GET', '/v1/audit', user)).code).toBe('forbidden')
     const weak = await newToken(server, operator.cookie, ['packages:read'])
@@ -35,7 +35,7 @@ describeOnEngines('the audit log on $kind', ({ open }) => {
     expect((await server.call('GET', '/v1/audit', operator)).status).toBe(200)
   })
 
-  it('is told newest first, page by page, each entry once', async () => {
+  it('lists each entry once, newest first, in pages', async () => {
     const whole = await list({ limit: '100' })
     expect(whole.next_before).toBeNull()
     const paged: Entry[] = []

@@ -92,7 +92,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
     expect(JSON.stringify(server.services.logged)).not.toContain(codes.device_code)
   })
 
-  it('tells the client that it was denied', async () => {
+  it('reports a denied login to the client', async () => {
     const { cookie } = await newUser(server, 'refuser')
     const codes = await start()
     const page = await open_(codes.user_code, cookie)
@@ -201,7 +201,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
     expect((await ask(codes.device_code)).code).toBe('authorization_pending')
   })
 
-  it('lets nobody try many codes', async () => {
+  it('limits guesses of user codes', async () => {
     const { cookie } = await newUser(server, 'trier')
     const statuses: number[] = []
     for (let attempt = 0; attempt < 32; attempt++)

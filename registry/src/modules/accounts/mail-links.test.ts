@@ -57,7 +57,7 @@ describeOnEngines('links in mails on $kind', ({ open }) => {
     expect((await verify(first)).code).toBe('link_invalid')
   })
 
-  it('answers the same to an address that nobody has', async () => {
+  it('does not reveal whether an address is registered', async () => {
     await newUser(server, 'exists')
     const known = await askReset('exists@example.com')
     const unknown = await askReset('exists-not@example.com')
@@ -90,7 +90,7 @@ describeOnEngines('links in mails on $kind', ({ open }) => {
     expect((await server.call('GET', '/v1/account', { token })).status).toBe(200)
   })
 
-  it('gives an account that was opened in another’s name to whoever reads the mail, without a way back', async () => {
+  it('gives an account registered with another person’s address to the owner of the mailbox', async () => {
     const squatter = await newUser(server, 'squatter')
     const token = await newToken(server, squatter.cookie, ['account:manage'])
     const { id } = await database.query

@@ -24,7 +24,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
   const remove = (who: string, organisation: string, username: string) =>
     call(who, 'DELETE', `/${organisation}/members/${username}`)
 
-  it('belongs to whoever makes it, and shows its members to members alone', async () => {
+  it('belongs to its creator, and shows its members only to members', async () => {
     const made = await call('ann', 'POST', '', { username: 'acme', display_name: 'Acme Robotics' })
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({
@@ -74,7 +74,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
     expect(owners).toHaveLength(2)
   })
 
-  it('lets anybody leave, and nobody throw others out', async () => {
+  it('lets members leave, but not remove others', async () => {
     await call('zero', 'POST', '', { username: 'club' })
     await put('zero', 'club', 'cleo', 'viewer')
     await put('zero', 'club', 'bob', 'member')

@@ -35,7 +35,7 @@ describeOnEngines('sessions on $kind', ({ open }) => {
     expect((await server.call('GET', '/v1/sessions')).code).toBe('unauthenticated')
   })
 
-  it('tells nothing that is of use as a session, or that is stored', async () => {
+  it('returns neither session secrets nor stored hashes', async () => {
     const { cookie } = await newUser(server, 'keeper')
     const { text } = await server.call('GET', '/v1/sessions', { cookie })
     const secret = cookie.split('=')[1]
@@ -54,7 +54,7 @@ describeOnEngines('sessions on $kind', ({ open }) => {
     expect((await server.call('DELETE', `/v1/sessions/${id}`, { cookie, json: {} })).status).toBe(204)
   })
 
-  it('nobody else’s', async () => {
+  it('does not end sessions of other accounts', async () => {
     const owner = await newUser(server, 'owner-of-it')
     const other = await newUser(server, 'stranger-to-it')
     const [{ id }] = await list(owner.cookie)

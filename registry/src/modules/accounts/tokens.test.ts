@@ -92,7 +92,7 @@ describeOnEngines('tokens on $kind', ({ open }) => {
     expect((await find(token)).last_used_at?.getTime()).toBeGreaterThanOrEqual(Number(first?.getTime()))
   })
 
-  it('lets nobody hand out more than they have', async () => {
+  it('does not let a token grant more than its own scopes', async () => {
     const manager = await newToken(server, user.cookie, ['account:manage', 'packages:publish'])
     expect((await create({ token: manager }, { name: 'x', scopes: ['packages:read', 'account:manage'] })).status).toBe(
       201,
@@ -104,7 +104,7 @@ describeOnEngines('tokens on $kind', ({ open }) => {
     expect((await create(operator, { name: 'x', scopes: ['worker'] })).status).toBe(201)
   })
 
-  it('makes no user a worker, whatever they log in with', async () => {
+  it('never treats a user as a worker', async () => {
     const scopesBy = async (call: Call) => (await server.call('GET', '/v1/account', call)).body.scopes
     expect(await scopesBy(user)).toEqual(tokenScopeSchema.options.filter((scope) => scope !== 'worker'))
     expect(await scopesBy(operator)).toContain('worker')

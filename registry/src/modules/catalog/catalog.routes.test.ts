@@ -172,7 +172,7 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
     }
   })
 
-  it('tells nobody of versions and packages that are not theirs to see', async () => {
+  it('hides versions and packages from callers without access', async () => {
     const hidden = `@${ada.username}/hidden`
     await loadHidden(hidden)
     for (const path of [

@@ -31,7 +31,7 @@ describeOnEngines('what needs a package on $kind', ({ open }) => {
 
   const find = (actor: Actor | null = null) => findDependents(database.query, actor, name)
 
-  it('nothing at first; a package that nobody may know of has none to tell', async () => {
+  it('has none at first, and none for a hidden package', async () => {
     expect(await find()).toEqual({ name, agents: [], packages: [] })
     await expect(findDependents(database.query, null, '@none/such')).rejects.toMatchObject({
       code: 'package_not_found',

@@ -41,7 +41,7 @@ describeOnEngines('a publisher on $kind', ({ open }) => {
     expect(await names(null, 'lab')).toEqual(['other'])
   })
 
-  it('is not there for a name that nobody has, or whose account is disabled', async () => {
+  it('is not found for an unknown name or a disabled account', async () => {
     const missing = { code: 'account_not_found' }
     await expect(describePublisher(services, null, 'no-such-account')).rejects.toMatchObject(missing)
     await expect(describePublisher(services, null, '\u0000')).rejects.toMatchObject(missing)

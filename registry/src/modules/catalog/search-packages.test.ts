@@ -66,7 +66,7 @@ describeOnEngines('words on $kind', ({ open }) => {
     expect(await names('学校')).toEqual([])
   })
 
-  it('takes whatever is typed', async () => {
+  it('accepts any input', async () => {
     const operators = fc.constantFrom(
       '&',
       '|',

@@ -111,7 +111,7 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
     expect(await written.execute()).toEqual([])
   })
 
-  it('nobody gets both the files and their money back, however closely they ask for both', async () => {
+  it('never gives both files and a refund, even for concurrent requests', async () => {
     for (let round = 0; round < 10; round++) {
       const somebody = await buyer()
       const requested = [download(somebody), giveBack(somebody), download(somebody), train(somebody)]

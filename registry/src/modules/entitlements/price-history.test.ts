@@ -61,7 +61,7 @@ describe('a history of prices', () => {
     expect(upcomingPrices(history, at(12))).toEqual([])
   })
 
-  it('nobody pays more than what was announced for as long as the notice', () => {
+  it('never charges more than the announced price during the notice period', () => {
     const terms = fc.oneof(fc.constant(free), fc.bigInt(1n, 9n).map(once), fc.bigInt(1n, 9n).map(perRun))
     const noticeMs = 100
     fc.assert(

@@ -19,7 +19,7 @@ const support = {
 }
 const text = { type: 'text', maxTokens: 8, vocabulary: 256 }
 
-describe('calls in the manner of OpenAI’s API', () => {
+describe('chat completions', () => {
   let database: Database
   let server: HostingServer
   let working: ReturnType<HostingServer['work']>

@@ -79,7 +79,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect(await eventsOf(agent)).toHaveLength(1)
   })
 
-  it('of fifty calls at once with a trial of ten, ten are answered and the others told what it costs', async () => {
+  it('answers ten of fifty concurrent calls in a trial of ten, and returns the price to the others', async () => {
     const agent = await agentOf({ licenseMinor: 500, trialCalls: 10 })
     const workers = [server.work(), server.work()]
     const answers = await Promise.all(Array.from({ length: 50 }, () => server.call(token, agent)))
@@ -112,7 +112,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     await working.stop()
   })
 
-  it('what is wrong with an observation is told as the worker tells it; what is wrong with the worker is not', async () => {
+  it('passes on the worker’s error about an observation, but hides errors of the worker itself', async () => {
     const agent = await agentOf()
     const reports = [
       {
@@ -228,7 +228,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect(await trialOf(agent)).toBe(1)
   })
 
-  it('what nobody answers in time has cost nothing, and who answers it later is late', async () => {
+  it('does not charge for calls that time out, and rejects late answers', async () => {
     const brief = await startHosting(database, { ...times, waitMs: 400 })
     const agent = await agentOf({ licenseMinor: 500, trialCalls: 1 })
     const calling = brief.call(token, agent)
@@ -245,7 +245,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     await brief.close()
   })
 
-  it('calls whose server has died are ended by upkeep, which forgets what nobody asks for again', async () => {
+  it('ends calls of a dead server in a scheduled task, and deletes old ones', async () => {
     const agent = await agentOf({ licenseMinor: 500, trialCalls: 1 })
     const [kept, gone] = [randomUUID(), randomUUID()]
     const version_id = agent.versions['1.0.0']

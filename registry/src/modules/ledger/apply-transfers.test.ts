@@ -119,7 +119,7 @@ describeOnEngines('transfers on $kind', ({ open }) => {
   })
 })
 
-describeOnEngines('upkeep of the ledger on $kind', ({ open }) => {
+describeOnEngines('scheduled tasks of the ledger on $kind', ({ open }) => {
   it('folds hot accounts and frees what has expired', async () => {
     const database = await open()
     const [owner] = await insertOwners(database, 1)

@@ -117,7 +117,7 @@ it('a chain asked for 50 times at once is made once, all of it', async () => {
   expect(await available(balances[0])).toBe(before - 100n)
 })
 
-it('asked for many times at once with funds for one: made once, and nobody is told that funds lack', async () => {
+it('makes a transfer once if it is requested many times with funds for one, without reporting insufficient funds', async () => {
   for (let round = 0; round < 4; round++) {
     await empty(balances[0])
     await apply(move(provider, balances[0], 10n))
@@ -181,7 +181,7 @@ it('accounts opened at once by everybody are opened once', async () => {
   for (const [index, three] of opened.entries()) expect(index % 2 === 0 ? three : three.toReversed()).toEqual(opened[0])
 })
 
-it('accounts that are held are held: nobody else moves what was read', async () => {
+it('locks accounts that were read for update', async () => {
   await empty(balances[0])
   await apply(move(provider, balances[0], 100n))
   const spendAll = () =>
@@ -197,7 +197,7 @@ it('accounts that are held are held: nobody else moves what was read', async () 
   expect(spent.filter((amount) => amount > 0n)).toEqual([100n])
 })
 
-it('nobody waits for a hot account: not for who has credited it and not committed, nor does folding', async () => {
+it('does not wait for uncommitted credits of a hot account, also while folding', async () => {
   await apply(move(provider, balances[0], 5n), move(provider, balances[1], 5n))
   await foldHotAccounts(any())
   const before = await available(fees)

@@ -96,7 +96,7 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
     expect((await ask(agent, caller)).body).toMatchObject({ allowed: false, because: 'balance_empty' })
   })
 
-  it('what was taken down is called by those who bought it, unless it is malicious', async () => {
+  it('lets buyers call an agent that was taken down, unless it is malicious', async () => {
     const agent = await meteredAgent(database, { licenseMinor: 500, trialCalls: 5 })
     const [buyer, stranger] = [await createTrader(database), await createTrader(database)]
     await insertLicense(database, { buyer: buyer.accountId, name: agent.name })

@@ -109,7 +109,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
     return actor
   }
 
-  it('a repeated request gives once; the same key for another amount is refused', async () => {
+  it('refunds once for repeated requests, and rejects a reused key', async () => {
     const { order } = await buy(services, buyer, agent)
     const key = randomUUID()
     const first = await refund(seller, order.id, 100, key)
@@ -118,7 +118,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
     expect((await refund(seller, order.id)).refunded_minor).toBe(999)
   })
 
-  it('a buyer takes all of it back, within 14 days and unused, and no part', async () => {
+  it('lets buyers refund the full price within 14 days if unused, but no part', async () => {
     const { order } = await buy(services, buyer, agent)
     expect(await codeOf(refund(buyer, order.id, 500))).toBe('refund_refused')
     await useLicense(order.id)
@@ -140,7 +140,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
     await refund(seller, late.order.id)
   })
 
-  it('strangers, viewers and members of the seller learn nothing; operators may give it', async () => {
+  it('allows operators, and rejects strangers, viewers and members of the seller', async () => {
     const { order } = await buy(services, buyer, agent)
     const stranger = await createTrader(database)
     expect(await codeOf(refund(stranger, order.id))).toBe('order_not_found')
@@ -162,14 +162,14 @@ describeOnEngines('refunds on $kind', ({ open }) => {
     expect((await refund(operator, order.id)).state).toBe('refunded')
   })
 
-  it('an operator who bought it is a buyer like any other', async () => {
+  it('treats an operator who bought it as a buyer', async () => {
     const operator = { ...(await funded(999)), operator: true }
     const { order } = await buy(services, operator, agent)
     await useLicense(order.id)
     expect(await codeOf(refund(operator, order.id))).toBe('refund_refused')
   })
 
-  it('what a seller has paid out is owed, and later sales pay it first', async () => {
+  it('records a debt for paid-out earnings, and repays it from later sales', async () => {
     const broke = await createTrader(database, 'seller')
     const price = { kind: 'one_time' as const, amountMinor: 1_000 }
     const sold = await listPackage(database, { ownerId: broke.accountId, owner: broke.username, price })
@@ -224,7 +224,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
       await mustTransfer(query, [{ ...money, id: randomUUID(), debitAccountId: earnings, creditAccountId: provider }])
     })
 
-  it('everybody who bought a version gets their money back where its claims turn out false, and is told', async () => {
+  it('refunds and emails all buyers of a version whose claims are false', async () => {
     const bad = await newAgent(2_000)
     const [first, second, third] = [await funded(2_000), await funded(2_000), await funded(2_000)]
     const orders = []
@@ -244,7 +244,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
     expect(mails.map(({ subject }) => subject).join()).toMatch(/\$15\.00.*\$20\.00|\$20\.00.*\$15\.00/)
   })
 
-  it('only those since a moment, where that is told', async () => {
+  it('refunds only orders since a given time', async () => {
     const bad = await newAgent(100)
     await buy(services, await funded(100), bad)
     const since = new Date(Date.now() + 60_000)

@@ -122,7 +122,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
     expect((await start(await buyer(0), { listed: free })).orderId).toBeNull()
   })
 
-  it('an organisation that the seller controls does not pay them, whoever starts the run', async () => {
+  it('rejects runs paid by an organization that the seller controls', async () => {
     const member = await buyer(0)
     const team = await createOrganization(database, { [seller.accountId]: 'admin', [member.accountId]: 'member' })
     await fund(database, team.id, 1_000)

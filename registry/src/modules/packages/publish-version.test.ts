@@ -100,7 +100,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     expect(request).toBe(0)
   })
 
-  it('members of an organisation publish, viewers and tokens without the scope do not', async () => {
+  it('lets members of an organization publish, but not viewers or tokens without the scope', async () => {
     const organisation = `org${randomBytes(6).toString('hex')}`
     const { id } = await database.query
       .insertInto('accounts')

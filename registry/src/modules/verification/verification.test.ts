@@ -114,7 +114,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     expect(verification).toMatchObject({ state: 'mismatch', signed: null, message: expect.stringMatching(message) })
   })
 
-  it('criteria that are not the scenario’s own are a mismatch', async () => {
+  it('reports a mismatch if the success criteria differ from the scenario’s', async () => {
     const { name } = await verifyAgent(services, ada, { base: 'easy', scenario: { success: { return_mean: -1e9 } } })
     expect((await details(name)).verification).toMatchObject({
       state: 'mismatch',
@@ -196,7 +196,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     })
   })
 
-  it('a result of other tasks than the job’s changes nothing', async () => {
+  it('rejects a result for other tasks than the job’s', async () => {
     const { name, evaluation } = await uploadAgent(services, ada, { base: 'swapped' })
     const job = await mustLease(services)
     const good = resultOf(job, evaluation)
