@@ -86,4 +86,6 @@ log=$build/build.log
 mv "$work/build.log" "$log"
 rm -f "$build/stamp"
 mv "$work/agentgym_learner.node" "$build/agentgym_learner.node"
+# The sandbox lets jobs read it.
+echo "$torch_root" >"$build/torch-root"
 echo "$stamp" >"$build/stamp"

@@ -1,18 +1,24 @@
-import { execFile } from 'node:child_process'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { machineWalls, type WrappedCommand } from './walls.ts'
 
-/** A program and its arguments, ready to spawn. */
-export type JobCommand = { file: string; parameters: string[] }
+/** The command that runs `entry` (a .ts or .js file) as a job on this machine, with `folder` as its working folder. */
+export async function jobCommand(entry: string, folder: string): Promise<WrappedCommand> {
+  const walls = await machineWalls()
+  const roots = readableRoots(entry)
+  const program = realpathSync(process.execPath)
+  return walls.wrap({
+    command: [program, ...nodeSwitches(roots), entry],
+    readable: [...roots, ...torchFolders(), program],
+    folder,
+  })
+}
 
-const run = promisify(execFile)
-
-/** Node's own switches for a job. The permission model is a seat belt: the walls are the process, its uid and limits. */
-function nodeSwitches(entry: string): string[] {
+/** Node's own switches for a job. The permission model is a seat belt: the walls are the kernel's. */
+function nodeSwitches(roots: string[]): string[] {
   return [
     // isolated-vm asks for it.
     '--no-node-snapshot',
@@ -22,7 +28,7 @@ function nodeSwitches(entry: string): string[] {
     '--allow-addons',
     '--allow-worker',
     '--disable-warning=SecurityWarning',
-    ...readableRoots(entry).map((folder) => `--allow-fs-read=${folder}`),
+    ...roots.map((folder) => `--allow-fs-read=${folder}`),
   ]
 }
 
@@ -50,49 +56,10 @@ function packageRoot(file: string): string {
   return folder
 }
 
-/**
- * Wrappers that put the job behind the kernel's walls, outermost first. Each is tried once a process with `true`; what
- * the machine lacks or forbids is left out.
- */
-const wrappers: { name: string; variants: string[][] }[] = [
-  {
-    // No network but a loopback that is down; no shared memory or queues of others.
-    name: 'unshare',
-    variants: [
-      ['--net', '--ipc', '--'],
-      ['--user', '--map-current-user', '--net', '--ipc', '--'],
-    ],
-  },
-  {
-    // No core dumps, no file longer than zero bytes (pipes are not files), few descriptors.
-    name: 'prlimit',
-    variants: [['--core=0', '--fsize=0', '--nofile=1024', '--']],
-  },
-  { name: 'setpriv', variants: [['--no-new-privs', '--']] },
-]
-
-let probed: Promise<string[]> | undefined
-
-/** The command that runs `entry` (a .ts or .js file) as a job on this machine. */
-export async function jobCommand(entry: string): Promise<JobCommand> {
-  probed ??= probeWrappers()
-  const [file, ...parameters] = [...(await probed), process.execPath, ...nodeSwitches(entry), entry]
-  return { file, parameters }
-}
-
-async function probeWrappers(): Promise<string[]> {
-  if (process.platform !== 'linux') return []
-  const chain: string[] = []
-  for (const { name, variants } of wrappers) {
-    for (const variant of variants) {
-      const works = await run(name, [...variant, 'true'], { timeout: 5_000 }).then(
-        () => true,
-        () => false,
-      )
-      if (!works) continue
-      chain.push(name, ...variant)
-      break
-    }
-  }
-  return chain
+/** Where the learner was built with a libtorch that is not the system's: its folder, and what pip put beside it. */
+function torchFolders(): string[] {
+  const file = fileURLToPath(new URL('../../learner/build/torch-root', import.meta.url))
+  if (!existsSync(file)) return []
+  const root = readFileSync(file, 'utf8').trim()
+  return root === '' ? [] : [root, path.join(path.dirname(root), 'nvidia'), path.join(path.dirname(root), 'torch.libs')]
 }

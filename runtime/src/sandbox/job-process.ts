@@ -52,7 +52,7 @@ export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) =
     const onMessage = (handler: typeof take) => {
       take = handler
     }
-    const channel = { ...openChannel(toJob.limits), onMessage, stopRequested: () => stopRequested }
+    const channel = { ...openChannel(toJob), onMessage, stopRequested: () => stopRequested }
     handler(toJob.job as Job, channel).then(
       (result) => finish({ kind: 'result', result }),
       (error) => finish({ kind: 'error', report: toReport(error) }),
@@ -60,7 +60,13 @@ export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) =
   })
 }
 
-function openChannel(limits: JobLimits): Omit<JobChannel, 'onMessage' | 'stopRequested'> {
+function openChannel({
+  limits,
+  user,
+}: {
+  limits: JobLimits
+  user: number
+}): Omit<JobChannel, 'onMessage' | 'stopRequested'> {
   const boards = new Map<number, Int32Array>()
   let progress = 0
   const beat = () => {
@@ -75,7 +81,7 @@ function openChannel(limits: JobLimits): Omit<JobChannel, 'onMessage' | 'stopReq
     send: (message) => write({ kind: 'message', message }),
     watchBoard: (worker, board) => void boards.set(worker, board),
     progress: () => void progress++,
-    lockDown,
+    lockDown: () => lockDown(user),
   }
 }
 
@@ -98,7 +104,7 @@ function endNow(): void {
 
 /**
  * A closed channel is noticed by the main thread, once it is free. This thread notices at once that another process has
- * inherited us; it must start before the job is locked down.
+ * inherited us (where bubblewrap does not end us with its parent); it must start before the job is locked down.
  */
 function endWithParent(): void {
   const source = `
@@ -120,21 +126,19 @@ function toReport(error: unknown): ErrorReport {
   }
 }
 
-/** First uid of the range from which each job takes its own; no account lies there. */
-const FIRST_JOB_UID = 1_600_000_000
 const NOBODY = 65_534
 
-function lockDown(): void {
-  dropUser()
-  // Node's permission model, where the supervisor switched it on. A seat belt: the uid is the wall.
+function lockDown(user: number): void {
+  dropUser(user)
+  // Node's permission model, where the supervisor switched it on. A seat belt: the kernel's walls are others.
   const permission = process.permission as { drop?: (scope: string) => void } | undefined
   permission?.drop?.('fs.read')
 }
 
-/** One uid a process, so that two jobs cannot signal or trace each other; a container may not map it: then `nobody`. */
-function dropUser(): void {
+/** One uid a job, which the kernel counts its tasks by; a container may not map it: then `nobody`. */
+function dropUser(user: number): void {
   if (process.getuid?.() !== 0) return
-  for (const id of [FIRST_JOB_UID + process.pid, NOBODY]) {
+  for (const id of [user, NOBODY]) {
     try {
       process.setgroups?.([])
       process.setgid?.(id)
@@ -148,7 +152,8 @@ function dropUser(): void {
 
 /** From the supervisor to its job's process. */
 export type ToJob =
-  | { kind: 'job'; job: unknown; limits: JobLimits }
+  /** `user` is the uid that root's job takes for itself. */
+  | { kind: 'job'; job: unknown; limits: JobLimits; user: number }
   /** A message to the running job. */
   | { kind: 'message'; message: unknown }
   /** Requests a graceful end: keep the results so far and return. */

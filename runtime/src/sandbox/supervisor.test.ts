@@ -162,7 +162,8 @@ test('a job sees an empty folder, no environment, no files, no network, and is n
   })
   const { environment, uid, root, network } = seen as Record<string, unknown>
   expect(environment).not.toContain('AGENTGYM_SECRET')
-  expect((environment as string[]).filter((name) => !name.startsWith('NODE_CHANNEL'))).toEqual([
+  // Bubblewrap names the working folder.
+  expect((environment as string[]).filter((name) => !/^(NODE_CHANNEL|PWD$)/.test(name))).toEqual([
     'OMP_NUM_THREADS',
     'TZ',
   ])
@@ -177,12 +178,23 @@ test('a job sees an empty folder, no environment, no files, no network, and is n
 
 test.each(['wait', 'block'])('a job ends with its supervisor, whatever its main thread does: %s', async (act) => {
   const orphan = spawn(process.execPath, [fileURLToPath(new URL('./testing/orphan.ts', import.meta.url)), act])
-  const pid = await new Promise<number>((resolve) => orphan.stdout.once('data', (chunk) => resolve(Number(chunk))))
-  expect(isAlive(pid)).toBe(true)
+  await new Promise((resolve) => orphan.stdout.once('data', resolve))
+  const pids = descendants(orphan.pid ?? 0)
+  expect(pids.filter(isAlive)).not.toEqual([])
   orphan.kill('SIGKILL')
-  for (let tries = 0; isAlive(pid) && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 50))
-  expect(isAlive(pid)).toBe(false)
+  for (let tries = 0; pids.some(isAlive) && tries < 200; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(pids.filter(isAlive)).toEqual([])
 })
+
+/** The processes below `pid`, as far down as there are any. */
+function descendants(pid: number): number[] {
+  const tasks = readdirSync(`/proc/${pid}/task`)
+  const children = tasks.flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number),
+  )
+  return children.flatMap((child) => [child, ...descendants(child)])
+}
 
 /** A zombie is dead: where process 1 of a container reaps nobody, it stays in the table for good. */
 function isAlive(pid: number): boolean {

@@ -1,15 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorReport, errorCatalog } from '@agentgym/contract'
 import { OutputTail } from './escape-output.ts'
 import { jobCommand } from './job-command.ts'
-import { createMemoryGroup, readProcessMemoryMb } from './job-memory.ts'
+import { readProcessMemoryMb } from './job-memory.ts'
 import { BEAT_MS, type FromJob, type ToJob } from './job-process.ts'
 import { explainExit, explainHang, explainMemory, JobWatch } from './job-watch.ts'
 import { type JobLimits, withDefaults } from './limits.ts'
+import { type StartedJob, startJob } from './start-job.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 
 export type SupervisedJob = {
@@ -35,6 +37,9 @@ export type SupervisedJob = {
 }
 
 const TAIL_BYTES = 65_536
+/** The range from which each job of root takes a uid of its own; no account lies there. */
+const FIRST_JOB_UID = 1_600_000_000
+const JOB_UIDS = 2 ** 28
 
 /**
  * Runs one job in a process of its own and watches it: no progress within its limits, or more memory than it may use,
@@ -43,51 +48,52 @@ const TAIL_BYTES = 65_536
  */
 export async function superviseJob(options: SupervisedJob): Promise<unknown> {
   const limits = withDefaults(options.limits)
-  const command = await jobCommand(fileURLToPath(options.entry))
-  if (options.signal?.aborted) throw cancelled()
   // Empty, ours alone, and gone afterwards: a model loaded from bytes can read files below its working folder.
   const folder = mkdtempSync(path.join(tmpdir(), 'agentgym-job-'))
-  const child = spawn(command.file, command.parameters, {
-    cwd: folder,
-    env: { TZ: 'UTC', ...options.environment },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    serialization: 'advanced',
-    // A process group of its own: Ctrl-C in a terminal reaches the whole group, and ending a run in order is ours to do.
-    detached: true,
-  })
-  const end = () => {
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  }
-  // A supervisor that is ended at once, as by a second Ctrl-C, must not leave a job that is deep in an update behind.
-  process.once('exit', end)
   try {
-    return await watchJob(child, options, limits)
+    const command = await jobCommand(fileURLToPath(options.entry), folder)
+    if (options.signal?.aborted) throw cancelled()
+    const job = startJob(command, folder, options.environment ?? {})
+    // A supervisor that is ended at once, as by a second Ctrl-C, must not leave a job that is deep in an update behind.
+    const end = () => {
+      job.kill()
+      rmSync(folder, { recursive: true, force: true })
+    }
+    process.once('exit', end)
+    try {
+      return await watchJob(job, options, limits)
+    } finally {
+      process.off('exit', end)
+      job.kill()
+    }
   } finally {
-    process.off('exit', end)
-    end()
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
 type Outcome = { result: unknown } | { error: unknown }
 
-async function watchJob(child: ChildProcess, options: SupervisedJob, limits: JobLimits): Promise<unknown> {
+async function watchJob(job: StartedJob, options: SupervisedJob, limits: JobLimits): Promise<unknown> {
   const { identity, signal } = options
+  const { child } = job
   const watch = new JobWatch(limits)
   const output = captureOutput(child)
-  const group = child.pid === undefined ? undefined : createMemoryGroup(child.pid, limits.processMemoryMb)
-  if (child.pid !== undefined) offerToOomKiller(child.pid)
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   const abort = () => resolve({ error: cancelled() })
   signal?.addEventListener('abort', abort)
   child.on('error', (error) => resolve({ error: notStarted(error) }))
   // Not `exit`: messages that it sent before its end may still be on their way.
-  child.on('close', (code, exitSignal) => resolve({ error: explainExit(identity, watch, output, code, exitSignal) }))
+  child.on('close', (code, exitSignal) =>
+    resolve({ error: explainExit(identity, watch, output, ...job.ending(code, exitSignal)) }),
+  )
   child.on('message', receiver(watch, options.onMessage, resolve))
-  const toJob: ToJob = { kind: 'job', job: options.job, limits }
-  child.send(toJob, (error) => {
-    if (error !== null && child.exitCode === null && child.signalCode === null) resolve({ error: notStarted(error) })
-  })
+  const group = await job.confine(limits.processMemoryMb)
+  const user = FIRST_JOB_UID + randomInt(JOB_UIDS)
+  const toJob: ToJob = { kind: 'job', job: options.job, limits, user }
+  if (child.connected)
+    child.send(toJob, (error) => {
+      if (error !== null && child.exitCode === null && child.signalCode === null) resolve({ error: notStarted(error) })
+    })
   const send = (message: ToJob) => {
     // A job that is ending has closed the channel.
     if (child.connected) child.send(message, () => {})
@@ -100,7 +106,8 @@ async function watchJob(child: ChildProcess, options: SupervisedJob, limits: Job
     watch.tick()
     const hang = watch.hang()
     if (hang !== undefined) return resolve({ error: explainHang(identity, hang, output) })
-    const memoryMb = child.pid === undefined ? undefined : await readProcessMemoryMb(child.pid)
+    const pid = job.pid()
+    const memoryMb = pid === undefined ? undefined : await readProcessMemoryMb(pid)
     if (memoryMb === undefined || memoryMb <= limits.processMemoryMb) return
     resolve({ error: explainMemory(identity, watch, memoryMb, limits, output) })
   }, BEAT_MS)
@@ -108,7 +115,7 @@ async function watchJob(child: ChildProcess, options: SupervisedJob, limits: Job
   clearInterval(timer)
   signal?.removeEventListener('abort', abort)
   options.stop?.removeEventListener('abort', askToStop)
-  await killed(child)
+  await job.killed()
   group?.remove()
   if ('error' in outcome) throw outcome.error
   return outcome.result
@@ -163,24 +170,6 @@ function captureOutput(child: ChildProcess): OutputTail {
   child.stdout?.on('data', (chunk: Buffer) => tail.push(chunk))
   child.stderr?.on('data', (chunk: Buffer) => tail.push(chunk))
   return tail
-}
-
-/** SIGKILL, and wait until the process is gone, so that its memory and cores are free for the next job. */
-async function killed(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-  await new Promise((resolve) => {
-    child.once('exit', resolve)
-    child.kill('SIGKILL')
-  })
-}
-
-/** When the machine runs out of memory, the job goes first, not its supervisor. */
-function offerToOomKiller(pid: number): void {
-  try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, '900')
-  } catch {
-    // Not Linux, or not ours to change.
-  }
 }
 
 function notStarted(error: Error): AgentGymError {

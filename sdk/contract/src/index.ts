@@ -142,11 +142,13 @@ export {
   progressRequestSchema,
   releaseRequestSchema,
   trajectoriesRequestSchema,
+  type Wall,
   type WorkerDescription,
   type WorkerUsage,
   type WorkKind,
   workerNameSchema,
   workKindSchema,
+  wallSchema,
 } from './api/jobs.ts'
 export * from './api/orders.ts'
 export {

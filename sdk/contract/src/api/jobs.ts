@@ -33,6 +33,14 @@ export const workerUsageSchema = z.strictObject({
 })
 export type WorkerUsage = z.infer<typeof workerUsageSchema>
 
+/**
+ * What stands between a job and its worker's machine, beside the isolate: a file system of its own with the few folders
+ * that it reads, process, network and IPC namespaces of its own, a filter of system calls, no privileges to gain, and a
+ * limit on processes and threads.
+ */
+export const wallSchema = z.enum(['file-system', 'processes', 'network', 'system-calls', 'privileges', 'task-limit'])
+export type Wall = z.infer<typeof wallSchema>
+
 /** One process of `agentgym worker`. */
 export const workerDescriptionSchema = z.strictObject({
   /** Chosen by the process at its start. */
@@ -48,6 +56,8 @@ export const workerDescriptionSchema = z.strictObject({
   usage: workerUsageSchema,
   /** Absent: a worker of an older version. */
   runtime: runtimeSignatureSchema.optional(),
+  /** Walls that its machine cannot put around jobs; absent: it does not say. */
+  missing_walls: z.array(wallSchema).max(16).optional(),
 })
 export type WorkerDescription = z.infer<typeof workerDescriptionSchema>
 
