@@ -37,6 +37,8 @@ describe("the README's tour, typed from top to bottom", () => {
   // What the tour tells of a second terminal: on a free port here, and with a home that is nobody's.
   const environment: NodeJS.ProcessEnv = {
     ...process.env,
+    // The scenarios are our own, and a test machine may be a chroot, where bubblewrap cannot run.
+    AGENTGYM_WITHOUT_WALLS: 'any',
     AGENTGYM_HOME: join(folder, 'home'),
     AGENTGYM_PASSWORD: 'the password of the tour',
     npm_config_userconfig: join(folder, '.npmrc'),

@@ -200,6 +200,7 @@ async function type(person: string, words: string[]): Promise<void> {
     env: {
       ...inherited,
       AGENTGYM_SERVER: server.url,
+      AGENTGYM_WITHOUT_WALLS: 'any',
       AGENTGYM_HOME: join(folder, person, 'home'),
       AGENTGYM_PASSWORD: password,
       npm_config_userconfig: join(folder, person, '.npmrc'),

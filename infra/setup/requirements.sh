@@ -12,6 +12,8 @@ find_requirements() {
       [ -z "$long_form" ] || python3 -c 'import ensurepip' 2>/dev/null || missing_packages="$missing_packages python3-venv"
       ;;
   esac
+  # What keeps scenarios of strangers apart from this machine.
+  [ "$(uname -s)" != Linux ] || command -v bwrap >/dev/null 2>&1 || missing_packages="$missing_packages bubblewrap"
   command -v c++ >/dev/null 2>&1 || missing_packages="$missing_packages g++"
   command -v make >/dev/null 2>&1 || missing_packages="$missing_packages make"
   command -v cmake >/dev/null 2>&1 || missing_packages="$missing_packages cmake"

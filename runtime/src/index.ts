@@ -2,6 +2,7 @@ export { type EvaluateOptions, evaluateAgent, runtimeVersions } from './evaluati
 export { readAgent } from './evaluation/read-agent.ts'
 export { type BuiltScenario, buildScenario, loadScenario, writeBuild } from './sandbox/build-scenario.ts'
 export { checkScenario } from './sandbox/check-scenario.ts'
+export { machineWalls, type Walls } from './sandbox/walls.ts'
 export { type PlanRequest, resolvePlan } from './training/settings.ts'
 export { checkpointPath, type TrainOptions, train } from './training/train.ts'
 export { runWorker, type WorkerOptions } from './worker/run-worker.ts'

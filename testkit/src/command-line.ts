@@ -34,7 +34,15 @@ export async function runCli(
       stdin: new PassThrough().end(),
       stdout,
       stderr,
-      environment: { PATH, HOME, AGENTGYM_HOME: join(cwd, 'home'), LC_ALL: 'C.UTF-8', ...environment },
+      // The scenarios are our own, and a test machine may be a chroot, where bubblewrap cannot run.
+      environment: {
+        AGENTGYM_WITHOUT_WALLS: 'any',
+        PATH,
+        HOME,
+        AGENTGYM_HOME: join(cwd, 'home'),
+        LC_ALL: 'C.UTF-8',
+        ...environment,
+      },
       cwd,
       onInterrupt: (listener) => {
         interrupts.on('interrupt', listener)
@@ -111,7 +119,7 @@ export type ServerProcess = {
 export async function startServerProcess(data: string, home: string, words: string[] = []): Promise<ServerProcess> {
   const { DATABASE_URL, AGENTGYM_SERVER, AGENTGYM_TOKEN, ...inherited } = process.env
   const child = spawn(agentgym, ['serve', '--port', '0', '--data', data, '--json', ...words], {
-    env: { ...inherited, AGENTGYM_HOME: home, AGENTGYM_LOG_LEVEL: 'info' },
+    env: { AGENTGYM_WITHOUT_WALLS: 'any', ...inherited, AGENTGYM_HOME: home, AGENTGYM_LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -2,14 +2,21 @@ import { execFile } from 'node:child_process'
 import { availableParallelism, cpus, hostname, totalmem } from 'node:os'
 import { promisify } from 'node:util'
 import type { WorkerDescription, WorkerUsage } from '@agentgym/contract'
+import { machineWalls } from '../sandbox/walls.ts'
 
 const run = promisify(execFile)
 
-export type Machine = Pick<WorkerDescription, 'cores' | 'memory_bytes' | 'gpus'>
+export type Machine = Pick<WorkerDescription, 'cores' | 'memory_bytes' | 'gpus' | 'missing_walls'>
 
 /** The resources of this worker: in a container its share, not the machine's. */
 export async function describeMachine(): Promise<Machine> {
-  return { cores: availableParallelism(), memory_bytes: memoryBytes(), gpus: await listGpus() }
+  const { missing } = await machineWalls()
+  return {
+    cores: availableParallelism(),
+    memory_bytes: memoryBytes(),
+    gpus: await listGpus(),
+    missing_walls: [...missing],
+  }
 }
 
 /** Of the machine, or less where a container may use less. */

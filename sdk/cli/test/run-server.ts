@@ -78,6 +78,7 @@ export const quietStatus: ServerStatus = serverStatusSchema.parse({
       running: 2,
       slots: 4,
       cores: 16,
+      missing_walls: [],
       memory_bytes: 137_438_953_472,
       gpus: [
         { name: 'NVIDIA H100', memory_bytes: 85_899_345_920 },
@@ -93,6 +94,7 @@ export const quietStatus: ServerStatus = serverStatusSchema.parse({
       running: 0,
       slots: 1,
       cores: 2,
+      missing_walls: null,
       memory_bytes: 8_589_934_592,
       gpus: [],
       usage: { cpu: null, memory: null, gpu: null },

@@ -9,6 +9,11 @@ export const errorCatalog = {
     status: 400,
     summary: 'A setting is unknown, has the wrong type or is out of range.',
   },
+  sandbox_incomplete: {
+    exit: 2,
+    status: 500,
+    summary: 'This machine cannot put all walls around a job that runs code from others.',
+  },
   usage_invalid: { exit: 2, status: 400, summary: 'The command line is invalid.' },
   file_not_found: { exit: 2, status: 404, summary: 'A file or folder does not exist.' },
   manifest_invalid: {

@@ -93,6 +93,7 @@ export {
   type VersionReadme,
   versionReadmeSchema,
 } from './api/catalog.ts'
+export { type Wall, wallSchema } from './api/fields.ts'
 export {
   type CallAnswer,
   type ChatCompletion,
@@ -142,13 +143,11 @@ export {
   progressRequestSchema,
   releaseRequestSchema,
   trajectoriesRequestSchema,
-  type Wall,
   type WorkerDescription,
   type WorkerUsage,
   type WorkKind,
   workerNameSchema,
   workKindSchema,
-  wallSchema,
 } from './api/jobs.ts'
 export * from './api/orders.ts'
 export {

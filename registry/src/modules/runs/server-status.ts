@@ -48,10 +48,11 @@ async function workersWith({ database }: Services, jobsOf: (id: string) => numbe
     .limit(mostWorkers)
     .execute()
   return rows.map(({ id, name, description, usage, seen_at, silent_seconds }) => {
-    const { slots, cores, memory_bytes, gpus, price_minor_per_hour } = description
+    const { slots, cores, memory_bytes, gpus, price_minor_per_hour, missing_walls = null } = description
     const running = jobsOf(id)
     const state = silent_seconds > leaseSeconds ? 'silent' : running > 0 ? 'busy' : 'idle'
     const seenAt = seen_at.toISOString()
-    return { name, state, running, slots, cores, memory_bytes, gpus, usage, price_minor_per_hour, seen_at: seenAt }
+    const machine = { cores, memory_bytes, gpus, missing_walls, usage }
+    return { name, state, running, slots, ...machine, price_minor_per_hour, seen_at: seenAt }
   })
 }

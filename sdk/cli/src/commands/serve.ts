@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { AgentGymError } from '@agentgym/contract'
 import type { ServeOptions } from '@agentgym/registry'
 import type { Command } from 'commander'
 import { agentGymHome, defaultServer } from '../account/connection.ts'
@@ -10,6 +11,7 @@ import { cancelOnInterrupt } from '../command-io.ts'
 import { wholeNumber } from '../option-values.ts'
 import { openBuiltSite } from '../processes/open-built-site.ts'
 import { safeText } from '../terminal/text.ts'
+import { requireWalls } from './worker.ts'
 
 export function addServeCommand(program: Command, action: MakeAction): void {
   program
@@ -77,8 +79,23 @@ async function serveHere(options: Options, { worker }: { worker: boolean }, cont
   const registry = await import('@agentgym/registry')
   const site = await openBuiltSite()
   const { url, workerToken, close } = await registry.serve({ ...options, site })
-  const beside = worker ? superviseWorker(url, workerToken, context) : undefined
+  const beside = worker && (await hasWalls(context)) ? superviseWorker(url, workerToken, context) : undefined
   return { url, hasSite: site !== undefined, close, worker: beside }
+}
+
+/** Whether the built-in worker may run uploaded code on this machine; says what is missing if not. */
+async function hasWalls(context: CommandContext): Promise<boolean> {
+  const { machineWalls } = await context.runtime()
+  try {
+    requireWalls(await machineWalls(), context.io.environment.AGENTGYM_WITHOUT_WALLS)
+    return true
+  } catch (error) {
+    if (!(error instanceof AgentGymError) || error.code !== 'sandbox_incomplete') throw error
+    const { symbols } = context.terminal
+    context.print(`${symbols.warning} No worker is running, so uploads stay unchecked. ${error.message}`)
+    context.print('  To run jobs all the same, where only you can upload: AGENTGYM_WITHOUT_WALLS=any')
+    return false
+  }
 }
 
 /** Undefined if an early interrupt, which reaches the whole process group, ended one of the processes. */
@@ -130,7 +147,7 @@ function printServing({ url, hasSite }: Served, serving: Serving, context: Comma
 const entry = fileURLToPath(new URL('../main.ts', import.meta.url))
 /** The environment variables that the worker inherits: no database, no keys. */
 const inherited =
-  /^(PATH|HOME|USER|TMPDIR|TERM|COLUMNS|LANG|LC_.*|NO_COLOR|FORCE_COLOR|LIBTORCH|OTEL_.*|AGENTGYM_(HOME|WORKER_.*))$/
+  /^(PATH|HOME|USER|TMPDIR|TERM|COLUMNS|LANG|LC_.*|NO_COLOR|FORCE_COLOR|LIBTORCH|OTEL_.*|AGENTGYM_(HOME|WITHOUT_WALLS|WORKER_.*))$/
 const shortestPauseMs = 1_000
 const longestPauseMs = 30_000
 /** A process that ran this long was healthy: the next failure restarts the backoff. */

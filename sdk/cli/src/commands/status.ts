@@ -79,7 +79,14 @@ function workerLines({ workers, currency }: ServerStatus, terminal: Terminal, no
   const [head, ...lines] = renderTable(columns, rows, terminal, (text, row, column) =>
     column === 0 && workers[row].state !== 'silent' ? paint.bold(text) : text,
   )
-  return [head, ...lines.flatMap((line, row) => [line, ...machineLines(workers[row], terminal)])]
+  return [
+    head,
+    ...lines.flatMap((line, row) => [
+      line,
+      ...machineLines(workers[row], terminal),
+      ...wallLines(workers[row], terminal),
+    ]),
+  ]
 }
 
 /** The resources of a worker's machine and their usage, wrapped to the terminal. */
@@ -98,6 +105,13 @@ function machineLines({ state, usage, cores, memory_bytes, gpus }: Worker, termi
     else lines.push(part)
   }
   return lines.map((line) => `  ${state === 'silent' ? terminal.paint.dim(line) : line}`)
+}
+
+/** What a worker's sandbox lacks, if anything. */
+function wallLines({ missing_walls: missing }: Worker, { paint, symbols, columns }: Terminal): string[] {
+  if (missing === null || missing.length === 0) return []
+  const text = `${symbols.warning} Sandbox without: ${missing.join(', ')}`
+  return [`  ${paint.warn(fitText(text, columns() - 3, symbols.ellipsis))}`]
 }
 
 function stateText({ state, seen_at }: Worker, nowMs: number): string {

@@ -1,5 +1,5 @@
-import { AgentGymError } from '@agentgym/contract'
-import type { WorkerEvent } from '@agentgym/runtime'
+import { AgentGymError, wallSchema } from '@agentgym/contract'
+import type { Walls, WorkerEvent } from '@agentgym/runtime'
 import type { Command } from 'commander'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
@@ -29,6 +29,10 @@ export function addWorkerCommand(program: Command, action: MakeAction): void {
       'price of an hour of training, in cents or the smallest unit of the currency (default: AGENTGYM_WORKER_PRICE_MINOR, or 0)',
       wholeNumber('price', { least: 0, greatest: 1_000_000_000 }),
     )
+    .option(
+      '--without-walls <WALLS>',
+      'parts of the sandbox that this machine may lack, such as network,processes, or any (default: AGENTGYM_WITHOUT_WALLS, or none)',
+    )
     .action(action(worker))
 }
 
@@ -38,7 +42,14 @@ const orphanMs = 15_000
 
 const workerKinds = ['check', 'evaluate', 'train', 'call'] as const
 
-type WorkerFlags = { server?: string; kinds?: string; slots?: number; name?: string; price?: number }
+type WorkerFlags = {
+  server?: string
+  kinds?: string
+  slots?: number
+  name?: string
+  price?: number
+  withoutWalls?: string
+}
 
 /** `agentgym worker`: runs jobs of a server until Ctrl-C. */
 export async function worker(flags: WorkerFlags, context: CommandContext): Promise<void> {
@@ -54,7 +65,15 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
       data: { server },
     })
   }
+  // Nothing that this process starts from here on inherits it.
+  delete process.env.AGENTGYM_TOKEN
   const runtime = await context.runtime()
+  const walls = await runtime.machineWalls()
+  requireWalls(walls, flags.withoutWalls ?? context.io.environment.AGENTGYM_WITHOUT_WALLS)
+  if (walls.missing.length > 0) {
+    context.print(`${context.terminal.symbols.warning} Sandbox without: ${walls.missing.join(', ')}. ${walls.reason}`)
+    context.printJson({ event: 'walls_missing', missing: walls.missing, reason: walls.reason })
+  }
   const { symbols } = context.terminal
   // Under `serve`, which prints its own start and stop.
   const { parent } = context.io
@@ -93,6 +112,29 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
     interrupt.release()
     parent?.disconnect()
   }
+}
+
+/**
+ * Refuses to run other people's code on a machine that lacks walls, unless its operator has named them (or `any`): throws
+ * `sandbox_incomplete`, and `config_invalid` for a name that is none.
+ */
+export function requireWalls(walls: Pick<Walls, 'missing' | 'reason'>, accepted = ''): void {
+  const names = accepted
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  const unknown = names.find((name) => name !== 'any' && !wallSchema.options.some((wall) => wall === name))
+  if (unknown !== undefined)
+    throw invalid('without_walls', `--without-walls names ${unknown}`, `Use ${wallSchema.options.join(', ')} or any.`)
+  if (names.includes('any')) return
+  const refused = walls.missing.filter((wall) => !names.includes(wall))
+  if (refused.length === 0) return
+  throw new AgentGymError({
+    code: 'sandbox_incomplete',
+    message: `This machine cannot keep other people's code apart: its sandbox lacks ${refused.join(', ')}. ${walls.reason}`,
+    hint: `To run jobs without them all the same, where only you can upload: --without-walls ${refused.join(',')}`,
+    data: { missing: refused },
+  })
 }
 
 function kindsOf(text: string | undefined): (typeof workerKinds)[number][] {

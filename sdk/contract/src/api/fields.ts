@@ -46,3 +46,11 @@ function isJson(value: unknown): boolean {
   }
   return true
 }
+
+/**
+ * What stands between a job and its worker's machine, beside the isolate: a file system of its own with the few folders
+ * that it reads, process, network and IPC namespaces of its own, a filter of system calls, no privileges to gain, and a
+ * limit on processes and threads.
+ */
+export const wallSchema = z.enum(['file-system', 'processes', 'network', 'system-calls', 'privileges', 'task-limit'])
+export type Wall = z.infer<typeof wallSchema>

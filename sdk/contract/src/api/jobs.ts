@@ -3,6 +3,7 @@ import { errorReportSchema } from '../agent-gym-error.ts'
 import { evaluationSchema, runtimeSignatureSchema, taskOrderSchema } from '../agent-manifest.ts'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
 import { checkReportSchema, progressEventSchema, trajectorySchema } from '../training-events.ts'
+import { wallSchema } from './fields.ts'
 import { runStateSchema } from './runs.ts'
 
 /** Kinds of jobs: check an uploaded scenario, evaluate an agent, train one. */
@@ -32,14 +33,6 @@ export const workerUsageSchema = z.strictObject({
   gpu: z.number().min(0).max(1).nullable(),
 })
 export type WorkerUsage = z.infer<typeof workerUsageSchema>
-
-/**
- * What stands between a job and its worker's machine, beside the isolate: a file system of its own with the few folders
- * that it reads, process, network and IPC namespaces of its own, a filter of system calls, no privileges to gain, and a
- * limit on processes and threads.
- */
-export const wallSchema = z.enum(['file-system', 'processes', 'network', 'system-calls', 'privileges', 'task-limit'])
-export type Wall = z.infer<typeof wallSchema>
 
 /** One process of `agentgym worker`. */
 export const workerDescriptionSchema = z.strictObject({

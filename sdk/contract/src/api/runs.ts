@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { errorReportSchema } from '../agent-gym-error.ts'
 import { evaluationSchema } from '../agent-manifest.ts'
 import { progressEventSchema } from '../training-events.ts'
-import { line } from './fields.ts'
+import { line, wallSchema } from './fields.ts'
 import { expectedPriceSchema } from './prices.ts'
 
 const count = z.int().nonnegative()
@@ -273,6 +273,8 @@ export const serverStatusSchema = z
         cores: count,
         memory_bytes: count,
         gpus: z.array(z.object({ name: z.string(), memory_bytes: count })),
+        /** Walls that its machine cannot put around jobs; null if it does not say. */
+        missing_walls: z.array(wallSchema).nullable(),
         usage: z.object({
           cpu: z.number().nullable(),
           memory: z.number().nullable(),

@@ -129,6 +129,7 @@ function WorkersPage({ status }: { status: ServerStatus }) {
             },
             { title: 'Jobs', numeric: true, cell: ({ running, slots }) => `${running} / ${slots}` },
             { title: 'Machine', cell: machineOf, wide: true },
+            { title: 'Sandbox', cell: sandboxOf, wide: true },
             { title: 'CPU', numeric: true, cell: ({ usage }) => percent(usage.cpu) },
             { title: 'Memory', numeric: true, cell: ({ usage }) => percent(usage.memory), wide: true },
             { title: 'GPU', numeric: true, cell: ({ usage }) => percent(usage.gpu), wide: true },
@@ -149,6 +150,12 @@ function WorkersPage({ status }: { status: ServerStatus }) {
 function machineOf({ cores, memory_bytes, gpus }: Worker): string {
   const memory = `${Math.round(memory_bytes / 2 ** 30)} GiB`
   return [`${cores} cores`, memory, ...gpus.map(({ name }) => name)].join(', ')
+}
+
+function sandboxOf({ missing_walls: missing }: Worker) {
+  if (missing === null) return '–'
+  if (missing.length === 0) return 'complete'
+  return <Badge tone="bad">without {missing.join(', ')}</Badge>
 }
 
 function percent(share: number | null): string {
