@@ -1,2 +1,3 @@
-export { type RunningServer, serve } from './app/serve.ts'
+export { type Operators, withOperators } from './app/operators.ts'
+export { type RunningServer, serve, type Unclaimed } from './app/serve.ts'
 export type { ServeOptions } from './app/settings/read-settings.ts'

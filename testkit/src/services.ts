@@ -41,6 +41,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
       publicUrl: 'http://localhost:4477',
       data: folder,
       secure: false,
+      local: true,
       trustedProxies: 0,
       secret: randomBytes(32),
       limits: { tarballBytes: 20_000_000, unpackedBytes: 100_000_000, files: 2_000, ratio: 100 },

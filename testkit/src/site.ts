@@ -1,6 +1,6 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { serve } from '@agentgym/registry'
+import { serve, withOperators } from '@agentgym/registry'
 import { type listed, loadPackages, openDatabase } from '@agentgym/registry/testing'
 import { createSite } from '../../web/src/app/create-site.ts'
 import type { SiteRoute } from '../../web/src/app/route.ts'
@@ -40,17 +40,20 @@ export async function openTestSite(options: TestSiteOptions = {}): Promise<TestS
     await loadPackages(database, packages)
     await database.close()
   }
+  await withOperators({ environment: { DATABASE_URL: url } }, (operators) =>
+    operators.create({ username: 'operator', email: 'operator@example.com', password }),
+  )
   let site: ReturnType<typeof createSite> | undefined
   const server = await serve({
     port: 0,
     data,
-    environment: { AGENTGYM_LOG_LEVEL: 'error', AGENTGYM_OPERATOR: 'operator', DATABASE_URL: url, ...environment },
+    environment: { AGENTGYM_LOG_LEVEL: 'error', DATABASE_URL: url, ...environment },
     site: (host) => {
       site = createSite(host, { assets, routes })
       return site
     },
   })
-  const known = new Set<string>()
+  const known = new Set<string>(['operator'])
   return {
     url: server.url,
     patterns: () =>

@@ -1,26 +1,33 @@
+import { AgentGymError } from '@agentgym/contract'
 import { makeSecret } from '../core/access/secret.ts'
 import { type OpenSite, siteHost } from '../core/http/site.ts'
 import { jsonLog } from '../core/observability/json-log.ts'
 import { type MetricsSnapshot, processRegistries, readMetrics } from '../core/observability/process-metrics.ts'
 import type { RequestTracer } from '../core/observability/tracing.ts'
 import { startScheduledTasks } from '../core/scheduled-tasks/scheduled-tasks.ts'
+import { isClaimed, setupSecret } from '../modules/accounts/index.ts'
 import { createApp } from './app.ts'
 import type { AppServices } from './app-services.ts'
 import { createHttpListener, type HttpListener } from './http-listener.ts'
 import { openModules } from './modules.ts'
 import { openServices } from './open-services.ts'
-import { readSettings, type ServeOptions } from './settings/read-settings.ts'
+import { isLoopback, readSettings, type ServeOptions } from './settings/read-settings.ts'
 
 export type RunningServer = {
   /** Where it listens: `http://localhost:4477`. */
   url: string
   /** For a worker beside this process; no other process gets it, and it ends with the process. */
   workerToken: string
+  /** How the server gets its operator; null once it has or had one. */
+  unclaimed: Unclaimed | null
   /** What this process counts, as `/metrics` has it. */
   figures(): Promise<MetricsSnapshot>
   /** Takes no more requests, ends those under way, and closes everything. May be called more than once. */
   close(): Promise<void>
 }
+
+/** `first_account`: the first account from this machine becomes the operator. Otherwise it takes the set-up secret. */
+export type Unclaimed = { by: 'first_account' } | { by: 'secret'; secret: string; page: string }
 
 /** How long active requests may continue after the server begins to stop. */
 const GRACE_MS = 20_000
@@ -34,14 +41,17 @@ const GRACE_MS = 20_000
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
   const startedMs = performance.now()
   const settings = readSettings(options)
-  const { group } = options
+  const { group, environment = process.env } = options
   const log = jsonLog((line) => process.stderr.write(line), settings.logLevel, group && { process: group.process })
+  if (environment.AGENTGYM_OPERATOR)
+    log.warn('AGENTGYM_OPERATOR makes no one an operator any more: run `agentgym operator add NAME`, and unset it')
   const listener = createHttpListener(settings.host, settings.port)
   const servedPort = group?.servedPort ?? null
   if (servedPort === null) await listener.listen()
   const url = `http://${shownHost(settings.host)}:${servedPort ?? listener.port}`
   try {
     const services = { ...(await openServices(settings, settings.publicUrl ?? url, log)), group }
+    const unclaimed = await requireClaim(services, settings.host)
     const workerToken = makeSecret('agt_')
     services.config.embeddedWorkerToken = workerToken
     // Loaded only if used: it would add a tenth of a second to every start.
@@ -64,6 +74,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     return {
       url,
       workerToken,
+      unclaimed,
       figures: () => readMetrics(counted),
       close: () => {
         closing ??= close()
@@ -74,6 +85,26 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     await listener.drain(0)
     throw error
   }
+}
+
+/**
+ * A server that others reach listens only if it has an operator, or if its operator has chosen a set-up secret: nobody else
+ * must be able to claim it. Throws `config_invalid`.
+ */
+async function requireClaim({ database, config, log }: AppServices, host: string): Promise<Unclaimed | null> {
+  if (await isClaimed(database.query)) return null
+  if (config.local) return { by: 'first_account' }
+  if (!isLoopback(host) && config.setupSecret === undefined) {
+    await database.close()
+    throw new AgentGymError({
+      code: 'config_invalid',
+      message: `This server has no operator yet, so it does not listen on ${host}.`,
+      hint: 'Run `agentgym operator add NAME --email ADDRESS` with the same settings first, or set AGENTGYM_SETUP_SECRET and enter it at /setup.',
+      data: { field: 'AGENTGYM_HOST', host },
+    })
+  }
+  log.warn('no operator yet: run `agentgym operator add NAME`, or enter the set-up secret at /setup')
+  return { by: 'secret', secret: setupSecret(config), page: `${config.publicUrl}/setup` }
 }
 
 /** Mounts the modules behind the listener. Resolves to a function that shuts all of it down gracefully. */

@@ -34,8 +34,10 @@ export type ServerConfig = {
   embeddedWorkerToken?: string
   /** Limits of an uploaded package. */
   limits: { tarballBytes: number; unpackedBytes: number; files: number; ratio: number }
-  /** Username of the operator (AGENTGYM_OPERATOR); without it, the first user to sign up. */
-  operator?: string
+  /** Reachable from this machine only: it listens on loopback, under a loopback address, behind no proxy. */
+  local: boolean
+  /** The operator's own set-up secret (AGENTGYM_SETUP_SECRET); without it one is derived from `secret`. */
+  setupSecret?: string
   training: {
     /** ISO 4217, of budgets, prices and charges. */
     currency: string

@@ -31,6 +31,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
       publicUrl,
       data: folder,
       secure: false,
+      local: true,
       trustedProxies: 0,
       secret: Buffer.from(secret, 'hex'),
       limits: { tarballBytes: 20_000_000, unpackedBytes: 100_000_000, files: 2_000, ratio: 100 },

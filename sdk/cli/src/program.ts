@@ -34,6 +34,7 @@ const commandFiles: { names: string[]; load: () => Promise<AddCommands> }[] = [
     load: async () => (await import('./commands/account.ts')).addAccountCommands,
   },
   { names: ['serve'], load: async () => (await import('./commands/serve.ts')).addServeCommand },
+  { names: ['operator'], load: async () => (await import('./commands/operator.ts')).addOperatorCommands },
   { names: ['worker'], load: async () => (await import('./commands/worker.ts')).addWorkerCommand },
 ]
 

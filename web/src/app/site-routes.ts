@@ -9,6 +9,7 @@ import { orderRoutes } from '../pages/market/order.tsx'
 import { orderListRoutes } from '../pages/market/orders.tsx'
 import { priceRoutes } from '../pages/market/price.tsx'
 import { spendingRoutes } from '../pages/market/spending.tsx'
+import { operatorAccountRoutes } from '../pages/operator/accounts.tsx'
 import { moderationRoutes } from '../pages/operator/moderation.tsx'
 import { operatorRoutes } from '../pages/operator/status.tsx'
 import { reportRoutes } from '../pages/package/report.tsx'
@@ -24,6 +25,7 @@ import { runListRoutes } from '../pages/runs/runs.tsx'
 import { accountRoutes } from '../pages/settings/account.tsx'
 import { organizationRoutes } from '../pages/settings/organizations.tsx'
 import { tokenRoutes } from '../pages/settings/tokens.tsx'
+import { setupRoutes } from '../pages/setup.tsx'
 import { signInRoutes } from '../pages/sign-in.tsx'
 import type { SiteRoute } from './route.ts'
 
@@ -46,7 +48,9 @@ export const siteRoutes: readonly SiteRoute[] = [
   ...accountRoutes,
   ...organizationRoutes,
   ...tokenRoutes,
+  ...setupRoutes,
   ...operatorRoutes,
+  ...operatorAccountRoutes,
   ...moderationRoutes,
   ...checkoutRoutes,
   ...orderListRoutes,

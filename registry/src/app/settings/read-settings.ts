@@ -81,7 +81,7 @@ const variables = {
     .string()
     .regex(/^[0-9a-f]{64}$/i, '32 bytes in hexadecimal, as `openssl rand -hex 32` prints them'),
   AGENTGYM_SIGNING_KEY: z.string().transform(ed25519Key),
-  AGENTGYM_OPERATOR: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'a username'),
+  AGENTGYM_SETUP_SECRET: z.string().regex(/^[\x21-\x7e]{16,}$/, 'at least 16 printable characters without a space'),
   AGENTGYM_LOG_LEVEL: z.enum(['info', 'warn', 'error'], 'info, warn or error'),
   AGENTGYM_MAX_TARBALL_BYTES: whole(1_024, 2 ** 31),
   AGENTGYM_MAX_UNPACKED_BYTES: whole(1_024, 2 ** 33),
@@ -148,11 +148,14 @@ export function readSettings(options: ServeOptions): Settings {
   )
   const url = read.DATABASE_URL
   const needsFolder = url === undefined || bucket === undefined
+  const host = options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1'
+  const publicUrl = (options.publicUrl ?? read.AGENTGYM_PUBLIC_URL)?.replace(/\/+$/, '') ?? null
+  const trustedProxies = read.AGENTGYM_TRUSTED_PROXIES ?? 0
   return {
-    host: options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1',
+    host,
     port: options.port ?? read.AGENTGYM_PORT ?? 4477,
     processes: read.AGENTGYM_PROCESSES ?? 1,
-    publicUrl: (options.publicUrl ?? read.AGENTGYM_PUBLIC_URL)?.replace(/\/+$/, '') ?? null,
+    publicUrl,
     database: url === undefined ? { folder: join(folder, 'database') } : { url },
     objects: bucket ?? { folder: join(folder, 'objects') },
     mail: {
@@ -165,7 +168,9 @@ export function readSettings(options: ServeOptions): Settings {
     tracing: tracingSettings(read),
     config: {
       data: needsFolder ? folder : null,
-      trustedProxies: read.AGENTGYM_TRUSTED_PROXIES ?? 0,
+      local:
+        isLoopback(host) && (publicUrl === null || isLoopback(new URL(publicUrl).hostname)) && trustedProxies === 0,
+      trustedProxies,
       limits: {
         tarballBytes: read.AGENTGYM_MAX_TARBALL_BYTES ?? 32 * MEBIBYTE,
         unpackedBytes: read.AGENTGYM_MAX_UNPACKED_BYTES ?? 256 * MEBIBYTE,
@@ -183,11 +188,16 @@ export function readSettings(options: ServeOptions): Settings {
       },
       market: marketSettings(read, invalid),
       signingKey: read.AGENTGYM_SIGNING_KEY,
-      operator: read.AGENTGYM_OPERATOR,
+      setupSecret: read.AGENTGYM_SETUP_SECRET,
       metricsToken: read.AGENTGYM_METRICS_TOKEN,
       oauth: { github: pair(environment, 'GITHUB'), google: pair(environment, 'GOOGLE') },
     },
   }
+}
+
+/** Whether a host name or address is this machine's own. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 }
 
 function parse(environment: NodeJS.ProcessEnv): z.infer<typeof schema> {

@@ -66,6 +66,16 @@ export function requireOperator(actor: Actor | null, scope: Scope): Actor {
   return known
 }
 
+/** For what no token may do, whatever its scopes: requires a login in a browser, or one by password. */
+export function requireSession(actor: Actor): Actor {
+  if (actor.tokenId === null) return actor
+  throw new AgentGymError({
+    code: 'forbidden',
+    message: 'This needs a session; a token is not enough.',
+    hint: 'Log in on the site, or with your password.',
+  })
+}
+
 /**
  * For workers: an operator's token with the scope `worker`, not bound to other kinds of work. Throws `unauthenticated`,
  * `forbidden`.
@@ -135,6 +145,8 @@ export type Actor = {
   operator: boolean
   /** Null for a session. */
   tokenId: string | null
+  /** Of a session: its stored ID, a hash. */
+  sessionId?: string
   scopes: ReadonlySet<Scope>
   /** What a worker's token is bound to; absent if nothing. */
   worker?: WorkerBinding
@@ -152,10 +164,11 @@ export type WorkerBinding = { kinds: readonly WorkKind[] | null; name: string | 
 export type Permission = 'read' | 'publish' | 'manage' | 'own'
 
 /**
- * Whether the caller of a long request is still authenticated: the account not disabled, the token neither revoked nor
- * expired. The end of a session is not noticed.
+ * Whether the caller of a long request is still authenticated: the account not disabled, the session not over, the token
+ * neither revoked nor expired.
  */
-export async function actorHolds(query: Queries, { accountId, tokenId }: Actor): Promise<boolean> {
+export async function actorHolds(query: Queries, { accountId, tokenId, sessionId }: Actor): Promise<boolean> {
+  const now = sql<Date>`now()`
   const row = await query
     .selectFrom('accounts')
     .leftJoin('tokens', (join) =>
@@ -163,11 +176,18 @@ export async function actorHolds(query: Queries, { accountId, tokenId }: Actor):
         .onRef('tokens.account_id', '=', 'accounts.id')
         .on('tokens.id', '=', tokenId)
         .on('tokens.revoked_at', 'is', null)
-        .on((on) => on.or([on('tokens.expires_at', 'is', null), on('tokens.expires_at', '>', sql<Date>`now()`)])),
+        .on((on) => on.or([on('tokens.expires_at', 'is', null), on('tokens.expires_at', '>', now)])),
     )
-    .select('tokens.id as token')
+    .leftJoin('sessions', (join) =>
+      join
+        .onRef('sessions.user_id', '=', 'accounts.id')
+        .on('sessions.id', '=', sessionId ?? '')
+        .on('sessions.expires_at', '>', now),
+    )
+    .select(['tokens.id as token', 'sessions.id as session'])
     .where('accounts.id', '=', accountId)
     .where('accounts.disabled_at', 'is', null)
     .executeTakeFirst()
-  return row !== undefined && (tokenId === null || row.token !== null)
+  if (row === undefined) return false
+  return (tokenId === null || row.token !== null) && (sessionId === undefined || row.session !== null)
 }

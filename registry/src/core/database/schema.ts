@@ -34,6 +34,8 @@ export type AccountTable = {
   /** May operate this installation: quarantine, worker tokens. */
   operator: Generated<boolean>
   disabled_at: Date | null
+  /** For operators; null unless disabled. */
+  disabled_reason: string | null
   created_at: CreatedAt
 }
 

@@ -26,6 +26,8 @@ const passedOn = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded
  * local browser may be directed here under a name of its own.
  */
 export function isLocalRequest(c: Context<Env>): boolean {
+  const { siteCall } = c.env ?? {}
+  if (siteCall !== undefined) return siteCall.local
   if (passedOn.some((header) => c.req.header(header) !== undefined)) return false
   const address = c.env?.incoming?.socket.remoteAddress ?? ''
   const host = (c.req.header('host') ?? '').replace(/:\d+$/, '')

@@ -79,4 +79,11 @@ export type Access = 'anyone' | 'account' | Scope | { operator: Scope }
 export type HandedOver = { text?: string }
 
 /** What the site passes to the API with a request for a visitor. Clients can't set it. */
-export type SiteCall = { ip: string; requestId: string; traceparent?: string; handedOver: HandedOver }
+export type SiteCall = {
+  ip: string
+  /** Whether the visitor's own request came from this machine. */
+  local: boolean
+  requestId: string
+  traceparent?: string
+  handedOver: HandedOver
+}

@@ -3,6 +3,7 @@ import type { Context, Hono, MiddlewareHandler } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { Log, Services } from '../services.ts'
 import { version } from '../version.ts'
+import { isLocalRequest } from './client-address.ts'
 import type { Env, HandedOver } from './env.ts'
 import { rulesOf } from './route.ts'
 
@@ -89,7 +90,8 @@ function visitorOf(c: Context<Env>, callApp: CallApp): Visitor {
     callApi: async (request) => {
       const handedOver: HandedOver = {}
       const [ip, requestId, traceparent] = [c.get('ip'), c.get('requestId'), c.get('traceparent')]
-      const answer = await callApp(request, { ...c.env, siteCall: { ip, requestId, traceparent, handedOver } })
+      const siteCall = { ip, local: isLocalRequest(c), requestId, traceparent, handedOver }
+      const answer = await callApp(request, { ...c.env, siteCall })
       return takeHandedOver(answer, handedOver)
     },
     routed: (pattern) => c.set('pageRoute', pattern),

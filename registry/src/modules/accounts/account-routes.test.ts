@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
 import { accountRoutes } from './accounts.routes.ts'
-import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './test/auth-server.ts'
+import { type AuthServer, type Call, newOperator, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
 /**
  * Whoever may ask, by what they bring. A status by caller, in this order; the callers' ranks are those in `acme`.
@@ -46,7 +46,37 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
   { route: 'GET /v1/sessions', path: '/v1/sessions', statuses: someRoute(200) },
   // Whether it is somebody else's or nobody's is not told.
   { route: 'DELETE /v1/sessions/{id}', path: `/v1/sessions/${'0'.repeat(32)}`, statuses: someRoute(204) },
-  // The owner came first and operates the server; with another scope that is not enough.
+  {
+    route: 'POST /v1/account/sign-out',
+    path: '/v1/account/sign-out',
+    json: { tokens: false },
+    statuses: someRoute(204),
+  },
+  // Sessions only: all of them bring tokens.
+  {
+    route: 'PUT /v1/account/operator',
+    path: '/v1/account/operator',
+    json: { setup_secret: 'x' },
+    statuses: someRoute(403),
+  },
+  {
+    route: 'PUT /v1/accounts/{username}/operator',
+    path: '/v1/accounts/guest/operator',
+    statuses: [401, 401, 401, 403, 403, 403, 403, 403, 403],
+  },
+  ...(
+    [
+      ['GET /v1/accounts', '/v1/accounts', undefined, 200],
+      ['DELETE /v1/accounts/{username}/operator', '/v1/accounts/guest/operator', undefined, 204],
+      ['PUT /v1/accounts/{username}/disabled', '/v1/accounts/guest/disabled', { reason: 'x' }, 204],
+      ['DELETE /v1/accounts/{username}/disabled', '/v1/accounts/guest/disabled', undefined, 204],
+      ['POST /v1/accounts/{username}/sign-out', '/v1/accounts/guest/sign-out', {}, 204],
+    ] as const
+  ).map(([route, path, json, status]) => ({
+    ...{ route, path, json },
+    statuses: [401, 401, 401, 403, 403, 403, 403, 403, status],
+  })),
+  // The owner operates the server; with another scope that is not enough.
   { route: 'GET /v1/audit', path: '/v1/audit', statuses: [401, 401, 401, 403, 403, 403, 403, 403, 200] },
   { route: 'POST /v1/organisations', path: '/v1/organisations', json: { username: 'api' }, statuses: someRoute(422) },
   { route: 'GET /v1/organisations/{organisation}', path: '/v1/organisations/acme', statuses: publicRoute(200) },
@@ -103,7 +133,7 @@ describeOnEngines('every route of accounts on $kind', ({ open }) => {
   beforeAll(async () => {
     database = await open()
     server = await startAuthServer(database)
-    const owner = await newUser(server, 'acme-owner')
+    const owner = await newOperator(server, 'acme-owner')
     await newUser(server, 'guest')
     await server.call('POST', '/v1/organisations', { cookie: owner.cookie, json: { username: 'acme' } })
     for (const role of ['viewer', 'member', 'admin']) {

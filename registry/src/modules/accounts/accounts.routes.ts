@@ -7,6 +7,7 @@ import {
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { organizationsOf } from '../../core/access/memberships.store.ts'
+import { isLocalRequest } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
@@ -18,6 +19,7 @@ import { changePassword } from './log-in.ts'
 import { mailLinkRoutes, mailPageRoutes } from './mail-links.routes.ts'
 import { oauthRoutes } from './oauth.routes.ts'
 import { oauthProviders, type Providers } from './oauth-log-in.ts'
+import { operatorRoutes } from './operators.routes.ts'
 import { organizationRoutes } from './organizations.routes.ts'
 import { sessionRoutes } from './sessions.routes.ts'
 import { sendVerification, signUp } from './sign-up.ts'
@@ -84,7 +86,8 @@ function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
 
   routes.openapi(signUpRoute, async (c) => {
-    const account = await signUp(services, { ...c.req.valid('json'), ip: c.get('ip') })
+    const local = isLocalRequest(c)
+    const account = await signUp(services, { ...c.req.valid('json'), ip: c.get('ip'), local })
     return c.json(shown(account, account.operator), 201)
   })
 
@@ -132,6 +135,7 @@ export function accountRoutes(
   routes.route('/', sessionRoutes(services))
   routes.route('/', tokenRoutes(services))
   routes.route('/', organizationRoutes(services))
+  routes.route('/', operatorRoutes(services))
   routes.route('/', mailLinkRoutes(services))
   routes.route('/', deviceCodeRoutes(services))
   routes.route('/', oauthRoutes(services, providers))

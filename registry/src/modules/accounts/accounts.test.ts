@@ -295,17 +295,4 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     for (const secret of [token, password, sessionId(cookie)]) expect(everything).not.toContain(secret)
     expect(everything).not.toContain('agm_')
   })
-
-  it('takes the operator that the configuration names, and only that one', async () => {
-    const named = await startAuthServer(database, { operator: 'chosen' })
-    try {
-      const chosen = await newUser(named, 'chosen')
-      const other = await newUser(named, 'not-chosen')
-      const own = (cookie: string) => named.call('GET', '/v1/account', { cookie })
-      expect((await own(chosen.cookie)).body.operator).toBe(true)
-      expect((await own(other.cookie)).body.operator).toBe(false)
-    } finally {
-      await named.close()
-    }
-  })
 })

@@ -1,7 +1,7 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { type AuthServer, newToken, newUser, startAuthServer } from './test/auth-server.ts'
+import { type AuthServer, newOperator, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
 type Entry = { id: number; actor: string | null; action: string; subject: string }
 
@@ -13,7 +13,7 @@ describeOnEngines('the audit log on $kind', ({ open }) => {
   beforeAll(async () => {
     database = await open()
     server = await startAuthServer(database)
-    operator = await newUser(server, 'the-first')
+    operator = await newOperator(server, 'the-first')
     user = await newUser(server, 'somebody')
     for (let made = 0; made < 5; made++) await newToken(server, user.cookie, ['packages:read'])
   })

@@ -41,9 +41,10 @@ export function authenticate({ database, config }: Services): MiddlewareHandler<
     const session = sessions.names(cookieHeader) ? await sessions.read(cookieHeader) : null
     if (session === null || session.user.disabled) return next()
     const { id, username, emailVerified } = session.user
-    const operator = session.user.operator || isOperatorByConfig(config, username)
+    const { operator } = session.user
     const scopes = holdable(allScopes, { operator })
-    c.set('actor', { accountId: id, username, emailVerified, operator, tokenId: null, scopes })
+    const { sessionId } = session
+    c.set('actor', { accountId: id, username, emailVerified, operator, tokenId: null, sessionId, scopes })
     await next()
     if (session.cookie !== null) c.header('set-cookie', session.cookie, { append: true })
   }
@@ -66,7 +67,7 @@ async function actorOfToken(
     throw unauthenticated(`The token expired on ${token.expires_at.toISOString().slice(0, 10)}.`)
   if (token.disabled_at !== null) throw unauthenticated('The account of the token is disabled.')
   await touchToken(query, token)
-  const operator = token.operator || isOperatorByConfig(config, token.username)
+  const { operator } = token
   return {
     accountId: token.account_id,
     username: token.username,
@@ -76,10 +77,6 @@ async function actorOfToken(
     scopes: holdable(token.scopes, { operator }),
     ...(token.worker === null ? {} : { worker: token.worker }),
   }
-}
-
-function isOperatorByConfig({ operator }: ServerConfig, username: string): boolean {
-  return operator !== undefined && operator === username
 }
 
 const impliesView: readonly Scope[] = ['training:start', 'training:cancel', 'training:evaluate', 'data:export']

@@ -7,14 +7,8 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
 import { checkUsername } from './account-name.ts'
-import {
-  type Account,
-  findAccountByEmail,
-  findAccountById,
-  insertAccount,
-  isFirstAccount,
-  updateAccount,
-} from './accounts.store.ts'
+import { type Account, findAccountByEmail, findAccountById, insertAccount, updateAccount } from './accounts.store.ts'
+import { claimByFirstAccount } from './claim.ts'
 import { luciaSessions } from './sessions.ts'
 
 /**
@@ -23,18 +17,19 @@ import { luciaSessions } from './sessions.ts'
  * verified it, and gets an account of its own otherwise. Throws `oauth_failed`.
  */
 export async function logInByOauth(
-  { database, config }: Services,
+  services: Services,
   provider: ProviderName,
   identity: Identity,
-  { ip, cookieHeader }: { ip: string; cookieHeader: string },
+  { ip, cookieHeader, local }: { ip: string; cookieHeader: string; local: boolean },
 ): Promise<{ account: Account; cookie: string }> {
+  const { database, config } = services
   return database.transaction(async (query) => {
     // The same identity twice at once, in two tabs, makes one account.
     await database.lock(query, `oauth:${provider}:${identity.subject}`)
     const linked = await findLinkedAccount(query, provider, identity.subject)
     const account =
       linked === undefined
-        ? await linkOrSignUp(query, provider, identity, ip, () => firstIsOperator(query))
+        ? await linkOrSignUp(query, provider, identity, ip, () => claimByFirstAccount(services, query, { local }))
         : await findAccountById(query, linked)
     if (account === undefined || account.disabled_at !== null)
       throw new AgentGymError({ code: 'oauth_failed', message: 'The account of this login is disabled.' })
@@ -44,10 +39,6 @@ export async function logInByOauth(
     await audit(query, account, 'session.create', ip, provider)
     return { account, cookie }
   })
-
-  function firstIsOperator(query: Transaction<Schema>): Promise<boolean> {
-    return config.operator === undefined ? isFirstAccount(database, query) : Promise.resolve(false)
-  }
 }
 
 async function linkOrSignUp(

@@ -4,6 +4,7 @@ import { generateCodeVerifier, generateState } from 'arctic'
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { z } from 'zod'
+import { isLocalRequest } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
@@ -89,7 +90,7 @@ export function oauthRoutes(services: Services, providers: Providers): OpenAPIHo
       log.warn('login with an external provider failed', { provider, error: String(error) })
       throw oauthFailed('The provider did not confirm the login.')
     }
-    const request = { ip: c.get('ip'), cookieHeader: c.req.header('cookie') ?? '' }
+    const request = { ip: c.get('ip'), cookieHeader: c.req.header('cookie') ?? '', local: isLocalRequest(c) }
     const { cookie } = await logInByOauth(services, provider, identity, request)
     c.header('set-cookie', cookie, { append: true })
     return c.redirect(pending.returnTo, 302)

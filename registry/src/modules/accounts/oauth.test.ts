@@ -147,7 +147,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
       server.services,
       'github',
       { login: 'somebody', email: null, ...identity },
-      { ip: '192.0.2.1', cookieHeader: '' },
+      { ip: '192.0.2.1', cookieHeader: '', local: false },
     )
 
   it('links to an account with the same address only where both sides have verified it', async () => {

@@ -1,7 +1,7 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
+import { type AuthServer, newOperator, newUser, startAuthServer } from './test/auth-server.ts'
 
 describeOnEngines('organisations on $kind', ({ open }) => {
   let database: Database
@@ -10,7 +10,8 @@ describeOnEngines('organisations on $kind', ({ open }) => {
   beforeAll(async () => {
     database = await open()
     server = await startAuthServer(database)
-    for (const name of ['zero', 'ann', 'bob', 'cleo']) cookies.set(name, (await newUser(server, name)).cookie)
+    cookies.set('zero', (await newOperator(server, 'zero')).cookie)
+    for (const name of ['ann', 'bob', 'cleo']) cookies.set(name, (await newUser(server, name)).cookie)
   })
   afterAll(async () => {
     await server.close()

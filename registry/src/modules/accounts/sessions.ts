@@ -17,8 +17,8 @@ export type SessionUser = UserAttributes & { id: string }
 export type Sessions = {
   /** Starts a session under a new ID. The ID that the browser sent is never reused: an attacker may have planted it. */
   create(userId: string): Promise<{ cookie: string }>
-  /** Whose session the Cookie header names, or null; `cookie` is set once its expiry has been put off. */
-  read(cookieHeader: string): Promise<{ user: SessionUser; cookie: string | null } | null>
+  /** Whose session the Cookie header names, and its stored ID, or null; `cookie` is set once its expiry is extended. */
+  read(cookieHeader: string): Promise<{ user: SessionUser; sessionId: string; cookie: string | null } | null>
   /** Whether a Cookie header contains a possible session. */
   names(cookieHeader: string): boolean
   /** Ends the session that the Cookie header names; the cookie that forgets it. */
@@ -58,7 +58,11 @@ export function luciaSessions(query: Queries, { secure }: { secure: boolean }): 
       if (id === null) return null
       const { session, user } = await lucia.validateSession(id)
       if (session === null) return null
-      return { user, cookie: session.fresh ? lucia.createSessionCookie(session.id).serialize() : null }
+      return {
+        user,
+        sessionId: hashSecret(id),
+        cookie: session.fresh ? lucia.createSessionCookie(session.id).serialize() : null,
+      }
     },
     names: (cookieHeader) => sessionIdIn(cookieHeader, name) !== null,
     end: async (cookieHeader) => {

@@ -6,32 +6,28 @@ import { sendLetter } from '../../core/mail/send-letter.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { checkUsername } from './account-name.ts'
-import {
-  type Account,
-  findAccountByEmail,
-  findAccountById,
-  insertAccount,
-  isFirstAccount,
-  updateAccount,
-} from './accounts.store.ts'
+import { type Account, findAccountByEmail, findAccountById, insertAccount, updateAccount } from './accounts.store.ts'
+import { claimByFirstAccount } from './claim.ts'
 import { hashPassword } from './log-in.ts'
 import { createMailToken, useMailToken } from './mail-tokens.store.ts'
 
-/**
- * Makes a user. The installation's first is its operator, unless the configuration names one. Throws `name_invalid`,
- * `name_taken`, `email_taken`, `rate_limited`.
- */
-export async function signUp(
-  services: Services,
-  { username, email, password, ip }: { username: string; email: string; password: string; ip: string },
-): Promise<Account> {
-  const { database, config } = services
+type NewUser = {
+  username: string
+  email: string
+  password: string
+  ip: string
+  /** Whether the request comes from this machine: see `claimByFirstAccount`. */
+  local: boolean
+}
+
+/** Creates a user. Throws `name_invalid`, `name_taken`, `email_taken`, `rate_limited`. */
+export async function signUp(services: Services, { username, email, password, ip, local }: NewUser): Promise<Account> {
+  const { database } = services
   // Refused before it costs a hash; whether the name is reserved for operators is only known inside the transaction.
   checkUsername(username, { operator: true })
   const passwordHash = await hashPassword(password)
   const account = await database.transaction(async (query) => {
-    const operator =
-      config.operator === undefined ? await isFirstAccount(database, query) : config.operator === username
+    const operator = await claimByFirstAccount(services, query, { local })
     checkUsername(username, { operator })
     const made = await insertAccount(query, { kind: 'user', username, email, passwordHash, operator })
     await recordAudit(query, {

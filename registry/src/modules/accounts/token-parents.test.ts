@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { tokenParents } from '../../core/database/migrations/0017-token-parents.ts'
-import { type AuthServer, newToken, newUser, startAuthServer } from './test/auth-server.ts'
+import { type AuthServer, newOperator, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
 /** A token as the model knows it: by its place in the list, so that a parent comes before its children. */
 type Made = { id: string; token: string; parent: number | null; scopes: string[]; expiresAt: number; revoked: boolean }
@@ -14,7 +14,7 @@ describeOnEngines('tokens that tokens create, on $kind', ({ open }) => {
   beforeAll(async () => {
     database = await open()
     server = await startAuthServer(database)
-    await newUser(server, 'the-first')
+    await newOperator(server, 'the-first')
   })
   afterAll(async () => {
     await server.close()

@@ -3,7 +3,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
-import { type AuthServer, type Call, newToken, newUser, startAuthServer } from './test/auth-server.ts'
+import { type AuthServer, type Call, newOperator, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
 describeOnEngines('tokens on $kind', ({ open }) => {
   let database: Database
@@ -13,7 +13,7 @@ describeOnEngines('tokens on $kind', ({ open }) => {
   beforeAll(async () => {
     database = await open()
     server = await startAuthServer(database)
-    operator = await newUser(server, 'the-first')
+    operator = await newOperator(server, 'the-first')
     user = await newUser(server, 'holder')
   })
   afterAll(async () => {

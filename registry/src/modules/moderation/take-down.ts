@@ -252,15 +252,12 @@ export function mailAccount(services: Mailing, accountId: string, message: Messa
 
 export function mailOperators(services: Mailing, message: Message): void {
   inBackground(services.log, 'a mail to operators', async () => {
-    const { operator } = services.config
     const people = await services.database.query
       .selectFrom('accounts')
       .select(['username', 'email'])
       .where('disabled_at', 'is', null)
       .where('email', 'is not', null)
-      .where(({ or, eb }) =>
-        or([eb('operator', '=', true), ...(operator === undefined ? [] : [eb('username', '=', operator)])]),
-      )
+      .where('operator', '=', true)
       .execute()
     await sendAll(services, people, message)
   })

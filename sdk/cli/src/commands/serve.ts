@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError } from '@agentgym/contract'
-import type { ServeOptions } from '@agentgym/registry'
+import type { ServeOptions, Unclaimed } from '@agentgym/registry'
 import type { Command } from 'commander'
 import { agentGymHome, defaultServer } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
@@ -40,7 +39,14 @@ type ServeFlags = {
   processes?: number
 }
 
-type Served = { url: string; hasSite: boolean; close(): Promise<void>; worker?: SupervisedWorker }
+type Served = {
+  url: string
+  hasSite: boolean
+  /** How the server gets an operator; null if it has one, absent if the log says so. */
+  unclaimed?: Unclaimed | null
+  close(): Promise<void>
+  worker?: SupervisedWorker
+}
 type Options = Pick<ServeOptions, 'port' | 'data'> & { environment: NodeJS.ProcessEnv }
 
 /**
@@ -55,7 +61,6 @@ export async function serve(flags: ServeFlags, context: CommandContext): Promise
   )
   const embedded = !given.DATABASE_URL
   const data = context.resolve(flags.data ?? (given.AGENTGYM_DATA || join(agentGymHome(context.io), 'server')))
-  const fresh = embedded && !existsSync(data)
   const environment = { ...given, AGENTGYM_LOG_LEVEL: given.AGENTGYM_LOG_LEVEL || logLevel(context) }
   const options = { port: flags.port, data, environment }
   const { readSettings } = await import('@agentgym/registry/processes')
@@ -66,7 +71,7 @@ export async function serve(flags: ServeFlags, context: CommandContext): Promise
       : await serveSupervised(processes, options, interrupt.signal)
   if (served !== undefined) {
     const worker = served.worker !== undefined
-    printServing(served, { data: embedded ? data : null, fresh, worker, processes }, context)
+    printServing(served, { data: embedded ? data : null, worker, processes }, context)
     await aborted(interrupt.signal)
     await served.worker?.stop()
     await served.close()
@@ -78,9 +83,9 @@ export async function serve(flags: ServeFlags, context: CommandContext): Promise
 async function serveHere(options: Options, { worker }: { worker: boolean }, context: CommandContext): Promise<Served> {
   const registry = await import('@agentgym/registry')
   const site = await openBuiltSite()
-  const { url, workerToken, close } = await registry.serve({ ...options, site })
+  const { url, workerToken, unclaimed, close } = await registry.serve({ ...options, site })
   const beside = worker && (await hasWalls(context)) ? superviseWorker(url, workerToken, context) : undefined
-  return { url, hasSite: site !== undefined, close, worker: beside }
+  return { url, hasSite: site !== undefined, unclaimed, close, worker: beside }
 }
 
 /** Whether the built-in worker may run uploaded code on this machine; says what is missing if not. */
@@ -119,11 +124,14 @@ function logLevel({ terminal, verbose }: CommandContext): string {
   return terminal.live && !verbose ? 'warn' : 'info'
 }
 
-type Serving = { data: string | null; fresh: boolean; worker: boolean; processes: number }
+type Serving = { data: string | null; worker: boolean; processes: number }
 
-function printServing({ url, hasSite }: Served, serving: Serving, context: CommandContext): void {
-  const { data, fresh, worker, processes } = serving
-  context.printJson({ event: 'serving', url, npm: `${url}/npm/`, data, worker, processes })
+function printServing({ url, hasSite, unclaimed }: Served, serving: Serving, context: CommandContext): void {
+  const { data, worker, processes } = serving
+  context.printJson({
+    ...{ event: 'serving', url, npm: `${url}/npm/`, data, worker, processes },
+    ...(unclaimed ? { unclaimed } : {}),
+  })
   const { paint, symbols } = context.terminal
   if (!hasSite)
     context.print(`${symbols.warning} The site is not built; only the API is served. Build it with node web/build.ts`)
@@ -138,7 +146,18 @@ function printServing({ url, hasSite }: Served, serving: Serving, context: Comma
   const jobs = 'checks, evaluations and training'
   row('jobs', worker ? `${jobs} on the built-in worker` : `none here; start a worker with agentgym worker --server URL`)
   if (processes > 1) row('processes', String(processes))
-  if (!fresh) return
+  if (unclaimed) printClaim(unclaimed, url, context)
+}
+
+/** Printed until the server has an operator. */
+function printClaim(unclaimed: Unclaimed, url: string, context: CommandContext): void {
+  const { paint, symbols } = context.terminal
+  if (unclaimed.by === 'secret') {
+    context.print(`${symbols.warning} This server has no operator. Sign up, then enter the set-up secret:`)
+    context.print(`  ${paint.accent(unclaimed.page)}`)
+    context.print(`  ${paint.bold(unclaimed.secret)}`)
+    return
+  }
   const prefix = url === defaultServer ? '' : `AGENTGYM_SERVER=${url} `
   const command = `${prefix}agentgym signup --username NAME --email ADDRESS`
   context.print(`${symbols.next} Create the first account, which becomes the operator: ${paint.accent(command)}`)

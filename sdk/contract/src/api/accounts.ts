@@ -48,6 +48,33 @@ export const accountSchema = z
   })
   .meta({ id: 'Account' })
 
+/** The secret that the server printed at its start, or AGENTGYM_SETUP_SECRET. */
+export const claimRequestSchema = z.strictObject({ setup_secret: z.string().max(400) })
+
+export const accountListRequestSchema = z.object({
+  q: line(z.string().max(100)).optional().describe('Part of a username or email address.'),
+  operators: z.enum(['true', 'false']).optional().describe('`true`: operators only.'),
+  after: line(z.string().max(100)).optional().describe('`next_after` of the previous page.'),
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+})
+export const accountListSchema = z
+  .object({
+    accounts: z.array(
+      accountSchema.extend({
+        /** When and why an operator disabled it; null if it is enabled. */
+        disabled: z.object({ at: z.iso.datetime(), reason: z.string() }).nullable(),
+        created_at: z.iso.datetime(),
+      }),
+    ),
+    next_after: z.string().nullable(),
+  })
+  .meta({ id: 'AccountList' })
+export type AccountList = z.infer<typeof accountListSchema>
+
+export const disableAccountRequestSchema = z.strictObject({ reason: line(z.string().trim().min(1).max(400)) })
+/** `tokens`: also revoke every token. Default: true. */
+export const signOutRequestSchema = z.strictObject({ tokens: z.boolean().optional() })
+
 /** The caller's account and what the caller may do. */
 export const ownAccountSchema = accountSchema
   .extend({

@@ -46,8 +46,16 @@ export const apiRoutes = {
 
   // Accounts
   'POST /v1/accounts': { body: accounts.signUpRequestSchema, response: accounts.accountSchema },
+  'GET /v1/accounts': { query: accounts.accountListRequestSchema, response: accounts.accountListSchema },
+  'PUT /v1/accounts/{username}/operator': {},
+  'DELETE /v1/accounts/{username}/operator': {},
+  'PUT /v1/accounts/{username}/disabled': { body: accounts.disableAccountRequestSchema },
+  'DELETE /v1/accounts/{username}/disabled': {},
+  'POST /v1/accounts/{username}/sign-out': { body: accounts.signOutRequestSchema },
   'GET /v1/accounts/{username}': { response: catalog.publisherSchema },
   'GET /v1/account': { response: accounts.ownAccountSchema },
+  'PUT /v1/account/operator': { body: accounts.claimRequestSchema },
+  'POST /v1/account/sign-out': { body: accounts.signOutRequestSchema },
   'PUT /v1/account/password': { body: accounts.changePasswordRequestSchema },
   'POST /v1/account/verification-mail': {},
   'POST /v1/email-verifications': { body: accounts.verifyEmailRequestSchema },

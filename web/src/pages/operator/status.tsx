@@ -40,6 +40,7 @@ async function readStatus({ api }: Visit): Promise<ServerStatus> {
 const tabs = [
   { href: '/operator/queue', title: 'Queue' },
   { href: '/operator/workers', title: 'Workers' },
+  { href: '/operator/accounts', title: 'Accounts' },
   { href: '/operator/moderation', title: 'Moderation' },
   { href: '/operator/audit', title: 'Audit log' },
 ]

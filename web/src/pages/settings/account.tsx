@@ -41,6 +41,10 @@ export const accountRoutes = [
 
   route('post', '/settings/sessions', account, async (visit) => {
     const wanted = visit.form.get('id')
+    if (wanted === 'everywhere') {
+      await visit.api.POST('/v1/account/sign-out', { body: {} })
+      return visit.redirect('/login')
+    }
     const { data } = await visit.api.GET('/v1/sessions')
     const ended = data.sessions.filter(({ id, current }) => (wanted === 'others' ? !current : id === wanted))
     for (const { id } of ended) await visit.api.DELETE('/v1/sessions/{id}', { params: { path: { id } } })
@@ -165,13 +169,16 @@ function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
             },
           ]}
         />
-        {sessions.some(({ current }) => !current) && (
-          <Form action="/settings/sessions" look="inline">
+        <Form action="/settings/sessions" look="inline">
+          {sessions.some(({ current }) => !current) && (
             <Button name="id" value="others">
               End all other sessions
             </Button>
-          </Form>
-        )}
+          )}
+          <Button name="id" value="everywhere" look="danger">
+            Sign out everywhere and revoke all tokens
+          </Button>
+        </Form>
       </section>
     </SettingsFrame>
   )

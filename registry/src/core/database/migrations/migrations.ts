@@ -15,6 +15,7 @@ import { versionDocuments } from './0014-version-documents.ts'
 import { jobs } from './0015-jobs.ts'
 import { verdicts } from './0016-verdicts.ts'
 import { tokenParents } from './0017-token-parents.ts'
+import { operators } from './0018-operators.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   jobs,
   verdicts,
   tokenParents,
+  operators,
 ]

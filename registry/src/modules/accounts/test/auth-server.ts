@@ -6,6 +6,7 @@ import { backgroundSettled } from '../../../core/scheduled-tasks/scheduled-tasks
 import type { ServerConfig } from '../../../core/services.ts'
 import { accountRoutes } from '../accounts.routes.ts'
 import type { Providers } from '../oauth-log-in.ts'
+import { addOperator } from '../operators.ts'
 
 export type Call = {
   token?: string
@@ -107,6 +108,13 @@ export async function newUser({ call }: AuthServer, username: string): Promise<{
   if (signedUp.status !== 201) throw new Error(`signing up ${username}: ${signedUp.text}`)
   const loggedIn = await call('POST', '/v1/sessions', { json: { username, password }, ip: `user-${username}` })
   return { username, cookie: loggedIn.cookie }
+}
+
+/** As `newUser`, and an operator. */
+export async function newOperator(server: AuthServer, username: string): ReturnType<typeof newUser> {
+  const user = await newUser(server, username)
+  await addOperator(server.services.database, null, { username, ip: null })
+  return user
 }
 
 /** Creates a token for the session's account. */

@@ -1,0 +1,175 @@
+import { AgentGymError, accountListSchema } from '@agentgym/contract'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { findConnection } from '../account/connection.ts'
+import { asManager } from '../account/log-in.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import { callApi } from '../registry/call-api.ts'
+import { askPassword } from '../terminal/prompts.ts'
+import { renderTable } from '../terminal/table.ts'
+import { safeText } from '../terminal/text.ts'
+
+const dataOption = ['--data <DIR>', 'data folder of the server (default: server in AGENTGYM_HOME)'] as const
+
+export function addOperatorCommands(program: Command, action: MakeAction): void {
+  const group = program
+    .command('operator')
+    .usage('COMMAND [options]')
+    .description('choose who operates a server, and manage its accounts')
+  group
+    .command('add')
+    .argument('<NAME>', 'username')
+    .description('make a user an operator, on the database of the server (DATABASE_URL, or --data while it is stopped)')
+    .option('--email <ADDRESS>', 'create the account, with a password from a prompt or AGENTGYM_PASSWORD')
+    .option(...dataOption)
+    .action(action(operatorAdd))
+  group
+    .command('remove')
+    .argument('<NAME>', 'username')
+    .description('demote an operator, on the database of the server')
+    .option(...dataOption)
+    .action(action(operatorRemove))
+  group
+    .command('list')
+    .description('list operators, from the database of the server')
+    .option(...dataOption)
+    .action(action(operatorList))
+  group
+    .command('accounts')
+    .argument('[TEXT]', 'part of a username or email address')
+    .description('list accounts of a running server')
+    .action(action(operatorAccounts))
+  group
+    .command('disable')
+    .argument('<NAME>', 'username')
+    .description('disable an account of a running server: no login, no sessions, no tokens')
+    .requiredOption('--reason <TEXT>', 'recorded in the audit log')
+    .action(action(operatorDisable))
+  group
+    .command('enable')
+    .argument('<NAME>', 'username')
+    .description('enable a disabled account')
+    .action(action(operatorEnable))
+  group
+    .command('sign-out')
+    .argument('<NAME>', 'username')
+    .description('end all sessions of an account and revoke its tokens')
+    .option('--keep-tokens', 'end sessions only')
+    .action(action(operatorSignOut))
+}
+
+type DataFlags = { data?: string }
+
+/** The settings that `agentgym serve` would read. */
+function settingsOf({ data }: DataFlags, context: CommandContext) {
+  return {
+    environment: context.io.environment,
+    ...(data === undefined ? {} : { data: context.resolve(data) }),
+  }
+}
+
+/** `agentgym operator add`: an existing user, or a new account where `--email` is given. */
+async function operatorAdd(
+  username: string,
+  flags: DataFlags & { email?: string },
+  context: CommandContext,
+): Promise<void> {
+  const { withOperators } = await import('@agentgym/registry')
+  const { email } = flags
+  const created = await withOperators(settingsOf(flags, context), async (operators) => {
+    if (await operators.exists(username)) {
+      await operators.add(username)
+      return false
+    }
+    if (email === undefined)
+      throw new AgentGymError({
+        code: 'account_not_found',
+        message: `no account is named ${safeText(username, 100)}`,
+        hint: 'Add --email ADDRESS to create it.',
+        data: { username },
+      })
+    const password = await askPassword(`New password for ${safeText(username, 60)}`, { repeat: true }, context)
+    if (password.length < 10 || password.length > 200)
+      throw new AgentGymError({ code: 'request_invalid', message: 'the password must have 10 to 200 characters' })
+    await operators.create({ username, email, password })
+    return true
+  })
+  context.printJson({ username, operator: true, created })
+  const { paint, symbols } = context.terminal
+  const what = created ? 'Created the operator' : 'Operator added:'
+  context.print(`${paint.accent(symbols.ok)} ${what} ${paint.bold(safeText(username, 100))}`)
+}
+
+async function operatorRemove(username: string, flags: DataFlags, context: CommandContext): Promise<void> {
+  const { withOperators } = await import('@agentgym/registry')
+  await withOperators(settingsOf(flags, context), (operators) => operators.remove(username))
+  context.printJson({ username, operator: false })
+  done(`${safeText(username, 100)} is no longer an operator`, context)
+}
+
+async function operatorList(flags: DataFlags, context: CommandContext): Promise<void> {
+  const { withOperators } = await import('@agentgym/registry')
+  const operators = await withOperators(settingsOf(flags, context), (all) => all.list())
+  context.printJson({ operators })
+  if (operators.length === 0) context.print('No operators. Add one with agentgym operator add NAME.')
+  for (const { username, email, disabled } of operators)
+    context.print(`${safeText(username, 100)}  ${safeText(email ?? '-', 254)}${disabled ? '  disabled' : ''}`)
+}
+
+async function operatorAccounts(text: string | undefined, context: CommandContext): Promise<void> {
+  const connection = await findConnection(context)
+  const list = await asManager(
+    connection,
+    (by, headers) =>
+      callApi(by, { path: '/v1/accounts', query: { q: text, limit: 100 }, headers, answer: accountListSchema }),
+    context,
+  )
+  context.printJson(list)
+  const rows = list.accounts.map(({ username, kind, email, operator, disabled }) => [
+    safeText(username, 100),
+    kind === 'user' ? (operator ? 'operator' : 'user') : 'organization',
+    safeText(email ?? '-', 254),
+    disabled === null ? '' : `disabled: ${safeText(disabled.reason, 200)}`,
+  ])
+  const columns = ['Account', 'Kind', 'Email', 'State'].map((title) => ({ title }))
+  for (const line of renderTable(columns, rows, context.terminal)) context.print(line)
+  if (list.next_after !== null) context.print('More accounts match. Use a longer text.')
+}
+
+type Change = { method: 'PUT' | 'DELETE' | 'POST'; what: 'disabled' | 'sign-out'; json?: unknown }
+
+async function change(username: string, { method, what, json }: Change, context: CommandContext): Promise<void> {
+  const connection = await findConnection(context)
+  const path = `/v1/accounts/${encodeURIComponent(username)}/${what}`
+  await asManager(
+    connection,
+    (by, headers) => callApi(by, { method, path, json: json ?? {}, headers, answer: z.any() }),
+    context,
+  )
+}
+
+async function operatorDisable(username: string, { reason }: { reason: string }, context: CommandContext) {
+  await change(username, { method: 'PUT', what: 'disabled', json: { reason } }, context)
+  context.printJson({ username, disabled: true, reason })
+  done(`Disabled ${safeText(username, 100)}`, context)
+}
+
+async function operatorEnable(username: string, context: CommandContext): Promise<void> {
+  await change(username, { method: 'DELETE', what: 'disabled' }, context)
+  context.printJson({ username, disabled: false })
+  done(`Enabled ${safeText(username, 100)}`, context)
+}
+
+async function operatorSignOut(
+  username: string,
+  { keepTokens = false }: { keepTokens?: boolean },
+  context: CommandContext,
+) {
+  await change(username, { method: 'POST', what: 'sign-out', json: { tokens: !keepTokens } }, context)
+  context.printJson({ username, signed_out: true, tokens: !keepTokens })
+  done(`Signed ${safeText(username, 100)} out everywhere`, context)
+}
+
+function done(text: string, { terminal, print }: CommandContext): void {
+  print(`${terminal.paint.accent(terminal.symbols.ok)} ${text}`)
+}
