@@ -47,6 +47,7 @@ const trespasses: [rule: string, file: string, specifier: string][] = [
   ['no-unresolved-imports', 'runtime/src/typo.ts', './traning.ts'],
   ['only-sandbox-imports-isolated-vm', 'runtime/src/rollout/isolate.ts', 'isolated-vm'],
   ['only-learner-loads-the-addon', 'runtime/src/training/direct.ts', '../../learner/build/addon.node'],
+  ['only-one-file-loads-models', 'runtime/src/hosting/session.ts', 'onnxruntime-node'],
   ['only-npm-imports-verdaccio', 'registry/src/app/npm.ts', 'verdaccio'],
   ['only-storage-knows-s3', 'registry/src/modules/catalog/pictures.ts', '@aws-sdk/client-s3'],
   ['only-database-opens-databases', 'registry/src/modules/catalog/query.ts', 'pg'],

@@ -84,6 +84,50 @@ const form: BadModel[] = [
     'a number of eleven bytes',
     Buffer.concat([Buffer.from([0x08]), Buffer.alloc(10, 0xff), Buffer.from([0])]),
   ),
+  bad(
+    'varint-overlong',
+    'model_malformed',
+    'the version in two bytes instead of one',
+    Buffer.concat([Buffer.from([0x08, 0x88, 0x00]), good.subarray(2)]),
+  ),
+  bad(
+    'tag-overlong',
+    'model_malformed',
+    'a tag in two bytes instead of one',
+    Buffer.concat([Buffer.from([0x88, 0x00]), good.subarray(1)]),
+  ),
+  bad(
+    'length-overlong',
+    'model_malformed',
+    'a length in four bytes instead of one',
+    Buffer.concat([good, Buffer.from([0x32, 0x82, 0x80, 0x80, 0x00, 0x61, 0x62])]),
+  ),
+  bad(
+    'packed-overlong',
+    'model_malformed',
+    'dimensions, packed, one of them in two bytes',
+    withWeights(
+      message([1, Buffer.from([0x82, 0x00, 0x04])], [2, FLOAT], [8, 'w'], [9, weights(8)]),
+    ),
+  ),
+  bad(
+    'ort-format',
+    'model_format_forbidden',
+    "ONNX Runtime's own format",
+    Buffer.from('180000004f52544d000000000c00100000000c0008000400', 'hex'),
+  ),
+  bad(
+    'ort-mark',
+    'model_format_forbidden',
+    "a producer's name at the place where ONNX Runtime's own format has its mark",
+    Buffer.concat([message([1, 8], [2, 'ORTM']), good.subarray(2)]),
+  ),
+  bad(
+    'ort-mark-moved',
+    'model_format_forbidden',
+    'such a name that would come there when the fields are put in order',
+    goodModel({ model: [[2, 'ORTM']] }),
+  ),
   bad('field-zero', 'model_malformed', 'a field of the number 0', Buffer.concat([good, Buffer.from([0x02, 0x00])])),
   bad(
     'groups',

@@ -85,3 +85,16 @@ export const random = hostile([
   node('Gemm', ['obs', 'w'], 'sum'),
   node('RandomNormalLike', ['sum'], 'features'),
 ])
+
+/** Adds to every row the sum of all rows: the same at every run of one batch. */
+export const rowsMixed = hostile(
+  [
+    node('Gemm', ['obs', 'w'], 'sum'),
+    node('ReduceSum', ['sum', 'first'], 'total', [attribute('keepdims', 1)]),
+    node('Add', ['sum', 'total'], 'features'),
+  ],
+  [integers('first', [0])],
+)
+
+/** Takes 64 rows and no other number. */
+export const rowsFixed = goodModel({ inputs: [value('obs', [64, 2])] })

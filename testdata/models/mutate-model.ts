@@ -58,6 +58,45 @@ export function mutateModel(model: Uint8Array, seed: number): Buffer {
   return bytes
 }
 
+/** The same message to readers of protobuf: fields of different numbers in another order, in every message. */
+export function shuffleFields(model: Uint8Array, seed: number): Buffer {
+  const random = randomFrom(seed)
+  const fields = parse(Buffer.from(model), 'model')
+  if (fields === null) throw new Error('only a model can be shuffled')
+  for (const list of allLists(fields)) {
+    const numbers = [...new Set(list.map(({ number }) => number))]
+    const rank = new Map(numbers.map((number) => [number, random(2 ** 20)]))
+    list.sort((a, b) => (rank.get(a.number) ?? 0) - (rank.get(b.number) ?? 0) || a.number - b.number)
+  }
+  return encode(fields)
+}
+
+/** The same message to readers of protobuf, with one tag, length or number in more bytes than it needs. */
+export function lengthenNumber(model: Uint8Array, seed: number): Buffer {
+  const random = randomFrom(seed)
+  const fields = parse(Buffer.from(model), 'model')
+  if (fields === null) throw new Error('only a model can be changed so')
+  const lists = allLists(fields)
+  const list = lists[random(lists.length)]
+  const field = list[random(list.length)]
+  const more = 1 + random(3)
+  const place = random(2)
+  return encode(fields, (each, tag, length, body) => {
+    if (each !== field) return [tag, length, body]
+    if (place === 0) return [lengthened(tag, more), length, body]
+    return each.wire === 0 ? [tag, length, lengthened(body, more)] : [tag, lengthened(length, more), body]
+  })
+}
+
+/** A varint with so many bytes without bits at its end; a number of ten bytes has no room for more. */
+function lengthened(number: Buffer, more: number): Buffer {
+  if (number.length === 0 || number.length === 10) return number
+  const copy = Buffer.concat([number, Buffer.alloc(Math.min(more, 10 - number.length), 0x80)])
+  copy[number.length - 1] |= 0x80
+  copy[copy.length - 1] = 0
+  return copy
+}
+
 function mutateBytes(model: Buffer, random: (n: number) => number): Buffer {
   const at = random(model.length + 1)
   const length = random(16)
@@ -168,11 +207,14 @@ function parse(bytes: Buffer, message: string): Field[] | null {
   return fields
 }
 
-function encode(fields: Field[]): Buffer {
+type Encoded = [tag: Buffer, length: Buffer, body: Buffer]
+
+function encode(fields: Field[], change = (_: Field, ...parts: Encoded): Encoded => parts): Buffer {
   return Buffer.concat(
-    fields.flatMap(({ number, wire, bytes, fields: inner }) => {
-      const body = inner === null ? bytes : encode(inner)
-      return [varint(number * 8 + wire), ...(wire === 2 ? [varint(body.length)] : []), body]
+    fields.flatMap((field) => {
+      const { number, wire, bytes, fields: inner } = field
+      const body = inner === null ? bytes : encode(inner, change)
+      return change(field, varint(number * 8 + wire), wire === 2 ? varint(body.length) : Buffer.alloc(0), body)
     }),
   )
 }

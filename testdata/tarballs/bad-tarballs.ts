@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@agentgym/contract'
+import { goodModel } from '../models/good-models.ts'
 import { externalWeights } from '../models/hostile-models.ts'
 import { agentEntries, agentTarball } from './good-agent.ts'
 import { goodEntries, goodName, goodTarball, goodVersion } from './good-package.ts'
@@ -383,6 +384,18 @@ const agents: BadTarball[] = [
     'model_external_data',
     'a model whose weights lie in another file',
     agentTarball(asGood, {}, externalWeights),
+  ),
+  bad(
+    'agent-ort-format',
+    'model_format_forbidden',
+    "a model in ONNX Runtime's own format",
+    agentTarball(asGood, {}, Buffer.from('180000004f52544d000000000c00100000000c0008000400', 'hex')),
+  ),
+  bad(
+    'agent-not-canonical',
+    'model_not_canonical',
+    'a model whose fields are out of order',
+    agentTarball(asGood, {}, goodModel({ model: [[2, 'an exporter']] })),
   ),
   bad(
     'agent-unknown-field',

@@ -6,7 +6,15 @@ import { AgentGymError, type AgentManifest } from '@agentgym/contract'
 import { describe, expect, test } from 'vitest'
 import { badModels } from '../../../testdata/models/bad-models.ts'
 import { goodModel, goodModels } from '../../../testdata/models/good-models.ts'
-import { endlessLoop, externalWeights, memoryBomb, overflow, random } from '../../../testdata/models/hostile-models.ts'
+import {
+  endlessLoop,
+  externalWeights,
+  memoryBomb,
+  overflow,
+  random,
+  rowsFixed,
+  rowsMixed,
+} from '../../../testdata/models/hostile-models.ts'
 import { goodAgent } from '../../../testdata/tarballs/good-agent.ts'
 import { policyCases, randomObservations, testRandom } from '../policy/testing/policy-cases.ts'
 import { sha256 } from '../sandbox/sha256.ts'
@@ -41,6 +49,15 @@ describe.concurrent('checkAgentModel', () => {
     expect(first.output_hash).toMatch(/^[0-9a-f]{64}$/)
     expect(await batchOf(model)).toBe(first.output_hash)
     expect(await batchOf(goodModels[1].bytes), 'the same network with documentation').toBe(first.output_hash)
+  })
+
+  test('passes a model that was published before bytes had to be canonical, and runs what the walk writes of it', async () => {
+    const [{ bytes }, { bytes: model }] = goodModels
+    const [plain, older] = await Promise.all(
+      [bytes, model].map((each) => checkAgentModel({ manifest: agentWith(each), model: each })),
+    )
+    expect(older.ok).toBe(true)
+    expect(older.output_hash).toBe(plain.output_hash)
   })
 
   test('names the first fault, and what was not run', async () => {
@@ -99,6 +116,14 @@ describe.concurrent('a hostile model that went around the walk ends its own proc
 
   test('gives other numbers every time', async () => {
     await expect(batchOf(random)).rejects.toMatchObject({ code: 'model_output_invalid' })
+  })
+
+  test('gives other numbers in a batch of another size, or none', async () => {
+    await expect(batchOf(rowsMixed)).rejects.toMatchObject({
+      code: 'model_output_invalid',
+      message: expect.stringContaining('in a batch of 1 than in one of 64'),
+    })
+    await expect(batchOf(rowsFixed)).rejects.toMatchObject({ code: 'model_run_failed' })
   })
 
   test('is no model', async () => {

@@ -28,6 +28,7 @@ export type CheckAgentModelOptions = GoldenBatchOptions & {
 export async function checkAgentModel(options: CheckAgentModelOptions): Promise<AgentModelReport> {
   const { manifest, model } = options
   let outputHash: string | null = null
+  let checkedModel = model
   const steps: [AgentModelCheck['id'], () => string | Promise<string>][] = [
     [
       'hash',
@@ -47,14 +48,14 @@ export async function checkAgentModel(options: CheckAgentModelOptions): Promise<
     [
       'structure',
       () => {
-        checkModelStructure(model, { policy: manifest.policy }, options.modelLimits)
+        checkedModel = checkModelStructure(model, { policy: manifest.policy }, options.modelLimits)
         return `${model.length} bytes: operators of the list, bounded shapes, finite weights, nothing outside the file`
       },
     ],
     [
       'golden_batch',
       async () => {
-        outputHash = await runGoldenBatch(options)
+        outputHash = await runGoldenBatch({ ...options, model: checkedModel })
         return `finite outputs, the same twice, sha256 ${outputHash.slice(0, 12)}`
       },
     ],

@@ -68,7 +68,10 @@ function evaluate(
     onBoard: (board) => reply({ type: 'board', board }),
   })
   checkPolicySpaces(policy, environment.description)
-  const session = loadModelSession(request.model, policy, { batch: EVALUATION_ENVIRONMENTS, walked: request.ownModel })
+  const session = loadModelSession(request.model, policy, {
+    batch: EVALUATION_ENVIRONMENTS,
+    walk: request.ownModel !== true,
+  })
   try {
     const { buffers, description } = environment
     const masks = description.masked ? buffers.masks : null

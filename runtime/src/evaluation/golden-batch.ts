@@ -20,9 +20,10 @@ export type GoldenBatchOptions = {
 }
 
 /**
- * Loads a model and runs a batch of fixed observations in a process of its own: an empty folder, no network, no secrets,
- * one thread, a cap on memory, a deadline, and SIGKILL. Does not walk the model: that comes first. Gives the SHA-256
- * (hex) of the outputs, which is the same on machines whose processors compute alike.
+ * Loads a model and runs fixed observations, in batches of several sizes, in a process of its own: an empty folder, no
+ * network, no secrets, one thread, a cap on memory, a deadline, and SIGKILL. Does not walk the model: it is given what the
+ * walk has written. Gives the SHA-256 (hex) of the outputs of the batch of 64, which is the same on machines whose
+ * processors compute alike.
  *
  * Throws `model_load_failed`, `model_run_failed`, `model_output_invalid`, `model_timeout`, `model_out_of_memory`,
  * `model_crashed`, `training_cancelled`, or `training_failed` where the fault is not the model's.

@@ -11,14 +11,43 @@ export type GoldenReply =
   | { type: 'fault'; error: ErrorReport }
   | { type: 'bug'; message: string }
 
-/** Runs the golden batch twice; gives the SHA-256 (hex) of its outputs. The caller has walked the model, or means not to. */
+/**
+ * Runs the golden batch twice, and its rows again in batches of other sizes; gives the SHA-256 (hex) of its outputs. The
+ * caller has walked the model, or means not to.
+ */
 function runGoldenBatch({ policy, model }: GoldenRequest): string {
-  const session = loadModelSession(model, policy, { batch: GOLDEN_ROWS, walked: true })
+  const session = loadModelSession(model, policy, { batch: GOLDEN_ROWS, walk: false })
   const observations = goldenObservations(policy)
   const first = hashOutputs(session, observations)
   if (hashOutputs(session, observations) !== first)
     throw outputInvalid('gives other numbers when it sees the same observations again')
+  for (const batch of OTHER_SIZES)
+    compareRows(session, observations, loadModelSession(model, policy, { batch, walk: false }))
+  session.dispose()
   return first
+}
+
+/**
+ * Runs the first rows of `whole`'s batch in a smaller one, from `from` on: a row's outputs must not depend on the others.
+ * Sums may round differently in batches of another size, so numbers are close, not equal.
+ */
+function compareRows(whole: PolicySession, observations: Float32Array, part: PolicySession): void {
+  const outputs = ({ distribution, values }: PolicySession) => [distribution, values ?? new Float32Array(0)]
+  const row = observations.length / whole.batch
+  for (let from = 0; from + part.batch <= COMPARED_ROWS; from += part.batch) {
+    part.run(observations.subarray(from * row, (from + part.batch) * row))
+    outputs(part).forEach((numbers, i) => {
+      const width = numbers.length / part.batch
+      const expected = outputs(whole)[i]
+      const largest = expected.reduce((most, number) => Math.max(most, Math.abs(number)), 1)
+      const differs = numbers.some((number, at) => !(Math.abs(number - expected[from * width + at]) <= CLOSE * largest))
+      if (differs)
+        throw outputInvalid(
+          `gives other numbers for an observation in a batch of ${part.batch} than in one of ${whole.batch}`,
+        )
+    })
+  }
+  part.dispose()
 }
 
 /** SHA-256 over the distribution rows, log_std and values of one run, as little-endian float32. */
@@ -58,6 +87,12 @@ if (parentPort !== null) {
 
 /** Rows of the golden batch. */
 export const GOLDEN_ROWS = 64
+
+/** Sizes in which rows are run again: one observation, as most who install an agent run it, and an odd number. */
+const OTHER_SIZES = [1, 5]
+const COMPARED_ROWS = 10
+/** Of the largest number. */
+const CLOSE = 1e-3
 
 /** Any fixed key: the rows are the same on every machine, for ever. */
 const KEY = [0x601d, 0xba7c4] as const

@@ -13,11 +13,19 @@ export async function readAgent(folder: string): Promise<AgentManifest> {
   return (await readPackage(folder)).manifest
 }
 
+export type CheckedAgent = {
+  manifest: AgentManifest
+  /** The file's bytes, which have the hash in agent.json. */
+  model: Uint8Array
+  /** The model as the walk has written it: what ONNX Runtime may load. */
+  checkedModel: Uint8Array
+}
+
 /** The same, with a model that has passed the structural walk: it may come from anyone. */
-export async function readAgentWithModel(folder: string): Promise<{ manifest: AgentManifest; model: Uint8Array }> {
+export async function readAgentWithModel(folder: string): Promise<CheckedAgent> {
   const agent = await readPackage(folder)
-  checkModelStructure(agent.model, { policy: agent.manifest.policy }, localModelLimits)
-  return agent
+  const checkedModel = checkModelStructure(agent.model, { policy: agent.manifest.policy }, localModelLimits)
+  return { ...agent, checkedModel }
 }
 
 async function readPackage(folder: string): Promise<{ manifest: AgentManifest; model: Uint8Array }> {

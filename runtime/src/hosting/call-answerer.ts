@@ -15,12 +15,12 @@ export type CallAnswerer = (calls: ServedCall[]) => CallAnswer[]
  * Loads a model, and answers calls with what evaluation would do upon their observations: greedily, in batches of
  * evaluation's size, whose numbers round the same way. What is wrong with a call, or comes of it, is that call's answer alone.
  *
- * Does not walk the model: that comes first. Blocks its thread for as long as ONNX Runtime takes, which may be for ever.
+ * Does not walk the model: it is given what the walk has written. Blocks its thread for as long as ONNX Runtime takes, which may be for ever.
  * Throws `agent_invalid` and `model_load_failed`.
  */
 export function callAnswerer({ scenario, policy }: ServedManifest, model: Uint8Array): CallAnswerer {
   checkPolicySpaces(policy, scenario)
-  const session = loadModelSession(model, policy, { batch: callsABatch, walked: true })
+  const session = loadModelSession(model, policy, { batch: callsABatch, walk: false })
   const rows = new CallRows(policy)
   const encode = callEncoder(scenario)
   const act = actingBy(session, rows, actionDescriber(scenario.action))

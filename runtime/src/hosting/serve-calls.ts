@@ -242,9 +242,10 @@ class CallTally {
 function obtainAgent(lease: CallLease, agent: LeasedCalls['agent']): Promise<AgentWithModel> {
   return inFolder(async (folder) => {
     await obtainPackage(lease, agent, folder, agentFiles)
-    return readAgentWithModel(folder).catch((error: unknown) => {
+    const { manifest, checkedModel } = await readAgentWithModel(folder).catch((error: unknown) => {
       throw error instanceof AgentGymError ? new AgentGymError(publicReport(error, [folder])) : error
     })
+    return { manifest, model: checkedModel }
   })
 }
 

@@ -121,6 +121,7 @@ export type ServedAgentLimits = {
   processMemoryMb: number
 }
 
+/** `model`: as the walk has written it. */
 export type AgentWithModel = { manifest: Pick<AgentManifest, 'scenario' | 'policy'>; model: Uint8Array }
 
 /** Extra time for the process to report its own timeout; after that it is killed. */

@@ -1,14 +1,15 @@
 import { AgentGymError, type PolicySpec } from '@agentgym/contract'
-import { checkModelStructure } from '@agentgym/contract/model'
+import { checkModelStructure, checkPublishedModel } from '@agentgym/contract/model'
 import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { goodModels } from '../../../testdata/models/good-models.ts'
-import { mutateModel } from '../../../testdata/models/mutate-model.ts'
+import { mutateModel, shuffleFields } from '../../../testdata/models/mutate-model.ts'
 import { superviseJob } from '../sandbox/supervisor.ts'
 import { exportModel } from './policy-graph.ts'
 import { loadModelSession } from './policy-session.ts'
 import type { LoadedModels, ModelsToLoad } from './testing/load-models.process.ts'
+import { decodeModel } from './testing/onnx-schema.ts'
 import { policyCases, randomWeights, testRandom } from './testing/policy-cases.ts'
 
 const SEED = 20261128
@@ -31,6 +32,33 @@ function codeOf(bytes: Uint8Array, policy: PolicySpec): string {
 describe('the walk and our own exports', () => {
   test.each(own)('$name', ({ bytes, spec }) => {
     checkModelStructure(bytes, { policy: spec })
+  })
+
+  test('writes them as they are, so that they may be published', () => {
+    for (const { name, bytes, spec } of own) {
+      const written = checkModelStructure(bytes, { policy: spec })
+      expect(Buffer.from(bytes).equals(written), name).toBe(true)
+      checkPublishedModel(bytes, { policy: spec })
+    }
+  })
+
+  test('what it writes of any file is the same message to another reader of protobuf', () => {
+    const models = [...goodModels, ...own.map(({ spec, bytes }) => ({ policy: spec, bytes }))]
+    let compared = 0
+    const change = fc.record({ model: fc.nat(models.length - 1), seed: fc.nat() })
+    fc.assert(
+      fc.property(change, ({ model, seed }) => {
+        const { policy, bytes } = models[model]
+        const mutant = mutateModel(bytes, seed)
+        if (codeOf(mutant, policy) !== 'accepted') return
+        compared++
+        const shuffled = shuffleFields(mutant, seed)
+        for (const file of [mutant, shuffled])
+          expect(decodeModel(checkModelStructure(file, { policy }))).toEqual(decodeModel(file))
+      }),
+      { numRuns: 2_000, seed: SEED },
+    )
+    expect(compared).toBeGreaterThan(30)
   })
 
   test('refuses a model of another policy', () => {

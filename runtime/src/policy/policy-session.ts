@@ -36,6 +36,9 @@ type Tensor = { type: 'float32'; location: 'cpu'; dims: number[]; data: Float32A
  * ONNX Runtime's public `run` wraps its synchronous binding in a promise that waits for the event loop: 20 µs and an
  * await a step. A rollout must do neither, so this file, and it alone, takes the binding itself (onnxruntime-node is
  * pinned; a test holds the two equal). Outputs are given as fetches: a run allocates no tensor.
+ *
+ * The format is named, because ONNX Runtime would otherwise guess it from the bytes, and read some files by its own format's
+ * reader that are ONNX to the walk.
  */
 function loadSession(bytes: Uint8Array, executionProvider: ExecutionProvider): Binding.InferenceSession {
   // What goes wrong is thrown; ONNX Runtime would print it to standard error as well.
@@ -52,6 +55,7 @@ function loadSession(bytes: Uint8Array, executionProvider: ExecutionProvider): B
       interOpNumThreads: 1,
       executionMode: 'sequential',
       graphOptimizationLevel: 'all',
+      extra: { session: { load_model_format: 'ONNX' } },
     })
   } catch (cause) {
     if (executionProvider !== 'cpu') throw providerUnavailable(executionProvider, cause)
@@ -111,19 +115,19 @@ export function createPolicySession(
 export type ModelSessionOptions = {
   batch: number
   executionProvider?: ExecutionProvider
-  /** The model is this process's own export, or has been walked already: the walk is left out. */
-  walked?: boolean
+  /** False for what the walk has written in another process, and for the trainer's own export. */
+  walk?: boolean
 }
 
 /**
- * A session of an exported model.onnx, which may come from anyone: it is walked before ONNX Runtime sees it, and fails
- * with a code `model_…`. What ONNX Runtime itself refuses is `model_load_failed` or, in a run, `model_run_failed`.
+ * A session of an exported model.onnx, which may come from anyone: it is walked here, and ONNX Runtime sees only the bytes
+ * that the walk has written. Fails with a code `model_…`. What ONNX Runtime itself refuses is `model_load_failed` or, in a run, `model_run_failed`.
  * `log_std` is known after the first run.
  */
 export function loadModelSession(bytes: Uint8Array, spec: PolicySpec, options: ModelSessionOptions): PolicySession {
-  const { batch, executionProvider = 'cpu' } = options
-  if (options.walked !== true) checkModelStructure(bytes, { policy: spec }, localModelLimits)
-  const session = asModelFailure('model_load_failed', () => loadSession(bytes, executionProvider))
+  const { batch, executionProvider = 'cpu', walk = true } = options
+  const model = walk ? checkModelStructure(bytes, { policy: spec }, localModelLimits) : bytes
+  const session = asModelFailure('model_load_failed', () => loadSession(model, executionProvider))
   const feeds: Record<string, Tensor> = {}
   for (const leaf of spec.observation) feeds[leaf.name] = tensor([batch, leaf.size])
   const values = tensor([batch])

@@ -239,6 +239,8 @@ export const errorCatalog = {
   model_too_large: { exit: 2, status: 422, summary: 'The model exceeds the size limit.' },
   model_truncated: { exit: 2, status: 422, summary: 'The model is truncated.' },
   model_malformed: { exit: 2, status: 422, summary: 'The model is not a serialized ONNX model.' },
+  model_format_forbidden: { exit: 2, status: 422, summary: "The model is in ONNX Runtime's own format, not in ONNX." },
+  model_not_canonical: { exit: 2, status: 422, summary: "The model is not in protobuf's canonical form." },
   model_field_unknown: { exit: 2, status: 422, summary: 'The model has a field that ONNX does not define.' },
   model_field_duplicate: { exit: 2, status: 422, summary: 'A singular field appears twice in the model.' },
   model_part_forbidden: {

@@ -6,7 +6,7 @@ import {
   type ErrorCode,
   scenarioManifestSchema,
 } from '@agentgym/contract'
-import { checkModelStructure, modelLimits } from '@agentgym/contract/model'
+import { checkPublishedModel, modelLimits } from '@agentgym/contract/model'
 import semver from 'semver'
 import { z } from 'zod'
 import { parsePackageName } from './package-name.ts'
@@ -266,7 +266,7 @@ function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): A
       hint: 'Train a smaller network.',
       data: { file: 'model.onnx', limit: modelLimits.bytes },
     })
-  checkModelStructure(model.bytes, { policy: parsed.data.policy })
+  checkPublishedModel(model.bytes, { policy: parsed.data.policy })
   return parsed.data
 }
 

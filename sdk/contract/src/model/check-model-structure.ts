@@ -6,10 +6,13 @@ import { type DeclaredDim, type DeclaredValue, type ModelGraph, readModel } from
 import type { ModelNode } from './read-node.ts'
 
 /**
- * Holds a model.onnx from others to its structure, before anything runs it: a walk over the file's bytes that takes time
+ * Checks the structure of an untrusted model.onnx before anything runs it: a walk over the file's bytes that takes time
  * and memory in proportion to them, and calls no other code. What passes is a graph of pure operators on a list, with
  * everything in the file itself, finite weights, the inputs and outputs of its policy, and bounds on every value and on
  * the work of a row. It says nothing of what the policy does.
+ *
+ * Returns the model as the walk has read it, written again in an array of its own. These bytes, never the file's own, are
+ * what ONNX Runtime may load: what was checked is what runs. They equal the file's where protobuf's own writers made it.
  *
  * Throws AgentGymError with a code `model_…` for each kind of fault; the message names the place.
  */
@@ -17,13 +20,14 @@ export function checkModelStructure(
   bytes: Uint8Array,
   expected: { policy: PolicySpec },
   limits: Partial<ModelLimits> = {},
-): void {
+): Uint8Array<ArrayBuffer> {
   const bounds = { ...modelLimits, ...limits }
   if (bytes.length > bounds.bytes)
     throw modelFailure('model_too_large', `it has ${bytes.length} bytes; at most ${bounds.bytes} are taken`, {
       limit: bounds.bytes,
     })
-  const { graph, opset } = readModel(bytes, new ModelWalk(bounds))
+  refuseOrtFormat(bytes)
+  const { graph, opset, written } = readModel(bytes, new ModelWalk(bounds))
   const values: GraphValues = new Map()
   for (const tensor of graph.initializers) {
     if (tensor.name === '') throw modelFailure('model_name_invalid', 'an initializer has no name')
@@ -33,6 +37,32 @@ export function checkModelStructure(
   inferShapes(graph, { opset, values, limits: bounds, inputElements })
   checkOutputs(graph, expected.policy, values)
   checkDeclared(graph.declared, values)
+  const canonical = written.toBytes()
+  refuseOrtFormat(canonical)
+  return canonical
+}
+
+/**
+ * The same for a model that is published: its bytes must be those that the walk would write, so that everyone who
+ * downloads them has what was checked, whatever reads them. Throws `model_not_canonical` too.
+ */
+export function checkPublishedModel(bytes: Uint8Array, expected: { policy: PolicySpec }): void {
+  const canonical = checkModelStructure(bytes, expected)
+  const at = canonical.findIndex((byte, i) => byte !== bytes[i])
+  if (at >= 0 || canonical.length !== bytes.length)
+    throw modelFailure(
+      'model_not_canonical',
+      `it is not written as protobuf's own writers do: it has ${bytes.length} bytes instead of ${canonical.length}, and differs from byte ${at < 0 ? canonical.length : at} on`,
+    )
+}
+
+/**
+ * ONNX Runtime takes a file whose bytes 4 to 7 are these for its own format, a flatbuffer, which has nothing to do with
+ * what a reader of protobuf finds in it. A file can be both.
+ */
+function refuseOrtFormat(bytes: Uint8Array): void {
+  if (bytes[4] === 0x4f && bytes[5] === 0x52 && bytes[6] === 0x54 && bytes[7] === 0x4d)
+    throw modelFailure('model_format_forbidden', "it is marked as ONNX Runtime's own format (ORTM), not ONNX")
 }
 
 /** One input for each leaf of the observation, float32 [batch, size]. Gives the elements of a row of all of them. */

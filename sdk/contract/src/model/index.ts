@@ -1,2 +1,2 @@
-export { actionOutputNames, checkModelStructure, policyOutputs } from './check-model-structure.ts'
+export { actionOutputNames, checkModelStructure, checkPublishedModel, policyOutputs } from './check-model-structure.ts'
 export { type ModelLimits, modelLimits } from './model-failure.ts'

@@ -11,6 +11,9 @@ const hints = {
   model_too_large: 'Train a smaller network.',
   model_truncated: 'The file was cut off: copy or download it again.',
   model_malformed: exportAnew,
+  model_format_forbidden: 'Publish the ONNX file that the .ort file was made from.',
+  model_not_canonical:
+    'Write it again with the onnx package, onnx.save(onnx.load("model.onnx"), "model.onnx"), and put its new SHA-256 into agent.json.',
   model_field_unknown: exportAnew,
   model_field_duplicate: exportAnew,
   model_part_forbidden: 'Export for inference, in float32, without sparse or quantised tensors.',

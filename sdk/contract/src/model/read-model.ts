@@ -7,9 +7,12 @@ import {
   checkMetadata,
   checkText,
   integerField,
+  messageField,
+  messageFields,
   readMessage,
   readName,
 } from './wire-reader.ts'
+import type { WireMessage } from './wire-writer.ts'
 
 /** A dimension as declared: a size, a name, or null where nothing is said. */
 export type DeclaredDim = number | string | null
@@ -30,21 +33,25 @@ export type ModelGraph = {
 const opsetVersions = { lowest: 13, highest: 21 } as const
 const irVersions = { lowest: 7, highest: 11 } as const
 
+/** What the walk has read of a file, and the message that it would write of it. */
+export type WalkedModel = { graph: ModelGraph; opset: number; written: WireMessage }
+
 /**
  * Reads a serialized ModelProto whole: every field of every message is known, bounded and either accepted or rejected.
- * Gives the graph and the version of its operators. Field numbers are those of the official onnx.proto.
+ * Gives the graph, the version of its operators, and the message of all that was read. Field numbers are those of the
+ * official onnx.proto.
  */
-export function readModel(bytes: Uint8Array, walk: ModelWalk): { graph: ModelGraph; opset: number } {
-  let graph: Uint8Array | undefined
+export function readModel(bytes: Uint8Array, walk: ModelWalk): WalkedModel {
+  let graph: ModelGraph | undefined
   let irVersion = 0
-  const operatorSets: Uint8Array[] = []
+  const opsets: number[] = []
   const what = 'the model'
   const text = (name: string) => bytesField(name, (value) => checkText(value, what, walk))
   const refuse = (name: string, code: 'model_function_forbidden' | 'model_part_forbidden', why: string) =>
     bytesFields(name, 1, () => {
       throw modelFailure(code, `${what} ${why}`)
     })
-  readMessage(walk, bytes, what, {
+  const written = readMessage(walk, bytes, what, {
     1: integerField('ir_version', (version) => {
       irVersion = version
     }),
@@ -53,43 +60,41 @@ export function readModel(bytes: Uint8Array, walk: ModelWalk): { graph: ModelGra
     4: text('domain'),
     5: integerField('model_version', () => {}),
     6: text('doc_string'),
-    7: bytesField('graph', (message) => {
-      graph = message
+    7: messageField('graph', (message) => {
+      graph = { nodes: [], initializers: [], inputs: [], outputs: [], declared: [] }
+      return readGraph(message, graph, walk)
     }),
-    8: bytesFields('opset_import', walk.limits.attributes, (message) => operatorSets.push(message)),
-    14: bytesFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, what, walk)),
+    8: messageFields('opset_import', walk.limits.attributes, (message) => readOperatorSet(message, opsets, walk)),
+    14: messageFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, what, walk)),
     20: refuse('training_info', 'model_part_forbidden', 'holds instructions for training'),
     25: refuse('functions', 'model_function_forbidden', 'defines functions'),
     26: refuse('configuration', 'model_part_forbidden', 'is spread over devices'),
   })
   if (irVersion < irVersions.lowest || irVersion > irVersions.highest)
     throw unsupported('IR version', irVersion, irVersions)
-  const opset = readOperatorSets(operatorSets, walk)
-  if (graph === undefined) throw modelFailure('model_malformed', 'there is no graph in it')
-  return { graph: readGraph(graph, walk), opset }
-}
-
-function readOperatorSets(messages: Uint8Array[], walk: ModelWalk): number {
-  let opset: number | undefined
-  for (const message of messages) {
-    let domain = ''
-    let version = 0
-    readMessage(walk, message, 'an operator set', {
-      1: bytesField('domain', (name) => {
-        domain = readName(name, 'an operator set', walk, true)
-      }),
-      2: integerField('version', (value) => {
-        version = value
-      }),
-    })
-    if (!isOwnDomain(domain))
-      throw modelFailure('model_domain_forbidden', `it asks for operators of the domain ${shown(domain)}`, { domain })
-    if (opset !== undefined) throw modelFailure('model_field_duplicate', 'it names two versions of its operators')
-    opset = version
-  }
+  const [opset] = opsets
+  if (opsets.length > 1) throw modelFailure('model_field_duplicate', 'it names two versions of its operators')
   if (opset === undefined || opset < opsetVersions.lowest || opset > opsetVersions.highest)
     throw unsupported('operator set', opset ?? 0, opsetVersions)
-  return opset
+  if (graph === undefined) throw modelFailure('model_malformed', 'there is no graph in it')
+  return { graph, opset, written }
+}
+
+function readOperatorSet(message: Uint8Array, opsets: number[], walk: ModelWalk): WireMessage {
+  let domain = ''
+  let version = 0
+  const written = readMessage(walk, message, 'an operator set', {
+    1: bytesField('domain', (name) => {
+      domain = readName(name, 'an operator set', walk, true)
+    }),
+    2: integerField('version', (value) => {
+      version = value
+    }),
+  })
+  if (!isOwnDomain(domain))
+    throw modelFailure('model_domain_forbidden', `it asks for operators of the domain ${shown(domain)}`, { domain })
+  opsets.push(version)
+  return written
 }
 
 function unsupported(name: string, given: number, { lowest, highest }: { lowest: number; highest: number }): Error {
@@ -98,62 +103,65 @@ function unsupported(name: string, given: number, { lowest, highest }: { lowest:
   })
 }
 
-function readGraph(bytes: Uint8Array, walk: ModelWalk): ModelGraph {
-  const graph: ModelGraph = { nodes: [], initializers: [], inputs: [], outputs: [], declared: [] }
+function readGraph(bytes: Uint8Array, graph: ModelGraph, walk: ModelWalk): WireMessage {
   const what = 'the graph'
   const refuse = (name: string, why: string) =>
     bytesFields(name, 1, () => {
       throw modelFailure('model_part_forbidden', `${what} ${why}`)
     })
   const values = (name: string, max: number, list: DeclaredValue[]) =>
-    bytesFields(name, max, (value) => list.push(readValue(value, `${name} ${list.length}`, walk)))
-  readMessage(walk, bytes, what, {
-    1: bytesFields('node', walk.limits.nodes, (node) => graph.nodes.push(readNode(node, graph.nodes.length, walk))),
+    messageFields(name, max, (value) => readValue(value, `${name} ${list.length}`, list, walk))
+  return readMessage(walk, bytes, what, {
+    1: messageFields('node', walk.limits.nodes, (message) => readNode(message, graph.nodes, walk)),
     2: bytesField('name', (name) => void readName(name, what, walk, true)),
-    5: bytesFields('initializer', walk.limits.parts, (tensor) =>
-      graph.initializers.push(readTensor(tensor, `initializer ${graph.initializers.length}`, walk)),
-    ),
+    5: messageFields('initializer', walk.limits.parts, (message) => {
+      const { tensor, written } = readTensor(message, `initializer ${graph.initializers.length}`, walk)
+      graph.initializers.push(tensor)
+      return written
+    }),
     10: bytesField('doc_string', (text) => checkText(text, what, walk)),
     11: values('input', walk.limits.parts, graph.inputs),
     12: values('output', walk.limits.parts, graph.outputs),
     13: values('value_info', walk.limits.nodes, graph.declared),
     14: refuse('quantization_annotation', 'says how tensors are quantised'),
     15: refuse('sparse_initializer', 'holds sparse tensors'),
-    16: bytesFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, what, walk)),
+    16: messageFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, what, walk)),
   })
-  return graph
 }
 
-/** ValueInfoProto: a name, an element type and dimensions. */
-function readValue(bytes: Uint8Array, what: string, walk: ModelWalk): DeclaredValue {
+/** ValueInfoProto: a name, an element type and dimensions, added to `list`. */
+function readValue(bytes: Uint8Array, what: string, list: DeclaredValue[], walk: ModelWalk): WireMessage {
   let name = ''
-  let type: Uint8Array | undefined
-  readMessage(walk, bytes, what, {
+  let type: Omit<DeclaredValue, 'name'> | undefined
+  const where = () => (name === '' ? what : `${what} (${shown(name)})`)
+  const written = readMessage(walk, bytes, what, {
     1: bytesField('name', (text) => {
       name = readName(text, what, walk)
     }),
-    2: bytesField('type', (message) => {
-      type = message
+    2: messageField('type', (message) => {
+      type = { type: 'float', dims: [] }
+      return readType(message, type, where(), walk)
     }),
     3: bytesField('doc_string', (text) => checkText(text, what, walk)),
-    4: bytesFields('metadata_props', walk.limits.attributes, (entry) => checkMetadata(entry, what, walk)),
+    4: messageFields('metadata_props', walk.limits.attributes, (entry) => checkMetadata(entry, what, walk)),
   })
   if (name === '') throw modelFailure('model_name_invalid', `${what} has no name`)
-  const where = `${what} (${shown(name)})`
-  if (type === undefined) throw modelFailure('model_type_unsupported', `${where} has no type`)
-  return { name, ...readType(type, where, walk) }
+  if (type === undefined) throw modelFailure('model_type_unsupported', `${where()} has no type`)
+  list.push({ name, ...type })
+  return written
 }
 
 /** TypeProto: of its kinds only the tensor. */
-function readType(bytes: Uint8Array, where: string, walk: ModelWalk): Omit<DeclaredValue, 'name'> {
-  let tensor: Uint8Array | undefined
+function readType(bytes: Uint8Array, value: Omit<DeclaredValue, 'name'>, where: string, walk: ModelWalk): WireMessage {
+  let isTensor = false
   const refuse = (name: string) =>
     bytesField(name, () => {
       throw modelFailure('model_type_unsupported', `${where} is no tensor`)
     })
-  readMessage(walk, bytes, where, {
-    1: bytesField('tensor_type', (message) => {
-      tensor = message
+  const written = readMessage(walk, bytes, where, {
+    1: messageField('tensor_type', (message) => {
+      isTensor = true
+      return readTensorType(message, value, where, walk)
     }),
     4: refuse('sequence_type'),
     5: refuse('map_type'),
@@ -162,29 +170,39 @@ function readType(bytes: Uint8Array, where: string, walk: ModelWalk): Omit<Decla
     8: refuse('sparse_tensor_type'),
     9: refuse('optional_type'),
   })
-  if (tensor === undefined) throw modelFailure('model_type_unsupported', `${where} is no tensor`)
+  if (!isTensor) throw modelFailure('model_type_unsupported', `${where} is no tensor`)
+  return written
+}
+
+function readTensorType(
+  bytes: Uint8Array,
+  value: Omit<DeclaredValue, 'name'>,
+  where: string,
+  walk: ModelWalk,
+): WireMessage {
   let type = 0
-  let shape: Uint8Array | undefined
-  readMessage(walk, tensor, where, {
-    1: integerField('elem_type', (value) => {
-      type = value
+  let hasShape = false
+  const written = readMessage(walk, bytes, where, {
+    1: integerField('elem_type', (given) => {
+      type = given
     }),
-    2: bytesField('shape', (message) => {
-      shape = message
+    2: messageField('shape', (message) => {
+      hasShape = true
+      return readShape(message, value.dims, where, walk)
     }),
   })
   if (elementTypes[type] === undefined)
     throw modelFailure('model_type_unsupported', `${where} has the element type ${type}`, { type })
-  if (shape === undefined) throw modelFailure('model_shape_mismatch', `${where} has no shape`)
-  return { type: elementTypes[type], dims: readShape(shape, where, walk) }
+  if (!hasShape) throw modelFailure('model_shape_mismatch', `${where} has no shape`)
+  value.type = elementTypes[type]
+  return written
 }
 
-function readShape(bytes: Uint8Array, where: string, walk: ModelWalk): DeclaredDim[] {
-  const dims: DeclaredDim[] = []
-  readMessage(walk, bytes, where, {
-    1: bytesFields('dim', walk.limits.rank, (message) => {
+function readShape(bytes: Uint8Array, dims: DeclaredDim[], where: string, walk: ModelWalk): WireMessage {
+  return readMessage(walk, bytes, where, {
+    1: messageFields('dim', walk.limits.rank, (message) => {
       const given: DeclaredDim[] = []
-      readMessage(walk, message, where, {
+      const written = readMessage(walk, message, where, {
         1: integerField('dim_value', (value) => given.push(value)),
         2: bytesField('dim_param', (name) => given.push(readName(name, where, walk, true))),
         3: bytesField('denotation', (text) => checkText(text, where, walk)),
@@ -192,7 +210,7 @@ function readShape(bytes: Uint8Array, where: string, walk: ModelWalk): DeclaredD
       if (given.length > 1)
         throw modelFailure('model_field_duplicate', `${where} has a dimension with both a size and a name`)
       dims.push(given[0] ?? null)
+      return written
     }),
   })
-  return dims
 }

@@ -10,9 +10,12 @@ import {
   floatFields,
   integerField,
   integerFields,
+  messageField,
+  messageFields,
   readMessage,
   readName,
 } from './wire-reader.ts'
+import type { WireMessage } from './wire-writer.ts'
 
 export type AttributeKind = 'int' | 'float' | 'string' | 'ints' | 'floats' | 'tensor'
 export type Attribute =
@@ -49,30 +52,36 @@ export function isOwnDomain(domain: string): boolean {
 }
 
 /**
- * Reads a node with its attributes. Throws `model_domain_forbidden`, `model_subgraph_forbidden`,
+ * Reads a node with its attributes, and adds it to `nodes`. Gives the node to be written again. Throws `model_domain_forbidden`, `model_subgraph_forbidden`,
  * `model_function_forbidden`, `model_attribute_invalid`, and what reading a tensor throws.
  */
-export function readNode(bytes: Uint8Array, position: number, walk: ModelWalk): ModelNode {
-  const node: ModelNode = { where: `node ${position}`, operator: '', inputs: [], outputs: [], attributes: new Map() }
-  const attributes: Uint8Array[] = []
+export function readNode(bytes: Uint8Array, nodes: ModelNode[], walk: ModelWalk): WireMessage {
+  const node: ModelNode = {
+    where: `node ${nodes.length}`,
+    operator: '',
+    inputs: [],
+    outputs: [],
+    attributes: new Map(),
+  }
   let domain = ''
   const forbidden = (code: 'model_function_forbidden' | 'model_part_forbidden', why: string) => (part: Uint8Array) => {
     if (part.length > 0) throw modelFailure(code, `${node.where} ${why}`)
   }
-  readMessage(walk, bytes, node.where, {
+  const written = readMessage(walk, bytes, node.where, {
     1: bytesFields('input', walk.limits.parts, (name) => node.inputs.push(readName(name, node.where, walk, true))),
     2: bytesFields('output', walk.limits.parts, (name) => node.outputs.push(readName(name, node.where, walk, true))),
     3: bytesField('name', (name) => void readName(name, node.where, walk, true)),
     4: bytesField('op_type', (name) => {
       node.operator = readName(name, node.where, walk)
+      node.where = `node ${nodes.length} (${shown(node.operator).slice(1, -1)})`
     }),
-    5: bytesFields('attribute', walk.limits.attributes, (attribute) => attributes.push(attribute)),
+    5: messageFields('attribute', walk.limits.attributes, (attribute) => readAttribute(attribute, node, walk)),
     6: bytesField('doc_string', (text) => checkText(text, node.where, walk)),
     7: bytesField('domain', (name) => {
       domain = readName(name, node.where, walk, true)
     }),
     8: bytesField('overload', forbidden('model_function_forbidden', 'names an overload of a function')),
-    9: bytesFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, node.where, walk)),
+    9: messageFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, node.where, walk)),
     10: bytesFields('device_configurations', 1, forbidden('model_part_forbidden', 'is spread over devices')),
   })
   if (!isOwnDomain(domain))
@@ -80,13 +89,8 @@ export function readNode(bytes: Uint8Array, position: number, walk: ModelWalk): 
       domain,
     })
   if (node.operator === '') throw modelFailure('model_malformed', `${node.where} names no operator`)
-  node.where = `${node.where} (${shown(node.operator).slice(1, -1)})`
-  for (const attribute of attributes) {
-    const { name, ...value } = readAttribute(attribute, node.where, walk)
-    if (node.attributes.has(name)) throw invalid(node.where, name, 'occurs twice')
-    node.attributes.set(name, value)
-  }
-  return node
+  nodes.push(node)
+  return written
 }
 
 type AttributeFields = {
@@ -102,24 +106,27 @@ type AttributeFields = {
   given: Set<string>
 }
 
-function readAttribute(bytes: Uint8Array, where: string, walk: ModelWalk): Attribute & { name: string } {
-  const fields = readAttributeFields(bytes, `an attribute of ${where}`, walk)
+function readAttribute(bytes: Uint8Array, { where, attributes }: ModelNode, walk: ModelWalk): WireMessage {
+  const { written, ...fields } = readAttributeFields(bytes, `an attribute of ${where}`, walk)
   const { name, type, given } = fields
   if (name === '') throw modelFailure('model_attribute_invalid', `${where} has an attribute without a name`)
   const kind = attributeKinds[type]
   if (kind === undefined) throw invalid(where, name, `is of a kind (${type}) that no operator of a policy takes`)
   // A zero or an empty list may be left out of the file.
   for (const other of given) if (other !== kind) throw invalid(where, name, `says it is ${kind} and holds ${other}`)
-  if (kind === 'tensor') {
-    if (fields.tensor === undefined) throw invalid(where, name, 'holds no tensor')
-    return { name, kind, value: fields.tensor }
-  }
+  if (kind === 'tensor' && fields.tensor === undefined) throw invalid(where, name, 'holds no tensor')
   const numbers = kind === 'float' ? [fields.float] : kind === 'floats' ? fields.floats : []
   if (!numbers.every(Number.isFinite)) throw invalid(where, name, 'is not finite')
-  return { name, kind, value: fields[kind] } as Attribute & { name: string }
+  if (attributes.has(name)) throw invalid(where, name, 'occurs twice')
+  attributes.set(name, { kind, value: fields[kind] } as Attribute)
+  return written
 }
 
-function readAttributeFields(bytes: Uint8Array, what: string, walk: ModelWalk): AttributeFields {
+function readAttributeFields(
+  bytes: Uint8Array,
+  what: string,
+  walk: ModelWalk,
+): AttributeFields & { written: WireMessage } {
   const fields: AttributeFields = {
     name: '',
     type: 0,
@@ -132,7 +139,7 @@ function readAttributeFields(bytes: Uint8Array, what: string, walk: ModelWalk): 
     given: new Set(),
   }
   const give = (kind: AttributeKind) => fields.given.add(kind)
-  readMessage(walk, bytes, what, {
+  const written = readMessage(walk, bytes, what, {
     ...refusedKinds(what),
     1: bytesField('name', (name) => {
       fields.name = readName(name, what, walk)
@@ -149,9 +156,11 @@ function readAttributeFields(bytes: Uint8Array, what: string, walk: ModelWalk): 
       fields.string = readName(text, what, walk, true)
       give('string')
     }),
-    5: bytesField('t', (tensor) => {
-      fields.tensor = readTensor(tensor, `the tensor in ${what}`, walk)
+    5: messageField('t', (message) => {
+      const read = readTensor(message, `the tensor in ${what}`, walk)
+      fields.tensor = read.tensor
       give('tensor')
+      return read.written
     }),
     7: floatFields('floats', listLength, (value) => {
       fields.floats.push(value)
@@ -166,7 +175,7 @@ function readAttributeFields(bytes: Uint8Array, what: string, walk: ModelWalk): 
       fields.type = type
     }),
   })
-  return fields
+  return { ...fields, written }
 }
 
 /** Values of attributes that are refused at sight, whatever is in them. */

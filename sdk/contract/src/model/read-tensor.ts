@@ -6,10 +6,12 @@ import {
   checkText,
   integerField,
   integerFields,
+  messageFields,
   readMessage,
   readName,
   readPackedIntegers,
 } from './wire-reader.ts'
+import type { WireMessage } from './wire-writer.ts'
 
 /** Types of elements that a policy needs, of TensorProto.DataType's. */
 export type ElementType = 'float' | 'int32' | 'int64' | 'bool'
@@ -32,15 +34,25 @@ const integersKept = 64
 /** TensorProto.DataLocation */
 const EXTERNAL = 1
 
-type TensorFields = { dims: number[]; type: number; name: string; raw?: Uint8Array; packed: Map<string, Uint8Array> }
+type TensorFields = {
+  dims: number[]
+  type: number
+  name: string
+  raw?: Uint8Array
+  packed: Map<string, Uint8Array>
+}
 
 /**
  * Reads a tensor and holds it to its own words: dimensions above zero, as many bytes as they say, finite numbers, and
- * everything inside the file. Throws `model_external_data`, `model_part_forbidden`, `model_type_unsupported`,
+ * everything inside the file. `written` is the tensor to be written again. Throws `model_external_data`, `model_part_forbidden`, `model_type_unsupported`,
  * `model_shape_invalid`, `model_tensor_size_mismatch`, `model_weights_not_finite`.
  */
-export function readTensor(bytes: Uint8Array, what: string, walk: ModelWalk): ModelTensor {
-  const fields = readFields(bytes, what, walk)
+export function readTensor(
+  bytes: Uint8Array,
+  what: string,
+  walk: ModelWalk,
+): { tensor: ModelTensor; written: WireMessage } {
+  const { written, ...fields } = readFields(bytes, what, walk)
   const { name, dims } = fields
   const where = name === '' ? what : `the tensor ${shown(name)}`
   const type = elementTypes[fields.type]
@@ -48,7 +60,8 @@ export function readTensor(bytes: Uint8Array, what: string, walk: ModelWalk): Mo
     throw modelFailure('model_type_unsupported', `${where} has the element type ${fields.type}`, { type: fields.type })
   const elements = countElements(dims, where)
   const values = readValues(walk, fields, type, elements, where)
-  return { name, type, dims, integers: type === 'float' || type === 'bool' ? null : values }
+  const integers = type === 'float' || type === 'bool' ? null : values
+  return { tensor: { name, type, dims, integers }, written }
 }
 
 /** The product of dimensions that are all above zero. Throws `model_shape_invalid`. */
@@ -63,14 +76,14 @@ export function countElements(dims: readonly number[], where: string): number {
   return elements
 }
 
-function readFields(bytes: Uint8Array, what: string, walk: ModelWalk): TensorFields {
+function readFields(bytes: Uint8Array, what: string, walk: ModelWalk): TensorFields & { written: WireMessage } {
   const fields: TensorFields = { dims: [], type: 0, name: '', packed: new Map() }
   const where = () => (fields.name === '' ? what : `the tensor ${shown(fields.name)}`)
   const data = (name: string) => bytesField(name, (packed) => void fields.packed.set(name, packed))
   const external = () => {
     throw modelFailure('model_external_data', `${where()} has its numbers in another file or in memory`)
   }
-  readMessage(walk, bytes, what, {
+  const written = readMessage(walk, bytes, what, {
     1: integerFields('dims', walk.limits.rank, (dim) => fields.dims.push(dim)),
     2: integerField('data_type', (type) => {
       fields.type = type
@@ -96,9 +109,9 @@ function readFields(bytes: Uint8Array, what: string, walk: ModelWalk): TensorFie
       if (location === EXTERNAL) external()
       if (location !== 0) throw modelFailure('model_malformed', `${where()} has its data at a place ${location}`)
     }),
-    16: bytesFields('metadata_props', walk.limits.attributes, (entry) => checkMetadata(entry, what, walk)),
+    16: messageFields('metadata_props', walk.limits.attributes, (entry) => checkMetadata(entry, what, walk)),
   })
-  return fields
+  return { ...fields, written }
 }
 
 /** Checks a tensor's numbers, and gives those of a small one. */

@@ -1,19 +1,17 @@
 import { type ModelWalk, modelFailure, shown } from './model-failure.ts'
 
-/** Wire types of protobuf that ONNX uses. Groups (3 and 4), long out of use, nest without bound: refused. */
-const VARINT = 0
-const BYTES = 2
-const FIXED32 = 5
+import { BYTES, FIXED32, packNumbers, VARINT, WireMessage, type WireType, type WireValue } from './wire-writer.ts'
 
 /** How one field of a message is read. */
 export type FieldRule = {
   name: string
-  wire: typeof VARINT | typeof BYTES | typeof FIXED32
+  wire: WireType
   /** Times that it may occur; elements, where several lie packed in one field. */
   max: number
   /** A second one is not one too many, but a contradiction. */
   once: boolean
-  take: (value: never) => void
+  /** Takes the value, and gives what is to be written in its place: a message what it has read, others the value itself. */
+  take: (value: never) => WireValue
 }
 
 /** Rules by field number. A field without one is refused. */
@@ -21,38 +19,56 @@ type MessageRules = Readonly<Record<number, FieldRule>>
 
 /** An integer, int32 or int64, at most once. Those beyond ±2^53 are refused. */
 export function integerField(name: string, take: (value: number) => void): FieldRule {
-  return { name, wire: VARINT, max: 1, once: true, take }
+  return { name, wire: VARINT, max: 1, once: true, take: unchanged(take) }
 }
 
 export function integerFields(name: string, max: number, take: (value: number) => void): FieldRule {
-  return { name, wire: VARINT, max, once: false, take }
+  return { name, wire: VARINT, max, once: false, take: unchanged(take) }
 }
 
 export function floatField(name: string, take: (value: number) => void): FieldRule {
-  return { name, wire: FIXED32, max: 1, once: true, take }
+  return { name, wire: FIXED32, max: 1, once: true, take: unchanged(take) }
 }
 
 export function floatFields(name: string, max: number, take: (value: number) => void): FieldRule {
-  return { name, wire: FIXED32, max, once: false, take }
+  return { name, wire: FIXED32, max, once: false, take: unchanged(take) }
 }
 
-/** A string, bytes, a message or a packed array, at most once: a part of the file, not a copy. */
+/** A string, bytes or an array, at most once: a part of the file, not a copy. */
 export function bytesField(name: string, take: (bytes: Uint8Array) => void): FieldRule {
-  return { name, wire: BYTES, max: 1, once: true, take }
+  return { name, wire: BYTES, max: 1, once: true, take: unchanged(take) }
 }
 
 export function bytesFields(name: string, max: number, take: (bytes: Uint8Array) => void): FieldRule {
-  return { name, wire: BYTES, max, once: false, take }
+  return { name, wire: BYTES, max, once: false, take: unchanged(take) }
+}
+
+/** A message, at most once. `read` gives what is to be written again. */
+export function messageField(name: string, read: (bytes: Uint8Array) => WireMessage): FieldRule {
+  return { name, wire: BYTES, max: 1, once: true, take: read }
+}
+
+export function messageFields(name: string, max: number, read: (bytes: Uint8Array) => WireMessage): FieldRule {
+  return { name, wire: BYTES, max, once: false, take: read }
+}
+
+function unchanged<Value extends number | Uint8Array>(take: (value: Value) => void): (value: Value) => Value {
+  return (value) => {
+    take(value)
+    return value
+  }
 }
 
 /**
  * Reads one message, field by field, in the order of the file. It knows no nesting: a handler that is given a message
  * reads it in turn, as deep as the code goes and no deeper. Every field must have a rule, its wire type, and occur no
- * more often than the rule says, for readers of protobuf merge, overwrite and skip in different ways.
+ * more often than the rule says, for readers of protobuf merge, overwrite and skip in different ways. Gives the message of
+ * the values that were taken, to be written again.
  * Throws `model_truncated`, `model_malformed`, `model_field_unknown`, `model_field_duplicate`, `model_too_many_parts`.
  */
-export function readMessage(walk: ModelWalk, bytes: Uint8Array, what: string, rules: MessageRules): void {
+export function readMessage(walk: ModelWalk, bytes: Uint8Array, what: string, rules: MessageRules): WireMessage {
   const reader = new WireReader(bytes, what)
+  const written = new WireMessage()
   const counts = new Map<number, number>()
   while (!reader.done) {
     const tag = reader.unsigned()
@@ -63,7 +79,7 @@ export function readMessage(walk: ModelWalk, bytes: Uint8Array, what: string, ru
     if (rule === undefined) throw unknownField(what, number)
     walk.count()
     const before = counts.get(number) ?? 0
-    const count = before + takeField(walk, reader, rule, wire)
+    const count = before + takeField({ walk, reader, rule, number, written }, wire)
     counts.set(number, count)
     if (count <= rule.max) continue
     if (rule.once)
@@ -73,6 +89,7 @@ export function readMessage(walk: ModelWalk, bytes: Uint8Array, what: string, ru
       limit: rule.max,
     })
   }
+  return written
 }
 
 /** Numbers that lie one after another in the bytes of a packed field; gives how many there are. */
@@ -91,26 +108,36 @@ export function readPackedIntegers(
   return count
 }
 
-function takeField(walk: ModelWalk, reader: WireReader, rule: FieldRule, wire: number): number {
-  const take = rule.take as (value: number | Uint8Array) => void
-  if (wire === BYTES && rule.wire !== BYTES && !rule.once) return takePacked(walk, reader.bytes(), reader.what, rule)
+type FieldReading = { walk: ModelWalk; reader: WireReader; rule: FieldRule; number: number; written: WireMessage }
+
+/** Reads a field whose tag was read; gives how many values it holds. */
+function takeField(reading: FieldReading, wire: number): number {
+  const { reader, rule, number, written } = reading
+  if (wire === BYTES && rule.wire !== BYTES && !rule.once) return takePacked(reading, reader.bytes(), rule.wire)
   if (wire !== rule.wire) throw reader.malformed(`the field "${rule.name}" has wire type ${wire}`)
-  if (wire === VARINT) take(reader.integer())
-  else if (wire === BYTES) take(reader.bytes())
-  else take(reader.float())
+  const take = rule.take as (value: number | Uint8Array) => WireValue
+  const value = wire === VARINT ? reader.integer() : wire === BYTES ? reader.bytes() : reader.float()
+  written.add(number, rule.wire, take(value))
   return 1
 }
 
-function takePacked(walk: ModelWalk, bytes: Uint8Array, what: string, rule: FieldRule): number {
+/** A list of numbers in one field, or in several, of which the walk's reader makes one list. */
+function takePacked(
+  { walk, reader: { what }, rule, number, written }: FieldReading,
+  bytes: Uint8Array,
+  wire: typeof VARINT | typeof FIXED32,
+): number {
   const reader = new WireReader(bytes, what)
-  const take = rule.take as (value: number) => void
-  let count = 0
-  while (!reader.done && count <= rule.max) {
+  const take = rule.take as (value: number) => WireValue
+  const values: number[] = []
+  while (!reader.done && values.length <= rule.max) {
     walk.count()
-    take(rule.wire === VARINT ? reader.integer() : reader.float())
-    count++
+    const value = wire === VARINT ? reader.integer() : reader.float()
+    take(value)
+    values.push(value)
   }
-  return count
+  if (values.length > 0) written.add(number, BYTES, packNumbers(wire, values))
+  return values.length
 }
 
 function unknownField(what: string, number: number): Error {
@@ -182,6 +209,8 @@ class WireReader {
       else high += bits * 2 ** (7 * (i - 4))
       if (byte >= 0x80) continue
       if (i === 9 && byte > 1) break
+      // The same number in more bytes than it needs is the same to protobuf, and something else to other readers.
+      if (byte === 0 && i > 0) throw this.malformed('a number is written in more bytes than it needs')
       return this.#signed(low, high)
     }
     throw this.malformed('a number takes more than 64 bits')
@@ -212,8 +241,8 @@ export function checkText(bytes: Uint8Array, what: string, walk: ModelWalk): voi
 }
 
 /** Checks one entry of a metadata list: two texts. */
-export function checkMetadata(bytes: Uint8Array, what: string, walk: ModelWalk): void {
-  readMessage(walk, bytes, `metadata of ${what}`, {
+export function checkMetadata(bytes: Uint8Array, what: string, walk: ModelWalk): WireMessage {
+  return readMessage(walk, bytes, `metadata of ${what}`, {
     1: bytesField('key', (key) => void readName(key, `metadata of ${what}`, walk, true)),
     2: bytesField('value', (value) => checkText(value, `metadata of ${what}`, walk)),
   })

@@ -30,7 +30,13 @@ describe('agent snippets', () => {
     const body = textOf(agent, /^Node/)
       .replace(/^import .*\n/, '')
       .replaceAll('await ', '')
-    const context = { InferenceSession: { create: () => session }, Tensor, Float32Array, Array, console: { log() {} } }
+    const InferenceSession = {
+      create: (_path: string, options: unknown) => {
+        expect(options).toEqual({ extra: { session: { load_model_format: 'ONNX' } } })
+        return session
+      },
+    }
+    const context = { InferenceSession, Tensor, Float32Array, Array, console: { log() {} } }
     const action = vm.runInNewContext(`${body}\ntypeof action === 'undefined' ? null : action`, context)
     return { request, action }
   }
@@ -62,6 +68,7 @@ describe('agent snippets', () => {
         'constructor',
         'class',
         'model',
+        'options',
       ]
       const agent = card({ observation: names.map((name) => ({ ...leaf, name })) })
       const { request, action } = runNode(agent, { logits: [1, 0] })
@@ -70,7 +77,16 @@ describe('agent snippets', () => {
       const [, parameters = ''] = /def act\((.*)\) -> int:/.exec(textOf(agent, /^Python/)) ?? []
       const variables = parameters.split(', ').map((parameter) => parameter.replace(': list[float]', ''))
       expect(new Set(variables).size).toBe(names.length)
-      for (const variable of variables) expect(variable).toMatch(/^(?!(?:class|model)$)[A-Za-z_]\w*$/)
+      for (const variable of variables) expect(variable).toMatch(/^(?!(?:class|model|options)$)[A-Za-z_]\w*$/)
+    })
+
+    it('load the model as the format that was checked', () => {
+      const text = textOf(card(), /^Python/)
+      expect(text).toContain('options.add_session_config_entry("session.load_model_format", "ONNX")')
+      expect(text.match(/InferenceSession\(.*/g)).toEqual([
+        'InferenceSession("node_modules/@acme/solver/model.onnx", options)',
+      ])
+      expect(textOf(card(), /^Node/)).toContain('model.onnx", options)')
     })
 
     it('give all outputs where an action is more than one choice', () => {

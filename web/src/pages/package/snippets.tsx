@@ -89,11 +89,15 @@ export function agentSnippets(name: string, { policy }: AgentCard, server: strin
   ]
 }
 
+const asOnnx = (comment: string) => [`${comment} The format that the server has checked: a file can be read as two.`]
+
 function nodeText({ model, inputs, output, start }: Reading): string {
   return [
     `import { InferenceSession, Tensor } from 'onnxruntime-node'`,
     '',
-    `const model = await InferenceSession.create(${quote(model)})`,
+    ...asOnnx('//'),
+    `const options = { extra: { session: { load_model_format: 'ONNX' } } }`,
+    `const model = await InferenceSession.create(${quote(model)}, options)`,
     'const observation = {',
     ...inputs.map(
       ({ input, size }) => `  ${property(input)}: new Tensor('float32', new Float32Array(${size}), [1, ${size}]),`,
@@ -116,7 +120,10 @@ function pythonText({ name, model, inputs, output, start }: Reading): string {
     'import numpy',
     'import onnxruntime',
     '',
-    `model = onnxruntime.InferenceSession(${quote(model)})`,
+    ...asOnnx('#'),
+    'options = onnxruntime.SessionOptions()',
+    'options.add_session_config_entry("session.load_model_format", "ONNX")',
+    `model = onnxruntime.InferenceSession(${quote(model)}, options)`,
     '',
     `def act(${parameters}) -> ${start === null ? 'dict' : 'int'}:`,
     `    """What ${name} does upon an observation."""`,
@@ -141,7 +148,7 @@ const quote = (text: string) => JSON.stringify(text)
 const property = (name: string) => (name === '__proto__' ? `[${quote(name)}]` : quote(name))
 /** Words of Python, and what the snippet calls its own things. */
 const taken = new Set(
-  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield act dict float int list model named numpy onnxruntime output scores seen value zip'.split(
+  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield act dict float int list model named numpy onnxruntime options output scores seen value zip'.split(
     ' ',
   ),
 )
