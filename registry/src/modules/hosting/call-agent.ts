@@ -148,6 +148,11 @@ async function admitCall(
   })
 }
 
+/**
+ * Whether the key belongs to a call that is under way or answered. Not `withIdempotencyKey`, which stores an answer in
+ * the transaction that does the work: a worker answers a call later, in another one. The call's ID is its key, so calls
+ * without a key pay nothing for this.
+ */
 async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wanted): Promise<boolean> {
   const known = await query
     .selectFrom('hosted_calls')

@@ -174,7 +174,12 @@ async function writeTrail(
   })
 }
 
-/** The run that the key created, if any. Throws `idempotency_key_reused` if that was a different request. */
+/**
+ * The run that the key created, if any. Throws `idempotency_key_reused` if that was a different request.
+ *
+ * Not `withIdempotencyKey`, which repeats the first answer for 30 days to the user who got it: a run's key belongs to the
+ * account that owns the run and is kept with it, and a repeated request gets the run as it is now.
+ */
 async function findEarlier(
   query: Queries,
   ownerId: string,
