@@ -12,7 +12,7 @@ import type { ServerConfig } from '../../src/core/services.ts'
 import { auditLedger } from '../../src/modules/ledger/audit-ledger.ts'
 import { meteredAgent, type UsageEvent, usageEvent } from '../../src/modules/metering/testing/metered-agents.ts'
 import { auditMarket } from '../../src/modules/orders/audit-market.ts'
-import { createTrader, fund, holdings } from '../../src/modules/orders/testing/marketplace.ts'
+import { createTrader, fullBalance, fund } from '../../src/modules/orders/testing/marketplace.ts'
 
 export type UsageTeller = {
   config: Pick<ServerConfig, 'training' | 'market'>
@@ -101,7 +101,7 @@ async function audit(address: Address, events: UsageEvent[], people: Person[]): 
   for (const { accountId, username } of people) {
     const calls = events.filter(({ account }) => account === username).reduce((sum, one) => sum + one.calls, 0)
     const paid = Math.floor((calls * priceMinor) / 1_000)
-    expect((await holdings(database, accountId)).balance).toBe(10_000_000 - paid)
+    expect(await fullBalance(database, accountId)).toBe(10_000_000 - paid)
     const batches = await database.query
       .selectFrom('usage_batches')
       .selectAll()

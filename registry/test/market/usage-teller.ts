@@ -16,7 +16,7 @@ const limits = { fromMinor: 0, afterSeconds: 0, events: eventsABatch }
 process.send?.({ begun: true })
 for (const [index, events] of chunks.entries()) {
   if (index < from) continue
-  const [, posted] = await Promise.all([countUsage(database, events), postUsage(services as never, limits)])
+  const [, posted] = await Promise.all([countUsage(services, events), postUsage(services as never, limits)])
   process.send?.({ reported: index + 1, posted })
 }
 await postUsage(services as never, limits)

@@ -16,6 +16,8 @@ export type HostedCallTable = {
   because: Fixed<'own' | 'free' | 'bought' | 'trial'>
   /** Price of 1,000 calls when this call was admitted. */
   price_minor: Fixed<number>
+  /** Null for calls admitted before currencies were recorded: the installation's. */
+  currency: Fixed<string | null>
   /** The client chose the id and may request the answer again. */
   keyed: Fixed<boolean>
   /** SHA-256 (hex) of the request, including the version. */

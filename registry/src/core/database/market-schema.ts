@@ -168,6 +168,8 @@ export type SpendCapTable = {
   token_id: FixedNullable<string>
   period: Fixed<'day' | 'month' | 'total'>
   amount_minor: number
+  /** Null for a cap set before currencies were recorded: the installation's. */
+  currency: Nullable<string>
   set_by: string
   created_at: CreatedAt
 }
@@ -196,6 +198,8 @@ export type UsageEventTable = {
   /** Price of 1,000 calls when they were made. */
   price_minor: Fixed<number>
   at: Fixed<Date>
+  /** Null for usage counted before currencies were recorded and not posted yet: the installation's. */
+  currency: Nullable<string>
   /** The token used, if the marketplace served the call. */
   token_id: FixedNullable<string>
   created_at: CreatedAt
@@ -221,6 +225,21 @@ export type UsageBatchTable = {
   remainder: Fixed<number>
   currency: Fixed<string>
   created_at: CreatedAt
+}
+
+/**
+ * What an account's balance holds for its hosted calls: those in progress, and answered ones not posted yet. Only
+ * `modules/metering/call-holds.ts` writes it.
+ */
+export type CallHoldTable = {
+  account_id: Fixed<string>
+  currency: Fixed<string>
+  held_minor: Counter
+  /** The pending transfer; null if nothing is held. */
+  transfer_id: Nullable<string>
+  /** The part not promised to any call at the last count, in thousandths of a minor unit. */
+  free_thousandths: Counter
+  changed_at: WithDefault<Date>
 }
 
 /** Calls an account made to an agent before buying it. */
@@ -272,6 +291,7 @@ export type MarketSchema = {
   idempotency_keys: IdempotencyKeyTable
   usage_events: UsageEventTable
   usage_batches: UsageBatchTable
+  call_holds: CallHoldTable
   trials: TrialTable
   reviews: ReviewTable
   reports: ReportTable

@@ -9,6 +9,7 @@ import { meteredAgent, setCallTerms, type Terms } from '../metering/testing/mete
 import { auditMarket } from '../orders/audit-market.ts'
 import {
   buy,
+  codeOf,
   createOrganization,
   createTrader,
   fund,
@@ -148,6 +149,22 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     await postUsage(server.services, { fromMinor: 0 })
     expect((await holdings(database, payer.accountId)).balance).toBe(0)
     expect((await server.call(token, agent)).code).toBe('insufficient_funds')
+  })
+
+  it('what calls were promised buys nothing else, answered or not', async () => {
+    const agent = await sold({ callsPriceMinor: 495_000 })
+    const license = await sold({ licenseMinor: 1_000 })
+    const payer = await createTrader(database)
+    const token = await server.callerToken(payer)
+    await fund(database, payer.accountId, 1_000)
+    expect((await server.call(token, agent)).status).toBe(200)
+    expect((await server.call(token, agent)).status).toBe(200)
+    expect((await holdings(database, payer.accountId)).balance).toBe(10)
+    expect(await codeOf(buy(server.services, payer, license))).toBe('insufficient_funds')
+    expect((await server.call(token, agent)).code).toBe('insufficient_funds')
+    await postUsage(server.services, { fromMinor: 0 })
+    expect((await holdings(database, payer.accountId)).balance).toBe(10)
+    expect((await holdings(database, agent.seller.accountId)).earnings).toBe(891)
   })
 
   it('caps of the account and of the token hold', async () => {

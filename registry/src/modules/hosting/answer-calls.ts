@@ -18,6 +18,7 @@ type HeldCall = {
   version_id: string
   because: HostedCall['because']
   price_minor: number
+  currency: string
   name: string
   version: string
   trial_calls: number
@@ -34,13 +35,14 @@ export async function answerCalls(
 ): Promise<{ taken: number; late: number }> {
   const answerOf = new Map(answers.map((answer) => [answer.id.toLowerCase(), answer]))
   const ended = await services.database.transaction(async (query) => {
-    const held = await holdCalls(query, lease, answerOf.keys())
+    const held = await holdCalls(services, query, lease, answerOf.keys())
     const served = held.filter(({ id }) => !isFailure(answerOf.get(id)))
     const made = await countServed(
       query,
       served.map((call) => ({
         ...{ id: call.id, accountId: call.account_id, packageId: call.package_id, versionId: call.version_id },
         ...{ tokenId: call.token_id, trial: call.because === 'trial', priceMinor: call.price_minor },
+        currency: call.currency,
       })),
     )
     const ended = held.map((call) => endOf(call, answerOf.get(call.id), made.get(call.id)))
@@ -53,10 +55,15 @@ export async function answerCalls(
 
 const isFailure = (answer: CallAnswer | undefined) => answer !== undefined && 'error' in answer
 
-async function holdCalls(query: Transaction<Schema>, lease: string, ids: Iterable<string>): Promise<HeldCall[]> {
+async function holdCalls(
+  { config }: Pick<Services, 'config'>,
+  query: Transaction<Schema>,
+  lease: string,
+  ids: Iterable<string>,
+): Promise<HeldCall[]> {
   const { rows } = await sql<HeldCall>`
     select hosted_calls.id, hosted_calls.account_id, hosted_calls.token_id, hosted_calls.package_id, version_id, because,
-      hosted_calls.price_minor, packages.name, versions.version, coalesce(sale_terms.trial_calls, 0) as trial_calls
+      hosted_calls.price_minor, coalesce(hosted_calls.currency, ${config.training.currency}) as currency, packages.name, versions.version, coalesce(sale_terms.trial_calls, 0) as trial_calls
     from hosted_calls join packages on packages.id = hosted_calls.package_id join versions on versions.id = version_id
     left join sale_terms on sale_terms.package_id = packages.id
     where hosted_calls.id = any(${uuidArray(ids)}) and hosted_calls.state = 'leased' and lease = ${lease}

@@ -114,7 +114,7 @@ async function admitCall(
   services: Admitting,
   { actor, id, name, request, key, observe }: Omit<Call, 'actor'> & { actor: Actor; id: string },
 ): Promise<{ versionId: string } | null> {
-  const { database, callBroker } = services
+  const { database, callBroker, config } = services
   // The scope `agents:call` includes reading, but only for this call.
   const reader = { ...actor, scopes: new Set([...actor.scopes, 'packages:read' as const]) }
   const { version: range = 'latest', ...rest } = request
@@ -141,7 +141,7 @@ async function admitCall(
     await requireRoom(query, actor.accountId)
     await insertCall(
       query,
-      { ...wanted, accountId: actor.accountId, tokenId: actor.tokenId, ...terms },
+      { ...wanted, accountId: actor.accountId, tokenId: actor.tokenId, ...terms, currency: config.training.currency },
       callBroker.times,
     )
     return { versionId: row.id }

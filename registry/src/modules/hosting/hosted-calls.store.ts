@@ -10,6 +10,7 @@ type NewCall = {
   row: { id: string; package_id: string }
   because: 'own' | 'free' | 'bought' | 'trial'
   priceMinor: number
+  currency: string
   keyed: boolean
   hash: string
   /** Observation and mask, as JSON. */
@@ -27,7 +28,8 @@ export async function insertCall(
     .values({
       ...{ id: call.id, account_id: call.accountId, token_id: call.tokenId },
       ...{ package_id: call.row.package_id, version_id: call.row.id },
-      ...{ because: call.because, price_minor: call.priceMinor, keyed: call.keyed },
+      ...{ because: call.because, price_minor: call.priceMinor, currency: call.currency },
+      keyed: call.keyed,
       ...{ request_hash: call.hash, request: call.request },
       expires_at: sql<Date>`now() + ${waitMs} * interval '1 millisecond'`,
     })

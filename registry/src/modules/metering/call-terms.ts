@@ -1,16 +1,15 @@
 import { AgentGymError, type callAllowanceRequestSchema, type callAllowanceSchema } from '@agentgym/contract'
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { z } from 'zod'
 import { packageNotFound } from '../../core/access/authorize.ts'
-import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { packageTakenDown } from '../entitlements/index.ts'
-import { availableMinor, readOwnersAccounts } from '../ledger/index.ts'
-import { spentMinor } from '../orders/index.ts'
+import { isCallWithinCaps } from '../orders/index.ts'
 import { versionNotFound } from '../packages/index.ts'
+import { couldPayForCall, holdForCall, type PaidCall } from './call-holds.ts'
 import { type CallerAccess, callsPrice, isOnTrial, readCallerAccess, type Unknown } from './caller-access.ts'
-import { holdTrial, insertEvents, openTrialCalls, writeTrial } from './usage.store.ts'
+import { holdTrial, insertEvents, openTrialCalls, type UsageEvent, writeTrial } from './usage.store.ts'
 
 type CallTerms = {
   /** Why a call is allowed, or why it is not. */
@@ -24,15 +23,22 @@ type Asking = {
   currency: string
   /** Locks the trial and returns how many of its calls are left; null if none is left for this call. */
   tryTrial(): Promise<number | null>
+  /** `ask`: no call is made, so nothing is held. `paid`: it was paid for before. */
+  pay?: Paying
 }
 
-/** Who may call an agent, and at whose cost. Throws `package_taken_down`. */
+type Paying = 'hold' | 'ask' | 'paid'
+
+/**
+ * Who may call an agent, and at whose cost. What the call costs is held on the caller's balance. Throws
+ * `package_taken_down`.
+ */
 export async function callTerms(
   query: Transaction<Schema>,
   access: CallerAccess,
-  { tokenId, currency, tryTrial }: Asking,
+  { tokenId, currency, tryTrial, pay = 'hold' }: Asking,
 ): Promise<CallTerms> {
-  const { own, bought, free, takenDown, accountId } = access
+  const { own, bought, free, takenDown, accountId, versionId } = access
   const terms = (because: CallTerms['because'], trialCallsLeft: number | null = null) => ({ because, trialCallsLeft })
   if (own) return terms('own')
   if (takenDown !== null && (takenDown.forAll || !bought)) throw packageTakenDown(access.name, takenDown)
@@ -43,7 +49,8 @@ export async function callTerms(
     if (!free) return terms('trial_used_up', 0)
   }
   if (!bought && !free) return terms('not_bought')
-  const lack = await lackOfFunds(query, { accountId, tokenId, priceMinor: callsPrice(access) }, currency)
+  const call = { accountId, versionId, currency, priceMinor: callsPrice(access) }
+  const lack = await payForCall(query, { ...call, tokenId, pay })
   return terms(lack ?? (bought ? 'bought' : 'free'))
 }
 
@@ -51,9 +58,9 @@ type Request = z.output<typeof callAllowanceRequestSchema>
 type Allowance = z.infer<typeof callAllowanceSchema>
 
 /**
- * Whether an account may call an agent now. With `call`, a trial call is counted when it is allowed, once per id, so
- * that concurrent calls never exceed the trial. Throws `account_not_found`, `package_not_found`, `version_not_found`,
- * `package_taken_down`, `idempotency_key_reused`; `request_invalid` for a scenario.
+ * Whether an account may call an agent now. With `call`, the call is counted when it is allowed, once per id: concurrent
+ * calls never exceed the trial, nor what the balance can pay. Throws `account_not_found`, `package_not_found`,
+ * `version_not_found`, `package_taken_down`, `idempotency_key_reused`; `request_invalid` for a scenario.
  */
 export async function callAllowance(
   { database, config }: Pick<Services, 'database' | 'config'>,
@@ -62,13 +69,17 @@ export async function callAllowance(
   return database.transaction(async (query) => {
     const [access] = await readCallerAccess(query, [request])
     if ('unknown' in access) throw notThere(request, access.unknown)
+    const { call } = request
+    const { currency } = config.training
+    const counted = call !== undefined && (await findCounted(query, call)) !== undefined
     const { because, trialCallsLeft } = await callTerms(query, access, {
-      tokenId: null,
-      currency: config.training.currency,
-      tryTrial: () => tryTrial(query, access, request.call),
+      ...{ tokenId: null, currency, pay: call === undefined ? 'ask' : counted ? 'paid' : 'hold' },
+      tryTrial: () => tryTrial(query, access, { call, currency }),
     })
     if (because === 'balance' || because === 'cap')
       return { allowed: false, because: 'balance_empty', trial_calls_left: null }
+    const isPaid = (because === 'bought' || because === 'free') && callsPrice(access) > 0
+    if (call !== undefined && isPaid) await insertEvents(query, [eventOf(access, { call, currency, trialCalls: 0 })])
     return { allowed: allowing.has(because), because, trial_calls_left: trialCallsLeft }
   })
 }
@@ -78,19 +89,32 @@ const allowing = new Set<CallTerms['because']>(['own', 'free', 'bought', 'trial'
 async function tryTrial(
   query: Transaction<Schema>,
   access: CallerAccess,
-  call: string | undefined,
+  { call, currency }: { call: string | undefined; currency: string },
 ): Promise<number | null> {
   const made = await holdTrial(query, access)
   const left = Math.max(0, access.trialCalls - made - (await openTrialCalls(query, access)))
   if (call === undefined) return left > 0 ? left : null
-  const known = await query.selectFrom('usage_events').select('id').where('id', '=', call).executeTakeFirst()
-  if (known === undefined && left === 0) return null
-  const { accountId, packageId, versionId } = access
-  const event = { id: call, calls: 1, trialCalls: 1, priceMinor: callsPrice(access), at: new Date().toISOString() }
-  const isNew = (await insertEvents(query, [{ ...event, accountId, packageId, versionId }])).size > 0
+  // A call that was counted before keeps what it was.
+  const counted = await findCounted(query, call)
+  if (counted === undefined ? left === 0 : counted.trial_calls === 0) return null
+  const { accountId, packageId } = access
+  const isNew = (await insertEvents(query, [eventOf(access, { call, currency, trialCalls: 1 })])).size > 0
   if (!isNew) return left
   await writeTrial(query, { accountId, packageId, calls: made + 1 })
   return left - 1
+}
+
+async function findCounted(query: Transaction<Schema>, call: string): Promise<{ trial_calls: number } | undefined> {
+  return query.selectFrom('usage_events').select('trial_calls').where('id', '=', call).executeTakeFirst()
+}
+
+function eventOf(
+  access: CallerAccess,
+  { call: id, currency, trialCalls }: { call: string; currency: string; trialCalls: 0 | 1 },
+): UsageEvent {
+  const { accountId, packageId, versionId } = access
+  const at = new Date().toISOString()
+  return { id, accountId, packageId, versionId, calls: 1, trialCalls, priceMinor: callsPrice(access), currency, at }
 }
 
 function notThere({ package: name, version, account }: Request, unknown: Unknown): AgentGymError {
@@ -105,56 +129,19 @@ function notThere({ package: name, version, account }: Request, unknown: Unknown
   })
 }
 
-type Charge = {
-  accountId: string
-  /** The token making the request, whose own caps apply too. */
-  tokenId: string | null
-  /** Price of 1,000 calls. */
-  priceMinor: number
-}
-
 /**
- * What keeps an account from paying for one more call, besides those not posted yet and those in progress: its balance,
- * or a cap of the account or of the token. Null if nothing does.
+ * Pays for one more call: holds its price on the balance, within the caps of the account and of the token. Returns what
+ * it fails for: the balance, or a cap; null if it is held, or costs nothing. If it fails, the caller's transaction has
+ * to be rolled back, or the amount stays held until the hold is next fitted.
  */
-async function lackOfFunds(
-  query: Queries,
-  { accountId, tokenId, priceMinor }: Charge,
-  currency: string,
+async function payForCall(
+  query: Transaction<Schema>,
+  { tokenId, pay, ...call }: PaidCall & { tokenId: string | null; pay: Paying },
 ): Promise<'balance' | 'cap' | null> {
-  if (priceMinor === 0) return null
-  const accounts = await readOwnersAccounts(query, accountId)
-  const balance = accounts.find(({ code, currency: of }) => code === 'balance' && of === currency)
-  const under = await costOfOpenCalls(query, { accountId, tokenId })
-  // Prices are per 1,000 calls, so everything is in thousandths of a minor unit.
-  const price = BigInt(priceMinor)
-  const available = balance === undefined ? 0n : availableMinor(balance)
-  if (under.unposted + under.open + price > available * 1_000n) return 'balance'
-  const caps = await query
-    .selectFrom('spend_caps')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where((where) => where.or([where('token_id', 'is', null), where('token_id', '=', tokenId)]))
-    .execute()
-  for (const cap of caps) {
-    const left = BigInt(cap.amount_minor) - BigInt(await spentMinor(query, cap, currency))
-    // The cost of a token's calls counts at once, that of an account's calls once it is posted.
-    const beside = cap.token_id === null ? under.unposted + under.open : under.openOfToken
-    if (beside + price > left * 1_000n) return 'cap'
-  }
-  return null
-}
-
-type Costs = { unposted: bigint; open: bigint; openOfToken: bigint }
-
-async function costOfOpenCalls(query: Queries, { accountId, tokenId }: Omit<Charge, 'priceMinor'>): Promise<Costs> {
-  const { rows } = await sql<{ unposted: string; open: string; of_token: string }>`
-    select
-      (select coalesce(sum((calls - trial_calls)::numeric * price_minor), 0)::text
-        from usage_events where account_id = ${accountId} and batch_id is null) as unposted,
-      coalesce(sum(price_minor), 0)::text as open,
-      coalesce(sum(price_minor) filter (where token_id = ${tokenId}::uuid), 0)::text as of_token
-    from hosted_calls where account_id = ${accountId} and state in ('waiting', 'leased')`.execute(query)
-  const [{ unposted, open, of_token }] = rows
-  return { unposted: BigInt(unposted), open: BigInt(open), openOfToken: BigInt(of_token) }
+  const { accountId, currency, priceMinor } = call
+  if (priceMinor === 0 || pay === 'paid') return null
+  const held = pay === 'ask' ? await couldPayForCall(query, call) : await holdForCall(query, call)
+  if (!held) return 'balance'
+  const within = await isCallWithinCaps(query, { accountId, tokenId, currency, priceMinor })
+  return within ? null : 'cap'
 }

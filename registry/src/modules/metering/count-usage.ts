@@ -1,8 +1,9 @@
 import { AgentGymError, type usageAcceptedSchema, type usageEventsRequestSchema } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import type { z } from 'zod'
-import type { Database } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
+import type { ServerConfig, Services } from '../../core/services.ts'
+import { fitCallHolds } from './call-holds.ts'
 import { type CallerAccess, callsPrice, isOnTrial, readCallerAccess } from './caller-access.ts'
 import { holdTrial, insertEvents, reused, type UsageEvent, writeTrial, writeTrialCalls } from './usage.store.ts'
 
@@ -15,16 +16,17 @@ const oldestMs = 366 * 24 * hourMs
 
 /**
  * Counts calls, each event once however often it is reported; all of a request or nothing. Calls cost the price at this
- * moment; trial calls are used up first come, first served. Throws `idempotency_key_reused`, and `request_invalid` for
- * events that name something that does not exist.
+ * moment, which is held on the balance as far as it covers it; trial calls are used up first come, first served. Throws
+ * `idempotency_key_reused`, and `request_invalid` for events that name something that does not exist.
  */
 export async function countUsage(
-  database: Database,
+  { database, config }: Pick<Services, 'database'> & { config: Pick<ServerConfig, 'training'> },
   reported: readonly ReportedUsage[],
 ): Promise<z.infer<typeof usageAcceptedSchema>> {
   const events = onceEach(reported)
+  const { currency } = config.training
   return database.transaction(async (query) => {
-    const resolved = await resolve(query, events)
+    const resolved = await resolve(query, events, currency)
     const counted = await insertEvents(
       query,
       resolved.map(({ event }) => event),
@@ -33,6 +35,9 @@ export async function countUsage(
       query,
       resolved.filter(({ event, access }) => counted.has(event.id) && isOnTrial(access)),
     )
+    const costly = resolved.filter(({ event }) => counted.has(event.id) && event.priceMinor > 0)
+    const callers = new Set(costly.map(({ event }) => event.accountId))
+    if (callers.size > 0) await fitCallHolds(query, callers, currency)
     return { counted: counted.size, repeated: reported.length - counted.size }
   })
 }
@@ -51,7 +56,7 @@ function onceEach(reported: readonly ReportedUsage[]): ReportedUsage[] {
 
 const contents = (event: ReportedUsage) => JSON.stringify([event.package, event.version, event.account, event.calls])
 
-async function resolve(query: Transaction<Schema>, events: ReportedUsage[]): Promise<Resolved[]> {
+async function resolve(query: Transaction<Schema>, events: ReportedUsage[], currency: string): Promise<Resolved[]> {
   const now = Date.now()
   const accesses = await readCallerAccess(query, events)
   const wrong = new Map<string, string>()
@@ -65,7 +70,7 @@ async function resolve(query: Transaction<Schema>, events: ReportedUsage[]): Pro
     }
     const { accountId, packageId, versionId } = access
     const usage = { id: event.id, calls: event.calls, trialCalls: 0, priceMinor: callsPrice(access), at: event.at }
-    return [{ access, event: { ...usage, accountId, packageId, versionId } }]
+    return [{ access, event: { ...usage, currency, accountId, packageId, versionId } }]
   })
   if (wrong.size > 0) throw unknownEvents(wrong)
   return resolved
@@ -123,6 +128,7 @@ type ServedCall = {
   trial: boolean
   /** Price of 1,000 calls. */
   priceMinor: number
+  currency: string
 }
 
 /**

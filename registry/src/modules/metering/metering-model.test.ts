@@ -8,7 +8,7 @@ import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
-import { createTrader, fund, holdings, type Listed } from '../orders/testing/marketplace.ts'
+import { createTrader, fullBalance, fund, type Listed } from '../orders/testing/marketplace.ts'
 import { callAllowance } from './call-terms.ts'
 import { countUsage } from './count-usage.ts'
 import { postUsage } from './post-usage.ts'
@@ -74,7 +74,7 @@ describeOnEngines('metered calls against a model on $kind', ({ open }) => {
     await database.close()
   })
 
-  const balance = async ({ accountId }: Actor) => (await holdings(database, accountId)).balance ?? 0
+  const balance = ({ accountId }: Actor) => fullBalance(database, accountId)
 
   async function play(steps: Step[], trialCalls: number): Promise<void> {
     const model = new Model({ trialCalls, callsPriceMinor: 100 })
@@ -84,7 +84,7 @@ describeOnEngines('metered calls against a model on $kind', ({ open }) => {
     const take: { [Kind in Step['do']]: (step: Extract<Step, { do: Kind }>) => Promise<unknown> } = {
       tell: async ({ calls }) => {
         const events = calls.map((count) => usageEvent(agent, caller, count))
-        expect(await countUsage(database, events)).toEqual({ counted: events.length, repeated: 0 })
+        expect(await countUsage(services, events)).toEqual({ counted: events.length, repeated: 0 })
         reported.push(...events)
         // In whatever order they took of the trial, together they took as much.
         for (const count of calls) model.call(count)
@@ -92,7 +92,7 @@ describeOnEngines('metered calls against a model on $kind', ({ open }) => {
       repeat: async ({ back }) => {
         const events = reported.slice(-1 - back)
         if (events.length === 0) return
-        expect(await countUsage(database, events)).toEqual({ counted: 0, repeated: events.length })
+        expect(await countUsage(services, events)).toEqual({ counted: 0, repeated: events.length })
       },
       trial: async ({ times }) => {
         const { username: account } = caller
@@ -105,7 +105,9 @@ describeOnEngines('metered calls against a model on $kind', ({ open }) => {
         const answers = await Promise.all(requested.map((request) => callAllowance(services, request)))
         const onTrial = answers.filter(({ because }) => because === 'trial').length
         expect(onTrial).toBe(Math.min(times, model.trialLeft))
-        for (let call = 0; call < onTrial; call++) model.call(1)
+        // Beyond the trial those that the balance covers are counted and held as well.
+        const paid = answers.filter(({ because }) => because === 'free').length
+        for (let call = 0; call < onTrial + paid; call++) model.call(1)
       },
       price: async ({ callsPriceMinor }) => {
         await setCallTerms(database, agent, { trialCalls, callsPriceMinor })

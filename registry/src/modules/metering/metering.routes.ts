@@ -51,7 +51,7 @@ export function meteringRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(usageRoute, async (c) => {
     requireWorker(c.get('actor'), 'call')
-    return c.json(await countUsage(services.database, c.req.valid('json').events), 200)
+    return c.json(await countUsage(services, c.req.valid('json').events), 200)
   })
   routes.openapi(allowanceRoute, async (c) => {
     requireWorker(c.get('actor'), 'call')

@@ -7,7 +7,7 @@ import type { Database } from '../../core/database/database.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { takeBack } from '../orders/debts.ts'
-import { buy, codeOf, createTrader, fund, holdings } from '../orders/testing/marketplace.ts'
+import { buy, codeOf, createTrader, fullBalance, fund, holdings } from '../orders/testing/marketplace.ts'
 import { callAllowance } from './call-terms.ts'
 import { countUsage } from './count-usage.ts'
 import { postUsage } from './post-usage.ts'
@@ -28,9 +28,9 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     await database.close()
   })
 
-  const tell = (...events: ReturnType<typeof usageEvent>[]) => countUsage(database, events)
+  const tell = (...events: ReturnType<typeof usageEvent>[]) => countUsage(services, events)
   const postAll = () => postUsage(services, { fromMinor: 0, afterSeconds: 0 })
-  const balance = async ({ accountId }: Actor) => (await holdings(database, accountId)).balance
+  const balance = ({ accountId }: Actor) => fullBalance(database, accountId)
   const earned = async ({ accountId }: Actor) => (await holdings(database, accountId)).earnings ?? 0
   const eventsOf = ({ accountId }: Actor) =>
     database.query

@@ -1,14 +1,26 @@
+import assert from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 import { describe } from '../../core/http/answer-error.ts'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
-import { availableMinor, meteredAmount, readOwnersAccounts, splitSale } from '../ledger/index.ts'
+import { meteredAmount, splitSale } from '../ledger/index.ts'
 import { lockSaleAccounts, makeSale, repayDebt, royaltyOf, type Sale } from '../orders/index.ts'
+import {
+  type CallHold,
+  callCosts,
+  dueOf,
+  fitCallHolds,
+  lockCallHolds,
+  prepareChange,
+  roundUp,
+  smaller,
+  writeHold,
+} from './call-holds.ts'
 
 type Posting = Pick<Services, 'database' | 'config' | 'log'>
-type Due = { account_id: string; version_id: string }
+type Due = { account_id: string; version_id: string; currency: string }
 type Limits = {
   /** A batch is posted once it reaches this amount, in minor units: the fee is rounded down in each batch. */
   fromMinor: number
@@ -41,10 +53,11 @@ export async function postUsage(services: Posting, given: Partial<Limits> = {}):
   return posted
 }
 
-async function findDue({ database }: Posting, { fromMinor, afterSeconds }: Limits): Promise<Due[]> {
+async function findDue({ database, config }: Posting, { fromMinor, afterSeconds }: Limits): Promise<Due[]> {
+  const currency = sql`coalesce(currency, ${sql.lit(config.training.currency)})`
   const { rows } = await sql<Due>`
-    select account_id, version_id from usage_events where batch_id is null
-    group by account_id, version_id
+    select account_id, version_id, ${currency} as currency from usage_events where batch_id is null
+    group by account_id, version_id, ${currency}
     having sum((calls - trial_calls)::numeric * price_minor) >= ${fromMinor}::numeric * 1000
       or min(created_at) <= now() - ${afterSeconds} * interval '1 second'
     order by min(created_at), account_id, version_id`.execute(database.query)
@@ -53,22 +66,25 @@ async function findDue({ database }: Posting, { fromMinor, afterSeconds }: Limit
 
 /** Posts the next events of an account and a version. False if there are none, or none that can be paid. */
 async function postBatch({ database, config }: Posting, due: Due, { events: most }: Limits): Promise<boolean> {
-  const { currency } = config.training
+  const { account_id: accountId, currency } = due
   const { feeBasisPoints, royaltyCapBasisPoints } = config.market
   return database.transaction(async (query) => {
     // One at a time, because each batch carries over the remainder of the previous one.
-    await database.lock(query, `usage:${due.account_id}:${due.version_id}`)
+    await database.lock(query, `usage:${accountId}:${due.version_id}`)
     const { packageId, sellerId } = await partiesOf(query, due.version_id)
     const royalty = await royaltyOf(query, {
       ...{ versionId: due.version_id, sellerId, capBasisPoints: royaltyCapBasisPoints },
     })
     const batchId = randomUUID()
     const sale = {
-      ...{ orderId: batchId, buyerId: due.account_id, sellerId, royaltyTo: royalty?.to ?? null, currency },
+      ...{ orderId: batchId, buyerId: accountId, sellerId, royaltyTo: royalty?.to ?? null, currency },
       parts: { sellerMinor: 0n, feeMinor: 0n, royaltyMinor: 0n },
     } satisfies Sale
+    const [hold] = await lockCallHolds(query, [accountId], currency)
     await lockSaleAccounts(query, sale)
-    const batch = await nextEvents(query, due, { most, currency })
+    const { available, change } = await prepareChange(query, hold)
+    const payable = await payableOf(query, hold, available)
+    const batch = await nextEvents(query, due, { most, payable })
     if (batch === undefined) return false
     const { amountMinor } = batch
     const parts =
@@ -77,7 +93,16 @@ async function postBatch({ database, config }: Posting, due: Due, { events: most
         : splitSale({ priceMinor: amountMinor, feeBasisPoints, royalty: royalty ?? undefined })
     await insertBatch(query, { ...sale, parts }, { ...due, packageId, batch })
     if (amountMinor === 0n) return true
-    await makeSale(query, { ...sale, parts }, 'posted')
+    const costs = (await callCosts(query, [accountId], { currency })).get(accountId)
+    assert(costs !== undefined)
+    // What was held pays the batch and holds the rest, in one chain: nothing else can spend it in between.
+    const rest = smaller(roundUp(dueOf(costs)), available + hold.heldMinor - amountMinor)
+    const changed = change(rest, dueOf(costs) + costs.idle)
+    await makeSale(query, { ...sale, parts }, 'posted', {
+      before: changed.transfers.filter(({ kind }) => kind === 'void'),
+      after: changed.transfers.filter(({ kind }) => kind === 'pending'),
+    })
+    await writeHold(query, changed.hold)
     for (const accountId of new Set([sellerId, ...(royalty === null ? [] : [royalty.to])]))
       await repayDebt(query, { accountId, currency, reference: batchId })
     return true
@@ -97,13 +122,24 @@ async function partiesOf(
   return { packageId: row.id, sellerId: row.owner_id }
 }
 
+/**
+ * What a batch may take: what the balance has and holds, without what calls in progress are promised. Money held for
+ * answered calls of other versions is left to them where the hold covers all calls, which it does unless usage was
+ * reported that the balance could not cover.
+ */
+async function payableOf(query: Transaction<Schema>, hold: CallHold, available: bigint): Promise<bigint> {
+  const { accountId, currency, heldMinor } = hold
+  const costs = (await callCosts(query, [accountId], { currency })).get(accountId)
+  return available + heldMinor - smaller(heldMinor, roundUp(costs?.open ?? 0n))
+}
+
 type Batch = { ids: string[]; calls: number; amountMinor: bigint; remainder: bigint }
 
-/** The oldest events, as many as the balance covers. Undefined if it covers none. */
+/** The oldest events, as many as can be paid. Undefined if there are none, or none can be paid. */
 async function nextEvents(
   query: Transaction<Schema>,
-  { account_id, version_id }: Due,
-  { most, currency }: { most: number; currency: string },
+  { account_id, version_id, currency }: Due,
+  { most, payable }: { most: number; payable: bigint },
 ): Promise<Batch | undefined> {
   const open = await query
     .selectFrom('usage_events')
@@ -111,6 +147,7 @@ async function nextEvents(
     .where('account_id', '=', account_id)
     .where('version_id', '=', version_id)
     .where('batch_id', 'is', null)
+    .where((where) => where.or([where('currency', '=', currency), where('currency', 'is', null)]))
     .orderBy('created_at')
     .orderBy('id')
     .limit(most)
@@ -120,18 +157,16 @@ async function nextEvents(
     .select('remainder')
     .where('account_id', '=', account_id)
     .where('version_id', '=', version_id)
+    .where('currency', '=', currency)
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst()
-  const accounts = await readOwnersAccounts(query, account_id)
-  const balance = accounts.find(({ code, currency: of }) => code === 'balance' && of === currency)
-  const available = balance === undefined ? 0n : availableMinor(balance)
   const batch: Batch = { ids: [], calls: 0, amountMinor: 0n, remainder: BigInt(last?.remainder ?? 0) }
   for (const { id, calls, trial_calls, price_minor } of open) {
     const { remainder } = batch
     const cost = meteredAmount({ calls: BigInt(calls - trial_calls), priceMinor: BigInt(price_minor), remainder })
     const sum = batch.amountMinor + cost.amountMinor
-    if (sum > available || sum > largestMinor) break
+    if (sum > payable || sum > largestMinor) break
     batch.ids.push(id)
     batch.calls += calls
     batch.amountMinor = sum
@@ -154,14 +189,42 @@ async function insertBatch(
       ...{ remainder: Number(batch.remainder), currency },
     })
     .execute()
-  await sql`update usage_events set batch_id = ${id}
+  await sql`update usage_events set batch_id = ${id}, currency = ${currency}
     where id = any(${`{${batch.ids.join(',')}}`}::text::uuid[]) and batch_id is null`.execute(query)
 }
 
-/** Turns metered calls into ledger transfers. */
+/** How long money stays held ahead of calls that do not come, in minutes. */
+const idleMinutes = 10
+
+/**
+ * Fits holds to what is owed: of accounts that have made no call for a while, and of those whose usage was counted
+ * before it was held, or was more than their balance at that time.
+ */
+export async function fitHolds({ database, config, log }: Posting, minutes = idleMinutes): Promise<void> {
+  const { currency } = config.training
+  const { rows } = await sql<{ account_id: string; currency: string }>`
+    select account_id, currency from call_holds
+    where held_minor > 0 and changed_at < now() - ${minutes} * interval '1 minute'
+    union
+    select usage.account_id, usage.currency from (
+      select account_id, coalesce(currency, ${sql.lit(currency)}) as currency,
+        sum((calls - trial_calls)::numeric * price_minor) as thousandths
+      from usage_events where batch_id is null group by 1, 2) usage
+    left join call_holds holds on holds.account_id = usage.account_id and holds.currency = usage.currency
+    where usage.thousandths > coalesce(holds.held_minor, 0)::numeric * 1000`.execute(database.query)
+  for (const { account_id: accountId, currency } of rows)
+    try {
+      await database.transaction((query) => fitCallHolds(query, [accountId], currency))
+    } catch (error) {
+      log.error('fitting the hold of an account failed', { account_id: accountId, error: describe(error) })
+    }
+}
+
+/** Turns metered calls into ledger transfers, and releases what is held for calls that did not come. */
 export function meteringTasks(services: Services): ScheduledTask[] {
   const run = async () => {
     await postUsage(services)
+    await fitHolds(services)
   }
   return [{ name: 'market.post-usage', everyMs: 10 * 60_000, run }]
 }

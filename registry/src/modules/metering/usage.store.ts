@@ -12,6 +12,7 @@ export type UsageEvent = {
   trialCalls: number
   /** Of 1,000 calls. */
   priceMinor: number
+  currency: string
   at: string
   /** The token that made the call, if any. */
   tokenId?: string | null
@@ -27,14 +28,15 @@ export async function insertEvents(query: Transaction<Schema>, events: readonly 
     sorted.map((event, ordinal) => ({
       ...{ ordinal, id: event.id, account_id: event.accountId, package_id: event.packageId },
       ...{ version_id: event.versionId, calls: event.calls, trial_calls: event.trialCalls },
-      ...{ price_minor: event.priceMinor, at: event.at, token_id: event.tokenId ?? null },
+      ...{ price_minor: event.priceMinor, currency: event.currency, at: event.at, token_id: event.tokenId ?? null },
     })),
   )
   const { rows: inserted } = await sql<{ id: string }>`
-    insert into usage_events (id, account_id, package_id, version_id, calls, trial_calls, price_minor, at, token_id)
-    select id, account_id, package_id, version_id, calls, trial_calls, price_minor, at, token_id
+    insert into usage_events (id, account_id, package_id, version_id, calls, trial_calls, price_minor, currency, at,
+      token_id)
+    select id, account_id, package_id, version_id, calls, trial_calls, price_minor, currency, at, token_id
     from jsonb_to_recordset(${rows}::text::jsonb) as reported (ordinal integer, id uuid, account_id uuid, package_id uuid,
-      version_id uuid, calls integer, trial_calls integer, price_minor bigint, at timestamptz, token_id uuid)
+      version_id uuid, calls integer, trial_calls integer, price_minor bigint, currency text, at timestamptz, token_id uuid)
     order by ordinal on conflict do nothing returning id`.execute(query)
   const { rows: other } = await sql<{ id: string }>`
     select reported.id from jsonb_to_recordset(${rows}::text::jsonb) as reported (id uuid, account_id uuid, version_id uuid, calls integer)

@@ -104,13 +104,27 @@ const rules = {
       is distinct from (amount_minor - fee_minor - royalty_minor, fee_minor, royalty_minor)`,
   'posted calls equal their batches plus the remainder': `
     select version_id as subject, account_id, posted.amount, posted.remainder, reported.thousandths
-    from (select account_id, version_id, sum(amount_minor) as amount, sum(calls) as calls,
+    from (select account_id, version_id, currency, sum(amount_minor) as amount, sum(calls) as calls,
         (array_agg(remainder order by seq desc))[1] as remainder
-      from usage_batches group by account_id, version_id) posted
-    full join (select account_id, version_id, sum((calls - trial_calls)::numeric * price_minor) as thousandths,
+      from usage_batches group by account_id, version_id, currency) posted
+    full join (select account_id, version_id, currency, sum((calls - trial_calls)::numeric * price_minor) as thousandths,
         sum(calls) as calls
-      from usage_events where batch_id is not null group by account_id, version_id) reported using (account_id, version_id)
+      from usage_events where batch_id is not null group by account_id, version_id, currency) reported
+      using (account_id, version_id, currency)
     where posted.amount * 1000 + posted.remainder is distinct from reported.thousandths or posted.calls is distinct from reported.calls`,
+  'the hold for an account’s calls is the one in call_holds': `
+    select coalesce(call_holds.account_id, held.account_id) as subject, call_holds.held_minor, held.amount, held.holds
+    from (select account_id, currency, held_minor, transfer_id from call_holds where held_minor > 0) call_holds
+    full join (select owner_id as account_id, ledger_transfers.currency, sum(amount) as amount, count(*) as holds,
+        (array_agg(transfer_id))[1] as transfer_id
+      from ledger_open_pendings join ledger_transfers on ledger_transfers.id = transfer_id and ledger_transfers.code = 'calls_hold'
+      join ledger_accounts on ledger_accounts.id = debit_account_id and ledger_accounts.code = 'balance'
+      group by owner_id, ledger_transfers.currency) held using (account_id, currency)
+    where (call_holds.held_minor, call_holds.transfer_id, 1) is distinct from (held.amount, held.transfer_id, held.holds)`,
+  'nothing is ever posted to the counterpart of holds': `
+    select id as subject, code, amount from ledger_transfers
+    where kind in ('posted', 'post') and exists (select from ledger_accounts where ledger_accounts.code = 'holds'
+      and ledger_accounts.id in (debit_account_id, credit_account_id))`,
   'a stored response is complete': `
     select key as subject, actor_id, action from idempotency_keys where status = 0`,
 }

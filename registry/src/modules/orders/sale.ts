@@ -43,10 +43,23 @@ export function partsOf(order: Amounts): SaleParts {
   return { feeMinor, royaltyMinor, sellerMinor: BigInt(order.total_minor) - feeMinor - royaltyMinor }
 }
 
-/** Makes the transfers of a sale (`posted`), or holds its price (`pending`). Throws `insufficient_funds`. */
-export async function makeSale(query: Transaction<Schema>, sale: Sale, kind: 'posted' | 'pending'): Promise<void> {
+/** Transfers made together with those of a sale, or not at all. */
+type Around = { before: Transfer[]; after: Transfer[] }
+
+/**
+ * Makes the transfers of a sale (`posted`), or holds its price (`pending`), with the transfers `around` it in the same
+ * chain. Throws `insufficient_funds`.
+ */
+export async function makeSale(
+  query: Transaction<Schema>,
+  sale: Sale,
+  kind: 'posted' | 'pending',
+  { before, after }: Around = { before: [], after: [] },
+): Promise<void> {
   const accounts = await openSaleAccounts(query, sale)
-  const refusal = refusalOf(await applyTransfers(query, saleTransfers(sale, accounts, kind)))
+  const chain = [...before, ...saleTransfers(sale, accounts, kind), ...after]
+  const linked = chain.map((transfer, index) => ({ ...transfer, linked: index < chain.length - 1 }))
+  const refusal = refusalOf(await applyTransfers(query, linked))
   if (refusal?.reason === 'insufficient_funds') throw await insufficientFunds(query, sale, accounts.balance)
   assert(refusal === undefined, `a transfer of order ${sale.orderId} was refused: ${refusal?.reason}`)
 }
@@ -96,16 +109,14 @@ function saleParts({ parts }: Sale): SalePart[] {
   return all.filter(({ amountMinor }) => amountMinor > 0n)
 }
 
-/** One transfer per part, all of them or none. */
+/** One transfer per part. */
 function saleTransfers(sale: Sale, accounts: SaleAccounts, kind: 'posted' | 'pending'): Movement[] {
-  const parts = saleParts(sale)
-  return parts.map(({ code, to, amountMinor }, index) => {
+  return saleParts(sale).map(({ code, to, amountMinor }) => {
     const creditAccountId = accounts[to]
     assert(creditAccountId !== null)
     return {
       ...{ id: transferId(code, sale.orderId), kind, code, amountMinor, currency: sale.currency },
       ...{ debitAccountId: accounts.balance, creditAccountId, reference: sale.orderId },
-      linked: index < parts.length - 1,
     }
   })
 }

@@ -27,12 +27,11 @@ export async function setSpendCap(
     await requireUncapped(query, known)
     const party = await findParty(query, known, account, { permission: 'manage', scope: 'account:manage' })
     if (tokenId !== null) await requireOwnToken(query, party.id, tokenId)
+    const set = { amount_minor: amountMinor, currency: config.training.currency, set_by: known.accountId }
     const { id } = await query
       .insertInto('spend_caps')
-      .values({ account_id: party.id, token_id: tokenId, period, amount_minor: amountMinor, set_by: known.accountId })
-      .onConflict((conflict) =>
-        conflict.constraint('spend_caps_key').doUpdateSet({ amount_minor: amountMinor, set_by: known.accountId }),
-      )
+      .values({ account_id: party.id, token_id: tokenId, period, ...set })
+      .onConflict((conflict) => conflict.constraint('spend_caps_key').doUpdateSet(set))
       .returning('id')
       .executeTakeFirstOrThrow()
     await recordAudit(query, {
@@ -79,7 +78,8 @@ async function describe(query: Queries, cap: CapView, currency: string): Promise
     token: cap.token_id === null ? null : { id: cap.token_id, name: cap.token_name ?? '' },
     period: cap.period,
     amount_minor: cap.amount_minor,
-    spent_minor: await spentMinor(query, cap, currency),
+    currency: cap.currency ?? currency,
+    spent_minor: await spentMinor(query, cap, cap.currency ?? currency),
   }
 }
 
@@ -125,7 +125,33 @@ export async function requireWithinCaps(
   query: Transaction<Schema>,
   { accountId, tokenId, amountMinor, currency }: Spending,
 ): Promise<void> {
-  const caps = await query
+  for (const cap of await lockCaps(query, { accountId, tokenId })) {
+    if (!isIn(cap, currency)) throw otherCurrency(cap, currency)
+    const spent = await spentMinor(query, cap, currency)
+    if (spent + amountMinor > cap.amount_minor) throw exceeded(cap, { spent, amountMinor, currency })
+  }
+}
+
+/**
+ * Whether the caps of an account, and of the calling token, leave enough for one more hosted call. `priceMinor` is the
+ * price of 1,000 calls. The caps stay locked until the call is recorded.
+ */
+export async function isCallWithinCaps(
+  query: Transaction<Schema>,
+  { accountId, tokenId, priceMinor, currency }: Omit<Spending, 'amountMinor'> & { priceMinor: number },
+): Promise<boolean> {
+  for (const cap of await lockCaps(query, { accountId, tokenId })) {
+    const spent = await spentThousandths(query, cap, currency)
+    if (!isIn(cap, currency) || spent + BigInt(priceMinor) > BigInt(cap.amount_minor) * 1_000n) return false
+  }
+  return true
+}
+
+async function lockCaps(
+  query: Transaction<Schema>,
+  { accountId, tokenId }: Pick<Spending, 'accountId' | 'tokenId'>,
+): Promise<Cap[]> {
+  return query
     .selectFrom('spend_caps')
     .selectAll()
     .where((where) =>
@@ -137,10 +163,20 @@ export async function requireWithinCaps(
     .orderBy('id')
     .forUpdate()
     .execute()
-  for (const cap of caps) {
-    const spent = await spentMinor(query, cap, currency)
-    if (spent + amountMinor > cap.amount_minor) throw exceeded(cap, { spent, amountMinor, currency })
-  }
+}
+
+/** A cap limits spending in its own currency. Spending in another one cannot be compared with it, so it is refused. */
+function isIn(cap: Cap, currency: string): boolean {
+  return cap.currency === null || cap.currency === currency
+}
+
+function otherCurrency({ id, currency: cap, period }: Cap, currency: string): AgentGymError {
+  return new AgentGymError({
+    code: 'spend_cap_exceeded',
+    message: `A spend cap is set in ${cap}, and this costs ${currency}: the two cannot be compared.`,
+    hint: 'Set the cap again to have it in the currency of this server: `agentgym spend-cap`.',
+    data: { cap: id, period, cap_currency: cap, currency },
+  })
 }
 
 const periods = { day: 'per day', month: 'per month', total: 'in total' }
@@ -165,31 +201,49 @@ function exceeded(
 type Cap = Selectable<SpendCapTable>
 
 /**
- * What counts toward a cap in its period: orders that were not canceled and have not expired, whatever was refunded
- * since, and metered calls: for an account those that are posted, for a token those that it made. Days and months are
- * in UTC.
+ * What counts toward a cap in its period, in its account's or token's own spending of that currency: orders that were
+ * not canceled and have not expired, whatever was refunded since, and hosted calls, from their admission on. Calls of an
+ * account count when they are posted; until then they count now. Days and months are in UTC. Rounded up to minor units.
  */
-export async function spentMinor(
+async function spentMinor(
+  query: Queries,
+  cap: Pick<Cap, 'account_id' | 'token_id' | 'period'>,
+  currency: string,
+): Promise<number> {
+  return Number(((await spentThousandths(query, cap, currency)) + 999n) / 1_000n)
+}
+
+/** The same in thousandths of a minor unit. */
+async function spentThousandths(
   query: Queries,
   { account_id: accountId, token_id: tokenId, period }: Pick<Cap, 'account_id' | 'token_id' | 'period'>,
   currency: string,
-): Promise<number> {
+): Promise<bigint> {
   const since =
     period === 'total'
       ? sql`'-infinity'::timestamptz`
       : sql`date_trunc(${period}, now() at time zone 'UTC') at time zone 'UTC'`
-  const whose = tokenId === null ? sql`buyer_id = ${accountId}` : sql`token_id = ${tokenId}`
-  const calls =
+  const isOf = sql`coalesce(currency, ${currency}) = ${currency}`
+  const whose = tokenId === null ? sql`account_id = ${accountId}` : sql`token_id = ${tokenId}`
+  const placed = tokenId === null ? sql`buyer_id = ${accountId}` : sql`token_id = ${tokenId}`
+  const cost = sql`(calls - trial_calls)::numeric * price_minor`
+  const counted =
     tokenId === null
-      ? sql`(select coalesce(sum(amount_minor), 0) from usage_batches
-          where account_id = ${accountId} and currency = ${currency} and created_at >= ${since})`
-      : sql`(select coalesce(ceil(sum((calls - trial_calls)::numeric * price_minor) / 1000), 0) from usage_events
-          where token_id = ${tokenId} and created_at >= ${since})`
-  const { rows } = await sql<{ spent: number }>`
-    select (${calls} + (select coalesce(sum(total_minor), 0) from orders
-      where ${whose} and currency = ${currency} and created_at >= ${since} and state not in ('cancelled', 'expired')
-        and (state <> 'awaiting_payment' or expires_at is null or expires_at > now())))::bigint as spent`.execute(query)
-  return rows[0].spent
+      ? sql`(select coalesce(sum(amount_minor), 0) * 1000 from usage_batches
+            where account_id = ${accountId} and currency = ${currency} and created_at >= ${since})
+          + (select coalesce(sum(${cost}), 0) from usage_events
+            where account_id = ${accountId} and batch_id is null and ${isOf})`
+      : sql`(select coalesce(sum(${cost}), 0) from usage_events
+          where token_id = ${tokenId} and created_at >= ${since} and ${isOf})`
+  const { rows } = await sql<{ spent: string }>`
+    select (${counted}
+      + (select coalesce(sum(price_minor), 0) from hosted_calls
+        where ${whose} and state in ('waiting', 'leased') and ${isOf})
+      + (select coalesce(sum(total_minor), 0) * 1000 from orders
+        where ${placed} and currency = ${currency} and created_at >= ${since} and state not in ('cancelled', 'expired')
+          and (state <> 'awaiting_payment' or expires_at is null or expires_at > now())))::numeric(40)::text as spent
+  `.execute(query)
+  return BigInt(rows[0].spent)
 }
 
 type CapView = Cap & { account: string; token_name: string | null }

@@ -34,7 +34,7 @@ export async function balance({ org }: { org?: string }, context: CommandContext
   const { currency, available_minor: available, held_minor: held, awaited_minor: awaited } = found
   context.print(titleLine('Balance of', found.account, context.terminal))
   const pairs: [string, string][] = [['available', formatAmount(available, currency)]]
-  if (held > 0) pairs.push(['held', `${formatAmount(held, currency)} for runs in progress`])
+  if (held > 0) pairs.push(['held', `${formatAmount(held, currency)} for runs and hosted calls`])
   if (awaited > 0) pairs.push(['pending', `${formatAmount(awaited, currency)} in unconfirmed top-ups`])
   for (const line of fieldLines(pairs, context.terminal)) context.print(line)
   if (context.json) return

@@ -59,12 +59,11 @@ export async function spendCaps({ org }: { org?: string }, context: CommandConte
     context.print(`${symbols.next} Set one: ${paint.accent('agentgym spend-cap set AMOUNT --period month')}`)
     return
   }
-  const { currency } = await readBalance(connection, org)
-  for (const line of capLines(caps, currency, context)) context.print(line)
+  for (const line of capLines(caps, context)) context.print(line)
   context.print(`${symbols.next} Remove one: ${paint.accent(`agentgym spend-cap remove ${shortId(caps[0].id)}`)}`)
 }
 
-function capLines(caps: readonly SpendCap[], currency: string, { terminal }: CommandContext): string[] {
+function capLines(caps: readonly SpendCap[], { terminal }: CommandContext): string[] {
   const columns = [
     { title: 'Cap' },
     { title: 'Of', shrink: true },
@@ -75,9 +74,9 @@ function capLines(caps: readonly SpendCap[], currency: string, { terminal }: Com
   const rows = caps.map((cap) => [
     shortId(cap.id),
     safeText(cap.token === null ? cap.account : `token ${cap.token.name}`, 100),
-    formatAmount(cap.amount_minor, currency),
+    formatAmount(cap.amount_minor, cap.currency),
     periodWords[cap.period],
-    formatAmount(cap.spent_minor, currency),
+    formatAmount(cap.spent_minor, cap.currency),
   ])
   return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? terminal.paint.bold(text) : text))
 }

@@ -112,6 +112,8 @@ export const spendCapSchema = z
     period: z.enum(['day', 'month', 'total']),
     amount_minor: sum,
     spent_minor: sum,
+    /** Of the amounts. Spending in another currency is refused while the cap exists. */
+    currency: currencySchema,
   })
   .meta({ id: 'SpendCap' })
 export type SpendCap = z.infer<typeof spendCapSchema>

@@ -13,7 +13,7 @@ export const balanceSchema = z
     currency: currencySchema,
     /** Available to spend. */
     available_minor: sum,
-    /** Held for runs that have not ended. */
+    /** Held for orders of runs, and for hosted calls that are not posted yet. Part of the balance, but not available. */
     held_minor: sum,
     /** Top-ups not yet confirmed by the payment provider. */
     awaited_minor: sum,
@@ -187,7 +187,7 @@ export const callAllowanceRequestSchema = z.object({
     .uuid()
     .optional()
     .describe(
-      'Id of the call, the same as in its usage event. A trial call is counted immediately, so concurrent calls cannot exceed the trial; its usage event then counts as a repetition. Without an id nothing is counted.',
+      'Id of the call, the same as in its usage event. If the call is allowed it is counted immediately, and its price is held, so concurrent calls cannot exceed the trial or the balance; its usage event then counts as a repetition. Without an id nothing is counted or held, and the answer promises nothing.',
     ),
 })
 export const callAllowanceSchema = z

@@ -98,7 +98,7 @@ function BalancePage({ balance, payments, account, amount, next, failure = null,
           <Amount minor={balance.available_minor} currency={currency} />
         </Metric>
         {balance.held_minor > 0 && (
-          <Metric label="Held" note="reserved for queued runs">
+          <Metric label="Held" note="promised to runs and hosted calls">
             <Amount minor={balance.held_minor} currency={currency} />
           </Metric>
         )}

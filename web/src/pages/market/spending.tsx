@@ -87,7 +87,7 @@ function SpendingPage({ caps, tokens, account, values, failure = null }: Spendin
           Spending is limited only by the balance.
         </EmptyState>
       ) : (
-        <Caps caps={caps} account={account} currency={host.currency} />
+        <Caps caps={caps} account={account} />
       )}
       <section class="market-part">
         <h2>Set limit</h2>
@@ -136,7 +136,7 @@ function SpendingPage({ caps, tokens, account, values, failure = null }: Spendin
   )
 }
 
-function Caps({ caps, account, currency }: { caps: SpendCap[]; account: string; currency: string }) {
+function Caps({ caps, account }: { caps: SpendCap[]; account: string }) {
   return (
     <Table
       caption="Spending limits"
@@ -149,7 +149,7 @@ function Caps({ caps, account, currency }: { caps: SpendCap[]; account: string; 
         },
         {
           title: 'Limit',
-          cell: ({ amount_minor: most, spent_minor: spent, period }) => (
+          cell: ({ amount_minor: most, spent_minor: spent, period, currency }) => (
             <>
               {formatAmount(most, currency)} {periods[period]}
               <span class="bill-note">{formatAmount(spent, currency)} spent</span>

@@ -149,7 +149,6 @@ function TokensPage({ tokens, caps, values = nothingTyped, failure = null, made 
 }
 
 function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) {
-  const { host } = usePage()
   const creator = (id: string) => tokens.find((token) => token.id === id)?.name ?? 'another token'
   const capsOf = (id: string) => caps.filter(({ token }) => token?.id === id)
   return (
@@ -174,7 +173,7 @@ function TokenTable({ tokens, caps }: Pick<TokensPageProps, 'tokens' | 'caps'>) 
           title: 'Spending limit',
           cell: ({ id }) =>
             capsOf(id)
-              .map((cap) => `${formatAmount(cap.amount_minor, host.currency)} ${periodWords[cap.period]}`)
+              .map((cap) => `${formatAmount(cap.amount_minor, cap.currency)} ${periodWords[cap.period]}`)
               .join(', ') || '–',
           wide: true,
         },

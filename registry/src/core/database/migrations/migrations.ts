@@ -16,6 +16,7 @@ import { jobs } from './0015-jobs.ts'
 import { verdicts } from './0016-verdicts.ts'
 import { tokenParents } from './0017-token-parents.ts'
 import { operators } from './0018-operators.ts'
+import { holds } from './0019-holds.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   verdicts,
   tokenParents,
   operators,
+  holds,
 ]

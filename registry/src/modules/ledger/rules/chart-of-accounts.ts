@@ -32,6 +32,8 @@ const platformAccounts = {
   payouts: unlimited,
   /** Chargebacks that the platform bears. */
   losses: hot,
+  /** Counterpart of holds whose parts are decided when they are settled. Nothing is posted to it. */
+  holds: hot,
 }
 
 export type OwnerCode = keyof typeof ownerAccounts
@@ -47,4 +49,5 @@ export const chartOfAccounts: Record<AccountCode, AccountLimits & { owned: boole
   provider: { ...platformAccounts.provider, owned: false },
   payouts: { ...platformAccounts.payouts, owned: false },
   losses: { ...platformAccounts.losses, owned: false },
+  holds: { ...platformAccounts.holds, owned: false },
 }

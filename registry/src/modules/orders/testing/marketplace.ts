@@ -189,6 +189,13 @@ export async function holdings({ query }: Database, ownerId: string | null): Pro
   return Object.fromEntries(accounts.map((account) => [account.code, Number(availableMinor(account))]))
 }
 
+/** All of a balance: what is available, and what is held. */
+export async function fullBalance({ query }: Database, ownerId: string): Promise<number> {
+  const accounts = await readOwnersAccounts(query, ownerId)
+  const balances = accounts.filter(({ code }) => code === 'balance')
+  return balances.reduce((sum, { creditsPosted, debitsPosted }) => sum + Number(creditsPosted - debitsPosted), 0)
+}
+
 export function buy(
   services: TestServices,
   actor: Actor,
