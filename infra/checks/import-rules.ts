@@ -39,8 +39,20 @@ export function importRules(root: string): IForbiddenRuleType[] {
     {
       name: 'contract-imports-only-zod',
       comment: 'Everything speaks the contract, so it can depend on nothing that speaks it.',
-      from: { path: '^sdk/contract/', pathNot: tests },
+      from: { path: '^sdk/contract/', pathNot: [tests, '^sdk/contract/src/tarball/'] },
       to: { pathNot: ['^sdk/contract/src/', npm('zod')] },
+    },
+    {
+      name: 'tarballs-need-zlib-alone',
+      comment: 'Tarballs are read and written in Node only. Nothing else of the contract may need Node.',
+      from: { path: '^sdk/contract/src/tarball/', pathNot: tests },
+      to: { pathNot: ['^sdk/contract/src/', '^(node:)?(zlib|crypto|stream|stream/promises)$'] },
+    },
+    {
+      name: 'browsers-get-no-tarballs',
+      comment: 'The reader of tarballs needs Node; the rest of the contract runs in browsers, too.',
+      from: { path: '^sdk/contract/src/', pathNot: [tests, '^sdk/contract/src/tarball/'] },
+      to: { path: '^sdk/contract/src/tarball/' },
     },
     {
       name: 'scenario-imports-nothing',

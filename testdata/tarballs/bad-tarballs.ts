@@ -48,6 +48,12 @@ const compression: BadTarball[] = [
     'text after the end',
     Buffer.concat([good, Buffer.from('more')]),
   ),
+  bad(
+    'gzip-header-checksum',
+    'tarball_entry_unsupported',
+    'a wrong checksum of the gzip header, which some readers skip',
+    Buffer.concat([good.subarray(0, 3), Buffer.of(2), good.subarray(4, 10), Buffer.alloc(2), good.subarray(10)]),
+  ),
   bad('gzip-second-member', 'tarball_trailing_data', 'two gzip files joined', Buffer.concat([good, good])),
 ]
 
@@ -100,7 +106,57 @@ const archiveForm: BadTarball[] = [
     'tar-pax-size',
     'tarball_entry_unsupported',
     'a pax size that only some readers take',
-    withEntries(paxEntry([['size', '3']]), { path: 'package/a.txt', body: 'abc' }),
+    withEntries(paxEntry([['size', '2']]), { path: 'package/a.txt', body: 'abc' }),
+  ),
+  ...(
+    [
+      ['newline', 'a newline, where npm begins another record', [['comment', 'x\n24 path=package/evil.js']]],
+      ['comment', 'a key that means nothing', [['comment', 'x']]],
+      ['unknown-key', 'the target of a link', [['linkpath', 'package/README.md']]],
+      ['time', 'a time that is no number', [['mtime', '1\n24 path=package/evil.js']]],
+      ['empty-path', 'an empty path', [['path', '']]],
+      ['two-sizes', 'a pax header with two sizes', [
+        ['size', '1'],
+        ['size', '1'],
+      ]],
+    ] as [string, string, [string, string][]][]
+  ).map(([name, why, records]) =>
+    bad(
+      `tar-pax-${name}`,
+      'tarball_entry_unsupported',
+      why,
+      withEntries(paxEntry(records), { path: 'package/harmless.txt', body: 'x' }),
+    ),
+  ),
+  bad(
+    'tar-pax-empty',
+    'tarball_entry_unsupported',
+    'a pax header without records',
+    withEntries({ path: 'PaxHeader/entry', type: 'x' }, { path: 'package/a.txt', body: 'x' }),
+  ),
+  bad(
+    'tar-pax-long',
+    'tarball_entry_unsupported',
+    'a pax header of two blocks, which npm decodes apart',
+    withEntries(paxEntry([['path', `package/${'x'.repeat(600)}`]]), { path: 'package/a.txt', body: 'x' }),
+  ),
+  bad(
+    'tar-mode',
+    'tarball_entry_unsupported',
+    'a mode on which npm fails, so that it takes the file for headers',
+    withEntries({ path: 'package/a.txt', mode: '\x81xxxxxxx', body: rawEntry({ path: 'package/evil.js', body: 'x' }) }),
+  ),
+  bad(
+    'tar-link-target',
+    'tarball_entry_unsupported',
+    'a file with the target of a link',
+    withEntries({ path: 'package/a.txt', link: '/etc/passwd', body: 'x' }),
+  ),
+  bad(
+    'tar-folder-with-size',
+    'tarball_corrupt',
+    'a folder of 512 bytes, for which some readers wait forever',
+    withEntries({ path: 'package/d/', type: '5', body: Buffer.alloc(512) }),
   ),
   bad(
     'tar-pax-two-paths',
@@ -233,6 +289,24 @@ const paths: BadTarball[] = [
     'src is a folder and a file',
     withEntries({ path: 'package/src', body: 'x' }),
   ),
+  bad(
+    'path-known-case',
+    'tarball_path_collision',
+    'Dist/Scenario.js in place of dist/scenario.js',
+    gzip(
+      archive(
+        goodEntries().map((entry) =>
+          entry.path === 'package/dist/scenario.js' ? { ...entry, path: 'package/Dist/Scenario.js' } : entry,
+        ),
+      ),
+    ),
+  ),
+  bad(
+    'path-known-model',
+    'tarball_path_collision',
+    'Model.ONNX in a scenario',
+    withEntries({ path: 'package/Model.ONNX', body: 'x' }),
+  ),
   bad('path-folder-case', 'tarball_path_collision', 'src/ and SRC/', withEntries({ path: 'package/SRC/a.js' })),
 ]
 
@@ -353,6 +427,21 @@ const manifests: BadTarball[] = [
   ),
 ]
 
+const clientFiles: BadTarball[] = [
+  'npm-shrinkwrap.json',
+  'NPM-Shrinkwrap.json',
+  'package-lock.json',
+  'yarn.lock',
+  'pnpm-lock.yaml',
+  'bun.lockb',
+  '.npmrc',
+  '.yarnrc.yml',
+  '.pnpmfile.cjs',
+  'examples/one/npm-shrinkwrap.json',
+].map((path, index) =>
+  bad(`client-file-${index + 1}`, 'package_client_file', path, withEntries({ path: `package/${path}`, body: '{}' })),
+)
+
 const asGood = { name: goodName, version: goodVersion }
 const agents: BadTarball[] = [
   bad(
@@ -425,5 +514,6 @@ export const badTarballs: BadTarball[] = [
   ...entryTypes,
   ...paths,
   ...manifests,
+  ...clientFiles,
   ...agents,
 ]

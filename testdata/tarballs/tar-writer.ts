@@ -8,6 +8,8 @@ export type RawEntry = {
   /** Type flag: '0' file, '1' hard link, '2' symbolic link, '3' device, '5' folder, 'x' pax, 'g' global pax, 'L' GNU name. */
   type?: string
   link?: string
+  /** The mode field as text. */
+  mode?: string
   /** The size field as text. */
   size?: string
   magic?: string
@@ -25,7 +27,7 @@ export function rawEntry(entry: RawEntry): Buffer {
   const header = Buffer.alloc(block)
   const path = Buffer.from(entry.path)
   path.copy(header, 0, 0, 100)
-  header.write('0000644\0', 100, 'latin1')
+  header.write(entry.mode ?? '0000644\0', 100, 8, 'latin1')
   header.write('0000000\0', 108, 'latin1')
   header.write('0000000\0', 116, 'latin1')
   header.write(entry.size ?? `${body.length.toString(8).padStart(11, '0')}\0`, 124, 12, 'latin1')

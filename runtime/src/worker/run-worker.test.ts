@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { integrityOf } from '@agentgym/client'
 import type { AgentManifest } from '@agentgym/contract'
+import { writeTarball } from '@agentgym/contract/tarball'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { agentFiles, unpackPackage, writeTarball } from './tarball.ts'
+import { agentFiles, unpackPackage } from './tarball.ts'
 import {
   addTraining,
   agentOf,

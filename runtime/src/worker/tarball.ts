@@ -1,71 +1,39 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { buffer } from 'node:stream/consumers'
-import { promisify } from 'node:util'
-import { createGunzip, gzip } from 'node:zlib'
-import { integrityOf } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
-import { extract, pack } from 'tar-stream'
+import { collectTarballFiles, type TarballLimits } from '@agentgym/contract/tarball'
 
 /** Of a path below `package/`, the most bytes that its file may have; undefined: the file is not wanted. */
 export type WantedFile = (path: string) => number | undefined
 
-export type TarballLimits = { unpackedBytes: number; entries: number }
-
-const defaultLimits: TarballLimits = { unpackedBytes: 1024 * 2 ** 20, entries: 100_000 }
+const downloadLimits: TarballLimits = {
+  tarballBytes: 1024 * 2 ** 20,
+  unpackedBytes: 1024 * 2 ** 20,
+  files: 100_000,
+  ratio: Number.POSITIVE_INFINITY,
+}
 
 /**
- * Reads the wanted files of a published tarball, by their paths below `package/`. Links and directories are skipped, and
- * reading stops at the limits: the registry checks tarballs, but this does not rely on it. Throws `integrity_mismatch`.
+ * Reads the wanted files of a published tarball, by their paths below `package/`. The registry checks tarballs, but this
+ * does not rely on it: it reads by the same rules, within limits and a deadline. Throws `integrity_mismatch`.
  */
 export async function readTarball(
   tarball: Uint8Array,
   wanted: WantedFile,
-  limits: TarballLimits = defaultLimits,
+  limits: Partial<TarballLimits> = {},
 ): Promise<Map<string, Buffer>> {
-  const archive = extract()
-  const gunzip = createGunzip()
-  gunzip.on('error', (error) => archive.destroy(error))
-  gunzip.pipe(archive)
-  gunzip.end(tarball)
-  const found = new Map<string, Buffer>()
-  let unpacked = 0
-  let entries = 0
   try {
-    for await (const entry of archive) {
-      const file = entry.header.type === 'file' ? belowPackage(entry.header.name) : undefined
-      const limit = file === undefined ? undefined : wanted(file)
-      if (file !== undefined && found.has(file)) throw new Error(`it contains ${file} twice`)
-      const chunks: Buffer[] = []
-      let size = 0
-      for await (const chunk of entry as AsyncIterable<Buffer>) {
-        unpacked += chunk.length
-        size += chunk.length
-        if (unpacked > limits.unpackedBytes) throw new Error(`it unpacks to more than ${limits.unpackedBytes} bytes`)
-        if (limit === undefined) continue
-        if (size > limit) throw new Error(`${file} is larger than ${limit} bytes`)
-        chunks.push(chunk)
-      }
-      if (file !== undefined && limit !== undefined) found.set(file, Buffer.concat(chunks))
-      entries += 1
-      if (entries > limits.entries) throw new Error(`it has more than ${limits.entries} entries`)
-    }
+    return await collectTarballFiles(tarball, { ...downloadLimits, ...limits }, 'stored', wanted)
   } catch (error) {
-    throw unreadable(error instanceof Error ? error.message : String(error))
-  } finally {
-    gunzip.destroy()
+    if (error instanceof AgentGymError) throw unreadable(error.message)
+    throw error
   }
-  return found
-}
-
-function belowPackage(name: string): string | undefined {
-  return name.startsWith('package/') ? name.slice('package/'.length) : undefined
 }
 
 function unreadable(reason: string): AgentGymError {
   return new AgentGymError({
     code: 'integrity_mismatch',
-    message: `The tarball cannot be unpacked: ${reason.slice(0, 300)}.`,
+    message: `The tarball cannot be unpacked: ${reason.replace(/\.$/, '').slice(0, 300)}.`,
     hint: 'Tell the operator of the server: the registry should not have accepted it.',
   })
 }
@@ -83,7 +51,7 @@ export async function unpackPackage(
   tarball: Uint8Array,
   folder: string,
   files: WantedFiles,
-  limits?: TarballLimits,
+  limits?: Partial<TarballLimits>,
 ): Promise<void> {
   const wanted: WantedFile = (file) => (Object.hasOwn(files, file) ? files[file] : undefined)
   for (const [name, bytes] of await readTarball(tarball, wanted, limits)) {
@@ -91,31 +59,4 @@ export async function unpackPackage(
     await mkdir(path.dirname(file), { recursive: true })
     await writeFile(file, bytes)
   }
-}
-
-export type PackedFile = { path: string; bytes: Uint8Array }
-
-export type PackedTarball = {
-  bytes: Uint8Array<ArrayBuffer>
-  /** `sha512-…` (base64), as in npm's lock files. */
-  integrity: string
-}
-
-/** The modification time that npm gives every file. */
-const npmEpoch = new Date('1985-10-26T08:15:00.000Z')
-const fileMode = 0o644
-/** Offset of the operating system in gzip's header, and the value for "unknown". */
-const gzipSystem = { offset: 9, unknown: 255 }
-
-/** Packs files below `package/`, in the given order. The same files give the same bytes, on every machine and day. */
-export async function writeTarball(files: readonly PackedFile[]): Promise<PackedTarball> {
-  const archive = pack()
-  const whole = buffer(archive)
-  for (const { path, bytes } of files) {
-    archive.entry({ name: `package/${path}`, mtime: npmEpoch, mode: fileMode, type: 'file' }, Buffer.from(bytes))
-  }
-  archive.finalize()
-  const bytes = Uint8Array.from(await promisify(gzip)(await whole, { level: 9 }))
-  bytes[gzipSystem.offset] = gzipSystem.unknown
-  return { bytes, integrity: await integrityOf(bytes) }
 }

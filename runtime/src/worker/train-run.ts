@@ -9,6 +9,7 @@ import {
   resolveTrainingPlan,
   type TrainingPlan,
 } from '@agentgym/contract'
+import { writeTarball } from '@agentgym/contract/tarball'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { decodeCheckpoint } from '../training/checkpoint.ts'
 import { packageAgent } from '../training/package-agent.ts'
@@ -21,7 +22,6 @@ import { RunMeter } from './run-meter.ts'
 import { RunOutbox } from './run-outbox.ts'
 import { isLost, isRefused, isTransient } from './server-requests.ts'
 import { type RunContext, SupervisedRun } from './supervised-run.ts'
-import { writeTarball } from './tarball.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
 
 const transferLimitMs = 10 * 60_000

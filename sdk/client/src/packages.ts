@@ -14,7 +14,16 @@ export type PublishRequest = {
   signal?: AbortSignal
 }
 
-export type PublishedVersion = { name: string; version: string; state: string; url: string; integrity: string }
+export type PublishedVersion = {
+  name: string
+  version: string
+  state: string
+  url: string
+  /** Of the tarball as the server received it. */
+  integrity: string
+  /** Of the tarball that the server serves; undefined for a server that serves what it received. */
+  served_integrity?: string
+}
 
 const CHUNK_BYTES = 64 * 1024
 

@@ -224,6 +224,11 @@ export const errorCatalog = {
   },
   package_executable: { exit: 2, status: 422, summary: 'The package installs commands (`bin`).' },
   package_native_code: { exit: 2, status: 422, summary: 'The package contains or builds native code.' },
+  package_client_file: {
+    exit: 2,
+    status: 422,
+    summary: 'The package contains a lock file or settings of a package manager.',
+  },
   package_dependency_forbidden: {
     exit: 2,
     status: 422,

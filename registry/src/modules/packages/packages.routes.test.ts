@@ -111,7 +111,7 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     expect((await put('1.0.0')).status).toBe(200)
     expect(await ask('GET', `/v1/packages/${name}/resolve?range=^1`, { as: null })).toMatchObject({
       status: 200,
-      body: { name, version: '1.0.0', integrity: published.integrity, deprecated: null, yanked: false },
+      body: { name, version: '1.0.0', integrity: published.served_integrity, deprecated: null, yanked: false },
     })
     expect((await ask('GET', `/v1/packages/${name}/versions`, { as: null })).body).toMatchObject({
       tags: { latest: '1.0.0' },

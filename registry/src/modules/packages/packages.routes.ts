@@ -186,7 +186,9 @@ export function packageRoutes(services: PackageServices): OpenAPIHono<Env> {
       visibility,
       tarball: () => readUpload(c.req.raw, config.limits.tarballBytes),
     })
-    const body = { ...published, url: config.publicUrl + packagePagePath(published.name) }
+    const { receivedIntegrity, integrity, ...rest } = published
+    const url = config.publicUrl + packagePagePath(published.name)
+    const body = { ...rest, url, integrity: receivedIntegrity, served_integrity: integrity }
     return c.json(body, published.state === 'checking' ? 202 : 200)
   })
   routes.openapi(versionsRoute, async (c) => {

@@ -125,7 +125,8 @@ async function renew(
 ): Promise<void> {
   const bytes = await objects.get(key)
   if (bytes === undefined) throw new Error(`${key} is missing from the store`)
-  const documents = await readDocuments(readmes, bytes, await readTarball(bytes, config.limits), { name, version })
+  const tarball = await readTarball(bytes, config.limits, 'stored')
+  const documents = await readDocuments(readmes, { bytes, tarball }, config.limits, { name, version })
   await database.transaction(async (query) => {
     await holdPictures({ database, objects }, query, documents.pictures)
     await keepDocuments(query, id, documents)

@@ -1,4 +1,4 @@
-import { tarballFailure } from './read-tar.ts'
+import { tarballFailure } from '@agentgym/contract/tarball'
 
 export const maxManifestBytes = 256 * 1024
 const maxDepth = 32

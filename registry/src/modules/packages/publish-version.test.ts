@@ -1,6 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { collectTarballFiles, writeTarball } from '@agentgym/contract/tarball'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { endlessLoop, externalWeights, memoryBomb } from '../../../../testdata/models/hostile-models.ts'
 import { agentTarball } from '../../../../testdata/tarballs/good-agent.ts'
@@ -12,6 +14,8 @@ import { finish, mustLease } from '../verification/testing/verifying.ts'
 import { sweepObjects } from './packages.tasks.ts'
 import { publishVersion } from './publish-version.ts'
 import { checkAll, createActor, publish, upload } from './testing/publishing.ts'
+
+const sha512 = (bytes: Uint8Array) => `sha512-${createHash('sha512').update(bytes).digest('base64')}`
 
 describeOnEngines('publishing on $kind', ({ open }) => {
   let database: Database
@@ -58,6 +62,69 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     expect(await checkAll(services)).toHaveLength(1)
     expect(await upload(services, ada, '2.0.0')).toEqual({ ...first, state: 'published' })
     await expect(upload(services, ada, '2.0.0', { manifest: { license: 'ISC' } })).rejects.toMatchObject({
+      code: 'version_exists',
+    })
+  })
+
+  it('stores what the registry has written itself, in one form, and gives that to everyone', async () => {
+    const manifest = {
+      scripts: { test: 'vitest' },
+      dependencies: { semver: '^7.0.0' },
+      peerDependencies: { zod: '^4' },
+      devDependencies: { vitest: '^5' },
+      _hasShrinkwrap: true,
+      keywords: ['kept'],
+    }
+    const name = `@${ada.username}/canonical`
+    const tarball = goodTarball({ name, version: '1.0.0', ...manifest })
+    const answer = await upload(services, ada, '1.0.0', { name, tarball })
+    const [row] = (await rows()).filter((version) => version.manifest.name === name)
+    const stored = await services.objects.get(row.object_key)
+    if (stored === undefined) throw new Error('the object is missing')
+    expect(sha512(stored)).toBe(row.integrity)
+    expect(answer).toMatchObject({ integrity: row.integrity, receivedIntegrity: sha512(tarball) })
+    const limits = { ...services.config.limits, ratio: 1_000 }
+    const files = await collectTarballFiles(stored, limits, 'upload', () => limits.unpackedBytes)
+    expect([...files.keys()]).toEqual(['package.json', 'README.md', 'dist/scenario.js', 'src/index.ts'])
+    const installed = JSON.parse(String(files.get('package.json')))
+    const { scripts: _, dependencies, peerDependencies, _hasShrinkwrap, ...kept } = row.manifest
+    expect(installed).toEqual({
+      ...kept,
+      devDependencies: { ...manifest.devDependencies, ...manifest.dependencies, ...manifest.peerDependencies },
+    })
+    expect(row.manifest).toMatchObject(manifest)
+    const packed = [...files].map(([path, bytes]) => ({ path, bytes }))
+    expect((await writeTarball(packed)).integrity).toBe(row.integrity)
+    expect([row.size, row.unpacked_size]).toEqual([
+      stored.length,
+      packed.reduce((sum, file) => sum + file.bytes.length, 0),
+    ])
+    await checkAll(services)
+  })
+
+  it('knows an upload again that an earlier server stored as it came', async () => {
+    const name = `@${ada.username}/stored`
+    const tarball = goodTarball({ name, version: '1.0.0', scripts: { test: 'vitest' } })
+    const { objects } = services
+    // As before tarballs were written again: the upload itself is the object, with its own hash.
+    const asItCame = { ...services, objects: { ...objects, put: () => objects.put(tarball) } }
+    await upload(asItCame, ada, '1.0.0', { name, tarball })
+    await database.query.transaction().execute(async (query) => {
+      await sql`alter table versions disable trigger user`.execute(query)
+      await query
+        .updateTable('versions')
+        .set({ integrity: sha512(tarball) } as never)
+        .where('object_key', '=', await objects.put(tarball))
+        .execute()
+      await sql`alter table versions enable trigger user`.execute(query)
+    })
+    expect(await checkAll(services)).toHaveLength(1)
+    expect(await upload(services, ada, '1.0.0', { name, tarball })).toEqual({
+      ...{ name, version: '1.0.0', state: 'published' },
+      ...{ integrity: sha512(tarball), receivedIntegrity: sha512(tarball) },
+    })
+    const other = goodTarball({ name, version: '1.0.0', description: 'Other' })
+    await expect(upload(services, ada, '1.0.0', { name, tarball: other })).rejects.toMatchObject({
       code: 'version_exists',
     })
   })

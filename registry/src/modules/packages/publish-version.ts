@@ -15,6 +15,7 @@ import { type PackageName, parsePackageName } from './package-name.ts'
 import type { PackageServices } from './package-services.ts'
 import { findPackage, findVersion, lockObject, lockPackage, type PackageRow } from './packages.store.ts'
 import { readTarball, type Tarball } from './read-tarball.ts'
+import { rewriteTarball } from './rewrite-tarball.ts'
 import { parseTag } from './tags.ts'
 import { parseVersion, type VettedManifest, vetDeclaredManifest, vetManifest } from './vet-manifest.ts'
 
@@ -34,6 +35,7 @@ export type Upload = {
   ip: string | null
 }
 
+/** `integrity`: of the tarball that is served. */
 export type PublishedVersion = { name: string; version: string; state: VersionState; integrity: string }
 
 /** One account's uploads, each up to the size limit. */
@@ -47,7 +49,10 @@ export const publishRate = { limit: 120, windowSeconds: 60 }
  * The same bytes from the same account get the same answer again, so an upload whose answer was lost can be repeated;
  * other bytes under a used number throw `version_exists`.
  */
-export async function publishVersion(services: PackageServices, upload: Upload): Promise<PublishedVersion> {
+export async function publishVersion(
+  services: PackageServices,
+  upload: Upload,
+): Promise<PublishedVersion & { receivedIntegrity: string }> {
   const { database, objects } = services
   const actor = requireActor(upload.actor, 'packages:publish')
   await limitRate(database, `publish:${actor.accountId}`, publishRate)
@@ -58,34 +63,71 @@ export async function publishVersion(services: PackageServices, upload: Upload):
   const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
   const vetted = await vetPackage(services, bytes, name.full, upload.version)
   if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, vetted.tarball.manifest)
+  const repeated = await findRepeated(services, actor, vetted)
+  const answer = { name: name.full, version: upload.version, receivedIntegrity: vetted.receivedIntegrity }
+  if (repeated !== undefined) return { ...answer, ...repeated }
   const { queue } = services
-  const objectKey = await objects.put(bytes)
+  const objectKey = await objects.put(vetted.bytes)
   for (const picture of vetted.documents.pictures) await objects.put(picture.bytes)
   const { tag, visibility, ip } = upload
   const { state, integrity } = await database.transaction((query) =>
     createVersion(query, { ...services, queue }, { actor, vetted, objectKey, tag, visibility, ip }),
   )
-  return { name: name.full, version: upload.version, state, integrity }
+  return { ...answer, state, integrity }
 }
 
 /** A package's tarball that has passed everything that can be seen in it. */
 export type VettedPackage = {
+  /** As the registry has written it again. */
   bytes: Uint8Array
+  /** Of the upload: the sender compares it with what was sent. */
+  receivedIntegrity: string
+  /** Of `bytes`; its manifest is the uploaded package.json. */
   tarball: Tarball
   manifest: VettedManifest
   documents: VersionDocuments
 }
 
-/** Reads a tarball and checks it by the registry's rules. Throws the codes that `readTarball` and `vetManifest` name. */
+/**
+ * Reads a tarball, checks it by the registry's rules, and writes it again in the registry's form. Throws the codes that
+ * `readTarball` and `vetManifest` name.
+ */
 export async function vetPackage(
   { config, readmes }: Pick<PackageServices, 'config' | 'readmes'>,
   bytes: Uint8Array,
   name: string,
   version: string,
 ): Promise<VettedPackage> {
-  const tarball = await readTarball(bytes, config.limits)
-  const manifest = vetManifest(tarball, name, version)
-  return { bytes, tarball, manifest, documents: await readDocuments(readmes, bytes, tarball, { name, version }) }
+  const uploaded = await readTarball(bytes, config.limits)
+  const manifest = vetManifest(uploaded, name, version)
+  const written = await rewriteTarball(bytes, config.limits, uploaded)
+  const documents = await readDocuments(readmes, written, config.limits, { name, version })
+  return { ...written, receivedIntegrity: uploaded.integrity, manifest, documents }
+}
+
+/**
+ * The answer to an upload that this account made before, if the version was stored in another form of the same content: by
+ * a server that did not rewrite tarballs yet, or whose zlib packs differently.
+ */
+async function findRepeated(
+  { database, objects, config }: PackageServices,
+  actor: Actor,
+  { manifest, tarball }: VettedPackage,
+): Promise<{ state: VersionState; integrity: string } | undefined> {
+  const found = await findPackage(database.query, manifest.name)
+  const earlier = found && (await findVersion(database.query, found.id, manifest.version))
+  if (earlier?.published_by !== actor.accountId || earlier.integrity === tarball.integrity) return undefined
+  const stored = await objects.get(earlier.object_key)
+  if (stored === undefined) return undefined
+  try {
+    const read = await readTarball(stored, config.limits, 'stored')
+    const again = await rewriteTarball(stored, config.limits, read, 'stored')
+    if (again.tarball.integrity === tarball.integrity) return { state: earlier.state, integrity: earlier.integrity }
+  } catch (error) {
+    // What cannot be read any more is another tarball than this one, which can.
+    if (!(error instanceof AgentGymError)) throw error
+  }
+  return undefined
 }
 
 export type NewVersion = {

@@ -1,13 +1,14 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
 import { modelLimits } from '@agentgym/contract/model'
-import type { ServerConfig } from '../../core/services.ts'
+import {
+  readTarballFiles,
+  shownPath,
+  type TarballFile,
+  type TarballLimits,
+  tarballFailure,
+} from '@agentgym/contract/tarball'
 import { maxManifestBytes, parseManifest } from './parse-manifest.ts'
-import { inflateGzip, readTar, shownPath, type TarEntry, tarballFailure } from './read-tar.ts'
-
-export type TarballLimits = ServerConfig['limits']
-
-export type TarballFile = { path: string; size: number }
 
 /** The contents of a tarball, read once: everything that the registry shows of a package comes from here. */
 export type Tarball = {
@@ -36,8 +37,6 @@ export type Tarball = {
 }
 
 const maxReadmeBytes = 512 * 1024
-/** Small archives of text pack very well: below this the ratio says nothing. */
-const ratioFreeBytes = 1024 * 1024
 const manifestPath = 'package.json'
 const agentPath = 'agent.json'
 const modelPath = 'model.onnx'
@@ -49,21 +48,16 @@ const readmePath = /^readme(?:\.(?:md|markdown|txt))?$/i
 /**
  * Reads an uploaded tarball as a stream that stops at its limits. Keeps at most package.json, README and changelog, an
  * agent's manifest and model and one chunk of the rest in memory, whatever the archive unpacks to. Throws the codes
- * `tarball_…` and `package_manifest_…`.
+ * `tarball_…` and `package_manifest_…`. `form`: `stored` for a tarball of a version that an earlier server accepted.
  */
-export async function readTarball(bytes: Uint8Array, limits: TarballLimits): Promise<Tarball> {
-  if (bytes.length > limits.tarballBytes) {
-    const message = `The tarball has ${bytes.length} bytes; the limit is ${limits.tarballBytes}.`
-    throw tarballFailure(
-      'tarball_too_large',
-      message,
-      { limit: limits.tarballBytes },
-      'Exclude large data with `files` in package.json.',
-    )
-  }
-  const reader = new TarballReader(limits)
-  for await (const part of readTar(limitUnpacked(inflateGzip(bytes), bytes.length, limits))) {
-    if ('entry' in part) reader.startEntry(part.entry)
+export async function readTarball(
+  bytes: Uint8Array,
+  limits: TarballLimits,
+  form: 'upload' | 'stored' = 'upload',
+): Promise<Tarball> {
+  const reader = new TarballReader()
+  for await (const part of readTarballFiles(bytes, limits, form)) {
+    if ('file' in part) reader.startFile(part.file)
     else reader.addBytes(part.bytes)
   }
   return {
@@ -74,41 +68,8 @@ export async function readTarball(bytes: Uint8Array, limits: TarballLimits): Pro
   }
 }
 
-async function* limitUnpacked(
-  pieces: AsyncIterable<Buffer>,
-  packed: number,
-  limits: TarballLimits,
-): AsyncGenerator<Buffer> {
-  let unpacked = 0
-  for await (const piece of pieces) {
-    unpacked += piece.length
-    if (unpacked > limits.unpackedBytes) {
-      const message = `The files exceed ${limits.unpackedBytes} bytes unpacked.`
-      throw tarballFailure(
-        'tarball_unpacked_too_large',
-        message,
-        { limit: limits.unpackedBytes },
-        'Exclude large data with `files` in package.json.',
-      )
-    }
-    if (unpacked > ratioFreeBytes && unpacked > packed * limits.ratio) {
-      const message = `The tarball unpacks to more than ${limits.ratio} times its size.`
-      throw tarballFailure(
-        'tarball_ratio_too_high',
-        message,
-        { limit: limits.ratio },
-        'Leave out highly repetitive files.',
-      )
-    }
-    yield piece
-  }
-}
-
 class TarballReader {
-  readonly #limits: TarballLimits
-  readonly #paths = new PathSet()
   readonly #files: TarballFile[] = []
-  #entries = 0
   #unpackedSize = 0
   #manifest: Buffer[] | undefined
   #readme: { path: string; pieces: Buffer[] } | undefined
@@ -118,28 +79,10 @@ class TarballReader {
   #model: { hash: Hash; pieces: Buffer[] | null } | undefined
   #sink: (bytes: Buffer) => void = ignore
 
-  constructor(limits: TarballLimits) {
-    this.#limits = limits
-  }
-
-  startEntry(entry: TarEntry): void {
-    this.#sink = ignore
-    if (++this.#entries > this.#limits.files) {
-      const message = `The tarball contains more than ${this.#limits.files} files and folders.`
-      throw tarballFailure(
-        'tarball_too_many_files',
-        message,
-        { limit: this.#limits.files },
-        'List the files to publish under `files` in package.json.',
-      )
-    }
-    const path = vetTarballPath(entry.path, entry.type)
-    if (path === '') return
-    this.#paths.add(path, entry.type)
-    if (entry.type === 'directory') return
-    this.#files.push({ path, size: entry.size })
-    this.#unpackedSize += entry.size
-    this.#sink = this.#sinkFor(path, entry.size)
+  startFile({ path, size }: TarballFile): void {
+    this.#files.push({ path, size })
+    this.#unpackedSize += size
+    this.#sink = this.#sinkFor(path, size)
   }
 
   addBytes(bytes: Buffer): void {
@@ -241,75 +184,6 @@ function readmeInvalid(path: string, why: string): Error {
 }
 
 function ignore(): void {}
-
-const maxPathBytes = 240
-const root = 'package/'
-/** Names that Windows keeps for devices, with any extension. */
-const deviceName = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i
-/** Characters that Windows does not allow in names, or that a terminal or a page would not show as they are. */
-const notPortable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}<>:"|?*\ufffd]/u
-
-/**
- * Validates one path of a tarball, and returns it relative to `package/`: empty for that folder itself. A valid path
- * names one place in one folder, on every system. Throws the codes `tarball_path_…`.
- */
-function vetTarballPath(path: string, type: 'file' | 'directory'): string {
-  const shown = shownPath(path)
-  const data = { path }
-  if (path.includes('\0')) throw tarballFailure('tarball_path_nul', `${shown} has a NUL byte in it.`, data)
-  if (Buffer.byteLength(path) > maxPathBytes) {
-    const message = `${shown} is longer than ${maxPathBytes} bytes.`
-    throw tarballFailure('tarball_path_too_long', message, { ...data, limit: maxPathBytes }, 'Shorten the path.')
-  }
-  if (path.includes('\\')) throw tarballFailure('tarball_path_backslash', `${shown} has a backslash in it.`, data)
-  if (path.startsWith('/') || /^[A-Za-z]:/.test(path))
-    throw tarballFailure('tarball_path_absolute', `${shown} is absolute.`, data)
-  const plain = type === 'directory' && path.endsWith('/') ? path.slice(0, -1) : path
-  const segments = plain.split('/')
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
-    throw tarballFailure('tarball_path_traversal', `${shown} has a segment "..", "." or an empty one.`, data)
-  if (!`${plain}/`.startsWith(root) || (plain === 'package' && type === 'file'))
-    throw tarballFailure('tarball_path_outside_package', `${shown} does not lie in "package/".`, data)
-  const odd = segments.find((segment) => notPortable.test(segment) || /[. ]$/.test(segment) || deviceName.test(segment))
-  if (odd !== undefined) {
-    const message = `${shown} cannot exist on every system because of ${shownPath(odd)}.`
-    throw tarballFailure('tarball_path_not_portable', message, data, 'Rename the file.')
-  }
-  return plain.slice(root.length)
-}
-
-/** Remembers the paths of one tarball and refuses two that are one, here or on a system that folds names. */
-class PathSet {
-  readonly #paths = new Map<string, { path: string; type: 'file' | 'directory' }>()
-
-  /** Throws `tarball_path_duplicate` or `tarball_path_collision`. A folder may be repeated. */
-  add(path: string, type: 'file' | 'directory'): void {
-    const segments = path.split('/')
-    for (let depth = 1; depth < segments.length; depth++) this.#put(segments.slice(0, depth).join('/'), 'directory')
-    this.#put(path, type)
-  }
-
-  #put(path: string, type: 'file' | 'directory'): void {
-    const folded = foldPath(path)
-    const before = this.#paths.get(folded)
-    if (before === undefined) {
-      this.#paths.set(folded, { path, type })
-    } else if (before.path !== path) {
-      const message = `${shownPath(before.path)} and ${shownPath(path)} are one path where case or accents do not count.`
-      throw tarballFailure('tarball_path_collision', message, { path, other: before.path }, 'Rename one of the two.')
-    } else if (before.type !== type) {
-      const message = `${shownPath(path)} is a file and a folder.`
-      throw tarballFailure('tarball_path_collision', message, { path }, 'Rename one of the two.')
-    } else if (type === 'file') {
-      throw tarballFailure('tarball_path_duplicate', `${shownPath(path)} occurs twice.`, { path })
-    }
-  }
-}
-
-/** Upper case first: ſ, ß and the like fold as file systems do it; NFKC is wider than any file system's form. */
-function foldPath(path: string): string {
-  return path.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
-}
 
 /**
  * The body of an upload, up to a limit that is enforced while it arrives. Throws `tarball_too_large`,

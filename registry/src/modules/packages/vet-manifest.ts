@@ -7,11 +7,12 @@ import {
   scenarioManifestSchema,
 } from '@agentgym/contract'
 import { checkPublishedModel, modelLimits } from '@agentgym/contract/model'
+import { isClientFile, shownPath, type TarballFile } from '@agentgym/contract/tarball'
 import semver from 'semver'
 import { z } from 'zod'
 import { parsePackageName } from './package-name.ts'
 import { parseManifest } from './parse-manifest.ts'
-import type { Tarball, TarballFile } from './read-tarball.ts'
+import type { Tarball } from './read-tarball.ts'
 
 /** The fields that the registry uses from a valid package.json. */
 export type VettedManifest = {
@@ -80,6 +81,7 @@ export function vetManifest(tarball: Tarball, name: string, version: string): Ve
     )
   vetLegalParts(tarball)
   vetNothingRuns(tarball)
+  vetNoClientFiles(tarball)
   vetDependencies(tarball.manifest, tarball.files)
   const described = describe(tarball, fields)
   return { name, version, ...described, keywords: [...new Set(fields.keywords ?? [])] }
@@ -122,6 +124,17 @@ function vetNothingRuns({ manifest, files }: Tarball): void {
   const native = files.find(({ path }) => /(?:^|\/)binding\.gyp$|\.(?:gypi?|node)$/i.test(path))
   if (native !== undefined || (manifest.gypfile !== undefined && manifest.gypfile !== false))
     throw refused('package_native_code', `${native?.path ?? '"gypfile"'} is native code or builds it.`, 'gypfile')
+}
+
+function vetNoClientFiles({ files }: Tarball): void {
+  const file = files.find(({ path }) => isClientFile(path))
+  if (file !== undefined)
+    throw new AgentGymError({
+      code: 'package_client_file',
+      message: `The tarball contains ${shownPath(file.path)}, a lock file or settings of a package manager.`,
+      hint: 'Leave it out: list what to publish under `files` in package.json. The bundle needs no lock file.',
+      data: { path: file.path },
+    })
 }
 
 type Described = Omit<VettedManifest, 'name' | 'version' | 'keywords'>

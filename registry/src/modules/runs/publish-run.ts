@@ -78,7 +78,8 @@ async function publishOnce(services: RunServices, publishing: Publishing): Promi
   if (earlier !== undefined) return earlier
   const version = publication.version ?? (await freeVersion(database.query, name, request.runId))
   // What is heavy comes before the transaction that may publish it.
-  const vetted = await vetPackage(services, await renameTarball(tarball, { name, version }), name, version)
+  const renamed = await renameTarball(tarball, { name, version }, services.config.limits)
+  const vetted = await vetPackage(services, renamed, name, version)
   const objectKey = await objects.put(vetted.bytes)
   const { queue } = services
   return database.transaction(async (query) => {
@@ -130,8 +131,14 @@ async function publishedAs(
 
 type Published = Extract<End, { state: 'completed' }>['published']
 
-/** An agent that may be published, or the reason why not; null if publishing was not requested. */
-export type VettedAgent = { objectKey: string; vetted: VettedPackage | { error: ErrorReport } } | null
+/**
+ * An agent that may be published, or the reason why not; null if publishing was not requested. `objectKey`: the run's own
+ * tarball; `publishedKey`: that tarball as the registry has written it again.
+ */
+export type VettedAgent = {
+  objectKey: string
+  vetted: (VettedPackage & { publishedKey: string }) | { error: ErrorReport }
+} | null
 
 /** Looks at a run's agent before the transaction that may publish it. */
 export async function vetRunAgent(services: RunServices, run: RunRow): Promise<VettedAgent> {
@@ -140,7 +147,8 @@ export async function vetRunAgent(services: RunServices, run: RunRow): Promise<V
   const bytes = await services.objects.get(objectKey)
   if (bytes === undefined) throw new Error(`${objectKey}, the agent of run ${run.id}, is missing from the store`)
   try {
-    return { objectKey, vetted: await vetPackage(services, bytes, name, version) }
+    const vetted = await vetPackage(services, bytes, name, version)
+    return { objectKey, vetted: { ...vetted, publishedKey: await services.objects.put(vetted.bytes) } }
   } catch (error) {
     return { objectKey, vetted: { error: reportOf(error) } }
   }
@@ -157,7 +165,7 @@ export async function publishRunAgent(
   run: RunRow,
   agent: NonNullable<VettedAgent>,
 ): Promise<NonNullable<Published>> {
-  const { objectKey, vetted } = agent
+  const { vetted } = agent
   if ('error' in vetted) return vetted
   const { name, version } = vetted.manifest
   // What fails within leaves nothing, and the transaction able to go on.
@@ -165,7 +173,7 @@ export async function publishRunAgent(
   try {
     const actor = await publisherOf(query, run)
     const visibility = run.publish_visibility ?? undefined
-    const added = { actor, vetted, objectKey, visibility, ip: null }
+    const added = { actor, vetted, objectKey: vetted.publishedKey, visibility, ip: null }
     const { id: versionId } = await createVersion(query, { ...services, queue }, added)
     await keepLearningCurve(query, run.id, versionId)
     await sql`release savepoint publishing`.execute(query)

@@ -221,7 +221,8 @@ export function runRoutes(services: RunServices): OpenAPIHono<Env> {
       ...c.req.valid('json'),
       runId: c.req.valid('param').id,
     })
-    return c.json({ ...published, url: config.publicUrl + packagePagePath(published.name) }, 202)
+    const url = config.publicUrl + packagePagePath(published.name)
+    return c.json({ ...published, url, served_integrity: published.integrity }, 202)
   })
   routes.openapi(evaluationRoute, async (c) => {
     return c.json(await findEvaluation(database.query, c.get('actor'), c.req.valid('param').id), 200)

@@ -106,7 +106,7 @@ function explainTaken(error: unknown, { name }: PackedPackage, target: string): 
   return new AgentGymError({ code, message, hint, data }, { cause: error })
 }
 
-function printUploaded({ name, version, integrity }: PackedPackage, { url }: Upload, context: CommandContext): void {
+function printUploaded({ name, version }: PackedPackage, { url, integrity }: Upload, context: CommandContext): void {
   context.printJson({ name, version, state: 'checking', url, integrity, verification: null })
   const { paint, symbols } = context.terminal
   const command = `agentgym info ${shellQuote(`${name}@${version}`)}`
@@ -116,10 +116,10 @@ function printUploaded({ name, version, integrity }: PackedPackage, { url }: Upl
 type Outcome = { answer: VersionDetails; upload: Upload }
 
 function printOutcome(packed: PackedPackage, { answer, upload }: Outcome, context: CommandContext): void {
-  const { name, version, integrity } = packed
+  const { name, version } = packed
   const { state, checks, verification } = answer
   const ok = state === 'published' && verification?.state !== 'mismatch' && verification?.state !== 'failed'
-  context.printJson({ ok, name, version, state, url: upload.url, integrity, checks, verification })
+  context.printJson({ ok, name, version, state, url: upload.url, integrity: upload.integrity, checks, verification })
   if (!ok) context.exitCode = 1
   const { terminal } = context
   const { paint, symbols } = terminal

@@ -149,8 +149,8 @@ function refuseFailing(report: CheckReport, folder: string, context: CommandCont
   context.exitCode = 1
 }
 
-function printUploaded(packed: PackedScenario, { url }: Upload, context: CommandContext): void {
-  const { name, version, integrity } = packed
+function printUploaded(packed: PackedScenario, { url, integrity }: Upload, context: CommandContext): void {
+  const { name, version } = packed
   context.printJson({ name, version, state: 'checking', url, integrity })
   const { paint, symbols } = context.terminal
   const command = `agentgym info ${shellQuote(`${name}@${version}`)}`
@@ -158,10 +158,10 @@ function printUploaded(packed: PackedScenario, { url }: Upload, context: Command
 }
 
 function printOutcome(packed: PackedScenario, answer: VersionDetails, upload: Upload, context: CommandContext): void {
-  const { name, version, integrity } = packed
+  const { name, version } = packed
   const ok = answer.state === 'published'
   const { checks } = answer
-  context.printJson({ ok, name, version, state: answer.state, url: upload.url, integrity, checks })
+  context.printJson({ ok, name, version, state: answer.state, url: upload.url, integrity: upload.integrity, checks })
   const { terminal } = context
   const { paint, symbols } = terminal
   for (const check of checks) for (const line of checkLines(check, terminal)) context.print(line)

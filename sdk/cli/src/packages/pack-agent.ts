@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
-import { type PackedFile, writeTarball } from '@agentgym/runtime/tarball'
+import { type PackedFile, writePublishedTarball, writeTarball } from '@agentgym/contract/tarball'
 import type { PackedPackage } from './publish-package.ts'
 
 /** The files of an agent's package, in the order of the tarball. */
@@ -47,7 +47,8 @@ export async function packAgent(files: AgentFiles, identity: AgentIdentity): Pro
     .filter((path) => files.has(path))
     .map((path) => ({ path, bytes: path === 'package.json' ? named : (files.get(path) ?? named) }))
   return {
-    ...(await writeTarball(packed)),
+    bytes: (await writeTarball(packed)).bytes,
+    integrity: (await writePublishedTarball(packed, { ...manifest, name, version })).integrity,
     name,
     version,
     files: packed.map(({ path, bytes }) => ({ path, bytes: bytes.length })),

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError, type ErrorCode } from '@agentgym/contract'
+import { isClientFile, type PackedFile, writePublishedTarball, writeTarball } from '@agentgym/contract/tarball'
 import type { BuiltScenario } from '@agentgym/runtime'
-import { type PackedFile, writeTarball } from '@agentgym/runtime/tarball'
 import packlist from 'npm-packlist'
 import type { PackedPackage } from './publish-package.ts'
 
@@ -37,9 +37,9 @@ export async function packScenario(scenario: BuiltScenario): Promise<PackedScena
     else if (path === bundlePath) files.push({ path, bytes: Buffer.from(scenario.source) })
     else files.push({ path, bytes: await readFile(join(scenario.folder, path)) })
   }
-  const tarball = await writeTarball(files)
   return {
-    ...tarball,
+    bytes: (await writeTarball(files)).bytes,
+    integrity: (await writePublishedTarball(files, JSON.parse(published))).integrity,
     name,
     version,
     files: files.map(({ path, bytes }) => ({ path, bytes: bytes.length })),
@@ -98,6 +98,12 @@ function refuseUnpublishable(manifest: Record<string, unknown>, paths: string[],
   if (!paths.some((path) => /^readme(\.(md|markdown|txt))?$/i.test(path))) {
     const hint = 'Add README.md: the task, its observation, actions and reward.'
     throw refuse('package_readme_missing', 'README.md is missing', hint, 'readme')
+  }
+  const clientFile = paths.find(isClientFile)
+  if (clientFile !== undefined) {
+    const hint = 'Remove it, or leave it out by "files" in package.json. The bundle needs no lock file.'
+    const message = `${clientFile} is a lock file or settings of a package manager`
+    throw refuse('package_client_file', message, hint, 'files')
   }
   // Installed packages run the bundle. An entry inside dist would be packed, and built again.
   if (/^dist[\\/]/.test(join(agentgym.entry))) {

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { writeTarball } from '@agentgym/runtime/tarball'
+import { writeTarball } from '@agentgym/contract/tarball'
 import { afterAll, describe, expect, it } from 'vitest'
 import { findStored, storePackage } from './package-store.ts'
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { publishPackage, versionPath } from '@agentgym/client'
 import { AgentGymError, type VersionDetails, versionDetailsSchema } from '@agentgym/contract'
-import type { PackedTarball } from '@agentgym/runtime/tarball'
 import { createLogUpdate } from 'log-update'
 import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -117,6 +116,8 @@ type UploadOptions = {
 export type Upload = {
   /** Address of the package's page. */
   url: string
+  /** Of the tarball that the server serves (`sha512-…`). */
+  integrity: string
   /** The same bytes were uploaded and checked before. */
   decided: boolean
 }
@@ -132,7 +133,7 @@ const longestPauseMs = 2_000
  */
 async function uploadPackage(connection: Connection, packed: PackedPackage, options: UploadOptions): Promise<Upload> {
   const { name, version, bytes } = packed
-  const { url, state } = await explained(connection, () =>
+  const published = await explained(connection, () =>
     publishPackage(clientOf(connection), {
       name,
       version,
@@ -142,7 +143,8 @@ async function uploadPackage(connection: Connection, packed: PackedPackage, opti
       onProgress: bytes.length > streamedBytes ? options.onProgress : undefined,
     }),
   )
-  return { url, decided: state !== 'checking' }
+  const { url, state, integrity, served_integrity: served = integrity } = published
+  return { url, integrity: served, decided: state !== 'checking' }
 }
 
 /** Waits until the server has checked a version. `onWait` is called before each poll. */
@@ -182,9 +184,12 @@ async function readPatiently(
 }
 
 /** A package ready for upload. */
-export type PackedPackage = PackedTarball & {
+export type PackedPackage = {
   name: string
   version: string
+  bytes: Uint8Array<ArrayBuffer>
+  /** Of the tarball that the registry serves (`sha512-…`), which it writes without scripts and dependencies. */
+  integrity: string
   files: { path: string; bytes: number }[]
   unpackedBytes: number
 }

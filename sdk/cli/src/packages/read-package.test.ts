@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { type Header, pack } from 'tar-stream'
@@ -15,23 +17,36 @@ async function tarball(entries: [header: Partial<Header> & { name: string }, tex
 const manifest: [{ name: string }, string] = [{ name: 'package/package.json' }, '{}']
 
 describe('reading a package', () => {
-  it('takes the known files and no other, wherever their paths lead', async () => {
+  it('takes the known files and no other', async () => {
     const files = await readPackage(
       await tarball([
         manifest,
         [{ name: 'package/dist/scenario.js' }, 'code'],
         [{ name: 'package/dist/other.js' }, 'x'],
         [{ name: 'package/src/index.ts' }, 'x'],
-        [{ name: 'package/../../outside' }, 'x'],
-        [{ name: 'package/dist/../../package.json' }, 'x'],
-        [{ name: '/tmp/absolute' }, 'x'],
-        [{ name: 'package/README.md', type: 'symlink', linkname: '/etc/passwd' }],
-        [{ name: 'package/LICENSE', type: 'link', linkname: 'package/package.json' }],
-        [{ name: 'package/model.onnx', type: 'directory' }],
+        [{ name: 'package/ReadMe.md' }, '# Hi'],
+        [{ name: 'package/learning-curve.SVG' }, 'x'],
       ]),
     )
-    expect([...files.keys()]).toEqual(['package.json', 'dist/scenario.js'])
+    expect([...files.keys()]).toEqual(['package.json', 'dist/scenario.js', 'ReadMe.md'])
     expect(files.get('dist/scenario.js')?.toString()).toBe('code')
+  })
+
+  it.each<[string, Partial<Header> & { name: string }]>([
+    ['a way out', { name: 'package/../../outside' }],
+    ['a way around', { name: 'package/dist/../../package.json' }],
+    ['an absolute path', { name: '/tmp/absolute' }],
+    ['a symbolic link', { name: 'package/README.md', type: 'symlink', linkname: '/etc/passwd' }],
+    ['a hard link', { name: 'package/LICENSE', type: 'link', linkname: 'package/package.json' }],
+    ['another casing of a file that runs', { name: 'package/Dist/Scenario.js' }],
+    ['another casing of a model', { name: 'package/Model.ONNX' }],
+  ])('refuses a package with %s', async (_, header) => {
+    await expect(readPackage(await tarball([manifest, [header]]))).rejects.toMatchObject({ code: 'integrity_mismatch' })
+  })
+
+  it('refuses a folder with a size, for which tar-stream waits forever', async () => {
+    const bytes = readFileSync(join(import.meta.dirname, '../../../../testdata/tarballs/tar-folder-with-size.tgz'))
+    await expect(readPackage(bytes)).rejects.toMatchObject({ code: 'integrity_mismatch' })
   })
 
   it('refuses a path that is there twice', async () => {

@@ -28,6 +28,8 @@ export const publishedVersionSchema = z
     url: z.string(),
     /** `sha512-…` (base64) of the tarball, as it arrived. */
     integrity: z.string(),
+    /** `sha512-…` (base64) of the tarball that is served: the registry writes what it has read again, in its own form. */
+    served_integrity: z.string(),
   })
   .meta({ id: 'PublishedVersion' })
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { collectTarballFiles, type TarballLimits } from '@agentgym/contract/tarball'
 import type { PictureType } from '../../../core/database/pictures-schema.ts'
 import { readmePicturePath } from '../../../core/http/package-path.ts'
-import { readTarFiles } from '../read-tar.ts'
 import type { Tarball } from '../read-tarball.ts'
 import { changelogSection } from './changelog-section.ts'
 import type { ShownPictures } from './markdown-html.ts'
@@ -25,14 +25,15 @@ const limits = { pictures: 20, bytesEach: 2 * 1024 * 1024, bytes: 10 * 1024 * 10
 /** Makes them, once for all readers, from a tarball that was read as `tarball` says. */
 export async function readDocuments(
   readmes: ReadmeRenderer,
-  bytes: Uint8Array,
-  { readme, changelog, files }: Pick<Tarball, 'readme' | 'changelog' | 'files'>,
+  { bytes, tarball }: { bytes: Uint8Array; tarball: Pick<Tarball, 'readme' | 'changelog' | 'files'> },
+  tarballLimits: TarballLimits,
   { name, version }: { name: string; version: string },
 ): Promise<VersionDocuments> {
+  const { readme, changelog, files } = tarball
   const section = changelog === null ? null : changelogSection(changelog, version)
   const changes = section === null ? null : { markdown: section, html: (await readmes.render(section)).html }
   const { html, named } = await readmes.render(readme ?? '')
-  const found = await findPictures(bytes, files, named)
+  const found = await findPictures(bytes, files, named, tarballLimits)
   if (found.length === 0) return { readmeHtml: html, pictures: [], changes }
   const shown: ShownPictures = {}
   for (const { path, picture, width, height } of found)
@@ -45,7 +46,12 @@ export async function readDocuments(
 type Found = { path: string; picture: ReadmePicture; width: number; height: number }
 
 /** The first of those named that there are, as far as they are pictures and small enough. */
-async function findPictures(bytes: Uint8Array, files: Tarball['files'], named: string[]): Promise<Found[]> {
+async function findPictures(
+  bytes: Uint8Array,
+  files: Tarball['files'],
+  named: string[],
+  tarballLimits: TarballLimits,
+): Promise<Found[]> {
   const sizes = new Map(files.map(({ path, size }) => [path, size]))
   const wanted = new Set<string>()
   let total = 0
@@ -56,7 +62,8 @@ async function findPictures(bytes: Uint8Array, files: Tarball['files'], named: s
     total += size
   }
   if (wanted.size === 0) return []
-  const read = await readTarFiles(bytes, wanted)
+  const bytesOf = (path: string) => (wanted.has(path) ? limits.bytesEach : undefined)
+  const read = await collectTarballFiles(bytes, tarballLimits, 'stored', bytesOf)
   return [...read].flatMap(([path, body]) => {
     const size = pictureSize(body)
     if (size === null) return []
