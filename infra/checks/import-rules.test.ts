@@ -25,6 +25,8 @@ const trespasses: [rule: string, file: string, specifier: string][] = [
   ['no-cycles', 'runtime/src/policy/graph.ts', './spec.ts'],
   ['contract-imports-only-zod', 'sdk/contract/src/ids.ts', 'node:crypto'],
   ['contract-imports-only-zod', 'sdk/contract/src/more-ids.ts', '@agentgym/scenario'],
+  ['tarballs-need-zlib-alone', 'sdk/contract/src/tarball/write-folder.ts', 'node:fs'],
+  ['browsers-get-no-tarballs', 'sdk/contract/src/form.ts', './tarball/write-folder.ts'],
   ['scenario-imports-nothing', 'sdk/scenario/src/engine/clock.ts', 'node:perf_hooks'],
   ['scenario-imports-nothing', 'sdk/scenario/src/engine/schema.ts', 'zod'],
   ['plugins-import-only-scenario', 'plugins/pole/src/index.ts', '@agentgym/contract'],
@@ -60,6 +62,7 @@ const rightful: [file: string, specifier: string][] = [
   ['runtime/src/training/schedule.ts', './loop.ts'], // the other half of the cycle
   ['sdk/contract/src/index.ts', 'zod'],
   ['sdk/contract/src/ids.test.ts', 'node:crypto'],
+  ['sdk/contract/src/tarball/pack.ts', 'node:zlib'],
   ['sdk/scenario/src/index.ts', './engine/index.ts'],
   ['sdk/scenario/src/engine/index.ts', './clock.ts'],
   ['plugins/maze/src/index.ts', '@agentgym/scenario'],

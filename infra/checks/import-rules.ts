@@ -43,18 +43,6 @@ export function importRules(root: string): IForbiddenRuleType[] {
       to: { pathNot: ['^sdk/contract/src/', npm('zod')] },
     },
     {
-      name: 'tarballs-need-zlib-alone',
-      comment: 'Tarballs are read and written in Node only. Nothing else of the contract may need Node.',
-      from: { path: '^sdk/contract/src/tarball/', pathNot: tests },
-      to: { pathNot: ['^sdk/contract/src/', '^(node:)?(zlib|crypto|stream|stream/promises)$'] },
-    },
-    {
-      name: 'browsers-get-no-tarballs',
-      comment: 'The reader of tarballs needs Node; the rest of the contract runs in browsers, too.',
-      from: { path: '^sdk/contract/src/', pathNot: [tests, '^sdk/contract/src/tarball/'] },
-      to: { path: '^sdk/contract/src/tarball/' },
-    },
-    {
       name: 'scenario-imports-nothing',
       comment: 'It runs inside the isolate, where there is no Node and nobody else.',
       from: { path: '^sdk/scenario/', pathNot: tests },
@@ -113,8 +101,27 @@ export function importRules(root: string): IForbiddenRuleType[] {
       to: { couldNotResolve: true },
     },
   ]
-  return [...rules, ...serviceRules, ...confined.map(confinedTo)].map((rule) => ({ ...rule, severity: 'error' }))
+  return [...rules, ...tarballRules, ...serviceRules, ...confined.map(confinedTo)].map((rule) => ({
+    ...rule,
+    severity: 'error',
+  }))
 }
+
+// Of the contract's one part that needs Node.
+const tarballRules: IForbiddenRuleType[] = [
+  {
+    name: 'tarballs-need-zlib-alone',
+    comment: 'Tarballs are read and written in Node only. Nothing else of the contract may need Node.',
+    from: { path: '^sdk/contract/src/tarball/', pathNot: tests },
+    to: { pathNot: ['^sdk/contract/src/', '^(node:)?(zlib|crypto|stream|stream/promises)$'] },
+  },
+  {
+    name: 'browsers-get-no-tarballs',
+    comment: 'The reader of tarballs needs Node; the rest of the contract runs in browsers, too.',
+    from: { path: '^sdk/contract/src/', pathNot: [tests, '^sdk/contract/src/tarball/'] },
+    to: { path: '^sdk/contract/src/tarball/' },
+  },
+]
 
 // Of the client and the service.
 const serviceRules: IForbiddenRuleType[] = [

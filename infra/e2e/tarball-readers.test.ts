@@ -23,7 +23,8 @@ type Tar = {
   x(options: { file?: string; cwd: string; strip: number; onwarn(code: string): void }): NodeJS.WritableStream
   Parser: new (options: { onReadEntry(entry: TarEntry): void }) => NodeJS.WritableStream
 }
-const tar: Tar = createRequire(import.meta.url)('tar')
+const require = createRequire(import.meta.url)
+const tar: Tar = require('tar')
 
 const limits: TarballLimits = { tarballBytes: 2 ** 20, unpackedBytes: 2 ** 22, files: 100, ratio: 1000 }
 type Files = Record<string, string>

@@ -132,7 +132,7 @@ function vetNoClientFiles({ files }: Tarball): void {
     throw new AgentGymError({
       code: 'package_client_file',
       message: `The tarball contains ${shownPath(file.path)}, a lock file or settings of a package manager.`,
-      hint: 'Leave it out: list what to publish under `files` in package.json. The bundle needs no lock file.',
+      hint: 'Omit it: list what to publish under `files` in package.json. The bundle needs no lock file.',
       data: { path: file.path },
     })
 }

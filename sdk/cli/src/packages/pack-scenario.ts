@@ -101,7 +101,7 @@ function refuseUnpublishable(manifest: Record<string, unknown>, paths: string[],
   }
   const clientFile = paths.find(isClientFile)
   if (clientFile !== undefined) {
-    const hint = 'Remove it, or leave it out by "files" in package.json. The bundle needs no lock file.'
+    const hint = 'Remove it, or omit it with "files" in package.json. The bundle needs no lock file.'
     const message = `${clientFile} is a lock file or settings of a package manager`
     throw refuse('package_client_file', message, hint, 'files')
   }
