@@ -62,6 +62,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
         stripe: null,
         moneyOnPglite: false,
       },
+      verification: { workers: 'auto' },
       oauth: {},
       ...config,
     },

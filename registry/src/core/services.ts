@@ -53,9 +53,16 @@ export type ServerConfig = {
     retainMetricDays: number
   }
   market: MarketConfig
+  verification: VerificationConfig
   /** Bearer token for `/metrics` (AGENTGYM_METRICS_TOKEN); without it only this machine reads them. */
   metricsToken?: string
   oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
+}
+
+/** How agents are verified. */
+export type VerificationConfig = {
+  /** Workers that must agree before a statement is signed; `auto`: two once another is there, else one. */
+  workers: 'auto' | 1 | 2
 }
 
 /** The market's fee, hold and payment provider. */

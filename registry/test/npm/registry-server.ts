@@ -52,6 +52,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
         stripe: null,
         moneyOnPglite: false,
       },
+      verification: { workers: 'auto' },
       oauth: {},
     },
     log: { info: log('info'), warn: log('warn'), error: log('error') },

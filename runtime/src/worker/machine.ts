@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, hostname, totalmem } from 'node:os'
 import { promisify } from 'node:util'
 import type { WorkerDescription, WorkerUsage } from '@agentgym/contract'
@@ -6,7 +8,7 @@ import { machineWalls } from '../sandbox/walls.ts'
 
 const run = promisify(execFile)
 
-export type Machine = Pick<WorkerDescription, 'cores' | 'memory_bytes' | 'gpus' | 'missing_walls'>
+export type Machine = Pick<WorkerDescription, 'cores' | 'memory_bytes' | 'gpus' | 'missing_walls' | 'machine'>
 
 /** The resources of this worker: in a container its share, not the machine's. */
 export async function describeMachine(): Promise<Machine> {
@@ -16,6 +18,7 @@ export async function describeMachine(): Promise<Machine> {
     memory_bytes: memoryBytes(),
     gpus: await listGpus(),
     missing_walls: [...missing],
+    machine: machineHash(),
   }
 }
 
@@ -32,6 +35,28 @@ export function machineName(): string {
     .replace(/[^\w .:@()-]+/g, '-')
     .slice(0, 80)
   return name === '' ? 'worker' : name
+}
+
+/**
+ * Tells this machine from others, and nothing else about it: a hash of its ID. Containers without one share that of
+ * their host's boot. Two workers on one machine do not confirm each other's results.
+ */
+export function machineHash(): string {
+  const id = ['/etc/machine-id', '/proc/sys/kernel/random/boot_id']
+    .map(readId)
+    .find((text) => /^[0-9a-f-]{32,36}$/.test(text))
+  return createHash('sha256')
+    .update(`agentgym machine\n${id ?? hostname()}`)
+    .digest('hex')
+    .slice(0, 32)
+}
+
+function readId(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    return ''
+  }
 }
 
 /** GPUs as `nvidia-smi` lists them; none if it is not installed. */

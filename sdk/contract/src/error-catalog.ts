@@ -76,6 +76,7 @@ export const errorCatalog = {
     status: 404,
     summary: 'The evaluation does not exist, or you have no access to it.',
   },
+  worker_hold_not_found: { exit: 1, status: 404, summary: 'No worker is held back under that ID.' },
   budget_exceeded: { exit: 1, status: 409, summary: 'The run has used up its budget; its last checkpoint is kept.' },
   worker_failed: { exit: 1, status: 500, summary: 'No worker could finish the job within its attempts.' },
   signature_invalid: {

@@ -232,6 +232,8 @@ export {
   type VerificationStatement,
   verificationSchema,
   verificationStatementSchema,
+  type WorkerHold,
+  workerHoldSchema,
 } from './api/verification.ts'
 export { type ErrorCode, errorCatalog } from './error-catalog.ts'
 export { nearestName } from './nearest-name.ts'

@@ -91,6 +91,7 @@ const variables = {
   AGENTGYM_RETAIN_METRIC_DAYS: whole(1, 36_500),
   AGENTGYM_MAX_FILES: whole(1, 1_000_000),
   AGENTGYM_CURRENCY: z.string().regex(/^[A-Z]{3}$/, 'a three-letter currency code, such as USD'),
+  AGENTGYM_VERIFICATION_WORKERS: z.enum(['auto', '1', '2'], 'auto, 1 or 2'),
   AGENTGYM_MAX_OPEN_RUNS: whole(1, 10_000_000),
   AGENTGYM_MAX_STARTS_PER_MINUTE: whole(1, 10_000_000),
   AGENTGYM_MAIL: z.string().regex(/^(file|console|smtps?:\/\/.+)$/, '"file", "console" or an smtp:// or smtps:// URL'),
@@ -187,6 +188,7 @@ export function readSettings(options: ServeOptions): Settings {
         retainMetricDays: read.AGENTGYM_RETAIN_METRIC_DAYS ?? 365,
       },
       market: marketSettings(read, invalid),
+      verification: { workers: workersOf(read.AGENTGYM_VERIFICATION_WORKERS) },
       signingKey: read.AGENTGYM_SIGNING_KEY,
       setupSecret: read.AGENTGYM_SETUP_SECRET,
       metricsToken: read.AGENTGYM_METRICS_TOKEN,
@@ -211,6 +213,10 @@ function parse(environment: NodeJS.ProcessEnv): z.infer<typeof schema> {
   if (parsed.success) return parsed.data
   const { path, message } = parsed.error.issues[0]
   throw invalid(String(path[0]), `is not ${message}`)
+}
+
+function workersOf(value: 'auto' | '1' | '2' = 'auto'): ServerConfig['verification']['workers'] {
+  return value === 'auto' ? value : value === '1' ? 1 : 2
 }
 
 function pair(

@@ -2,6 +2,7 @@ import type {
   AgentManifest,
   ErrorReport,
   Evaluation,
+  EvaluationResultRequest,
   RunState,
   WorkerDescription,
   WorkerUsage,
@@ -179,12 +180,53 @@ export type VerificationTable = {
   evaluation_id: Fixed<string>
   version_id: Fixed<string>
   scenario_version_id: Fixed<string | null>
-  state: Fixed<'verified' | 'mismatch' | 'failed' | 'unavailable'>
+  state: Fixed<'verified' | 'mismatch' | 'failed' | 'unavailable' | 'inconclusive'>
   message: Fixed<string | null>
   return_mean: Fixed<number | null>
   statement: Fixed<string | null>
   signature: Fixed<string | null>
   key_id: Fixed<string | null>
+  created_at: CreatedAt
+}
+
+/** One worker's run of an evaluation. What the runs mean together: `decide-evaluation.ts`. */
+export type EvaluationRunTable = {
+  id: Id
+  evaluation_id: Fixed<string>
+  /** Null: the worker did not identify itself. */
+  worker_id: Fixed<string | null>
+  worker_name: Fixed<string | null>
+  /** ID of the account of the worker's token, or `installationOwner`. */
+  owner: Fixed<string>
+  machine: Fixed<string | null>
+  runtime: JSONColumnType<Record<string, string>, string, never>
+  outcome: Fixed<'reproduced' | 'differs' | 'nondeterministic' | 'refused' | 'broken'>
+  result: Fixed<string | null>
+  message: Fixed<string | null>
+  /** What the worker sent, without the sample episode. */
+  report: JSONColumnType<Pick<EvaluationResultRequest, 'checks' | 'output_hash' | 'results'>, string, never>
+  created_at: CreatedAt
+}
+
+/** Workers that get no more evaluations, until an operator releases them. */
+export type WorkerHoldTable = {
+  id: Id
+  worker_id: Fixed<string | null>
+  worker_name: Fixed<string | null>
+  owner: Fixed<string>
+  machine: Fixed<string | null>
+  evaluation_id: Fixed<string>
+  reason: Fixed<string>
+  created_at: CreatedAt
+  released_at: Nullable<Date>
+  released_by: Nullable<string>
+}
+
+/** Scenario versions that give different results to the same actions. Agents are not judged by them. */
+export type NondeterministicScenarioTable = {
+  version_id: Fixed<string>
+  evaluation_id: Fixed<string>
+  message: Fixed<string>
   created_at: CreatedAt
 }
 
@@ -198,6 +240,10 @@ export type WorkerTable = {
   description: Json<WorkerDescription>
   usage: Json<WorkerUsage>
   seen_at: Generated<Date>
+  /** ID of its token's account, or `installationOwner`; null before its first lease. */
+  owner: string | null
+  /** Whether it accepts evaluations. */
+  evaluates: Generated<boolean>
 }
 
 export type TrainingSchema = {
@@ -213,5 +259,8 @@ export type TrainingSchema = {
   signing_keys: SigningKeyTable
   verifications: VerificationTable
   verdicts: VerdictView
+  evaluation_runs: EvaluationRunTable
+  worker_holds: WorkerHoldTable
+  nondeterministic_scenarios: NondeterministicScenarioTable
   workers: WorkerTable
 }

@@ -1,6 +1,7 @@
 import type { Heartbeat, JobKind, LeasedJob, WorkerDescription } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import type { Schema } from '../database/schema.ts'
+import type { WorkerPlace } from './worker-place.ts'
 
 /** One worker's turn at a job. Job and subject (version, evaluation, run) share their id, so a subject has one job at most. */
 export type Attempt = {
@@ -31,6 +32,8 @@ export type JobHandler = {
     attempt: LeasedAttempt,
     worker: WorkerDescription | undefined,
   ): Promise<JobBody | undefined>
+  /** Whether this worker may have such jobs at all. Absent: every worker may. */
+  admits?(worker: WorkerPlace): Promise<boolean>
   /** All attempts have failed: called once, in the transaction that ends the job. */
   exhausted(query: Transaction<Schema>, id: string): Promise<void>
   /** What `describe`, `released` or `exhausted` has changed is committed. */

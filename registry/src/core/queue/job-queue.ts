@@ -12,6 +12,9 @@ export const leaseSeconds = 60
 /** Attempts of a job that never produces a result; training has its own count, by the progress in between. */
 export const maxAttempts = 3
 
+/** Nothing is less urgent. */
+const lowestPriority = -1_000
+
 /** How long one attempt may take in all, heartbeats or not, in seconds; and how many there are. */
 const limits: Record<JobKind, { seconds: number; attempts: number }> = {
   check: { seconds: 1_800, attempts: maxAttempts },
@@ -54,7 +57,7 @@ export class JobQueue {
   ): Promise<void> {
     const { rows } = await sql`
       insert into jobs (kind, id, priority, leases) values (${kind}, ${id}, ${priority}, ${attempt})
-      on conflict (kind, id) do update set state = 'waiting', priority = excluded.priority, attempts = 0,
+      on conflict (kind, id) do update set state = 'waiting', priority = excluded.priority, attempts = 0, barred = '{}',
         leases = greatest(jobs.leases, excluded.leases), created_at = now(), ended_at = null
       where jobs.state in ('exhausted', 'over')
       returning id`.execute(query)
@@ -70,12 +73,20 @@ export class JobQueue {
     return rows.map(({ kind }) => kind)
   }
 
-  /** Leases the next job of a kind; its module is notified by `JobHandler.describe`. */
-  async next(kind: JobKind, workerId: string | null): Promise<LeasedAttempt | undefined> {
+  /**
+   * Leases the next job of a kind; its module is notified by `JobHandler.describe`. Jobs that bar one of the worker's
+   * `marks` are left to others. Jobs of a priority below 0 are left for idle time, except with `idle`.
+   */
+  async next(
+    kind: JobKind,
+    workerId: string | null,
+    { marks = [], idle = true }: { marks?: readonly string[]; idle?: boolean } = {},
+  ): Promise<LeasedAttempt | undefined> {
     const { rows } = await sql<{ id: string; leases: number }>`
       update jobs set ${setLeased(leaseSeconds * 1_000)}, leases = leases + 1, leased_at = now(), worker_id = ${workerId}
       where kind = ${kind} and id = (
         select id from jobs where kind = ${kind} and ${leasable(limits[kind].attempts)}
+          and priority >= ${idle ? lowestPriority : 0} and not barred && ${sql.val(marks)}::text[]
         order by priority desc, created_at limit 1 for update skip locked)
       returning id, leases`.execute(this.#database.query)
     if (rows.length === 0) return undefined
@@ -102,6 +113,23 @@ export class JobQueue {
   /** Ends a job in the transaction of its result. Throws `lease_lost` as `hold` does. */
   async complete(query: Transaction<Schema>, attempt: Attempt): Promise<void> {
     requireHeld(await this.#write(query, attempt, over))
+  }
+
+  /**
+   * Sets a job that was just completed as waiting again, in the same transaction, for another worker: none of those with
+   * a mark in `barred`. It keeps its place in the queue, and its attempts count from 0.
+   */
+  async repeat(query: Transaction<Schema>, kind: JobKind, id: string, barred: readonly string[]): Promise<void> {
+    const { rows } = await sql`
+      update jobs set state = 'waiting', attempts = 0, leased_until = null, ended_at = null, worker_id = null,
+        barred = ${sql.val(barred)}::text[]
+      where kind = ${kind} and id = ${id} and state = 'over' returning id`.execute(query)
+    assert(rows.length === 1, `${kind} ${id} is not over`)
+  }
+
+  /** Somebody waits for a job that was left for idle time. */
+  async raise(query: Transaction<Schema>, kind: JobKind, id: string): Promise<void> {
+    await sql`update jobs set priority = 0 where kind = ${kind} and id = ${id} and priority < 0`.execute(query)
   }
 
   /** Releases a job: it waits again at once, and the attempt does not count. Throws `lease_lost` as `hold` does. */

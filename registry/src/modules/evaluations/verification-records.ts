@@ -25,13 +25,23 @@ export async function startVerification(
   await enqueueVerification(query, { queue, secret }, { versionId, agent, requestedBy: null, traceparent: null })
 }
 
-type Verified = { versionId: string; agent: AgentManifest; requestedBy: string | null; traceparent: string | null }
+type Verified = {
+  versionId: string
+  agent: AgentManifest
+  requestedBy: string | null
+  traceparent: string | null
+  /** Nobody waits for it: it comes after all other jobs. */
+  idle?: boolean
+}
+
+/** Priority of jobs for idle time. */
+const idlePriority = -1
 
 /** Queues the verification of an agent's version; the same agent always gets the same held-out seed. */
 export async function enqueueVerification(
   query: Transaction<Schema>,
   { queue, secret }: { queue: JobQueue; secret: Uint8Array },
-  { versionId, agent, requestedBy, traceparent }: Verified,
+  { versionId, agent, requestedBy, traceparent, idle = false }: Verified,
 ): Promise<Selectable<EvaluationTable>> {
   const seed = createHmac('sha256', secret)
     .update(`held-out seed\n${agent.model_hash}\n${agent.scenario.hash}`)
@@ -45,7 +55,7 @@ export async function enqueueVerification(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  await queue.enqueue(query, 'evaluate', row.id)
+  await queue.enqueue(query, 'evaluate', row.id, { priority: idle ? idlePriority : 0 })
   return row
 }
 

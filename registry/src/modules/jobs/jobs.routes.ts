@@ -71,8 +71,9 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
   const handlerOf = (kind: string) => handlers.find((handler) => handler.kind === kind)
   routes.openapi(leaseRoute, async (c) => {
     const request = c.req.valid('json')
-    requireWorkerName(requireWorker(c.get('actor'), ...request.kinds), request.worker?.name)
-    const job = await leaseJob(services, handlers, request)
+    const actor = requireWorker(c.get('actor'), ...request.kinds)
+    requireWorkerName(actor, request.worker?.name)
+    const job = await leaseJob(services, handlers, { ...request, owner: actor.accountId })
     if (job === undefined) return c.body(null, 204)
     c.set('jobId', job.id)
     services.log.info('job leased', { job_id: job.id, kind: job.kind, worker: request.worker?.name })

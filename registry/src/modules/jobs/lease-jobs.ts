@@ -1,6 +1,7 @@
 import type { JobKind, LeasedJob, WorkerDescription } from '@agentgym/contract'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
 import { type JobQueue, leaseSeconds } from '../../core/queue/job-queue.ts'
+import { installationOwner, marksOf } from '../../core/queue/worker-place.ts'
 import type { Services } from '../../core/services.ts'
 import { noteWorker } from './workers.store.ts'
 
@@ -11,18 +12,31 @@ import { noteWorker } from './workers.store.ts'
 export async function leaseJob(
   services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
   handlers: JobHandler[],
-  { kinds, worker }: { kinds: JobKind[]; worker?: WorkerDescription | undefined },
+  { kinds, worker, owner = installationOwner }: LeaseRequest,
 ): Promise<LeasedJob | undefined> {
   const { queue } = services
   const { database } = services
-  if (worker !== undefined) await noteWorker(database.query, worker)
+  if (worker !== undefined) await noteWorker(database.query, worker, { owner, kinds })
+  const place = { owner, machine: worker?.machine ?? null }
   const wanted = handlers.filter(({ kind }) => kinds.includes(kind))
   const waiting = await queue.waiting(wanted.map(({ kind }) => kind))
-  for (const handler of wanted.filter(({ kind }) => waiting.includes(kind))) {
-    const job = await leaseNext(services, queue, handler, worker)
-    if (job !== undefined) return job
-  }
+  const open: JobHandler[] = []
+  for (const handler of wanted)
+    if (waiting.includes(handler.kind) && (await handler.admits?.(place)) !== false) open.push(handler)
+  // What nobody waits for comes after everything that somebody does, of whatever kind.
+  for (const idle of [false, true])
+    for (const handler of open) {
+      const job = await leaseNext(services, queue, handler, worker, { marks: marksOf(place), idle })
+      if (job !== undefined) return job
+    }
   return undefined
+}
+
+type LeaseRequest = {
+  kinds: JobKind[]
+  worker?: WorkerDescription | undefined
+  /** ID of the account of the worker's token. Default: the installation itself. */
+  owner?: string
 }
 
 async function leaseNext(
@@ -30,9 +44,10 @@ async function leaseNext(
   queue: JobQueue,
   handler: JobHandler,
   worker: WorkerDescription | undefined,
+  options: { marks: readonly string[]; idle: boolean },
 ): Promise<LeasedJob | undefined> {
   for (;;) {
-    const attempt = await queue.next(handler.kind, worker?.id ?? null)
+    const attempt = await queue.next(handler.kind, worker?.id ?? null, options)
     if (attempt === undefined) return undefined
     const { id, lease } = attempt
     const body = await database.transaction(async (query) => {

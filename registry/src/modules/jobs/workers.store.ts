@@ -1,4 +1,4 @@
-import type { WorkerDescription, WorkerUsage } from '@agentgym/contract'
+import type { JobKind, WorkerDescription, WorkerUsage } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 
@@ -6,13 +6,27 @@ import type { Queries } from '../../core/database/database.ts'
 const freshness = sql<Date>`now() - interval '3 seconds'`
 
 /** Notes a worker as it describes itself. */
-export async function noteWorker(query: Queries, worker: WorkerDescription): Promise<void> {
+export async function noteWorker(
+  query: Queries,
+  worker: WorkerDescription,
+  { owner, kinds }: { owner: string; kinds: readonly JobKind[] },
+): Promise<void> {
   const { id, name, usage } = worker
-  const row = { name, description: JSON.stringify(worker), usage: JSON.stringify(usage), seen_at: sql<Date>`now()` }
+  const described = { name, description: JSON.stringify(worker), usage: JSON.stringify(usage) }
+  const row = { ...described, owner, seen_at: sql<Date>`now()` }
+  const evaluates = kinds.includes('evaluate')
   await query
     .insertInto('workers')
-    .values({ id, ...row })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(row).where('workers.seen_at', '<', freshness))
+    .values({ id, ...row, evaluates })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        // Its loops ask for different kinds.
+        .doUpdateSet({ ...row, evaluates: sql<boolean>`workers.evaluates or ${evaluates}` })
+        .where((where) =>
+          where.or([where('workers.seen_at', '<', freshness), where('workers.evaluates', '<', evaluates)]),
+        ),
+    )
     .execute()
 }
 

@@ -55,8 +55,8 @@ export async function giveOwedRefunds(services: Services): Promise<void> {
   }
 }
 
-type Failure = {
-  /** The one that failed. */
+type Mismatch = {
+  /** The one that found it. */
   evaluationId: string
   versionId: string
   packageId: string
@@ -66,13 +66,13 @@ type Failure = {
 }
 
 /**
- * Records, in the transaction that stores the failed verification of an agent, that its buyers get a refund. Buyers who
- * knew of an earlier failure get none: otherwise they could buy, use, and be refunded by requesting the same failure
- * again. Resolves to whether any buyer is owed a refund.
+ * Records, in the transaction that stores the mismatch of an agent, that its buyers get a refund. Buyers who knew of an
+ * earlier one get none: otherwise they could buy, use, and be refunded by requesting the same result again. Resolves to
+ * whether any buyer is owed a refund.
  */
-export async function oweRefundsOfFailure(
+export async function oweRefundsOfMismatch(
   query: Transaction<Schema>,
-  { evaluationId, versionId, packageId, name, version, message }: Failure,
+  { evaluationId, versionId, packageId, name, version, message }: Mismatch,
 ): Promise<boolean> {
   const { rows } = await sql<{ since: Date | null }>`
     with failed as (

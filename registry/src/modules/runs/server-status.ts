@@ -28,6 +28,7 @@ export async function serverStatus(services: RunServices, actor: Actor | null): 
   return {
     queue: { check: queue('check'), evaluate: queue('evaluate'), train: queue('train') },
     workers: await workersWith(services, (id) => sum(counts.filter(({ worker }) => worker === id))),
+    held_back: await holds(services),
     runs: { queued: own('queued'), running: own('running') },
     currency: config.training.currency,
   }
@@ -35,6 +36,18 @@ export async function serverStatus(services: RunServices, actor: Actor | null): 
 
 function sum(counts: { jobs: number }[]): number {
   return counts.reduce((total, { jobs }) => total + jobs, 0)
+}
+
+/** Workers that are held back, newest first. The module verification writes them. */
+async function holds({ database }: Services): Promise<NonNullable<ServerStatus['held_back']>> {
+  const rows = await database.query
+    .selectFrom('worker_holds')
+    .select(['id', 'worker_name as worker', 'reason', 'evaluation_id as evaluation', 'created_at'])
+    .where('released_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .limit(mostWorkers)
+    .execute()
+  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
 }
 
 /** By name. */

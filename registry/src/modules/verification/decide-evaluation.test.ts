@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { areIndependent } from '../../core/queue/worker-place.ts'
 import {
-  areIndependent,
   type Decision,
   decideEvaluation,
   maxRuns,

@@ -1,3 +1,5 @@
+import type { WorkerPlace } from '../../core/queue/worker-place.ts'
+
 /*
  * What the runs of an evaluation mean together. One run proves little: machines fail, and differ in the last bits. So the
  * decision is a pure function of all runs on record, and README.md states its rules.
@@ -19,12 +21,9 @@ export type Outcome =
   /** Nothing came out: a time limit, a lost lease, an error. */
   | { kind: 'broken'; message: string }
 
-/** A worker's run. Two workers are independent if they belong to different owners, or run on different known machines. */
-export type RecordedRun = {
+/** A worker's run. `areIndependent` says which workers confirm each other. */
+export type RecordedRun = WorkerPlace & {
   worker: string
-  owner: string
-  /** Null if the worker does not say. */
-  machine: string | null
   runtime: Runtime
   outcome: Outcome
 }
@@ -134,14 +133,6 @@ function inconclusive(all: readonly RecordedRun[], otherRuntime: boolean): strin
     : new Set(all.map(resultOf)).size > 1
       ? 'Workers disagree on the held-out episodes.'
       : 'One worker reproduced the claim; this server wants two that agree.'
-}
-
-/** Independent of each other: see `RecordedRun`. Without a known machine, all workers of an owner count as one. */
-export function areIndependent(
-  a: Pick<RecordedRun, 'owner' | 'machine'>,
-  b: Pick<RecordedRun, 'owner' | 'machine'>,
-): boolean {
-  return a.owner !== b.owner || (a.machine !== null && b.machine !== null && a.machine !== b.machine)
 }
 
 /** The most runs among these that are independent of each other. */

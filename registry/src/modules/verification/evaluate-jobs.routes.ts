@@ -44,10 +44,10 @@ const tarballRoute = defineRoute({
 export function evaluateJobRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(resultRoute, async (c) => {
-    requireWorker(c.get('actor'), 'evaluate')
+    const { accountId } = requireWorker(c.get('actor'), 'evaluate')
     const { queue } = services
     const { lease, ...result } = c.req.valid('json')
-    await finishEvaluation(services, queue.attemptOf('evaluate', c.req.valid('param').id, lease), result)
+    await finishEvaluation(services, queue.attemptOf('evaluate', c.req.valid('param').id, lease), result, accountId)
     return c.body(null, 204)
   })
   routes.openapi(tarballRoute, async (c) => {

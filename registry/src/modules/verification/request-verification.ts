@@ -37,7 +37,11 @@ export async function requestVerification(services: Services, request: Verificat
   const row = await findReadableVersion(database.query, found, version)
   await requireConcerned(services, known, found)
   const manifest = await agentManifest(services, found, row)
-  const open = await database.transaction((query) => openVerification(query, row.id))
+  const open = await database.transaction(async (query) => {
+    const begun = await openVerification(query, row.id)
+    if (begun !== undefined) await queue.raise(query, 'evaluate', begun.id)
+    return begun
+  })
   if (open !== undefined) return evaluationOf(open)
   await limitRate(database, `verify:${row.id}`, versionRate)
   return database.transaction(async (query) => {
@@ -91,7 +95,8 @@ async function agentManifest(
   return row.manifest
 }
 
-function openVerification(query: Transaction<Schema>, versionId: string) {
+/** The verification of a version that has not ended. */
+export function openVerification(query: Transaction<Schema>, versionId: string) {
   return query
     .selectFrom('evaluations')
     .selectAll()

@@ -61,7 +61,7 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
     expect(made).toHaveLength(1)
     expect(made[0]).toMatchObject({ id: signed.key_id, algorithm: 'Ed25519', retired_at: null })
     const statement = await verifyStatement(signed, await keys())
-    expect(statement).toMatchObject({ type: 'agentgym-verification-1', agent: { name: `@${ada.username}/first` } })
+    expect(statement).toMatchObject({ type: 'agentgym-verification-2', agent: { name: `@${ada.username}/first` } })
     expect(canonicalJson(statement), 'the text is canonical').toBe(signed.statement)
   })
 

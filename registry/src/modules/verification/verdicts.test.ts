@@ -94,7 +94,9 @@ const historians = [
   'core/database/training-schema.ts',
   'modules/evaluations/verification-records.ts',
   'modules/moderation/owed-refunds.ts',
-  'modules/verification/evaluate-jobs.ts',
+  'modules/verification/conclude-evaluation.ts',
+  'modules/verification/evaluation-runs.ts',
+  'modules/verification/verification.tasks.ts',
 ]
 
 it('no other source reads the history of verifications past the verdicts', () => {

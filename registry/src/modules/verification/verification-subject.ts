@@ -1,11 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
-import {
-  type AgentManifest,
-  compareEvaluations,
-  type Evaluation,
-  type EvaluationResultRequest,
-  type LeasedEvaluation,
-} from '@agentgym/contract'
+import type { AgentManifest, LeasedEvaluation } from '@agentgym/contract'
 import type { Selectable } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { VersionState } from '../../core/database/schema.ts'
@@ -19,6 +12,8 @@ export type ScenarioVersion = PublishedTarball & {
   success: Record<string, number>
   /** Whether it is public. */
   open: boolean
+  /** Why agents are not judged by it: it gives different results to the same actions. Null: none was found. */
+  nondeterministic: string | null
 }
 
 /** The agent that an evaluation is of. Without a version: a run's. */
@@ -139,8 +134,14 @@ function scenarios(query: Queries) {
   return query
     .selectFrom('versions')
     .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .leftJoin('nondeterministic_scenarios as unstable', 'unstable.version_id', 'versions.id')
     .select(['versions.id', 'packages.name', 'versions.version', 'versions.integrity', 'versions.object_key'])
-    .select(['versions.bundle_hash', 'versions.manifest', 'packages.visibility'])
+    .select([
+      'versions.bundle_hash',
+      'versions.manifest',
+      'packages.visibility',
+      'unstable.message as nondeterministic',
+    ])
     .where('packages.kind', '=', 'scenario')
 }
 
@@ -153,6 +154,7 @@ type ScenarioRow = {
   bundle_hash: string | null
   manifest: Record<string, unknown>
   visibility: 'public' | 'private'
+  nondeterministic: string | null
 }
 
 function scenarioVersion(row: ScenarioRow): ScenarioVersion {
@@ -166,78 +168,6 @@ function scenarioVersion(row: ScenarioRow): ScenarioVersion {
     hash: row.bundle_hash ?? '',
     success: agentgym?.success ?? {},
     open: row.visibility === 'public',
+    nondeterministic: row.nondeterministic,
   }
-}
-
-/** What a worker's result means for an agent's version. */
-export type Verdict =
-  /** The model itself fails its checks: the version is rejected. */
-  | { state: 'failed'; published: boolean; message: string }
-  | { state: 'mismatch' | 'unavailable'; published: true; message: string }
-  | { state: 'verified'; published: true; claim: Evaluation; heldOut: Evaluation; outputHash: string }
-
-type Result = Pick<EvaluationResultRequest, 'checks' | 'output_hash' | 'results'>
-
-/**
- * Judges the result. A model that fails its checks is rejected. An agent whose scenario this registry does not have is
- * published as it is. A claim that differs in any bit is published and marked; one that matches is verified. `scenario`
- * contains what the scenario's own package states.
- */
-export function judgeVerification(
-  manifest: AgentManifest,
-  scenario: { success: Record<string, number> } | null,
-  { checks, output_hash: outputHash, results }: Result,
-): Verdict {
-  const failed = checks.find(({ ok }) => !ok)
-  if (failed !== undefined) return { state: 'failed', published: false, message: failed.message }
-  if (outputHash === null)
-    return { state: 'failed', published: false, message: 'The golden batch produced no outputs.' }
-  if (scenario === null || results.length === 0) {
-    const { name, version } = manifest.scenario
-    const message = `This registry does not have the exact ${name}@${version} that the agent was trained on, so the agent was not verified.`
-    return { state: 'unavailable', published: true, message }
-  }
-  for (const { id, error } of results) {
-    if (error !== null)
-      return { state: 'failed', published: true, message: `${taskNames[id]} failed: ${error.message}` }
-  }
-  const claim = evaluationOf(results, 'claim')
-  const heldOut = evaluationOf(results, 'held_out')
-  if (claim === null || heldOut === null)
-    return { state: 'failed', published: true, message: 'The worker reported no results.' }
-  const message = mismatchOf(manifest, scenario, claim)
-  if (message !== null) return { state: 'mismatch', published: true, message }
-  return { state: 'verified', published: true, claim, heldOut, outputHash }
-}
-
-const taskNames = {
-  claim: 'The claimed evaluation',
-  held_out: 'The held-out evaluation',
-  requested: 'The run',
-} as const
-
-/** Success is judged by the criteria in agent.json, so they must be the scenario's own. */
-function mismatchOf(
-  manifest: AgentManifest,
-  scenario: { success: Record<string, number> },
-  claim: Evaluation,
-): string | null {
-  if (!isDeepStrictEqual(manifest.scenario.success, scenario.success))
-    return `The success criteria in agent.json differ from those of ${manifest.scenario.name}@${manifest.scenario.version}.`
-  const differences = compareEvaluations(manifest.evaluation, claim)
-  if (!isDeepStrictEqual(manifest.evaluation.success, claim.success))
-    differences.push({ field: 'success', expected: manifest.evaluation.success.ok, found: claim.success.ok })
-  if (differences.length === 0) return null
-  const words = differences.slice(0, 4).map(({ field, expected, found }) => {
-    return `${field} is ${shown(found)}, not ${shown(expected)}`
-  })
-  return `The re-run differs from the claims in agent.json: ${words.join('; ')}${differences.length > 4 ? '; and more' : ''}.`
-}
-
-function shown(value: unknown): string {
-  return value === null ? 'nothing' : String(value).slice(0, 80)
-}
-
-function evaluationOf(results: Result['results'], id: 'claim' | 'held_out'): Evaluation | null {
-  return results.find((result) => result.id === id)?.evaluation ?? null
 }

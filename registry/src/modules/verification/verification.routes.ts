@@ -7,6 +7,7 @@ import type { Services } from '../../core/services.ts'
 import { leaderboard } from './leaderboard.ts'
 import { requestVerification } from './request-verification.ts'
 import { listSigningKeys } from './signing-keys.ts'
+import { releaseHold } from './worker-holds.ts'
 
 const keysRoute = defineRoute({
   method: 'get',
@@ -70,6 +71,20 @@ const verifyRoute = defineRoute({
   },
 })
 
+const releaseRoute = defineRoute({
+  method: 'post',
+  path: '/v1/worker-holds/{id}/release',
+  access: { operator: 'account:manage' },
+  summary: 'Release a worker',
+  description:
+    'A worker whose results others contradict gets no more evaluations. `GET /v1/status` lists such workers. Release one after repairing it.',
+  request: { params: z.object({ id: z.uuid() }) },
+  responses: {
+    204: { description: 'It may have evaluations again.' },
+    ...failures('unauthenticated', 'forbidden', 'worker_hold_not_found'),
+  },
+})
+
 /** What anybody may ask about verified agents. */
 export function verificationRoutes(services: Services): OpenAPIHono<Env> {
   const { database } = services
@@ -84,6 +99,10 @@ export function verificationRoutes(services: Services): OpenAPIHono<Env> {
     const { scope, name, version } = c.req.valid('param')
     const requested = { actor: c.get('actor'), name: `${scope}/${name}`, version, ip: c.get('ip') }
     return c.json(await requestVerification(services, { ...requested, traceparent: currentTraceparent(c) }), 202)
+  })
+  routes.openapi(releaseRoute, async (c) => {
+    await releaseHold(services, { actor: c.get('actor'), id: c.req.valid('param').id, ip: c.get('ip') })
+    return c.body(null, 204)
   })
   return routes
 }

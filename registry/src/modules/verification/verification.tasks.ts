@@ -1,10 +1,24 @@
+import { sql } from 'kysely'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
+import { enqueueVerification } from '../evaluations/index.ts'
+import { concludeVerification } from './conclude-evaluation.ts'
+import { hasAnotherWorker, runsOf } from './evaluation-runs.ts'
+import { openVerification } from './request-verification.ts'
+import { findEvaluation, subjectOf } from './verification-subject.ts'
 
 /** Scheduled tasks for evaluations. */
 export function verificationTasks(services: Services): ScheduledTask[] {
-  const run = () => enqueueLostEvaluations(services)
-  return [{ name: 'verification.enqueue-lost-evaluations', everyMs: 10 * 60_000, run }]
+  const minutes = 60_000
+  return [
+    {
+      name: 'verification.enqueue-lost-evaluations',
+      everyMs: 10 * minutes,
+      run: () => enqueueLostEvaluations(services),
+    },
+    { name: 'verification.conclude-unanswered', everyMs: minutes, run: () => concludeUnanswered(services) },
+    { name: 'verification.retry-inconclusive', everyMs: 10 * minutes, run: () => retryInconclusive(services) },
+  ]
 }
 
 /** An unfinished evaluation has a job. If the queue was lost (restored from a copy, say), it gets a new one. */
@@ -21,4 +35,72 @@ export async function enqueueLostEvaluations(services: Services): Promise<void> 
     if (await queue.recover('evaluate', id))
       services.log.warn('an evaluation under way had no job', { evaluation_id: id })
   }
+}
+
+/** Verifications that wait for another worker, where there is none any more: the runs on record decide. */
+export async function concludeUnanswered(services: Services): Promise<void> {
+  const { database, queue } = services
+  const waiting = await database.query
+    .selectFrom('evaluations')
+    .select('id')
+    .where('ended_at', 'is', null)
+    .where('purpose', '=', 'verification')
+    .where('state', '=', 'queued')
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('evaluation_runs').select('id').whereRef('evaluation_id', '=', 'evaluations.id')),
+    )
+    .orderBy('created_at')
+    .limit(1_000)
+    .execute()
+  for (const { id } of waiting) {
+    await database.transaction(async (query) => {
+      if ((await queue.lock(query, 'evaluate', id)) !== 'waiting') return
+      const evaluation = await findEvaluation(query, id)
+      const subject = evaluation && (await subjectOf(query, evaluation))
+      if (evaluation === undefined || subject === undefined || evaluation.ended_at !== null) return
+      if (await hasAnotherWorker(query, await runsOf(query, id))) return
+      await queue.end(query, 'evaluate', id)
+      await concludeVerification(services, query, evaluation, subject, { final: true })
+    })
+  }
+}
+
+/** Attempts at a verification that stays inconclusive: after an hour, then after four times as long each. */
+const mostRetries = 5
+
+/** Verifies again what machines left open, in idle time. */
+export async function retryInconclusive({ database, queue, config }: Services): Promise<void> {
+  const { rows } = await sql<{ version_id: string }>`
+    with open as (
+      select version_id, count(*) as tries, max(created_at) as latest from verifications
+      where state = 'inconclusive' and not exists (
+        select from verifications later where later.version_id = verifications.version_id
+          and later.state <> 'inconclusive' and later.created_at >= verifications.created_at)
+      group by version_id)
+    select open.version_id from open
+    join versions on versions.id = open.version_id
+    join packages on packages.id = versions.package_id
+    where tries <= ${mostRetries} and latest + interval '1 hour' * power(4, tries - 1) < now()
+      and versions.state = 'published' and versions.yanked_at is null and packages.taken_down_at is null
+      and not exists (select from evaluations where evaluations.version_id = open.version_id
+        and purpose = 'verification' and ended_at is null)
+      and not exists (select from verifications
+        join nondeterministic_scenarios on nondeterministic_scenarios.version_id = verifications.scenario_version_id
+        where verifications.version_id = open.version_id)
+    order by latest limit 1000`.execute(database.query)
+  for (const { version_id: versionId } of rows)
+    await database.transaction(async (query) => {
+      await database.lock(query, `verify:${versionId}`)
+      if ((await openVerification(query, versionId)) !== undefined) return
+      const { manifest: agent } = await query
+        .selectFrom('agent_versions')
+        .select('manifest')
+        .where('version_id', '=', versionId)
+        .executeTakeFirstOrThrow()
+      await enqueueVerification(
+        query,
+        { queue, secret: config.secret },
+        { versionId, agent, requestedBy: null, traceparent: null, idle: true },
+      )
+    })
 }

@@ -18,6 +18,8 @@ import {
   leaseEvaluation,
   mustLease,
   resultOf,
+  runTwice,
+  testRuntime,
   uploadAgent,
   verifyAgent,
 } from './testing/verifying.ts'
@@ -77,12 +79,14 @@ describeOnEngines('verification on $kind', ({ open }) => {
     })
     expect(verification).toMatchObject({ state: 'verified', message: null })
     expect(JSON.parse(verification?.signed?.statement ?? '')).toMatchObject({
-      type: 'agentgym-verification-1',
+      type: 'agentgym-verification-2',
       server: 'http://localhost:4477',
       key_id: verification?.signed?.key_id,
       agent: { name, version: '0.1.0', integrity: published.integrity },
       claim: evaluation,
       held_out: { return_mean: 0.5, episodes: 100, seed: job.evaluation.tasks[1].seed },
+      workers: [{ id: 'unknown', owner: null, runtime: testRuntime }],
+      task_set: null,
       output_hash: 'd'.repeat(64),
       runtime: { node: '24.21.0' },
     })
@@ -107,8 +111,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     ['the criteria', { success: { ok: false, criteria: [] } }, /success is false, not true/],
   ])('a claim that did not come out is recorded as such: %s', async (what, change, message) => {
     const { name, evaluation } = await uploadAgent(services, ada, { base: `lie-${what.length}` })
-    const job = await mustLease(services)
-    await finish(services, job, resultOf(job, { ...evaluation, ...change }))
+    await runTwice(services, (job) => resultOf(job, { ...evaluation, ...change }))
     const { state, verification } = await details(name, '0.1.0', null)
     expect(state, 'it can be used, but is not verified').toBe('published')
     expect(verification).toMatchObject({ state: 'mismatch', signed: null, message: expect.stringMatching(message) })
@@ -137,7 +140,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     })
   })
 
-  it('an agent that cannot be played to the end is published, and said to have failed', async () => {
+  it('an agent that cannot be played to the end is published, and its verification inconclusive', async () => {
     const { name, evaluation } = await uploadAgent(services, ada, { base: 'fails' })
     const job = await mustLease(services)
     const result = resultOf(job, evaluation)
@@ -146,7 +149,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     await finish(services, job, result)
     expect(await details(name)).toMatchObject({
       state: 'published',
-      verification: { state: 'failed', message: 'The held-out evaluation failed: step did not return.' },
+      verification: { state: 'inconclusive', message: 'The held-out evaluation failed: step did not return.' },
     })
   })
 
@@ -259,8 +262,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     await add('yanked', '0.1.0', 3)
     await yankVersion(services, { actor: eve, name: `@${eve.username}/yanked`, ip: null }, '0.1.0')
     const liar = await uploadAgent(services, eve, { base: 'liar', scenario })
-    const job = await mustLease(services)
-    await finish(services, job, resultOf(job, { ...liar.evaluation, return_mean: 4 }))
+    await runTwice(services, (job) => resultOf(job, { ...liar.evaluation, return_mean: 4 }))
 
     const request = { actor: null, name: scenario.name, version: '1.0.0', limit: 25 }
     const { entries, next } = await leaderboard(database.query, request)

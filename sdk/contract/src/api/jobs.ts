@@ -51,6 +51,11 @@ export const workerDescriptionSchema = z.strictObject({
   runtime: runtimeSignatureSchema.optional(),
   /** Walls that its machine cannot put around jobs; absent: it does not say. */
   missing_walls: z.array(wallSchema).max(16).optional(),
+  /** Tells machines apart, and no more: a hash of the machine's own ID. Absent: unknown. */
+  machine: z
+    .string()
+    .regex(/^[0-9a-f]{16,64}$/)
+    .optional(),
 })
 export type WorkerDescription = z.infer<typeof workerDescriptionSchema>
 

@@ -42,6 +42,7 @@ export const apiRoutes = {
     response: runs.readinessSchema,
   },
   'GET /v1/status': { response: runs.serverStatusSchema },
+  'POST /v1/worker-holds/{id}/release': {},
   'GET /v1/keys': { response: verification.signingKeysSchema },
 
   // Accounts

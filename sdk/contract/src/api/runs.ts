@@ -4,6 +4,7 @@ import { evaluationSchema } from '../agent-manifest.ts'
 import { progressEventSchema } from '../training-events.ts'
 import { line, wallSchema } from './fields.ts'
 import { expectedPriceSchema } from './prices.ts'
+import { workerHoldSchema } from './verification.ts'
 
 const count = z.int().nonnegative()
 const moment = z.iso.datetime()
@@ -284,6 +285,8 @@ export const serverStatusSchema = z
         seen_at: moment,
       }),
     ),
+    /** Workers that get no evaluations until an operator releases them; absent in older servers. */
+    held_back: z.array(workerHoldSchema).optional(),
     /** The caller's runs. */
     runs: z.object({ queued: count, running: count }),
     currency: z.string(),

@@ -67,6 +67,18 @@ export const verificationSchema = z
   .meta({ id: 'Verification' })
 export type Verification = z.infer<typeof verificationSchema>
 
+/** A worker that gets no more evaluations, because others contradict its results. */
+export const workerHoldSchema = z.object({
+  id: z.uuid(),
+  /** Its name; null if it did not say. */
+  worker: z.string().nullable(),
+  reason: z.string(),
+  /** The evaluation in which it was contradicted. */
+  evaluation: z.uuid(),
+  created_at: z.iso.datetime(),
+})
+export type WorkerHold = z.infer<typeof workerHoldSchema>
+
 export const signingKeysSchema = z
   .object({
     keys: z.array(

@@ -17,6 +17,7 @@ import { verdicts } from './0016-verdicts.ts'
 import { tokenParents } from './0017-token-parents.ts'
 import { operators } from './0018-operators.ts'
 import { holds } from './0019-holds.ts'
+import { evaluationRuns } from './0020-evaluation-runs.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   tokenParents,
   operators,
   holds,
+  evaluationRuns,
 ]

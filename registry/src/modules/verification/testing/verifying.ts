@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto'
-import type { Evaluation, EvaluationResultRequest, LeasedEvaluation } from '@agentgym/contract'
+import { createHash, randomUUID } from 'node:crypto'
+import type { Evaluation, EvaluationResultRequest, LeasedEvaluation, WorkerDescription } from '@agentgym/contract'
 import { agentTarball, goodAgent } from '../../../../../testdata/tarballs/good-agent.ts'
 import { goodEntries } from '../../../../../testdata/tarballs/good-package.ts'
 import type { Actor } from '../../../core/access/authorize.ts'
+import { installationOwner } from '../../../core/queue/worker-place.ts'
 import type { Services } from '../../../core/services.ts'
 import { leaseJob } from '../../jobs/lease-jobs.ts'
+import { noteWorker } from '../../jobs/workers.store.ts'
 import type { PackageServices } from '../../packages/package-services.ts'
 import { publishVersion } from '../../packages/publish-version.ts'
 import { evaluateJobs, finishEvaluation } from '../evaluate-jobs.ts'
@@ -53,17 +55,39 @@ export async function uploadAgent(services: PackageServices, actor: Actor, optio
   return { name, version, evaluation, published }
 }
 
-/** The next waiting evaluation, as a worker gets it. */
-export async function leaseEvaluation(services: Services): Promise<LeasedEvaluation | undefined> {
-  const job = await leaseJob(services, [evaluateJobs(services)], { kinds: ['evaluate'] })
+/** A worker of the server itself, on a machine of that name. */
+export function workerOn(machine: string): WorkerDescription {
+  return {
+    ...{ id: randomUUID(), name: `worker-${machine}`, cores: 1, memory_bytes: 2 ** 30, gpus: [], slots: 1 },
+    ...{ price_minor_per_hour: 0, usage: { cpu: null, memory: null, gpu: null } },
+    machine: createHash('sha256').update(machine).digest('hex'),
+  }
+}
+
+/** Workers that the server has heard of just now; those of before are forgotten. */
+export async function connectWorkers(services: Services, ...workers: WorkerDescription[]): Promise<void> {
+  const { query } = services.database
+  await query.deleteFrom('workers').execute()
+  for (const worker of workers) await noteWorker(query, worker, { owner: installationOwner, kinds: ['evaluate'] })
+}
+
+/** The next waiting evaluation, as a worker gets it. Default: one that does not identify itself. */
+export async function leaseEvaluation(
+  services: Services,
+  worker?: WorkerDescription,
+): Promise<LeasedEvaluation | undefined> {
+  const job = await leaseJob(services, [evaluateJobs(services)], { kinds: ['evaluate'], worker })
   return job?.kind === 'evaluate' ? job : undefined
 }
 
-export async function mustLease(services: Services): Promise<LeasedEvaluation> {
-  const job = await leaseEvaluation(services)
+export async function mustLease(services: Services, worker?: WorkerDescription): Promise<LeasedEvaluation> {
+  const job = await leaseEvaluation(services, worker)
   if (job === undefined) throw new Error('there is no evaluation to lease')
   return job
 }
+
+/** The signature of the workers in tests. */
+export const testRuntime = { node: '24.21.0', onnxruntime: '1.30.0', arch: 'x64', instructions: 'avx2' }
 
 /** What a worker would send if it finds the claim true, with `heldOut` for the episodes with secret seeds. */
 export function resultOf(
@@ -79,7 +103,7 @@ export function resultOf(
       evaluation: id === 'claim' ? claim : { ...claim, ...heldOut, episodes, seed },
       error: null,
     })),
-    runtime: { node: '24.21.0', onnxruntime: '1.30.0' },
+    runtime: testRuntime,
   }
 }
 
@@ -104,7 +128,23 @@ export async function verifyAgent(
   return agent
 }
 
-/** The marketplace runs a published agent again, and it reproduces its claim or not. */
+/** Has the waiting evaluation run by two workers on different machines, which both find that. Resolves to its job. */
+export async function runTwice(
+  services: Services,
+  resultFor: (job: LeasedEvaluation) => Omit<EvaluationResultRequest, 'lease'>,
+): Promise<LeasedEvaluation> {
+  const workers = [workerOn('one'), workerOn('two')]
+  await connectWorkers(services, ...workers)
+  const first = await mustLease(services, workers[0])
+  await finish(services, first, resultFor(first))
+  const second = await mustLease(services, workers[1])
+  if (second.id !== first.id) throw new Error('another evaluation was waiting')
+  await finish(services, second, resultFor(second))
+  await connectWorkers(services)
+  return first
+}
+
+/** The marketplace runs a published agent again, and both workers reproduce its claim, or neither does. */
 export async function runAgain(
   services: Services,
   actor: Actor,
@@ -112,7 +152,6 @@ export async function runAgain(
   reproduces: boolean,
 ): Promise<void> {
   await requestVerification(services, { actor, name, version, traceparent: null, ip: null })
-  const job = await mustLease(services)
   const claim = reproduces ? evaluation : { ...evaluation, trajectory_hash: 'e'.repeat(64) }
-  await finish(services, job, resultOf(job, claim))
+  await runTwice(services, (job) => resultOf(job, claim))
 }

@@ -1,0 +1,66 @@
+import type { Evaluation, VerificationStatement } from '@agentgym/contract'
+import type { Transaction } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import type { Services } from '../../core/services.ts'
+import type { EvaluationRun } from './evaluation-runs.ts'
+import { canonicalJson, signingKey } from './signing-keys.ts'
+import type { EvaluatedAgent, ScenarioVersion } from './verification-subject.ts'
+import { evaluationOf } from './worker-outcome.ts'
+
+export type SignedStatement = { statement: string; signature: string; keyId: string; heldOut: Evaluation }
+
+/** A set of tasks below this size can be memorized, or all of it played in advance. */
+const fixedBelow = 100_000
+
+/** Signs what these runs agree on. */
+export async function signStatement(
+  services: Services,
+  query: Transaction<Schema>,
+  { agent, scenario }: { agent: EvaluatedAgent; scenario: ScenarioVersion },
+  agreed: readonly EvaluationRun[],
+): Promise<SignedStatement> {
+  const { report, runtime } = agreed[0]
+  const claim = evaluationOf(report.results, 'claim')
+  const heldOut = evaluationOf(report.results, 'held_out')
+  if (claim === null || heldOut === null || report.output_hash === null)
+    throw new Error(`a run of ${agent.name} is verified without results`)
+  const key = await signingKey(query, services)
+  const { tasks } = heldOut
+  const fields: VerificationStatement = {
+    type: 'agentgym-verification-2',
+    server: services.config.publicUrl,
+    key_id: key.id,
+    agent: {
+      name: agent.name,
+      version: agent.version,
+      integrity: agent.integrity,
+      model_hash: agent.manifest?.model_hash ?? '',
+    },
+    scenario: {
+      name: scenario.name,
+      version: scenario.version,
+      hash: scenario.hash,
+      integrity: scenario.integrity,
+    },
+    claim,
+    held_out: heldOut,
+    season: null,
+    task_set: tasks === undefined ? null : { split: tasks.split, size: tasks.size, fixed: tasks.size < fixedBelow },
+    workers: await workersOf(query, agreed),
+    output_hash: report.output_hash,
+    runtime,
+    verified_at: new Date().toISOString(),
+  }
+  const statement = canonicalJson(fields)
+  return { statement, signature: key.sign(statement), keyId: key.id, heldOut }
+}
+
+/** With the names of their owners; null for the server's own worker. */
+async function workersOf(query: Queries, agreed: readonly EvaluationRun[]) {
+  const owners = agreed.map(({ owner }) => owner)
+  const rows = await query.selectFrom('accounts').select(['id', 'username']).where('id', 'in', owners).execute()
+  return agreed.map(({ worker: id, owner, runtime }) => ({
+    ...{ id, owner: rows.find((row) => row.id === owner)?.username ?? null, runtime },
+  }))
+}
