@@ -94,6 +94,9 @@ function databaseMetrics(figures: DatabaseValues | undefined): Registry {
   }
 
   gauge('workers_connected', 'Workers seen in the last two minutes.').set(figures.workersConnected)
+  gauge('workers_held_back', 'Workers that get no evaluations, because others contradict their results.').set(
+    values.workersHeldBack,
+  )
   for (const share of ['cpu', 'gpu', 'memory'] as const) {
     const usage = gauge(`worker_${share}_usage`, `Share of a worker's ${share} in use, 0 to 1.`, 'worker')
     for (const [name, worker] of figures.usage) if (worker[share] !== null) usage.set({ worker: name }, worker[share])
@@ -132,6 +135,7 @@ type DatabaseValues = {
   queue: Record<JobKind, { waiting: number; leased: number }>
   /** Workers heard of within two leases. */
   workersConnected: number
+  workersHeldBack: number
   /** By name, the first 200 of them; if several have one name, the busiest. */
   usage: Map<string, WorkerUsage>
 }
@@ -210,7 +214,9 @@ async function readQueue({ queue }: Pick<Services, 'queue'>): Promise<DatabaseVa
   return { check: of('check'), evaluate: of('evaluate'), train: of('train') }
 }
 
-async function readWorkers({ query }: Database): Promise<Pick<DatabaseValues, 'workersConnected' | 'usage'>> {
+async function readWorkers({
+  query,
+}: Database): Promise<Pick<DatabaseValues, 'workersConnected' | 'workersHeldBack' | 'usage'>> {
   const recently = sql<boolean>`seen_at > now() - ${sql.lit(WORKER_SECONDS)} * interval '1 second'`
   const { workers } = await query
     .selectFrom('workers')
@@ -229,7 +235,12 @@ async function readWorkers({ query }: Database): Promise<Pick<DatabaseValues, 'w
     .execute()
   const usage = new Map<string, WorkerUsage>()
   for (const { name, ...shares } of rows) usage.set(shown(name), busier(usage.get(shown(name)), shares))
-  return { workersConnected: workers, usage }
+  const { held } = await query
+    .selectFrom('worker_holds')
+    .select(({ fn }) => fn.countAll<number>().as('held'))
+    .where('released_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return { workersConnected: workers, workersHeldBack: held, usage }
 }
 
 /** A worker's name as a label. A name that violates the contract comes from a client that bypassed it. */
