@@ -95,7 +95,7 @@ function databaseMetrics(figures: DatabaseValues | undefined): Registry {
 
   gauge('workers_connected', 'Workers seen in the last two minutes.').set(figures.workersConnected)
   gauge('workers_held_back', 'Workers that get no evaluations, because others contradict their results.').set(
-    values.workersHeldBack,
+    figures.workersHeldBack,
   )
   for (const share of ['cpu', 'gpu', 'memory'] as const) {
     const usage = gauge(`worker_${share}_usage`, `Share of a worker's ${share} in use, 0 to 1.`, 'worker')

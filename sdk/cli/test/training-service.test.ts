@@ -209,7 +209,7 @@ describe('agents published back', { timeout: 300_000 }, () => {
     const published = await bob.run(['agent', 'publish', 'liar', '--name', 'liar', '--json'])
     expect(published.status).toBe(1)
     expect(published.lines).toMatchObject([
-      { ok: false, state: 'published', verification: { state: 'mismatch', signed: null } },
+      { ok: false, state: 'published', verification: { state: 'inconclusive', signed: null } },
     ])
     const verified = await ann.run(['agent', 'verify', '@bob/liar', '--json'])
     expect(verified).toMatchObject({ status: 1, lines: [{ error: { code: 'verification_missing' } }] })

@@ -118,7 +118,8 @@ type Outcome = { answer: VersionDetails; upload: Upload }
 function printOutcome(packed: PackedPackage, { answer, upload }: Outcome, context: CommandContext): void {
   const { name, version } = packed
   const { state, checks, verification } = answer
-  const ok = state === 'published' && verification?.state !== 'mismatch' && verification?.state !== 'failed'
+  const unverified = new Set<string | undefined>(['mismatch', 'failed', 'inconclusive'])
+  const ok = state === 'published' && !unverified.has(verification?.state)
   context.printJson({ ok, name, version, state, url: upload.url, integrity: upload.integrity, checks, verification })
   if (!ok) context.exitCode = 1
   const { terminal } = context

@@ -6,7 +6,7 @@ import { readStatus } from '../runs/run-api.ts'
 import { formatAge, formatCount } from '../terminal/format-values.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { columnsOf, fitText, safeText } from '../terminal/text.ts'
+import { columnsOf, fitText, safeText, wrapText } from '../terminal/text.ts'
 
 export function addStatusCommand(program: Command, action: MakeAction): void {
   program.command('status').description("show the server's queue, its workers and your runs").action(action(status))
@@ -40,6 +40,7 @@ export function statusLines(server: string, status: ServerStatus, terminal: Term
     ...queueLines(status, terminal),
     '',
     ...workerLines(status, terminal, nowMs),
+    ...holdLines(status, terminal),
     '',
     `Your runs: ${formatCount(status.runs.running)} running, ${formatCount(status.runs.queued)} queued`,
     status.runs.running + status.runs.queued > 0
@@ -87,6 +88,23 @@ function workerLines({ workers, currency }: ServerStatus, terminal: Terminal, no
       ...wallLines(workers[row], terminal),
     ]),
   ]
+}
+
+/** Workers that get no evaluations until an operator releases them. */
+function holdLines({ held_back: holds = [] }: ServerStatus, terminal: Terminal): string[] {
+  const { paint, symbols } = terminal
+  const width = terminal.columns() - 3
+  return holds.flatMap(({ id, worker, reason }) => {
+    const text = `${safeText(worker ?? 'A worker', 80)} gets no evaluations. ${safeText(reason, 400)}`
+    const [first, ...rest] = wrapText(text, width)
+    const command = `curl -X POST ${symbols.ellipsis}/v1/worker-holds/${id}/release`
+    return [
+      `${paint.fail(symbols.failed)} ${first}`,
+      ...[...rest, ...wrapText(`Release it on the site (Operator, Workers), or: ${command}`, width)].map(
+        (line) => `  ${line}`,
+      ),
+    ]
+  })
 }
 
 /** The resources of a worker's machine and their usage, wrapped to the terminal. */

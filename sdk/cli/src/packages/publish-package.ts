@@ -76,7 +76,7 @@ export function printDryRun(
   context.print(`${symbols.next} Dry run: nothing was uploaded.`)
 }
 
-/** Waits until the server has checked a version. An interrupt is an error: the outcome is unknown. */
+/** Waits until the server has checked a version, and verified an agent or not. An interrupt is an error: the outcome is unknown. */
 export async function awaitChecks(
   connection: Connection,
   packed: PackedPackage,
@@ -157,7 +157,8 @@ async function waitForChecks(
   let pauseMs = firstPauseMs
   for (;;) {
     const answer = await readPatiently(connection, name, version)
-    if (answer !== undefined && answer.state !== 'checking') return answer
+    const isDecided = answer?.state !== 'checking' && answer?.verification?.state !== 'pending'
+    if (answer !== undefined && isDecided) return answer
     options.onWait?.((performance.now() - started) / 1000)
     await sleep(pauseMs, undefined, { signal: options.signal })
     pauseMs = Math.min(pauseMs * 1.3, longestPauseMs)

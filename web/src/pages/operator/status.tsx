@@ -1,8 +1,10 @@
 import { type AuditList, formatAmount, type ServerStatus } from '@agentgym/contract'
+import { attempt, type FormFailure } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
 import type { Html, Visit } from '../../app/visit.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button, Tabs } from '../../components/controls.tsx'
+import { Form } from '../../components/form.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
 import { Metric, Metrics } from '../../components/metrics.tsx'
 import { Table } from '../../components/table.tsx'
@@ -21,6 +23,16 @@ export const operatorRoutes = [
   route('get', '/operator/workers', operator, async (visit) =>
     visit.page(<WorkersPage status={await readStatus(visit)} />, { title: 'Workers', hidden: true }),
   ),
+
+  route('post', '/operator/worker-holds/:id/release', operator, async (visit) => {
+    const { id } = visit.params
+    const failure = await attempt(() => visit.api.POST('/v1/worker-holds/{id}/release', { params: { path: { id } } }))
+    if (failure === null) return visit.redirect('/operator/workers')
+    return visit.page(<WorkersPage status={await readStatus(visit)} failure={failure} />, {
+      title: 'Workers',
+      hidden: true,
+    })
+  }),
 
   route('get', '/operator/audit', operator, async (visit) => {
     const filled = (name: string) => visit.query.get(name)?.trim() || undefined
@@ -111,9 +123,18 @@ type Worker = ServerStatus['workers'][number]
 const tones = { idle: 'good', busy: 'warning', silent: 'bad' } as const
 
 /** Workers and their load. */
-function WorkersPage({ status }: { status: ServerStatus }) {
+function WorkersPage({ status, failure = null }: { status: ServerStatus; failure?: FormFailure | null }) {
   return (
     <OperatorFrame>
+      {(status.held_back ?? []).map((hold) => (
+        <Notice kind="failure">
+          <strong>{hold.worker ?? 'A worker'}</strong> gets no evaluations since <Time at={hold.created_at} />.{' '}
+          {hold.reason}
+          <Form action={`/operator/worker-holds/${hold.id}/release`} failure={failure}>
+            <Button>Release</Button>
+          </Form>
+        </Notice>
+      ))}
       {status.workers.length === 0 ? (
         <EmptyState title="No workers yet" command="agentgym worker">
           <p>Run a worker on any machine, with a token with the scope worker in AGENTGYM_TOKEN.</p>
