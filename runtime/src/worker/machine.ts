@@ -41,7 +41,7 @@ export function machineName(): string {
  * Tells this machine from others, and nothing else about it: a hash of its ID. Containers without one share that of
  * their host's boot. Two workers on one machine do not confirm each other's results.
  */
-export function machineHash(): string {
+function machineHash(): string {
   const id = ['/etc/machine-id', '/proc/sys/kernel/random/boot_id']
     .map(readId)
     .find((text) => /^[0-9a-f-]{32,36}$/.test(text))

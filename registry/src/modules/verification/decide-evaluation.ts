@@ -129,7 +129,7 @@ function inconclusive(all: readonly RecordedRun[], otherRuntime: boolean): strin
   const other = all.find(({ outcome }) => outcome.kind !== 'reproduced')
   if (other !== undefined) return messageOf(other)
   return all.length === 0
-    ? 'No worker came to a result.'
+    ? 'No worker reported a result.'
     : new Set(all.map(resultOf)).size > 1
       ? 'Workers disagree on the held-out episodes.'
       : 'One worker reproduced the claim; this server wants two that agree.'

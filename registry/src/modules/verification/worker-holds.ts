@@ -6,7 +6,14 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { WorkerPlace } from '../../core/queue/worker-place.ts'
 import type { Services } from '../../core/services.ts'
-import type { EvaluationRun } from './evaluation-runs.ts'
+
+/** The run that others contradict. */
+type ContradictedRun = WorkerPlace & {
+  evaluationId: string
+  worker: string
+  workerId: string | null
+  workerName: string | null
+}
 
 /** Whether the workers of that place get no evaluations. A hold without a machine is for all that state none. */
 export async function isHeldBack(query: Queries, { owner, machine }: WorkerPlace): Promise<boolean> {
@@ -25,7 +32,7 @@ export async function isHeldBack(query: Queries, { owner, machine }: WorkerPlace
 export async function holdBack(
   { log }: Pick<Services, 'log'>,
   query: Transaction<Schema>,
-  run: EvaluationRun,
+  run: ContradictedRun,
 ): Promise<void> {
   if (await isHeldBack(query, run)) return
   const name = run.workerName ?? run.worker
