@@ -1,68 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import type { SetPriceRequest } from '@agentgym/contract'
-import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
+import type { TestServices } from '@agentgym/testkit/services'
 import { expect } from 'vitest'
-import { createApp } from '../../../app/app.ts'
-import { listenHttp } from '../../../app/http-listener.ts'
 import { openModules } from '../../../app/modules.ts'
-import { type Actor, type Scope, scopes } from '../../../core/access/authorize.ts'
+import type { Actor } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { ServerConfig } from '../../../core/services.ts'
-import { createToken } from '../../accounts/tokens.store.ts'
 import { buy, createOrganization, fund } from '../../orders/testing/marketplace.ts'
 import { createActor, publish } from '../../packages/testing/publishing.ts'
 import { setPrice } from '../../prices/set-price.ts'
 
-type Answer = { status: number; text: string; headers: Headers; code: string | undefined }
-type Call = { token?: string | undefined; json?: unknown; headers?: Record<string, string> }
-
 /** The whole service over a real socket, as `agentgym serve` puts it together. */
-export type MarketServer = {
-  url: string
-  services: TestServices
-  call(method: string, path: string, call?: Call): Promise<Answer>
-  tokenOf(actor: Actor, scopes?: readonly Scope[]): Promise<string>
-  close(): Promise<void>
-}
+export type MarketServer = ServedApp
 
+/** Writes have a new idempotency key each; the text of an answer may be a tarball. */
 export async function startMarketServer(database: Database, config: Partial<ServerConfig> = {}): Promise<MarketServer> {
-  const listener = await listenHttp('127.0.0.1', 0)
-  const url = `http://localhost:${listener.port}`
-  const services = await testServices(database, { publicUrl: url, ...config })
-  const rooms = await openModules(services)
-  listener.answerWith(createApp(services, { routes: rooms.routes }).fetch)
+  const served = await serveApp(database, openModules, config)
   return {
-    url,
-    services,
-    call: (method, path, call) => send(url + path, method, call),
-    tokenOf: async ({ accountId }, held = scopes) => {
-      const { token } = await createToken(database.query, { accountId, name: 'test', scopes: held, expiresAt: null })
-      return token
-    },
-    close: async () => {
-      rooms.drain()
-      await listener.drain(0)
-      await rooms.close()
-      await services.remove()
+    ...served,
+    call: async (method, path, call = {}) => {
+      const key = call.json === undefined ? undefined : { 'idempotency-key': randomUUID() }
+      const answer = await served.call(method, path, { ...call, headers: { ...key, ...call.headers } })
+      return { ...answer, text: answer.bytes.toString('latin1') }
     },
   }
-}
-
-async function send(address: string, method: string, { token, json, headers }: Call = {}): Promise<Answer> {
-  const response = await fetch(address, {
-    method,
-    redirect: 'manual',
-    body: json === undefined ? null : JSON.stringify(json),
-    headers: {
-      ...(json === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...headers,
-    },
-  })
-  const text = Buffer.from(await response.arrayBuffer()).toString('latin1')
-  const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  const body = isJson && text !== '' ? JSON.parse(text) : {}
-  return { status: response.status, text, headers: response.headers, code: body.error?.code ?? body.code }
 }
 
 /** Publishes `@seller/base` 1.0.0 with a price, before anybody relies on it. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CallAnswer, HostedCall, LeasedCalls } from '@agentgym/contract'
-import { serveRoutes } from '@agentgym/testkit/registry'
+import { type ApiResult, serveRoutes } from '@agentgym/testkit/registry'
 import type { Actor } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { Listed } from '../../orders/testing/marketplace.ts'
@@ -11,7 +11,6 @@ import { chatRoutes } from '../chat.routes.ts'
 import { hostedCallRoutes } from '../hosted-calls.routes.ts'
 
 export type HostingServer = Awaited<ReturnType<typeof startHosting>>
-type Answer = { status: number; code: string | undefined; body: Record<string, unknown> }
 
 /** The module inside the whole application, a worker's token, and what callers and workers do with it. */
 export async function startHosting(database: Database, times: HostingTimes) {
@@ -29,7 +28,7 @@ export async function startHosting(database: Database, times: HostingTimes) {
     const answer = await server.ask(worker, 'POST', '/v1/hosted-calls/lease', body)
     return answer.status === 204 ? undefined : (answer.body as LeasedCalls)
   }
-  const answer = async (lease: string, answers: CallAnswer[]): Promise<Answer> =>
+  const answer = async (lease: string, answers: CallAnswer[]): Promise<ApiResult> =>
     server.ask(worker, 'POST', '/v1/hosted-calls/answers', { lease, answers })
   return {
     ...server,
@@ -39,16 +38,13 @@ export async function startHosting(database: Database, times: HostingTimes) {
     answer,
     callerToken: (actor: Actor) => server.tokenOf(actor, 'agents:call'),
     /** Calls an agent; with `key` under that key. */
-    async call(token: string | null, agent: Pick<Listed, 'name'>, more: CallMore = {}): Promise<Answer> {
+    async call(token: string | null, agent: Pick<Listed, 'name'>, more: CallMore = {}): Promise<ApiResult> {
       const { key, signal, ...request } = more
-      const headers: Record<string, string> = { 'content-type': 'application/json' }
-      if (token !== null) headers.authorization = `Bearer ${token}`
-      if (key !== undefined) headers['idempotency-key'] = key
-      const body = JSON.stringify({ observation: [1, 2], ...request })
-      const address = `${server.url}/v1/packages/${agent.name}/calls`
-      const response = await fetch(address, { method: 'POST', headers, body, signal })
-      const parsed = (await response.json()) as Record<string, unknown> & { error?: { code: string } }
-      return { status: response.status, code: parsed.error?.code, body: parsed }
+      const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+      const json = { observation: [1, 2], ...request }
+      const sent = { token, headers, json, signal }
+      const { status, code, body } = await server.call('POST', `/v1/packages/${agent.name}/calls`, sent)
+      return { status, code, body }
     },
     /** A worker that runs until it is stopped, and answers with the result of `decide`. */
     work(decide: (call: { id: string; observation: unknown }) => CallAnswer = acted): { stop(): Promise<void> } {

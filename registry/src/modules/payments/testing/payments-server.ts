@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { type Answer, serveApp } from '@agentgym/testkit/registry'
+import type { TestServices } from '@agentgym/testkit/services'
 import { expect } from 'vitest'
-import { createApp } from '../../../app/app.ts'
-import { listenHttp } from '../../../app/http-listener.ts'
 import type { Actor, Scope } from '../../../core/access/authorize.ts'
-import { hashSecret, makeSecret } from '../../../core/access/secret.ts'
 import type { Database } from '../../../core/database/database.ts'
-import { backgroundSettled } from '../../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { MarketConfig } from '../../../core/services.ts'
 import { auditLedger } from '../../ledger/audit-ledger.ts'
 import { auditMarket } from '../../orders/audit-market.ts'
@@ -17,7 +14,6 @@ import { paymentRoutes } from '../payments.routes.ts'
 import { type Delivery, deliver, type StripeStandIn, startStripeStandIn } from './stripe-stand-in.ts'
 
 type Sent = { json?: unknown; headers?: Record<string, string>; key?: string }
-export type Answer = { status: number; body: Record<string, unknown>; text: string; code: string | undefined }
 
 export type PaymentsServer = {
   url: string
@@ -34,21 +30,16 @@ export async function startPaymentsServer(
   stripe: StripeStandIn | null = null,
   market: Partial<MarketConfig> = {},
 ): Promise<PaymentsServer> {
-  const listener = await listenHttp('127.0.0.1', 0)
-  const url = `http://localhost:${listener.port}`
-  const services = await testServices(database, { publicUrl: url })
-  services.config.market = { ...services.config.market, stripe: settingsOf(stripe), ...market }
-  const routes = [orderRoutes(services), paymentRoutes(services), earningsRoutes(services)]
-  listener.answerWith(createApp(services, { routes }).fetch)
+  const { tokenOf, call, ...served } = await serveApp(database, (services) => {
+    services.config.market = { ...services.config.market, stripe: settingsOf(stripe), ...market }
+    return [orderRoutes(services), paymentRoutes(services), earningsRoutes(services)]
+  })
   return {
-    url,
-    services,
-    token: (actor, scopes = ['market:buy', 'market:sell']) => insertToken(database, actor, scopes),
-    call: (method, path, token, sent = {}) => send(url, { method, path, token }, sent),
-    close: async () => {
-      await listener.drain(1_000)
-      await backgroundSettled()
-      await services.remove()
+    ...served,
+    token: (actor, scopes = ['market:buy', 'market:sell']) => tokenOf(actor, scopes),
+    call: (method, path, token, { json, headers, key } = {}) => {
+      const idempotency = method === 'POST' ? { 'idempotency-key': key ?? randomUUID() } : undefined
+      return call(method, path, { token, json, headers: { ...idempotency, ...headers } })
     },
   }
 }
@@ -56,41 +47,6 @@ export async function startPaymentsServer(
 function settingsOf(stripe: StripeStandIn | null): MarketConfig['stripe'] {
   if (stripe === null) return null
   return { secretKey: stripe.secretKey, webhookSecret: stripe.webhookSecret, apiAddress: stripe.address }
-}
-
-async function insertToken({ query }: Database, actor: Actor, scopes: Scope[]): Promise<string> {
-  const secret = makeSecret('agt_')
-  await query
-    .insertInto('tokens')
-    .values({
-      ...{ account_id: actor.accountId, name: 'test', hash: hashSecret(secret), prefix: secret.slice(0, 8) },
-      scopes: JSON.stringify(scopes),
-    })
-    .execute()
-  return secret
-}
-
-async function send(
-  url: string,
-  { method, path, token }: { method: string; path: string; token: string | null },
-  { json, headers, key }: Sent,
-): Promise<Answer> {
-  const idempotency = method === 'POST' ? { 'idempotency-key': key ?? randomUUID() } : {}
-  const response = await fetch(url + path, {
-    method,
-    redirect: 'manual',
-    body: json === undefined ? undefined : JSON.stringify(json),
-    headers: {
-      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...idempotency,
-      ...headers,
-    },
-  })
-  const text = await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  const body = isJson ? JSON.parse(text) : {}
-  return { status: response.status, text, body, code: body.error?.code }
 }
 
 export type Trader = { actor: Actor; token: string; balance(): Promise<number>; has(): Promise<Record<string, number>> }

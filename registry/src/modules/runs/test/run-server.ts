@@ -1,31 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { type Run, runSchema } from '@agentgym/contract'
+import { type Answer, type Call as AnyCall, callAt, tokenOf as tokenIn } from '@agentgym/testkit/registry'
 import type { TestServices } from '@agentgym/testkit/services'
 import { createApp } from '../../../app/app.ts'
 import { type HttpListener, listenHttp } from '../../../app/http-listener.ts'
-import { type Actor, scopes as allScopes, type Scope } from '../../../core/access/authorize.ts'
+import type { Actor, Scope } from '../../../core/access/authorize.ts'
 import { putMember } from '../../../core/access/memberships.store.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { Role } from '../../../core/database/schema.ts'
 import type { ServerConfig } from '../../../core/services.ts'
-import { createToken } from '../../accounts/tokens.store.ts'
 import { rpcRoutes } from '../rpc.routes.ts'
 import { runDataRoutes } from '../run-data.routes.ts'
 import { requestCancel } from '../run-state.ts'
 import { runRoutes } from '../runs.routes.ts'
 import { openTraining, type Training } from '../testing/train.ts'
 
-export type Call = { token?: string; json?: unknown; body?: string | Uint8Array; headers?: Record<string, string> }
-
-export type Answer = {
-  status: number
-  text: string
-  /** Of an answer in JSON. */
-  body: Record<string, unknown>
-  /** `error.code` of a failure. */
-  code: string | undefined
-  headers: Headers
-}
+export type { Answer }
+export type Call = Omit<AnyCall, 'content'> & { body?: AnyCall['content'] }
 
 export type RunServer = {
   url: string
@@ -46,7 +37,14 @@ export async function startRunServer(database: Database, config: Partial<ServerC
     url,
     training,
     token: await tokenOf(training, training.ada),
-    call: (method, path, call = {}) => send(url, method, path, call),
+    call: (method, path, { body, ...call } = {}) => {
+      const headers = body === undefined ? call.headers : { 'content-type': 'application/json', ...call.headers }
+      return callAt(url, method, path, {
+        ...call,
+        ...(body !== undefined && { content: body }),
+        headers: headers ?? {},
+      })
+    },
     close: async () => {
       await listener.drain(0)
       await training.services.remove()
@@ -60,13 +58,12 @@ export function serveRuns(services: TestServices, listener: HttpListener): void 
   listener.answerWith(createApp(services, { routes }).fetch)
 }
 
-export async function tokenOf(
+export function tokenOf(
   { services }: Pick<Training, 'services'>,
-  { accountId }: Actor,
-  scopes: readonly Scope[] = allScopes,
+  actor: Actor,
+  scopes?: readonly Scope[],
 ): Promise<string> {
-  const made = await createToken(services.database.query, { accountId, name: 'test', scopes, expiresAt: null })
-  return made.token
+  return tokenIn(services.database, actor, scopes)
 }
 
 /** An organization with these members. */
@@ -97,23 +94,6 @@ export async function createOrganization(
 export function runIn({ status, body, text }: Answer): Run {
   if (status >= 300) throw new Error(`${status}: ${text}`)
   return runSchema.parse(body)
-}
-
-async function send(url: string, method: string, path: string, call: Call): Promise<Answer> {
-  const { token, json, headers } = call
-  const response = await fetch(url + path, {
-    method,
-    redirect: 'manual',
-    body: json === undefined ? (call.body as string | undefined) : JSON.stringify(json),
-    headers: {
-      ...(json === undefined && call.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...headers,
-    },
-  })
-  const text = await response.text()
-  const parsed = response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : {}
-  return { status: response.status, text, body: parsed, code: parsed.error?.code, headers: response.headers }
 }
 
 /** Cancels every waiting run of any account, so that a worker gets the next run that the test starts. */
