@@ -104,7 +104,7 @@ describe.each(folders)('%s', async (folder) => {
 
   test('the package is a valid scenario with valid training settings', () => {
     const parsed = scenarioPackageSchema.parse(manifest)
-    expect(parsed).toMatchObject({ name: `@agentgym/${folder}`, version: '1.0.0', license: 'MIT' })
+    expect(parsed).toMatchObject({ name: `@agentgym/${folder}`, license: 'MIT' })
     expect(manifest.dependencies).toEqual({ '@agentgym/scenario': 'workspace:*' })
     const { algorithm, grpo, ...settings } = parsed.agentgym.training
     expect(resolveTrainingPlan(parsed.agentgym.training)).toMatchObject({ algorithm: 'ppo', settings })
@@ -116,6 +116,10 @@ describe.each(folders)('%s', async (folder) => {
       )
     }
     for (const file of ['README.md', 'LICENSE']) expect(existsSync(join(root, file))).toBe(true)
+  })
+
+  test('numbered tasks for evaluation are more than a policy could remember', () => {
+    if (description.tasks.train > 0) expect(description.tasks.eval).toBeGreaterThanOrEqual(1_000_000)
   })
 
   test('episodes of random legal actions stay inside the spaces and end', () => {

@@ -1,7 +1,8 @@
 /**
  * Customer support: read a ticket, find out what the matter is, and put it right with eleven tools, in the order that
  * the desk wants, with few tokens and little time. The kind of a ticket is nowhere but in its words; how to handle it
- * depends also on what the tools find. Evaluation uses sentences that no training ticket contains.
+ * depends also on what the tools find. Evaluation draws from a thousand million tickets, written in sentences that no training
+ * ticket contains.
  */
 import { box, defineToolScenario, dict, type Tool, text } from '@agentgym/scenario'
 import { hasErrors, isRefundable } from './back-end.ts'
@@ -10,7 +11,7 @@ import { type Ticket, writeTicket } from './tickets/write-ticket.ts'
 
 const MAX_CALLS = 12
 const TRAIN_TICKETS = 10_000
-const HELD_OUT_TICKETS = 250
+const HELD_OUT_TICKETS = 1_000_000_000
 
 /** Without parameters: a tool takes its arguments from the case. */
 type JudgedTool = Tool<SupportCase, Record<never, never>>
@@ -91,10 +92,11 @@ function sign(yes: boolean): number {
   return yes ? 1 : -1
 }
 
-/** Tickets are written once, when they are first played. */
-const written = { train: [] as Ticket[], eval: [] as Ticket[] }
+/** Training meets its tickets again and again, so they are written once; a held-out ticket is hardly met twice. */
+const written: Ticket[] = []
 
 function ticketOf(split: 'train' | 'eval', index: number): Ticket {
-  written[split][index] ??= writeTicket(split, index)
-  return written[split][index]
+  if (split === 'eval') return writeTicket(split, index)
+  written[index] ??= writeTicket(split, index)
+  return written[index]
 }

@@ -20,11 +20,13 @@ function legalActions(state: Awaited<ReturnType<typeof openMaze>>['state']): num
   return scenario.actionMask?.(state).flatMap((legal, action) => (legal ? [action] : [])) ?? []
 }
 
+const tasks = { train: 0, eval: 0, ...scenario.tasks }
+
 async function solvedFraction(policy: Policy, episodes: number, seed: number): Promise<number> {
   const rng = createRng(seed)
   let solved = 0
-  for (let index = 0; index < episodes; index += 1) {
-    const { context, state } = await openMaze('eval', index)
+  for (let episode = 0; episode < episodes; episode += 1) {
+    const { context, state } = await openMaze('eval', rng.int(tasks.eval))
     for (let step = 0; step < scenario.maxSteps; step += 1) {
       const action = policy(scenario.observe(state), legalActions(state), rng)
       const { terminated } = await scenario.step(state, action, context)
@@ -52,16 +54,22 @@ test('what the agent sees is enough to solve held-out mazes, and chance is not',
   expect(await solvedFraction(random, 200, 1)).toBeLessThan(0.2)
 })
 
-test('evaluation shows no maze of training', async () => {
+test('evaluation draws from a thousand million mazes, and shows none of training', async () => {
   const fingerprint = async (split: 'train' | 'eval', index: number) => {
     const { maze } = (await openMaze(split, index)).state
     return `${maze.open.join('')} ${maze.start} ${maze.goal}`
   }
-  const { train, eval: held = 0 } = scenario.tasks ?? { train: 0 }
-  expect({ train, held }).toEqual({ train: 2000, held: 200 })
+  expect(tasks).toEqual({ train: 2000, eval: 1_000_000_000 })
   const trained = new Set<string>()
-  for (let index = 0; index < train; index += 1) trained.add(await fingerprint('train', index))
-  for (let index = 0; index < held; index += 1) expect(trained.has(await fingerprint('eval', index))).toBe(false)
+  for (let index = 0; index < tasks.train; index += 1) trained.add(await fingerprint('train', index))
+  expect(trained.size).toBe(tasks.train)
+  const rng = createRng(8)
+  const held = new Set<string>()
+  const numbers = [0, 1, tasks.eval - 1, ...Array.from({ length: 4000 }, () => rng.int(tasks.eval))]
+  for (const index of numbers) held.add(await fingerprint('eval', index))
+  // Drawn uniformly from a million mazes, 4,000 would hold eight pairs; these hold none.
+  expect(held.size).toBe(numbers.length)
+  for (const maze of held) expect(trained.has(maze)).toBe(false)
 })
 
 test('the view ends two squares away', async () => {

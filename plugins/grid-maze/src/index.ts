@@ -1,9 +1,9 @@
 /**
  * Grid maze: find the goal of a maze never seen before, with a view of a few squares, a compass and a trail of
- * breadcrumbs. Each task number is one maze; evaluation uses mazes that training never shows.
+ * breadcrumbs. Each task number is one maze; evaluation draws from a thousand million mazes that training never shows.
  */
 import { box, createRng, defineScenario, dict, discrete } from '@agentgym/scenario'
-import { generateMaze, type Maze, MOVES, SIZE } from './maze.ts'
+import { generateMazeOf, type Maze, MOVES, SIZE } from './maze.ts'
 
 /** The agent sees this many squares in each direction. */
 const SIGHT = 2
@@ -31,10 +31,10 @@ export default defineScenario({
   }),
   action: discrete({ n: 4, labels: ['up', 'right', 'down', 'left'] }),
   maxSteps: 120,
-  tasks: { train: 2000, eval: 200 },
+  tasks: { train: 2000, eval: 1_000_000_000 },
 
   reset({ task }): State {
-    const maze = generateMaze(createRng(mazeSeed(task)))
+    const maze = generateMazeOf(task.split, createRng(mazeSeed(task)))
     const lastVisit = new Int16Array(SIZE * SIZE).fill(-1)
     lastVisit[maze.start] = 0
     return { maze, square: maze.start, steps: 0, lastVisit }
@@ -79,6 +79,7 @@ export default defineScenario({
   },
 })
 
+/** Seeds of training are below 2^30, those of evaluation from there on. */
 function mazeSeed(task: { split: 'train' | 'eval'; index: number }): number {
   return task.split === 'train' ? task.index : 0x4000_0000 + task.index
 }

@@ -1,7 +1,7 @@
 import { createRng } from '@agentgym/scenario'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { distancesFrom, generateMaze, MOVES, SIZE } from './maze.ts'
+import { distancesFrom, generateMaze, generateMazeOf, MOVES, SIZE, splitOf } from './maze.ts'
 
 test('every room can be reached, and nobody can leave', () => {
   fc.assert(
@@ -31,6 +31,24 @@ test('distances grow by one from square to square', () => {
     const nearest = Math.min(...MOVES.map((move) => distance[square + move]).filter((d) => d >= 0))
     expect(nearest).toBe(distance[square] - 1)
   }
+})
+
+test('whichever seed makes it, a maze belongs to one split, and one in four to training', () => {
+  const seeds = Array.from({ length: 2000 }, (_, seed) => seed)
+  const training = seeds.filter((seed) => splitOf(generateMaze(createRng(seed))) === 'train').length
+  expect(training / seeds.length).toBeCloseTo(0.25, 1)
+  for (const split of ['train', 'eval'] as const) {
+    for (const seed of seeds.slice(0, 200)) expect(splitOf(generateMazeOf(split, createRng(seed)))).toBe(split)
+  }
+})
+
+test('both splits are equally hard', () => {
+  const mean = (split: 'train' | 'eval') => {
+    const mazes = Array.from({ length: 1500 }, (_, seed) => generateMazeOf(split, createRng(seed)))
+    return mazes.reduce((sum, { shortest }) => sum + shortest, 0) / mazes.length
+  }
+  // Shortest paths have a deviation of about 6 steps: two means of 1,500 differ by 0.2 on average.
+  expect(Math.abs(mean('train') - mean('eval'))).toBeLessThan(1)
 })
 
 test('the same seed gives the same maze', () => {

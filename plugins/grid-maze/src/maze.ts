@@ -58,6 +58,27 @@ export function generateMaze(rng: Rng): Maze {
   return { open, start, goal, shortest: distance[goal] }
 }
 
+/**
+ * Which split a maze belongs to. It depends on the maze alone, so no maze that training shows can be met in evaluation,
+ * however many of each are generated: walls, start and goal are hashed, and one in four is for training.
+ */
+export function splitOf({ open, start, goal }: Pick<Maze, 'open' | 'start' | 'goal'>): 'train' | 'eval' {
+  // FNV-1a, then MurmurHash3's finalizer.
+  let hash = 0x811c9dc5
+  for (const value of [...open, start, goal]) hash = Math.imul(hash ^ value, 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) & 3) === 0 ? 'train' : 'eval'
+}
+
+/** The first maze of that split that the generator makes of `rng`. */
+export function generateMazeOf(split: 'train' | 'eval', rng: Rng): Maze {
+  for (;;) {
+    const maze = generateMaze(rng)
+    if (splitOf(maze) === split) return maze
+  }
+}
+
 function roomSquare(x: number, y: number): number {
   return (2 * y + 1) * SIZE + 2 * x + 1
 }

@@ -1,4 +1,4 @@
-import { tokenize } from '@agentgym/scenario'
+import { createRng, tokenize } from '@agentgym/scenario'
 import { expect, test } from 'vitest'
 import { apiIntegration } from './api-integration.ts'
 import { billingInquiry } from './billing-inquiry.ts'
@@ -21,6 +21,17 @@ test('hundreds of wordings, hardly any twice, the same every time', () => {
   expect(new Set(train.map(({ text }) => text)).size).toBeGreaterThan(0.98 * TRAIN)
   expect(new Set(held.map(({ text }) => text)).size).toBe(HELD)
   expect(writeTicket('eval', 17)).toEqual(held[17])
+})
+
+test('held-out tickets come in millions: among those drawn, pairs are as rare as in a set of that size', () => {
+  const rng = createRng(5)
+  const drawn = 6000
+  const texts = Array.from({ length: drawn }, () => writeTicket('eval', rng.int(1_000_000_000)))
+    .map(({ text, customer }) => `${text} ${customer.email} ${customer.lastPayment.invoice}`)
+    .sort()
+  const pairs = texts.filter((text, i) => text === texts[i - 1]).length
+  // Of n draws from N, n²/2N pairs are alike: 18 for a million.
+  expect(pairs).toBeLessThan(drawn ** 2 / 2 / 1_000_000)
 })
 
 test('kinds take turns', () => {
