@@ -10,6 +10,7 @@ import {
   checkIds,
   faultMessage,
 } from './checks/check-messages.ts'
+import { COMPARED_ENVIRONMENTS, type ComparedEpisodes, partedAt, readCompared } from './checks/compared-episodes.ts'
 import type { JobLimits } from './limits.ts'
 import { readScenarioPackage } from './read-scenario-package.ts'
 import { harnessSource } from './scenario-code.ts'
@@ -27,6 +28,8 @@ export type CheckOptions = {
    * started or made no sense is no fault of it.
    */
   throwOwnFailures?: boolean
+  /** How long an episode may take to end, alone; 30 s if absent. */
+  episodeMs?: number
   /** Checks the bundle that lies in the folder, and never makes one: for packages of strangers. */
   bundled?: boolean
 }
@@ -76,27 +79,53 @@ async function runChecked(scenario: BuiltScenario, progress: CheckProgress, opti
     harness: await harnessSource(),
     success: scenario.package.agentgym.success,
     view: scenario.package.agentgym.view ?? null,
+    episodeMs: options.episodeMs ?? 30_000,
+    comparedSteps: null,
   }
-  progress.begin('loads')
-  try {
+  const run = async (part: Partial<CheckJob>, otherSizes: boolean): Promise<ComparedEpisodes | undefined> => {
+    let compared: ComparedEpisodes | undefined
     await superviseJob({
       entry: new URL('./checks/check.process.ts', import.meta.url),
-      job,
+      job: { ...job, ...part },
       identity,
+      otherSizes,
       limits: options.limits,
       signal: options.signal,
       onMessage: (received) => {
         const message = received as CheckMessage
         if (message.kind === 'running') progress.begin(message.id)
         else if (message.kind === 'check') progress.add(message.check)
+        else if (message.kind === 'compared') compared = readCompared(message.played)
         else takeSample(message.episode, options)
       },
     })
+    return compared
+  }
+  progress.begin('loads')
+  try {
+    const first = await run({}, false)
+    // Without it, a check has failed and is in the report.
+    if (first === undefined) return
+    const second = await run({ comparedSteps: first.steps }, true)
+    if (second !== undefined) progress.add(compareProcesses(first, second))
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code === 'training_cancelled') throw error
     if (options.throwOwnFailures && error.code === 'training_failed') throw error
     progress.fail(progress.running ?? 'loads', error)
   }
+}
+
+/** Whether a second process, with another stack and heap, played the same. */
+function compareProcesses(first: ComparedEpisodes, second: ComparedEpisodes): Check {
+  const id = 'processes'
+  const { steps, episodes } = first
+  const parted = partedAt(first.hashes, second.hashes)
+  if (parted === undefined) {
+    const played = `${steps} steps of ${COMPARED_ENVIRONMENTS} environments (${episodes} whole episodes)`
+    return { id, ok: true, message: `${played} are the same in two processes with different stack and heap sizes` }
+  }
+  const message = `Two processes with different stack and heap sizes play different episodes, from step ${parted.step} of environment ${parted.environment} on. Do not catch stack overflows, and bound every recursion: how deep it may go depends on the machine.`
+  return { id, ok: false, message }
 }
 
 /** An episode without which a scenario is as good: what does not fit the schema is left out. */

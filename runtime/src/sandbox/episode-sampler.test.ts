@@ -115,6 +115,14 @@ describe.concurrent('the sample episode of a check', () => {
       id: 'spaces',
       message: expect.stringMatching(/names column 2, and the observation has 2 numbers.*Mend it/),
     })
+    const board = showing('box({ shape: [2, 17, 17] })', 'new Float32Array(578).fill(step % 2)')
+    const grid = (shape: number[]) => ({ kind: 'grid', at: 0, shape, channels: ['wall', 'agent'] })
+    const large = await mustSample(board, { view: grid([2, 17, 17]) })
+    expect(large.steps[1].observation).toEqual(Array.from({ length: 578 }, () => 1))
+    const larger = await sampleOf(board, { view: grid([2, 17, 19]) })
+    expect(larger.report.checks.find(({ ok }) => !ok)?.message).toMatch(
+      /column 645, and the observation has 578 numbers/,
+    )
     const unknown = await sampleOf(countingScenario, { view: { kind: 'hologram' } })
     expect(unknown.report.checks.find(({ ok }) => !ok)).toMatchObject({ id: 'manifest' })
   })

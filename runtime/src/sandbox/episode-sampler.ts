@@ -1,4 +1,5 @@
 import {
+  columnsOfView,
   type SampleEpisode,
   type ScenarioView,
   type SpaceDescription,
@@ -37,7 +38,8 @@ export class EpisodeSampler {
     const seen = observationLeaves(observation)
     this.#environment = environment
     this.#head = { policy, view, observation: observationHead(observation), action: actionHead(action) }
-    this.#columns = numberColumns(seen).slice(0, limits.observation)
+    const kept = Math.max(limits.observation, view === null ? 0 : columnsOfView(view))
+    this.#columns = numberColumns(seen).slice(0, Math.min(kept, limits.viewed))
     this.#textual = seen.some(({ kind }) => kind === 'text')
   }
 
@@ -99,7 +101,7 @@ export function viewedSpaces({
 }: Pick<ScenarioDescription, 'observation' | 'action'>): ViewedSpaces {
   const leaves = observationLeaves(observation)
   return {
-    columns: Math.min(numberColumns(leaves).length, limits.observation),
+    columns: numberColumns(leaves).length,
     texts: leaves.filter(({ kind }) => kind === 'text').length,
     choices: action.type === 'discrete' ? action.n : null,
   }

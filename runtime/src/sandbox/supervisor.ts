@@ -32,6 +32,8 @@ export type SupervisedJob = {
   onMessage?: (message: unknown) => void | Promise<void>
   /** Called once, with what sends structured-clonable data to the job's `onMessage`, for as long as it runs. */
   onStart?: (send: (message: unknown) => void) => void
+  /** Runs it with a larger stack and twice the heap for guests: results must not depend on either. */
+  otherSizes?: boolean
   /** The whole environment of the process beside TZ; nothing of ours is inherited. */
   environment?: Record<string, string>
 }
@@ -47,11 +49,11 @@ const JOB_UIDS = 2 ** 28
  * `scenario_out_of_memory`, `scenario_crashed`, `training_cancelled`, `training_failed` or what the job itself reported.
  */
 export async function superviseJob(options: SupervisedJob): Promise<unknown> {
-  const limits = withDefaults(options.limits)
+  const limits = limitsOf(options)
   // Empty, ours alone, and gone afterwards: a model loaded from bytes can read files below its working folder.
   const folder = mkdtempSync(path.join(tmpdir(), 'agentgym-job-'))
   try {
-    const command = await jobCommand(fileURLToPath(options.entry), folder)
+    const command = await jobCommand(fileURLToPath(options.entry), folder, options.otherSizes)
     if (options.signal?.aborted) throw cancelled()
     const job = startJob(command, folder, options.environment ?? {})
     // A supervisor that is ended at once, as by a second Ctrl-C, must not leave a job that is deep in an update behind.
@@ -69,6 +71,11 @@ export async function superviseJob(options: SupervisedJob): Promise<unknown> {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function limitsOf({ limits, otherSizes }: SupervisedJob): JobLimits {
+  const usual = withDefaults(limits)
+  return otherSizes ? { ...usual, isolateMemoryMb: 2 * usual.isolateMemoryMb } : usual
 }
 
 type Outcome = { result: unknown } | { error: unknown }

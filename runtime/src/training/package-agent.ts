@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { AgentManifest, ScenarioPackage } from '@agentgym/contract'
+import { type AgentManifest, describeTaskSet, type ScenarioPackage } from '@agentgym/contract'
 import { runtimeVersions } from '../evaluation/evaluate-agent.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import { sha256 } from '../sandbox/sha256.ts'
@@ -88,7 +88,7 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
     '',
     '## Evaluation',
     '',
-    `${evaluation.episodes} held-out episodes, seed ${evaluation.seed}, greedy actions.`,
+    `${evaluation.episodes} held-out episodes, seed ${evaluation.seed}${taskSet(evaluation)}, greedy actions.`,
     '',
     '| measure | value | target | reached |',
     '| --- | ---: | ---: | --- |',
@@ -126,6 +126,10 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
     '',
   ]
   return lines.join('\n')
+}
+
+function taskSet({ tasks }: AgentManifest['evaluation']): string {
+  return tasks === undefined ? '' : ` (${describeTaskSet(tasks)})`
 }
 
 function evaluationRows({ evaluation }: AgentManifest): string[] {

@@ -161,6 +161,13 @@ export function isFixedTaskSet(tasks: Evaluation['tasks']): boolean {
   return tasks.split === 'train' || tasks.order === 'numbered' || tasks.size < leastTasks
 }
 
+/** `tasks drawn from 1,000,000,000`, or `fixed set of 200 tasks, public`. */
+export function describeTaskSet(tasks: EvaluationTasks): string {
+  const size = tasks.size.toLocaleString('en')
+  if (!isFixedTaskSet(tasks)) return `tasks drawn from ${size}`
+  return `fixed set of ${size} tasks, public${tasks.split === 'train' ? ', also used in training' : ''}`
+}
+
 export type EvaluationDifference = { field: string; expected: unknown; found: unknown }
 
 /**

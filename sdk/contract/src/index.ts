@@ -10,6 +10,7 @@ export {
   type AgentManifest,
   agentManifestSchema,
   compareEvaluations,
+  describeTaskSet,
   type Evaluation,
   type EvaluationDifference,
   type EvaluationTasks,
@@ -240,6 +241,8 @@ export { nearestName } from './nearest-name.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'
 export { type SampleEpisode, sampleEpisodeLimits, sampleEpisodeSchema } from './sample-episode.ts'
 export {
+  columnsOfView,
+  mostViewedColumns,
   type ScenarioManifest,
   type ScenarioPackage,
   type ScenarioView,
@@ -255,10 +258,14 @@ export { type SpaceDescription, type SpaceLeaf, spaceDescriptionSchema, spaceLea
 export {
   type CheckReport,
   checkReportSchema,
+  checksFailedText,
+  countChecks,
   type ProgressEvent,
   progressEventSchema,
   type ResultEvent,
   resultEventSchema,
+  type ScenarioCheck,
+  scenarioCheckSchema,
   type TrainingEvent,
   type Trajectory,
   trainingEventSchema,

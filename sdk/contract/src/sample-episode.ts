@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { scenarioViewSchema } from './scenario-manifest.ts'
+import { mostViewedColumns, scenarioViewSchema } from './scenario-manifest.ts'
 
 /** What a sample episode may hold. It comes out of a stranger's code, and pages show it. */
 export const sampleEpisodeLimits = {
   /** Of its JSON. */
   bytes: 65_536,
   steps: 200,
-  /** Numbers of an observation; the first are kept. */
+  /** Numbers of an observation; the first are kept. More, up to `viewed`, if the scenario's view shows them. */
   observation: 256,
+  viewed: mostViewedColumns,
   texts: 4,
   /** UTF-16 units of a text. */
   textCharacters: 500,
@@ -46,7 +47,7 @@ const actionLeafSchema = z.strictObject({
 
 const seenFields = {
   /** The numbers of all leaves but texts, one after the other, to five significant digits. */
-  observation: z.array(real).max(limits.observation),
+  observation: z.array(real).max(limits.viewed),
   /** Of the leaves that are texts, in order; cut. */
   texts: z.array(plain(limits.textCharacters)).max(limits.texts),
 }

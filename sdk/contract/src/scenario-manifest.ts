@@ -101,8 +101,10 @@ export type ViewedSpaces = { columns: number; texts: number; choices: number | n
 
 /** Why the view does not fit the spaces, as a phrase that follows "the view"; null if it fits. */
 export function viewProblem(view: ScenarioView, { columns, texts, choices }: ViewedSpaces): string | null {
-  const highest = Math.max(-1, ...columnsOf(view))
-  if (highest >= columns) return `names column ${highest}, and the observation has ${columns} numbers`
+  const needed = columnsOfView(view)
+  if (needed > columns) return `names column ${needed - 1}, and the observation has ${columns} numbers`
+  if (needed > mostViewedColumns)
+    return `names column ${needed - 1}; a picture may use the first ${mostViewedColumns} numbers`
   if (view.kind === 'transcript' && texts === 0) return 'is a transcript, and the observation has no text'
   if (view.kind !== 'grid') return null
   const [channels, rows, width] = view.shape
@@ -112,6 +114,14 @@ export function viewProblem(view: ScenarioView, { columns, texts, choices }: Vie
   if (view.moves !== undefined && view.moves.length !== choices)
     return `has ${view.moves.length} moves for ${choices === null ? 'an action that is not one choice' : `${choices} actions`}`
   return null
+}
+
+/** Numbers of an observation, from the first, that a sample episode may keep for its view. */
+export const mostViewedColumns = 8_192
+
+/** How many numbers of an observation, from the first, a view needs. */
+export function columnsOfView(view: ScenarioView): number {
+  return 1 + Math.max(-1, ...columnsOf(view))
 }
 
 function columnsOf(view: ScenarioView): number[] {

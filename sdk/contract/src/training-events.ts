@@ -86,12 +86,40 @@ export const trainingEventSchema = z.discriminatedUnion('event', [
 ])
 export type TrainingEvent = z.infer<typeof trainingEventSchema>
 
+/** `not run: …` in `message`: an earlier check failed. */
+export const scenarioCheckSchema = z.strictObject({
+  id: z.string(),
+  ok: z.boolean(),
+  message: z.string(),
+  /** It passed, and its message names what to mend. */
+  warning: z.literal(true).optional(),
+})
+export type ScenarioCheck = z.infer<typeof scenarioCheckSchema>
+
+/** Failed checks are those that ran: what comes after a failed check is not run. */
+export function countChecks(checks: readonly Pick<ScenarioCheck, 'ok' | 'message' | 'warning'>[]): {
+  failed: number
+  notRun: number
+  warnings: number
+} {
+  const notRun = checks.filter(({ ok, message }) => !ok && message.startsWith('not run: ')).length
+  const failed = checks.filter(({ ok }) => !ok).length - notRun
+  return { failed, notRun, warnings: checks.filter(({ warning }) => warning === true).length }
+}
+
+/** `1 of 20 checks failed, 16 were not run`. */
+export function checksFailedText(checks: readonly Pick<ScenarioCheck, 'ok' | 'message'>[]): string {
+  const { failed, notRun } = countChecks(checks)
+  const rest = notRun === 0 ? '' : `, ${notRun} ${notRun === 1 ? 'was' : 'were'} not run`
+  return `${failed} of ${checks.length} checks failed${rest}`
+}
+
 /** What `agentgym scenario check` prints. */
 export const checkReportSchema = z.strictObject({
   ok: z.boolean(),
   name: z.string(),
   version: z.string(),
-  checks: z.array(z.strictObject({ id: z.string(), ok: z.boolean(), message: z.string() })),
+  checks: z.array(scenarioCheckSchema),
 })
 export type CheckReport = z.infer<typeof checkReportSchema>
 

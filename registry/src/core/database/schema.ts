@@ -161,7 +161,7 @@ export type PackageTable = {
   search_rank: ColumnType<string, never, string>
 }
 
-export type VersionCheck = { id: string; ok: boolean; message: string }
+export type VersionCheck = { id: string; ok: boolean; message: string; warning?: true }
 
 export type VersionTable = {
   id: Id

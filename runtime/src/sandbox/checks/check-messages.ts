@@ -1,5 +1,6 @@
 import type { CheckReport, ErrorReport, SampleEpisode, ScenarioView, SuccessCriteria } from '@agentgym/contract'
 import type { ScenarioIdentity } from '../vector-environment.ts'
+import type { ComparedEpisodes } from './compared-episodes.ts'
 
 export type Check = CheckReport['checks'][number]
 
@@ -17,6 +18,7 @@ export const checkIds = [
   'metrics',
   'episode_ends',
   'determinism',
+  'processes',
   'independence',
   'replay',
   'seeds_differ',
@@ -28,6 +30,12 @@ export const checkIds = [
 ] as const
 export type CheckId = (typeof checkIds)[number]
 
+/** What a check saw; `warning` where it passed and names something to mend. */
+export type Finding = { message: string; warning?: true }
+
+/** A check that failed without an error of the sandbox: what was seen, and how to mend it. */
+export class CheckFailure extends Error {}
+
 export type CheckJob = {
   source: string
   identity: ScenarioIdentity
@@ -35,6 +43,10 @@ export type CheckJob = {
   success: SuccessCriteria
   /** As the manifest has it; null where it has none. */
   view: ScenarioView | null
+  /** How long an episode may take to end, alone, before the scenario counts as too slow to evaluate. */
+  episodeMs: number
+  /** Plays the compared episodes only, this many vector steps: the second of the two processes. */
+  comparedSteps: number | null
 }
 
 /** From the checking process. `running` names the check to blame if nothing more comes. */
@@ -42,6 +54,7 @@ export type CheckMessage =
   | { kind: 'running'; id: CheckId }
   | { kind: 'check'; check: Check }
   | { kind: 'sample'; episode: SampleEpisode }
+  | { kind: 'compared'; played: ComparedEpisodes }
 
 /** From the thread that runs the scenario to its process. */
 export type CheckReply =

@@ -2,28 +2,35 @@ import { parentPort } from 'node:worker_threads'
 import { AgentGymError } from '@agentgym/contract'
 import type { JobLimits } from '../limits.ts'
 import { createSandboxedEnvironment } from '../sandboxed-environment.ts'
-import type { CheckId, CheckJob, CheckReply } from './check-messages.ts'
-import { CheckFailure, checkOfFault, runScenarioChecks } from './scenario-checks.ts'
+import { CheckFailure, type CheckId, type CheckJob, type CheckReply } from './check-messages.ts'
+import { COMPARED_ENVIRONMENTS, playCompared } from './compared-episodes.ts'
+import { checkOfFault, runScenarioChecks } from './scenario-checks.ts'
 
 const port = parentPort
 if (port === null) throw new Error('runs as a worker thread')
 const reply = (message: CheckReply) => port.postMessage(message)
 
-port.on('message', (job: CheckJob & { limits: JobLimits; board: SharedArrayBuffer }) => {
-  let running: CheckId = 'loads'
+type WorkerJob = CheckJob & { limits: JobLimits; board: SharedArrayBuffer }
+
+port.on('message', (job: WorkerJob) => {
+  let running: CheckId = job.comparedSteps === null ? 'loads' : 'processes'
   const begin = (id: CheckId) => {
     running = id
     reply({ kind: 'running', id })
   }
   try {
-    runScenarioChecks({
-      success: job.success,
-      view: job.view,
-      open: (options) => createSandboxedEnvironment({ ...job, ...options }),
-      begin,
-      pass: (id, message) => reply({ kind: 'check', check: { id, ok: true, message } }),
-      sample: (episode) => reply({ kind: 'sample', episode }),
-    })
+    if (job.comparedSteps !== null) playAgain(job, job.comparedSteps)
+    else
+      runScenarioChecks({
+        success: job.success,
+        view: job.view,
+        episodeMs: job.episodeMs,
+        open: (options) => createSandboxedEnvironment({ ...job, ...options }),
+        begin,
+        pass: (id, finding) => reply({ kind: 'check', check: { id, ok: true, ...finding } }),
+        compared: (played) => reply({ kind: 'compared', played }),
+        sample: (episode) => reply({ kind: 'sample', episode }),
+      })
   } catch (error) {
     if (error instanceof CheckFailure)
       reply({ kind: 'check', check: { id: running, ok: false, message: error.message } })
@@ -33,4 +40,14 @@ port.on('message', (job: CheckJob & { limits: JobLimits; board: SharedArrayBuffe
   }
   reply({ kind: 'done' })
 })
+
+/** The second process of the check `processes`. */
+function playAgain(job: WorkerJob, steps: number): void {
+  reply({ kind: 'running', id: 'processes' })
+  const options = { environments: COMPARED_ENVIRONMENTS, seed: 1, plan: { split: 'train' } } as const
+  const environment = createSandboxedEnvironment({ ...job, ...options })
+  reply({ kind: 'compared', played: playCompared(environment, steps) })
+  environment.dispose()
+}
+
 reply({ kind: 'ready' })

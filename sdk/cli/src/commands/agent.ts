@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { AgentGymError, type VersionDetails } from '@agentgym/contract'
+import { AgentGymError, checksFailedText, type VersionDetails } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
@@ -128,10 +128,7 @@ function printOutcome(packed: PackedPackage, { answer, upload }: Outcome, contex
   const label = `${name}@${version}`
   const shown = paint.bold(safeText(label, 240))
   if (state !== 'published') {
-    const failed = checks.filter((check) => !check.ok).length
-    context.print(
-      `${paint.fail(symbols.failed)} The server rejected ${shown}: ${failed} of ${checks.length} checks fail`,
-    )
+    context.print(`${paint.fail(symbols.failed)} The server rejected ${shown}: ${checksFailedText(checks)}`)
     context.print(`${symbols.next} Fix the failed checks and publish again under a higher --version.`)
     return
   }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { CheckReport, VersionDetails } from '@agentgym/contract'
+import { type CheckReport, checksFailedText, countChecks, type VersionDetails } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
@@ -62,15 +62,16 @@ export async function scenarioCheck(target: string, context: CommandContext): Pr
 function summaryLines(report: CheckReport, path: string, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
   const name = paint.bold(safeText(`${report.name}@${report.version}`, 240))
-  const failed = report.checks.filter((check) => !check.ok).length
   if (report.ok) {
+    const { warnings } = countChecks(report.checks)
+    const warned = warnings === 0 ? '' : `, ${warnings} with a warning`
     return [
-      `${paint.accent(symbols.ok)} ${name}: all ${report.checks.length} checks passed`,
+      `${paint.accent(symbols.ok)} ${name}: all ${report.checks.length} checks passed${warned}`,
       `${symbols.next} Train on it: ${paint.accent(`agentgym train ${path}`)}`,
     ]
   }
   return [
-    `${paint.fail(symbols.failed)} ${name}: ${failed} of ${report.checks.length} checks failed`,
+    `${paint.fail(symbols.failed)} ${name}: ${checksFailedText(report.checks)}`,
     `${symbols.next} Fix the failed checks and run them again: ${paint.accent(`agentgym scenario check ${path}`)}`,
   ]
 }
@@ -142,8 +143,7 @@ async function checkHere(folder: string, context: CommandContext): Promise<Check
 function refuseFailing(report: CheckReport, folder: string, context: CommandContext): void {
   const { paint, symbols } = context.terminal
   context.printJson({ ...report, state: 'not_uploaded' })
-  const failed = report.checks.filter((check) => !check.ok).length
-  context.print(`${paint.fail(symbols.failed)} Not uploaded: ${failed} of ${report.checks.length} checks failed`)
+  context.print(`${paint.fail(symbols.failed)} Not uploaded: ${checksFailedText(report.checks)}`)
   const command = `agentgym scenario check ${shellQuote(context.displayPath(folder))}`
   context.print(`${symbols.next} Fix the failed checks and run them again: ${paint.accent(command)}`)
   context.exitCode = 1
@@ -171,10 +171,7 @@ function printOutcome(packed: PackedScenario, answer: VersionDetails, upload: Up
     context.print(`${symbols.next} Train on it: ${paint.accent(`agentgym train ${shellQuote(name)}`)}`)
     return
   }
-  const failed = checks.filter((check) => !check.ok).length
-  context.print(
-    `${paint.fail(symbols.failed)} The server rejected ${label}: ${failed} of ${checks.length} checks failed`,
-  )
+  context.print(`${paint.fail(symbols.failed)} The server rejected ${label}: ${checksFailedText(checks)}`)
   context.print(
     `${symbols.next} Fix the failed checks and publish again under a new version; ${safeText(version)} cannot be reused.`,
   )

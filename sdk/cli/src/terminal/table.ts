@@ -99,10 +99,11 @@ export function titleLine(before: string, name: string, terminal: Terminal, afte
 // Fits the usual names; a longer one moves its message to the right.
 const nameWidth = 14
 
-/** A check's lines: mark, name and message side by side; the message of a failed check says how to fix it. */
+/** A check's lines: mark, name and message side by side; the message of a failure or warning says how to fix it. */
 export function checkLines(check: CheckReport['checks'][number], terminal: Terminal): string[] {
   const { paint, symbols } = terminal
-  const mark = check.ok ? paint.accent(symbols.ok) : paint.fail(symbols.failed)
+  const passed = check.warning ? paint.warn(symbols.warning) : paint.accent(symbols.ok)
+  const mark = check.ok ? passed : paint.fail(symbols.failed)
   const name = safeText(check.id, 40)
   const indent = 6 + Math.max(nameWidth, name.length)
   const width = Math.max(20, Math.min(terminal.columns(), 110) - indent)
@@ -110,7 +111,7 @@ export function checkLines(check: CheckReport['checks'][number], terminal: Termi
     .split(/\r?\n/)
     .slice(0, 20)
     .flatMap((line) => wrapText(safeText(line, 2000), width))
-  const style = check.ok ? paint.dim : (text: string) => text
+  const style = check.ok && !check.warning ? paint.dim : (text: string) => text
   return [
     `  ${mark} ${paint.bold(name.padEnd(nameWidth))}  ${style(first)}`,
     ...rest.map((line) => ' '.repeat(indent) + style(line)),

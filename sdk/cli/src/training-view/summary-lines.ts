@@ -1,4 +1,4 @@
-import type { Evaluation, ResultEvent, Run } from '@agentgym/contract'
+import { describeTaskSet, type Evaluation, type ResultEvent, type Run } from '@agentgym/contract'
 import { shortId } from '../registry/find-by-id.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-values.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -90,6 +90,7 @@ export function evaluationLines(evaluation: Evaluation, terminal: Terminal): str
     ...criterionLines(evaluation, terminal),
     `  ${paint.dim('mean length')} ${formatValue(evaluation.length_mean)} steps`,
     ...metrics.map(([name, value]) => `  ${paint.dim(safeText(name, 60))} ${formatValue(value)}`),
+    ...(evaluation.tasks === undefined ? [] : [`  ${paint.dim(describeTaskSet(evaluation.tasks))}`]),
     `  ${paint.dim(`seed ${evaluation.seed}, trajectories ${evaluation.trajectory_hash}`)}`,
   ]
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { currencySchema } from '../amounts.ts'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
+import { scenarioCheckSchema } from '../training-events.ts'
 import { learningCurveSchema, versionDetailsSchema } from './packages.ts'
 import { offerSchema, priceKindSchema } from './prices.ts'
 
@@ -187,7 +188,7 @@ const pageVersionSchema = z.object({
   downloads: z.int().nonnegative(),
   deprecated: z.string().nullable(),
   yanked: z.boolean(),
-  checks: z.array(z.object({ id: z.string(), ok: z.boolean(), message: z.string() })),
+  checks: z.array(z.object(scenarioCheckSchema.shape)),
   /** The field `agentgym` of its package.json. */
   agentgym: z.record(z.string(), z.unknown()),
 })

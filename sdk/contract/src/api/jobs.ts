@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { errorReportSchema } from '../agent-gym-error.ts'
 import { evaluationSchema, runtimeSignatureSchema, taskOrderSchema } from '../agent-manifest.ts'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
-import { checkReportSchema, progressEventSchema, trajectorySchema } from '../training-events.ts'
+import { checkReportSchema, progressEventSchema, scenarioCheckSchema, trajectorySchema } from '../training-events.ts'
 import { wallSchema } from './fields.ts'
 import { runStateSchema } from './runs.ts'
 
@@ -168,7 +168,7 @@ export type Heartbeat = z.infer<typeof heartbeatSchema>
 
 /** Messages from untrusted code, so capped here whatever the worker sends. */
 const checksField = z
-  .array(z.strictObject({ id: z.string().max(64), ok: z.boolean(), message: z.string().max(4_000) }))
+  .array(scenarioCheckSchema.extend({ id: z.string().max(64), message: z.string().max(4_000) }))
   .min(1)
   .max(64)
 

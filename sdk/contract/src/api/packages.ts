@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { agentManifestSchema } from '../agent-manifest.ts'
 import { spaceLeafSchema } from '../space-description.ts'
+import { scenarioCheckSchema } from '../training-events.ts'
 import { verificationSchema } from './verification.ts'
 
 /** State of a version: what was uploaded is checked, and then published or rejected for good. */
@@ -125,7 +126,7 @@ export const versionDetailsSchema = z
     tarball: z.string(),
     tags: z.array(z.string()),
     /** Results of the checks, with how to fix failures. */
-    checks: z.array(z.object({ id: z.string(), ok: z.boolean(), message: z.string() })),
+    checks: z.array(z.object(scenarioCheckSchema.shape)),
     /** package.json as it is in the tarball. */
     manifest: z.record(z.string(), z.unknown()),
     readme: z.string(),

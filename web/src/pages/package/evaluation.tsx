@@ -1,5 +1,6 @@
 import {
   type Evaluation,
+  isFixedTaskSet,
   type VerificationStatement,
   type VersionDetails,
   verificationStatementSchema,
@@ -50,6 +51,7 @@ function Verified({ statement, signature }: { statement: VerificationStatement; 
         </Metric>
       </Metrics>
       <Criteria evaluation={heldOut} />
+      <FixedTasks tasks={heldOut.tasks} />
       <details class="package-signed">
         <summary class="package-more">Verification details</summary>
         <dl class="package-facts">
@@ -121,9 +123,22 @@ function Unverified({ details: { verification }, claim }: { details: VersionDeta
             <Return evaluation={claim} label="Mean return (claimed)" />
           </Metrics>
           <Criteria evaluation={claim} />
+          <FixedTasks tasks={claim.tasks} />
         </>
       )}
     </>
+  )
+}
+
+/** Says so where the tasks of an evaluation can be learned by heart. */
+function FixedTasks({ tasks }: Pick<Evaluation, 'tasks'>) {
+  if (tasks === undefined || !isFixedTaskSet(tasks)) return null
+  const { size, split } = tasks
+  return (
+    <p class="package-baseline">
+      <span class="package-label">Evaluation tasks</span> Fixed set of {size.toLocaleString('en')}, public
+      {split === 'train' && '; the agent may have been trained on them'}.
+    </p>
   )
 }
 

@@ -1,4 +1,12 @@
-import type { AgentCard, PolicySpec, SampleEpisode, SuccessCriteria, VersionDetails } from '@agentgym/contract'
+import {
+  type AgentCard,
+  checksFailedText,
+  countChecks,
+  type PolicySpec,
+  type SampleEpisode,
+  type SuccessCriteria,
+  type VersionDetails,
+} from '@agentgym/contract'
 import { formatValue } from '@agentgym/contract/charts'
 import { route } from '../../app/route.ts'
 import type { Html } from '../../app/visit.ts'
@@ -352,26 +360,37 @@ type Check = VersionDetails['checks'][number]
 
 const checkColumns: Column<Check>[] = [
   { title: 'Check', heading: true, cell: ({ id }) => <code>{id}</code> },
-  { title: 'Result', cell: ({ ok }) => <Badge tone={ok ? 'good' : 'bad'}>{ok ? 'passed' : 'failed'}</Badge> },
+  { title: 'Result', cell: (check) => <CheckResult check={check} /> },
   { title: 'Details', cell: ({ message }) => <span class="package-finding">{message}</span> },
 ]
 
-/** Results of running the version in the sandbox: speed, determinism, baselines and more. */
+function CheckResult({ check }: { check: Check }) {
+  const { failed, notRun, warnings } = countChecks([check])
+  if (failed > 0) return <Badge tone="bad">failed</Badge>
+  if (notRun > 0) return <Badge>not run</Badge>
+  return warnings > 0 ? <Badge tone="warning">warning</Badge> : <Badge tone="good">passed</Badge>
+}
+
+const shownChecks: Record<string, string> = { baselines: 'Baselines', held_out: 'Evaluation tasks', speed: 'Speed' }
+
+/** Results of running the version in the sandbox: speed, determinism, baselines and more. Warnings are always shown. */
 function Checks({ checks }: { checks: Check[] }) {
   if (checks.length === 0) return null
-  const baselines = checks.filter(({ id }) => id === 'baselines' || id === 'speed')
-  const failed = checks.filter(({ ok }) => !ok)
+  const shown = checks.filter(({ id, ok, warning }) => ok && (warning || Object.hasOwn(shownChecks, id)))
+  const { failed, warnings } = countChecks(checks)
   return (
     <section class="package-section" aria-labelledby="checks">
       <h2 id="checks">Automated checks</h2>
-      {baselines.map(({ id, message }) => (
+      {shown.map(({ id, message, warning }) => (
         <p class="package-baseline">
-          <span class="package-label">{id === 'speed' ? 'Speed' : 'Baselines'}</span> {message}
+          <span class="package-label">{Object.hasOwn(shownChecks, id) ? shownChecks[id] : id}</span>{' '}
+          {warning && <Badge tone="warning">warning</Badge>} {message}
         </p>
       ))}
-      <details open={failed.length > 0}>
+      <details open={failed > 0}>
         <summary class="package-more">
-          {checks.length - failed.length} of {checks.length} checks passed
+          {failed > 0 ? checksFailedText(checks) : `${checks.length} of ${checks.length} checks passed`}
+          {warnings > 0 && `, ${warnings} with a warning`}
         </summary>
         <Table rows={checks} columns={checkColumns} caption="Checks of this version" />
       </details>
