@@ -1,8 +1,9 @@
+import { gzipSync } from 'node:zlib'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/core/database/database.ts'
 import { decideDeviceCode, findPendingCode } from '../../src/modules/accounts/device-log-in.ts'
-import { type HttpRegistry, type Json, openHttpRegistry } from './http-registry.ts'
+import { type HttpRegistry, type Json, openHttpRegistry, type Served } from './http-registry.ts'
 import { packScenario, publishDocument } from './scenario-package.ts'
 
 describeOnEngines('the npm protocol on $kind', ({ open }) => {
@@ -117,7 +118,16 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
   describe('answers in npm’s form', () => {
     it.each([
       ['GET', '/-/npm/v1/attestations/@acme%2fforms@1.0.0', 404],
-      ['POST', '/-/npm/v1/security/advisories/bulk', 404],
+      ['GET', '/-/npm/v1/security/advisories/bulk', 404],
+      ['GET', '/-/npm/v1/keys', 404],
+      ['GET', '/-/npm/v1/user', 404],
+      ['GET', '/-/package/@acme%2fforms/access', 404],
+      ['GET', '/-/package/@acme%2fforms/collaborators', 404],
+      ['GET', '/-/user/acme/package', 404],
+      ['GET', '/-/org/acme/user', 404],
+      ['GET', '/-/npm/v1/hooks', 404],
+      ['GET', '/-/_view/starredByUser', 404],
+      ['POST', '/-/npm/v1/oidc/token/exchange/package/@acme%2fforms', 404],
       ['GET', '/-/npm/v1/tokens', 404],
       ['GET', '/-/all', 404],
       ['GET', '/@acme/forms/-/package.json', 404],
@@ -204,12 +214,72 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
     for (const internal of ['_distfiles', '_uplinks']) expect(body).not.toHaveProperty(internal)
   })
 
+  it('answers audits: there are no advisories (C01)', async () => {
+    const audit = (path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
+      registry.ask(`/-/npm/v1/security/${path}`, { method: 'POST', body: body as string, headers })
+    const bulk = await audit('advisories/bulk', gzipSync('{"@acme/forms":["1.0.0"]}'), { 'content-encoding': 'gzip' })
+    expect([bulk.status, await bulk.json()]).toEqual([200, {}])
+    for (const path of ['audits', 'audits/quick']) {
+      const old = await audit(path, '{"name":"x","requires":{},"dependencies":{}}')
+      expect([old.status, await old.json()]).toMatchObject([
+        200,
+        { actions: [], advisories: {}, metadata: { vulnerabilities: { critical: 0 }, totalDependencies: 0 } },
+      ])
+    }
+    const large = await audit('advisories/bulk', JSON.stringify({ x: 'y'.repeat(2 ** 20) }))
+    expect([large.status, await large.json()]).toEqual([200, {}])
+  })
+
+  it('serves no field of package.json that makes a client fetch, link or run something', async () => {
+    const name = '@acme/plain'
+    const fields = {
+      scripts: { test: 'vitest' },
+      dependencies: { left: '^1.0.0' },
+      peerDependencies: { right: '^1.0.0' },
+      optionalDependencies: { up: '^1.0.0' },
+      devDependencies: { down: '^1.0.0' },
+      bundleDependencies: [],
+      overrides: { left: '2' },
+      publishConfig: { registry: 'https://evil.test/' },
+      hasInstallScript: true,
+      _hasShrinkwrap: true,
+      _resolved: 'https://evil.test/x.tgz',
+      gypfile: false,
+      dist: { tarball: 'https://evil.test/x.tgz' },
+      author: 'Acme',
+      engines: { node: '>=24' },
+    }
+    await registry.publish({ name, version: '1.0.0', fields })
+    const served = (await registry.packument(name)).versions['1.0.0']
+    const known = ['_id', 'name', 'version', 'dist', 'description', 'license', 'type', 'keywords', 'agentgym']
+    expect(Object.keys(served).sort()).toEqual([...known, 'author', 'engines'].sort())
+    expect(Object.keys(await registry.json(`/${name}/1.0.0`)).sort()).toEqual(
+      [...known, 'author', 'engines', 'readme'].sort(),
+    )
+    expect((served.dist as Json).tarball).toMatch(/^http:\/\/127\.0\.0\.1/)
+    const accept = 'application/vnd.npm.install-v1+json'
+    const short = (await registry.json(`/${name}`, { headers: { accept } })) as unknown as Served
+    expect(short.versions['1.0.0'].hasInstallScript).toBe(false)
+    for (const field of ['scripts', 'dependencies', '_hasShrinkwrap', 'bin'])
+      expect(short.versions['1.0.0']).not.toHaveProperty(field)
+  })
+
   it('serves what was asked for conditionally and by HEAD', async () => {
     for (const path of ['/@acme/forms', '/@acme/forms/-/forms-1.0.0.tgz']) {
       const first = await registry.ask(path, { method: 'HEAD' })
       expect([path, first.status]).toEqual([path, 200])
       const again = await registry.ask(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } })
       expect([path, again.status, await again.text()]).toEqual([path, 304, ''])
+      const tag = (first.headers.get('etag') ?? '').replace(/^W\//, '')
+      for (const known of [`W/${tag}`, `"other", W/${tag}`, '*']) {
+        const weak = await registry.ask(path, { headers: { 'if-none-match': known } })
+        expect([path, known, weak.status, await weak.text()]).toEqual([path, known, 304, ''])
+      }
+      for (const other of ['"other"', 'W/"other"', tag.slice(1, -1)]) {
+        const whole = await registry.ask(path, { headers: { 'if-none-match': other } })
+        expect([path, other, whole.status]).toEqual([path, other, 200])
+        await whole.arrayBuffer()
+      }
     }
   })
 })

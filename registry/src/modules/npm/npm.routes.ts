@@ -17,6 +17,7 @@ import { immutable, nothingHere, npmFailures, tokenNeeded } from './npm-errors.t
 import { finishLogin, logOut, passwordLogin, startLogin } from './npm-login.ts'
 import { deprecateByDocument, isPnpm, npmSearch, packageSource } from './npm-packages.ts'
 import { type NpmTarget, parseNpmPath, type ReadTarget } from './npm-path.ts'
+import { answerAudit, notServed } from './npm-services.ts'
 import { documentSlots, type PublishRequest, parsePutDocument } from './publish-document.ts'
 import { type VerdaccioReader, verdaccioReader } from './verdaccio-server.ts'
 
@@ -141,8 +142,10 @@ async function taggedVersion(c: NpmContext): Promise<string> {
   throw new AgentGymError({ code: 'request_invalid', message: 'The body must be a version, as a JSON string.' })
 }
 
-function answerService({ services }: Npm, c: NpmContext, path: string): Response | Promise<Response> {
+async function answerService({ services }: Npm, c: NpmContext, path: string): Promise<Response> {
   const { method } = c.req
+  const audit = await answerAudit(c, path)
+  if (audit !== undefined) return audit
   if (method === 'GET' && path === '-/ping') return c.json({})
   if (method === 'GET' && path === '-/whoami') {
     const actor = c.get('actor')
@@ -153,8 +156,8 @@ function answerService({ services }: Npm, c: NpmContext, path: string): Response
   if (method === 'POST' && path === '-/v1/login') return startLogin(services, c)
   if (method === 'GET' && path === '-/v1/done') return finishLogin(services, c)
   if (method === 'DELETE' && path.startsWith('-/user/token/')) return logOut(services, c)
-  if (path.startsWith('-/user/')) throw passwordLogin(services.config.publicUrl)
-  throw nothingHere(c)
+  if (path.startsWith('-/user/') && !path.endsWith('/package')) throw passwordLogin(services.config.publicUrl)
+  throw notServed(c, path)
 }
 
 /** Who changes something brings a token: a page of another site could make a browser send its cookie. */

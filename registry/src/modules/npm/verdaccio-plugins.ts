@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PassThrough, type Readable } from 'node:stream'
 import { AgentGymError, errorCatalog } from '@agentgym/contract'
+import { isKnownTag } from '../../core/http/entity-tag.ts'
 import type { BridgedResponse } from './node-bridge.ts'
 
 /** What one reader may see of one package. Verdaccio's plugins ask this, and nothing else. */
@@ -177,7 +178,7 @@ function readTarball(current: Reading, file: string): Readable {
     const etag = `"${integrity}"`
     response.setHeader('ETag', etag)
     response.setHeader('Cache-Control', 'private, max-age=31536000, immutable')
-    const known = (response.req.headers['if-none-match'] ?? '').split(',').some((tag) => tag.trim() === etag)
+    const known = isKnownTag(response.req.headers['if-none-match'], etag)
     if (known) response.statusCode = 304
     else stream.emit('content-length', size)
     stream.emit('open')

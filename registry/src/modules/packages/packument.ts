@@ -23,8 +23,8 @@ export type Packument = {
 }
 
 /**
- * The packument, built from our rows alone: each version's package.json as in the tarball, with `dist` and `deprecated`
- * from the database, which override those in package.json.
+ * The packument, built from our rows alone: the listed fields of each version's package.json, with `dist` and
+ * `deprecated` from the database.
  *
  * Clients choose by themselves and do not support yanks. A yanked version (and for members an unpublished one) is in
  * the list, so that it can be installed exactly, but marked as deprecated: clients then prefer any other that fits.
@@ -77,11 +77,22 @@ export async function openTarball(
   return { ...object, integrity: row.integrity, versionId: row.id }
 }
 
+/**
+ * Fields of package.json that packuments have: they describe, and decide what Node loads. None of them makes a client fetch,
+ * link or run anything, so installing a package fetches that package alone. (A client believes the packument: with
+ * `_hasShrinkwrap` it would install what a lock file in the tarball lists.)
+ */
+const servedFields = [
+  ...['description', 'keywords', 'license', 'author', 'contributors', 'homepage', 'repository', 'bugs', 'funding'],
+  ...['type', 'main', 'module', 'browser', 'exports', 'imports', 'types', 'typings', 'sideEffects'],
+  ...['engines', 'os', 'cpu', 'libc', 'agentgym'],
+]
+
 function publishedManifest(name: string, row: VersionManifest, publicUrl: string): Record<string, unknown> {
-  const { deprecated: _, ...manifest } = row.manifest
   const deprecated = deprecationOf(row)
+  const served = servedFields.filter((field) => Object.hasOwn(row.manifest, field))
   return {
-    ...manifest,
+    ...Object.fromEntries(served.map((field) => [field, row.manifest[field]])),
     name,
     version: row.version,
     _id: `${name}@${row.version}`,

@@ -1,5 +1,6 @@
 import { changeListSchema, changesRequestSchema } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { isKnownTag } from '../../../core/http/entity-tag.ts'
 import type { Env } from '../../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../../core/http/route.ts'
 import type { Services } from '../../../core/services.ts'
@@ -66,7 +67,7 @@ export function documentRoutes(services: Services): OpenAPIHono<Env> {
     const picture = await readReadmePicture(services, c.get('actor'), { name: `${scope}/${name}`, version, hash })
     const { type, bytes, visibility } = picture
     const headers = { etag: `"${hash}"`, 'cache-control': keep[visibility] }
-    if (c.req.header('if-none-match')?.includes(headers.etag)) return c.body(null, 304, headers)
+    if (isKnownTag(c.req.header('if-none-match'), headers.etag)) return c.body(null, 304, headers)
     return c.body(Uint8Array.from(bytes), 200, { ...headers, 'content-type': type })
   })
   routes.openapi(changesRoute, async (c) => {

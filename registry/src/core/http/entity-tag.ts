@@ -1,0 +1,10 @@
+/**
+ * Does a client have the response with this entity tag? Compares weakly, as RFC 9110 asks for `If-None-Match`: a proxy that
+ * compresses a response makes its tag weak.
+ */
+export function isKnownTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  if (ifNoneMatch.trim() === '*') return true
+  const opaque = (text: string) => text.trim().replace(/^W\//, '')
+  return ifNoneMatch.split(',').some((candidate) => opaque(candidate) === opaque(tag))
+}
