@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { writePublishedTarball } from '@agentgym/contract/tarball'
 import { pack } from 'tar-stream'
 
 export type ScenarioPackage = {
@@ -63,6 +64,12 @@ export async function packScenario(scenario: ScenarioPackage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of archive) chunks.push(chunk as Buffer)
   return gzipSync(Buffer.concat(chunks))
+}
+
+/** Of the tarball that the registry writes of these files. */
+export async function servedIntegrityOf(scenario: ScenarioPackage): Promise<string> {
+  const files = Object.entries(scenarioFiles(scenario)).map(([path, text]) => ({ path, bytes: Buffer.from(text) }))
+  return (await writePublishedTarball(files, scenarioManifest(scenario))).integrity
 }
 
 export const integrityOf = (bytes: Uint8Array): string =>

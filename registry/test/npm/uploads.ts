@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
-import { integrityOf, packScenario, publishDocument } from './scenario-package.ts'
+import { integrityOf, packScenario, publishDocument, servedIntegrityOf } from './scenario-package.ts'
 
+/** `integrity`: of the tarball that the registry serves for it. */
 export type Upload = { name: string; version: string; document: string; integrity: string }
 
 export async function upload(name: string, version: string, readme?: string): Promise<Upload> {
@@ -9,7 +10,7 @@ export async function upload(name: string, version: string, readme?: string): Pr
     name,
     version,
     document: publishDocument({ name, version, readme }, tarball),
-    integrity: integrityOf(tarball),
+    integrity: await servedIntegrityOf({ name, version, readme }),
   }
 }
 
