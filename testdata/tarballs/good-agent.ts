@@ -46,7 +46,7 @@ export function agentEntries(
   const fields = {
     name: '@t/maze-ppo',
     version: '0.1.0',
-    license: 'UNLICENSED',
+    license: 'MIT',
     agentgym: { kind: 'agent' },
     ...manifest,
   }

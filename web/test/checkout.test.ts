@@ -58,6 +58,8 @@ describe('checkout', () => {
     const address = bought.headers.get('location') ?? ''
     expect(address).toMatch(/^\/orders\/[0-9a-f-]{36}$/)
     const receipt = await buyer.get(address)
+    for (const shown of [page, address, '/balance', '/orders', '/packages', `/packages/@acme/${base}`])
+      expect((await buyer.get(shown)).text, shown).toContain('Test money')
     for (const said of ['Receipt', '$25.00', `@acme/${base}`, 'from balance', 'all 1.x versions'])
       expect(receipt.text).toContain(said)
     expect(await available(buyer)).toBe(1_500)

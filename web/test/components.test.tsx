@@ -19,7 +19,7 @@ const context = (more: Partial<PageContext> = {}): PageContext => ({
   path: '/',
   account: null,
   theme: 'system',
-  host: { publicUrl: 'http://localhost:4477', oauthProviders: [], currency: 'EUR', version: '1.2.3' },
+  host: { publicUrl: 'http://localhost:4477', oauthProviders: [], currency: 'EUR', testMoney: false, version: '1.2.3' },
   assets: unbuiltAssets(),
   formToken: () => 'the-token',
   islands: new Set(),

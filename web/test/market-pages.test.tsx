@@ -30,7 +30,7 @@ const price = { id, kind: 'one_time' as const, amount_minor: 2_500, currency: 'U
 const offer: Offer = {
   ...{ package: '@acme/pole', kind: 'agent', title: hostile, seller: 'acme', version: '1.2.3', covers: '1.x', price },
   ...{ upcoming: null, total_minor: 2_500, license: hostile, terms: hostile, trial_calls: 100, calls_price_minor: 150 },
-  ...{ entitled: false, balance_minor: 4_000, page: 'http://localhost/packages/@acme/pole' },
+  ...{ entitled: false, balance_minor: 4_000, test_money: false, page: 'http://localhost/packages/@acme/pole' },
   verification: { state: 'verified', return_mean: 487.25, command: 'agentgym agent verify @acme/pole@1.2.3' },
 }
 const sums = { sales_minor: 0, fees_minor: 0, royalties_earned_minor: 0, royalties_paid_minor: 0, refunds_minor: 0 }

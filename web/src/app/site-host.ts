@@ -10,6 +10,8 @@ export type SiteHost = {
   oauthProviders: string[]
   /** ISO 4217, of every price. */
   currency: string
+  /** Payments are made with test money, which is worth nothing. */
+  testMoney: boolean
   version: string
   log: { error(message: string, data?: Record<string, unknown>): void }
 }

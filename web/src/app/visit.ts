@@ -19,7 +19,7 @@ export type Visit = {
   readonly api: Client
   /** What a form sent; empty for a page. */
   readonly form: FormValues
-  readonly host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'version' | 'secure'>
+  readonly host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version' | 'secure'>
   /** A whole page with this inside. */
   page(body: Html, options: PageOptions): Response
   /** After a form: to another path of this site. */

@@ -13,7 +13,7 @@ export type PageContext = {
   path: string
   account: OwnAccount | null
   theme: Theme
-  host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'version'>
+  host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version'>
   assets: SiteAssets
   /** Token for the page's forms; the first call sets the cookie that belongs to it. */
   formToken(): string

@@ -10,6 +10,7 @@ const links = [
 
 /** The bar above every page; `plain` on pages with a single task. */
 export function SiteHeader({ plain }: { plain: boolean }) {
+  const { host } = usePage()
   return (
     <header class="site-header">
       <div class="site-header-bar">
@@ -17,6 +18,14 @@ export function SiteHeader({ plain }: { plain: boolean }) {
           <Mark />
           AgentGym
         </a>
+        {host.testMoney && (
+          <span
+            class="badge badge-warning"
+            title="Prices and balances on this server are in test money, which is worth nothing."
+          >
+            Test money
+          </span>
+        )}
         {!plain && (
           <>
             <nav class="site-nav" aria-label="Marketplace">

@@ -19,6 +19,8 @@ type SiteHost = {
   oauthProviders: string[]
   /** ISO 4217, of every price. */
   currency: string
+  /** Payments are made with test money, which is worth nothing. */
+  testMoney: boolean
   version: string
   log: Log
 }
@@ -63,6 +65,7 @@ export function siteHost({ config, log }: Services): SiteHost {
     formKey: createHmac('sha256', config.secret).update('forms of the site').digest(),
     oauthProviders: Object.entries(config.oauth).flatMap(([name, provider]) => (provider === undefined ? [] : [name])),
     currency: config.training.currency,
+    testMoney: config.market.stripe === null,
     version,
     log,
   }

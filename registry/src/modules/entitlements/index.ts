@@ -18,6 +18,7 @@ export {
   heldFirst,
   heldPrice,
   inEffect,
+  isUnlicensed,
   type PriceTerms,
   priceAt,
   priceEntries,

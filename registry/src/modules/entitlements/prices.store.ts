@@ -79,6 +79,11 @@ export function unsetPrice({ id, created_at: createdAt }: { id: string; created_
   return { id, kind: 'free', amount_minor: 0, currency, effective_at: at, created_at: at }
 }
 
+/** Whether a license grants its buyers nothing: npm's word for "all rights reserved". */
+export function isUnlicensed(license: string | null): boolean {
+  return license?.trim().toUpperCase() === 'UNLICENSED'
+}
+
 /** What a package costs: nothing, a one-time price, or a price per run. `amountMinor` is 0 if it is free. */
 export type PriceTerms = { kind: PriceKind; amountMinor: bigint }
 

@@ -75,6 +75,23 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
     expect((await ask(agent, await createTrader(database))).body).toMatchObject({ allowed: true, because: 'free' })
   })
 
+  it('the trial is free to each account, also to one that has paid by card and has nothing on its balance', async () => {
+    const agent = await meteredAgent(database, { licenseMinor: 500, trialCalls: 3, callsPriceMinor: 10_000 })
+    const [buyer, stranger] = [await createTrader(database), await createTrader(database)]
+    await insertLicense(database, { buyer: buyer.accountId, name: agent.name })
+    for (const who of [buyer, stranger]) {
+      for (const left of [2, 1, 0])
+        expect((await ask(agent, who, { call: randomUUID() })).body).toMatchObject({
+          ...{ allowed: true, because: 'trial', trial_calls_left: left },
+        })
+    }
+    expect((await ask(agent, stranger, { call: randomUUID() })).body).toMatchObject({ because: 'trial_used_up' })
+    expect((await ask(agent, buyer, { call: randomUUID() })).body).toMatchObject({ because: 'balance_empty' })
+    await fund(database, buyer.accountId, 10)
+    expect((await ask(agent, buyer, { call: randomUUID() })).body).toMatchObject({ allowed: true, because: 'bought' })
+    expect((await ask(agent, buyer, { call: randomUUID() })).body).toMatchObject({ because: 'balance_empty' })
+  })
+
   it('nobody beyond the balance, nor beyond what the account may spend', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 5_000 })
     const caller = await createTrader(database)

@@ -45,8 +45,8 @@ export async function callTerms(
   if (isOnTrial(access) && access.trialCalls > 0) {
     const left = await tryTrial()
     if (left !== null) return terms('trial', left)
-    // For a free agent, the trial waives the price of calls; after it, the caller pays.
-    if (!free) return terms('trial_used_up', 0)
+    // With a license, and for a free agent, the trial waives the price of calls; after it, the caller pays.
+    if (!free && !bought) return terms('trial_used_up', 0)
   }
   if (!bought && !free) return terms('not_bought')
   const call = { accountId, versionId, currency, priceMinor: callsPrice(access) }

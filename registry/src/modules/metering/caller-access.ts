@@ -16,7 +16,7 @@ export type CallerAccess = {
   /** It holds a license for the version's major, directly or through an organization. */
   bought: boolean
   takenDown: { at: Date; reason: string | null; forAll: boolean } | null
-  /** Calls that the seller offers before a purchase. */
+  /** Calls that the seller gives to each account free of charge. */
   trialCalls: number
   /** Price of 1,000 calls. */
   callsPriceMinor: number
@@ -99,9 +99,12 @@ function accessOfRow(row: Row): CallerAccess | { unknown: Unknown } {
   }
 }
 
-/** Whether calls use up the trial while it lasts: the agent is not bought, and calls would cost something. */
+/**
+ * Whether calls use up the trial while it lasts: not the caller's own agent, and a call would cost something or needs a
+ * license. The trial is free to every account, with or without a license.
+ */
 export function isOnTrial({ own, bought, free, callsPriceMinor }: CallerAccess): boolean {
-  return !own && !bought && !(free && callsPriceMinor === 0)
+  return !own && !((bought || free) && callsPriceMinor === 0)
 }
 
 /** Price of 1,000 calls beyond the trial. A caller without access has not agreed to any price. */

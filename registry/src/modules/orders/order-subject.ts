@@ -4,7 +4,7 @@ import semver from 'semver'
 import type { z } from 'zod'
 import { type Actor, packageNotFound } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
-import { heldFirst, inEffect, packageTakenDown } from '../entitlements/index.ts'
+import { heldFirst, inEffect, isUnlicensed, packageTakenDown } from '../entitlements/index.ts'
 import { type Candidate, findablePackageName, selectVersion, versionNotFound } from '../packages/index.ts'
 
 type CurrentPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string }
@@ -15,7 +15,9 @@ export type OrderSubject = {
   name: string
   kind: 'scenario' | 'agent'
   seller: { id: string; username: string }
-  version: { id: string; version: string; major: number }
+  version: { id: string; version: string; major: number; license: string | null }
+  /** The seller's own terms; empty if there are none. */
+  terms: string
   /** The buyer's order for a license of this major version, if any. */
   heldOrder: string | null
   /** The caller belongs to the seller and may use it without buying. */
@@ -40,7 +42,8 @@ type Row = {
   currency: string | null
   member: boolean
   shared: boolean
-  versions: (Candidate & { id: string })[] | null
+  terms: string
+  versions: (Candidate & { id: string; license: string | null })[] | null
   tags: Record<string, string> | null
   held: { major: number; order: string }[] | null
 }
@@ -64,6 +67,7 @@ export async function findOrderSubject(query: Queries, buying: Buying): Promise<
     kind: row.kind,
     seller: { id: row.owner_id, username: row.seller },
     version,
+    terms: row.terms,
     heldOrder: row.held?.find(({ major }) => major === version.major)?.order ?? null,
     member: row.member,
     selfPurchase: row.member || row.shared,
@@ -94,9 +98,10 @@ async function findRow(query: Queries, { actor, buyerId }: Buying, name: string)
           join payout_destinations ours on ours.account_id = buyers.id
           join payout_destinations theirs on theirs.provider = ours.provider and theirs.payee = ours.payee
           join (${controllers(sql.ref('package.owner_id'))}) sellers on sellers.id = theirs.account_id) as shared,
-      (select json_agg(json_build_object('id', id, 'version', version, 'deprecated', deprecated,
+      (select json_agg(json_build_object('id', id, 'version', version, 'deprecated', deprecated, 'license', manifest ->> 'license',
           'yanked', yanked_at is not null) order by created_at, id)
         from versions where package_id = package.id and state = 'published') as versions,
+      coalesce((select terms from sale_terms where package_id = package.id), '') as terms,
       (select json_object_agg(tag, version) from tags where package_id = package.id) as tags,
       (select json_agg(json_build_object('major', major, 'order', order_id)) from entitlements
         where holder_id = ${buyerId} and package_id = package.id and revoked_at is null) as held
@@ -127,7 +132,8 @@ function chooseVersion({ name, versions, tags }: Row, range: string): OrderSubje
       hint: 'Choose another version, or omit it to use the latest one.',
       data: { name, version: found.version },
     })
-  return { id: found.id, version: found.version, major: semver.major(found.version, { loose: true }) }
+  const { id, version, license } = found
+  return { id, version, license, major: semver.major(version, { loose: true }) }
 }
 
 type Expected = z.output<typeof createOrderRequestSchema>['expected_price']
@@ -150,6 +156,17 @@ export function requireExpectedPrice(
       price: { id: price.id, kind: price.kind, amount_minor: price.amountMinor, currency: price.currency },
       expected,
     },
+  })
+}
+
+/** Buyers get terms: the license's, or the seller's own. Throws `not_for_sale`. */
+export function requireTerms({ name, version: { version, license }, terms, price }: OrderSubject): void {
+  if (price.amountMinor === 0 || terms.trim() !== '' || !isUnlicensed(license)) return
+  throw new AgentGymError({
+    code: 'not_for_sale',
+    message: `${name}@${version} is not sold: its license is UNLICENSED, which allows buyers nothing, and it has no terms.`,
+    hint: 'Ask the seller to set terms for it, or to publish a version with a license.',
+    data: { name, version, license },
   })
 }
 

@@ -11,7 +11,13 @@ import { findParty } from '../accounts/index.ts'
 import { repayDebtsOfSale } from './debts.ts'
 import { grantEntitlement, insertOrder, newOrder } from './new-order.ts'
 import type { OrderRow } from './order-state.ts'
-import { findOrderSubject, type OrderSubject, requireExpectedPrice, requireOthers } from './order-subject.ts'
+import {
+  findOrderSubject,
+  type OrderSubject,
+  requireExpectedPrice,
+  requireOthers,
+  requireTerms,
+} from './order-subject.ts'
 import { findOrderView, orderOf } from './orders.store.ts'
 import { lockSaleAccounts, makeSale, saleOf } from './sale.ts'
 import { requireWithinCaps } from './spend-caps.ts'
@@ -79,6 +85,7 @@ async function buy(
   if (subject.heldOrder !== null) return { status: 200, answer: await readOrder(query, subject.heldOrder) }
   requireOthers(subject)
   requireExpectedPrice(subject, request.expected_price)
+  requireTerms(subject)
   if (subject.price.kind === 'per_run') throw paidForEachRun(subject)
   const awaiting = request.pay_with === 'provider' ? await findAwaitingPayment(query, buyer.id, subject) : undefined
   if (awaiting !== undefined) return { status: 200, answer: await readOrder(query, awaiting) }

@@ -10,7 +10,7 @@ import { type HeldPrice, majorOf, readLicenseState, refusal, tarballAccess, useL
 import { repayDebtsOfSale } from './debts.ts'
 import { insertOrder, newOrder } from './new-order.ts'
 import { changeOrder, lockOrder } from './order-state.ts'
-import { findOrderSubject, requireExpectedPrice, requireOthers } from './order-subject.ts'
+import { findOrderSubject, requireExpectedPrice, requireOthers, requireTerms } from './order-subject.ts'
 import { lockSaleAccounts, makeSale, resolveSale, saleOf } from './sale.ts'
 import { requireWithinCaps } from './spend-caps.ts'
 
@@ -44,6 +44,7 @@ export async function holdForRun(
   requireOthers(subject)
   await authorize(query, actor, 'publish', buyer.id, { scope: 'market:buy' })
   requireExpectedPrice(subject, expectedPrice)
+  requireTerms(subject)
   const order = await newOrder(query, config, { actor, buyer, subject, payWith: 'balance', runId })
   const sale = saleOf(order)
   await lockSaleAccounts(query, sale)

@@ -65,10 +65,15 @@ export async function showBalance(
 ): Promise<Balance> {
   const scope = readingScope(actor)
   const party = await findParty(database.query, actor, account, { permission: 'read', scope })
-  return readBalance(database.query, party, config.training.currency)
+  const balance = await readBalance(database.query, party, config.training.currency)
+  return { ...balance, test_money: config.market.stripe === null }
 }
 
-export async function readBalance(query: Queries, { id, username }: Party, currency: string): Promise<Balance> {
+export async function readBalance(
+  query: Queries,
+  { id, username }: Party,
+  currency: string,
+): Promise<Omit<Balance, 'test_money'>> {
   const accounts = await readOwnersAccounts(query, id)
   const balance = accounts.find((account) => account.code === 'balance' && account.currency === currency)
   const { awaited } = await query

@@ -58,7 +58,7 @@ type OfferedPackage = Pick<ReadablePackage, 'id' | 'name' | 'kind' | 'owner_id' 
 
 /** The offer of a version; the database is queried only for the buyer's data. */
 export async function describeOffer(
-  { query, config }: { query: Queries; config: Pick<Services['config'], 'publicUrl'> },
+  { query, config }: { query: Queries; config: Pick<Services['config'], 'publicUrl' | 'market'> },
   { actor, buyer, found, version, manifest, prices, verification }: OfferParts,
 ): Promise<Offer> {
   const { title, license } = manifestFacts(found.name, manifest)
@@ -80,6 +80,7 @@ export async function describeOffer(
     calls_price_minor: terms.calls_price_minor,
     entitled: current.kind === 'free' || (await holds(query, { actor, buyer, found, major })),
     balance_minor: await balanceOf(query, actor, buyer, current.currency),
+    test_money: config.market.stripe === null,
     verification: verification === null ? null : offeredVerification(verification, `${found.name}@${version}`),
     page: config.publicUrl + packagePagePath(found.name),
   }

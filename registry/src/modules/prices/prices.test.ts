@@ -67,6 +67,26 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(await set(listed.name, oneTime(900))).toMatchObject({ current: { amount_minor: 900 }, upcoming: null })
   })
 
+  it('nothing that is UNLICENSED has a price, unless the seller sets terms', async () => {
+    const licensed = (license: string) =>
+      listPackage(database, { ownerId: seller.accountId, owner: seller.username, kind: 'agent', license })
+    const agent = await licensed('UNLICENSED')
+    const calls = { kind: 'free', calls_price_minor: 5 } as const
+    for (const request of [oneTime(500), oneTime(500, { terms: ' ' }), calls])
+      expect(await codeOf(set(agent.name, request))).toBe('request_invalid')
+    expect(await codeOf(set(agent.name, { kind: 'free' }))).toBe('done')
+    expect(await codeOf(set(agent.name, oneTime(500, { terms: 'For one team.' })))).toBe('done')
+    expect(await codeOf(set(agent.name, oneTime(500, { terms: '' })))).toBe('request_invalid')
+    const buyer = await createTrader(database, 'buyer')
+    await fund(database, buyer.accountId, 1_000)
+    // As a package that was priced before there was this rule.
+    await sql`update sale_terms set terms = '' where package_id = ${agent.id}`.execute(database.query)
+    expect(await codeOf(buy(services, buyer, agent))).toBe('not_for_sale')
+    const other = await licensed('SEE LICENSE IN LICENSE.md')
+    expect(await codeOf(set(other.name, oneTime(400)))).toBe('done')
+    expect(await codeOf(buy(services, buyer, other))).toBe('done')
+  })
+
   it('a raise is announced and buyers pay the old price meanwhile; a cut holds at once', async () => {
     const listed = await list()
     await set(listed.name, oneTime(500))

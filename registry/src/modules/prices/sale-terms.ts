@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { SaleTermsTable } from '../../core/database/market-schema.ts'
 import type { ServerConfig } from '../../core/services.ts'
+import { isUnlicensed } from '../entitlements/index.ts'
 
 /** Terms that a seller sets besides the price: see the contract's fields of the same names. */
 export type SaleTerms = Pick<
@@ -95,6 +96,23 @@ export function vetSale(
   if (calls_price_minor > 0) throw invalid('calls_price_minor', 'only agents have a price for calls')
   if (royalty_basis_points > royaltyCapBasisPoints)
     throw invalid('royalty_basis_points', `this server allows at most ${royaltyCapBasisPoints}`)
+}
+
+/**
+ * Whoever pays gets terms: those of the license, or the seller's own. Throws `request_invalid` for a price if the package
+ * would have neither. `license` is the latest version's.
+ */
+export function requireTerms(
+  { kind, calls_price_minor = 0 }: SetPriceRequest,
+  { name, license, terms }: { name: string; license: string | null; terms: string },
+): void {
+  if (!isUnlicensed(license) || terms.trim() !== '' || (kind === 'free' && calls_price_minor === 0)) return
+  throw new AgentGymError({
+    code: 'request_invalid',
+    message: `${name} cannot have a price: its license is UNLICENSED, which allows buyers nothing, and it has no terms.`,
+    hint: 'Set terms with the price (`agentgym price NAME AMOUNT --terms FILE`), or publish a version with a license.',
+    data: { field: 'terms', in: 'json', name, license },
+  })
 }
 
 function invalid(field: string, why: string): AgentGymError {

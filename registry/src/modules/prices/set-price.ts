@@ -17,7 +17,7 @@ import {
 import { type Change, findReadablePackage, lockPackage, type ReadablePackage } from '../packages/index.ts'
 import { databaseTime, pricePage } from './price-page.ts'
 import { showPrice } from './prices.tasks.ts'
-import { changedTerms, saleTerms, vetSale, writeTerms } from './sale-terms.ts'
+import { changedTerms, requireTerms, saleTerms, vetSale, writeTerms } from './sale-terms.ts'
 
 const dayMs = 86_400_000
 
@@ -41,6 +41,11 @@ export async function setPrice(services: Services, change: Change, request: SetP
     vetSale(found.kind, request, config.market)
     const at = await databaseTime(query)
     const noticeMs = (await isReliedOn(query, found)) ? config.market.priceNoticeDays * dayMs : 0
+    requireTerms(request, {
+      name: full,
+      license: await latestLicense(query, found.id),
+      terms: request.terms ?? (await saleTerms(query, found.id, at)).terms,
+    })
     const terms = await changeTerms(query, found.id, request, { at, noticeMs })
     const price = await changePrice(query, found.id, request, {
       at,
@@ -53,6 +58,17 @@ export async function setPrice(services: Services, change: Change, request: SetP
     return full
   })
   return pricePage(services, actor, name)
+}
+
+/** `license` of the latest version's package.json; null if there is no version yet. */
+async function latestLicense(query: Queries, packageId: string): Promise<string | null> {
+  const { rows } = await sql<{ license: string | null }>`
+    select versions.manifest ->> 'license' as license
+    from versions left join tags on tags.package_id = versions.package_id and tags.tag = 'latest'
+      and tags.version = versions.version
+    where versions.package_id = ${packageId} and versions.state in ('published', 'checking')
+    order by tags.tag is null, versions.created_at desc limit 1`.execute(query)
+  return rows.at(0)?.license ?? null
 }
 
 type SetAt = { at: Date; noticeMs: number }

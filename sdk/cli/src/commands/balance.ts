@@ -36,6 +36,7 @@ export async function balance({ org }: { org?: string }, context: CommandContext
   const pairs: [string, string][] = [['available', formatAmount(available, currency)]]
   if (held > 0) pairs.push(['held', `${formatAmount(held, currency)} for runs and hosted calls`])
   if (awaited > 0) pairs.push(['pending', `${formatAmount(awaited, currency)} in unconfirmed top-ups`])
+  if (found.test_money) pairs.push(['note', 'test money: this server takes no real payments'])
   for (const line of fieldLines(pairs, context.terminal)) context.print(line)
   if (context.json) return
   if (awaited > 0) {

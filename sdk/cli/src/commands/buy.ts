@@ -222,12 +222,13 @@ function proofPairs({ verification, page }: Offer, { symbols }: Terminal): [stri
 }
 
 function balancePairs(
-  { balance_minor: balance, total_minor: total, price }: Offer,
+  { balance_minor: balance, total_minor: total, price, test_money: isTest }: Offer,
   { symbols }: Terminal,
 ): [string, string][] {
-  if (balance === null) return []
+  const note: [string, string][] = isTest ? [['note', 'test money: this server takes no real payments']] : []
+  if (balance === null) return note
   const { currency } = price
   const now = formatAmount(balance, currency)
   const after = balance < total ? 'insufficient' : `${formatAmount(balance - total, currency)} after purchase`
-  return [['balance', `${now} ${symbols.next} ${after}`]]
+  return [['balance', `${now} ${symbols.next} ${after}`], ...note]
 }

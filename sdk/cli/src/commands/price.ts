@@ -204,7 +204,7 @@ function termPairs(page: PricePage): [string, string][] {
   const pairs: [string, string][] = []
   if (royalty > 0) pairs.push(['royalty', `${percentText(royalty)} of each sale of an agent trained on it`])
   if (calls > 0) pairs.push(['calls', `${formatAmount(calls, current.currency)} for 1,000 hosted calls`])
-  if (trial > 0) pairs.push(['trial', `${formatCount(trial)} hosted calls before buying`])
+  if (trial > 0) pairs.push(['trial', `${formatCount(trial)} free hosted calls per account`])
   if (terms !== '') pairs.push(['terms', terms])
   return pairs
 }

@@ -45,6 +45,7 @@ function offer(parts: Partial<Offer> = {}): Offer {
     calls_price_minor: 0,
     entitled: false,
     balance_minor: 5000,
+    test_money: false,
     verification: { state: 'verified', return_mean: 475.25, command: 'agentgym agent verify @ann/puck-ppo@1.2.0' },
     page: 'https://gym.example/packages/@ann/puck-ppo',
     ...parts,

@@ -17,6 +17,8 @@ export const balanceSchema = z
     held_minor: sum,
     /** Top-ups not yet confirmed by the payment provider. */
     awaited_minor: sum,
+    /** All money on this server is test money, which is worth nothing. */
+    test_money: z.boolean(),
   })
   .meta({ id: 'Balance' })
 export type Balance = z.infer<typeof balanceSchema>

@@ -103,6 +103,8 @@ export const offerSchema = z
     entitled: z.boolean(),
     /** Null for anonymous callers. */
     balance_minor: z.int().nullable(),
+    /** All money on this server is test money, which is worth nothing. */
+    test_money: z.boolean(),
     /** Agents: state of the verification, and the command that repeats it. */
     verification: z.object({ state: z.string(), return_mean: z.number().nullable(), command: z.string() }).nullable(),
     /** Address of the package's page. */

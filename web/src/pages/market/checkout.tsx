@@ -12,7 +12,7 @@ import { usePage } from '../../layout/page-context.ts'
 import { accountField, accountsOf } from '../../session/accounts.ts'
 import { packagePath } from '../package/read-package.ts'
 import { IdempotencyKey, idempotencyHeader, repeatedKey } from './idempotency-key.tsx'
-import { AccountChoice, accountAddress } from './market-frame.tsx'
+import { AccountChoice, accountAddress, TestMoney } from './market-frame.tsx'
 
 export const checkoutRoutes = [
   route('get', '/buy/:scope/:name', { access: 'account' }, async (visit) => {
@@ -113,6 +113,7 @@ export function CheckoutPage({ offer, range, account, payWith, failure = null, i
       />
       {buyable ? (
         <>
+          <TestMoney />
           <Total offer={offer} />
           <Rights offer={offer} />
           {offer.verification !== null && <Evaluation verification={offer.verification} />}

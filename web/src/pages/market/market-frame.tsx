@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { Tabs } from '../../components/controls.tsx'
+import { Notice } from '../../components/messages.tsx'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf, type Role } from '../../session/accounts.ts'
 
@@ -48,8 +49,20 @@ export function MarketFrame({ title, lead, path, account, needs, all, children }
         }))}
       />
       <AccountChoice path={path} account={account} needs={needs} all={all} />
+      <TestMoney />
       {children}
     </div>
+  )
+}
+
+/** Where payments are not real, beside what is to be paid or was earned. */
+export function TestMoney() {
+  const { host } = usePage()
+  if (!host.testMoney) return null
+  return (
+    <Notice kind="warning">
+      All amounts are test money, which is worth nothing. This server takes no real payments.
+    </Notice>
   )
 }
 

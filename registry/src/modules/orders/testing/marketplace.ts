@@ -67,6 +67,8 @@ export type Listing = {
   /** Agents: the scenario that they were trained on. */
   scenario?: Listed
   royaltyBasisPoints?: number
+  /** Of each version's package.json. */
+  license?: string
 }
 
 export type Listed = {
@@ -81,6 +83,7 @@ export type Listed = {
 export async function listPackage(database: Database, listing: Listing): Promise<Listed> {
   const { query } = database
   const { ownerId, owner, kind = 'scenario', versions = ['1.0.0'], price, scenario, royaltyBasisPoints } = listing
+  const { license = 'MIT' } = listing
   const base = `p${randomBytes(8).toString('hex')}`
   const name = `@${owner}/${base}`
   const { id } = await query
@@ -89,7 +92,8 @@ export async function listPackage(database: Database, listing: Listing): Promise
     .returning('id')
     .executeTakeFirstOrThrow()
   const listed: Listed = { id, name, ownerId, priceId: null, versions: {} }
-  for (const version of versions) listed.versions[version] = await insertVersion(database, listed, version, scenario)
+  for (const version of versions)
+    listed.versions[version] = await insertVersion(database, listed, { version, license, scenario })
   const latest = versions.at(-1) ?? ''
   await query.insertInto('tags').values({ package_id: id, tag: 'latest', version: latest }).execute()
   if (royaltyBasisPoints !== undefined)
@@ -101,14 +105,19 @@ export async function listPackage(database: Database, listing: Listing): Promise
 async function insertVersion(
   { query }: Database,
   { id, name, ownerId }: Listed,
-  version: string,
-  scenario: Listed | undefined,
+  { version, license, scenario }: { version: string; license: string; scenario: Listed | undefined },
 ): Promise<string> {
   const bytes = randomBytes(32)
   const inserted = await query
     .insertInto('versions')
     .values({
-      ...{ package_id: id, version, state: 'published', checks: '[]', manifest: JSON.stringify({ name, version }) },
+      ...{
+        package_id: id,
+        version,
+        state: 'published',
+        checks: '[]',
+        manifest: JSON.stringify({ name, version, license }),
+      },
       ...{ readme: '', integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}` },
       ...{ shasum: createHash('sha1').update(bytes).digest('hex'), object_key: `sha256/${bytes.toString('hex')}` },
       ...{ size: 1, unpacked_size: 1, file_count: 1, bundle_hash: bundleHash(id, version), published_by: ownerId },
