@@ -1,26 +1,13 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  hkdfSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-} from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import type { SigningKeys } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
+import { seal, unseal } from '../../core/access/sealed.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
 
 /** A key that may sign now. The private half lives in this process only, and only while it is needed. */
 type SigningKey = { id: string; sign(text: string): string }
-
-const nonceBytes = 12
-const tagBytes = 16
 
 /**
  * This installation's signing key: the operator's own (AGENTGYM_SIGNING_KEY), else one that is generated if there is
@@ -86,7 +73,7 @@ function makeKey({ secret }: Pick<ServerConfig, 'secret'>): Key {
   const { privateKey } = generateKeyPairSync('ed25519')
   const parts = publicParts(privateKey)
   const der = privateKey.export({ type: 'pkcs8', format: 'der' })
-  return { ...parts, privateKey, sealed: seal(secret, parts.id, der) }
+  return { ...parts, privateKey, sealed: seal({ secret, purpose: 'signing key', id: parts.id }, der) }
 }
 
 /** The id is the beginning of the SHA-256 of the public key (SubjectPublicKeyInfo, DER). */
@@ -109,35 +96,11 @@ async function openSealed(query: Queries, { secret }: Pick<ServerConfig, 'secret
     .orderBy('created_at', 'desc')
     .execute()
   for (const { id, public_key: publicKey, sealed_private_key: sealed } of rows) {
-    const der = sealed === null ? undefined : unseal(secret, id, sealed)
+    const der = sealed === null ? undefined : unseal({ secret, purpose: 'signing key', id }, sealed)
     if (der === undefined) continue
     return { id, publicKey, privateKey: createPrivateKey({ key: der, type: 'pkcs8', format: 'der' }), sealed }
   }
   return undefined
-}
-
-function sealingKey(secret: Uint8Array): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', secret, 'agentgym', 'signing key', 32))
-}
-
-/** AES-256-GCM: nonce, tag and ciphertext in base64, bound to the key's id. */
-function seal(secret: Uint8Array, id: string, plain: Uint8Array): string {
-  const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', sealingKey(secret), nonce).setAAD(Buffer.from(id))
-  const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
-}
-
-function unseal(secret: Uint8Array, id: string, text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64')
-  const nonce = bytes.subarray(0, nonceBytes)
-  const decipher = createDecipheriv('aes-256-gcm', sealingKey(secret), nonce, { authTagLength: tagBytes })
-  decipher.setAAD(Buffer.from(id)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
-  try {
-    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()])
-  } catch {
-    return undefined
-  }
 }
 
 /**
