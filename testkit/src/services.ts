@@ -63,6 +63,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
         moneyOnPglite: false,
       },
       verification: { workers: 'auto' },
+      signOnIssuers: [],
       oauth: {},
       ...config,
     },

@@ -56,6 +56,8 @@ export type ServerConfig = {
   verification: VerificationConfig
   /** Bearer token for `/metrics` (AGENTGYM_METRICS_TOKEN); without it only this machine reads them. */
   metricsToken?: string
+  /** Hosts of OpenID providers that organizations may sign on through (AGENTGYM_SIGN_ON_ISSUERS); `*.` for any below. */
+  signOnIssuers: string[]
   oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
 }
 

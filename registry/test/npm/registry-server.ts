@@ -53,6 +53,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
         moneyOnPglite: false,
       },
       verification: { workers: 'auto' },
+      signOnIssuers: [],
       oauth: {},
     },
     log: { info: log('info'), warn: log('warn'), error: log('error') },

@@ -132,6 +132,11 @@ export const errorCatalog = {
     summary: 'The device code is unknown, used or expired. Start the login again.',
   },
   oauth_not_configured: { exit: 1, status: 404, summary: 'This server does not offer login with that provider.' },
+  domain_unverified: {
+    exit: 1,
+    status: 409,
+    summary: 'The DNS record that proves a domain is missing, or another organization owns the domain.',
+  },
   oauth_failed: { exit: 1, status: 400, summary: 'The login with the external provider failed.' },
   tarball_too_large: { exit: 2, status: 413, summary: 'The tarball exceeds the size limit.' },
   tarball_not_gzip: { exit: 2, status: 422, summary: 'The upload is not a gzip file.' },

@@ -68,6 +68,9 @@ const marketVariables = {
   AGENTGYM_MONEY_ON_PGLITE: z.literal('allow', 'allow, which accepts real money although PGlite may lose it'),
 }
 
+/** Providers that keep their tenants apart by host, and whose addresses their tenants cannot choose. */
+const usualIssuers = ['accounts.google.com', 'login.microsoftonline.com', '*.okta.com', '*.auth0.com', '*.onelogin.com']
+
 /** The type of each environment variable; README.md documents them. */
 const variables = {
   AGENTGYM_HOST: z.string(),
@@ -100,6 +103,13 @@ const variables = {
   AGENTGYM_GITHUB_CLIENT_SECRET: z.string(),
   AGENTGYM_GOOGLE_CLIENT_ID: z.string(),
   AGENTGYM_GOOGLE_CLIENT_SECRET: z.string(),
+  AGENTGYM_SIGN_ON_ISSUERS: z
+    .string()
+    .regex(
+      /^((http:\/\/)?(\*\.)?[\w.-]+(:\d+)?)(\s*,\s*(http:\/\/)?(\*\.)?[\w.-]+(:\d+)?)*$/,
+      'hosts, separated by commas',
+    )
+    .transform((text) => text.split(',').map((host) => host.trim())),
   AGENTGYM_METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,}$/, 'at least 16 printable characters without a space'),
   DATABASE_URL: address('postgres:', 'postgresql:'),
   ...marketVariables,
@@ -192,6 +202,7 @@ export function readSettings(options: ServeOptions): Settings {
       signingKey: read.AGENTGYM_SIGNING_KEY,
       setupSecret: read.AGENTGYM_SETUP_SECRET,
       metricsToken: read.AGENTGYM_METRICS_TOKEN,
+      signOnIssuers: read.AGENTGYM_SIGN_ON_ISSUERS ?? usualIssuers,
       oauth: { github: pair(environment, 'GITHUB'), google: pair(environment, 'GOOGLE') },
     },
   }

@@ -107,6 +107,33 @@ export type OauthIdentityTable = {
   created_at: CreatedAt
 }
 
+/** An organization's OpenID provider. */
+export type SignOnProviderTable = {
+  organisation_id: Fixed<string>
+  issuer: string
+  client_id: string
+  sealed_client_secret: string
+  default_role: Role
+  updated_at: Generated<Date>
+}
+
+/** Domains whose addresses log in through an organization. */
+export type SignOnDomainTable = {
+  organisation_id: Fixed<string>
+  domain: Fixed<string>
+  token: Fixed<string>
+  verified_at: Date | null
+  created_at: CreatedAt
+}
+
+export type SignOnIdentityTable = {
+  organisation_id: Fixed<string>
+  issuer: Fixed<string>
+  subject: Fixed<string>
+  account_id: Fixed<string>
+  created_at: CreatedAt
+}
+
 /** Fixed windows, shared by all replicas. */
 export type RateLimitTable = { key: string; window_start: Date; count: number }
 
@@ -251,6 +278,9 @@ export type Schema = TrainingSchema &
     mail_tokens: MailTokenTable
     device_codes: DeviceCodeTable
     oauth_identities: OauthIdentityTable
+    sign_on_providers: SignOnProviderTable
+    sign_on_domains: SignOnDomainTable
+    sign_on_identities: SignOnIdentityTable
     rate_limits: RateLimitTable
     audit: AuditTable
     packages: PackageTable

@@ -22,6 +22,8 @@ import { oauthProviders, type Providers } from './oauth-log-in.ts'
 import { operatorRoutes } from './operators.routes.ts'
 import { organizationRoutes } from './organizations.routes.ts'
 import { sessionRoutes } from './sessions.routes.ts'
+import { signOnRoutes } from './sign-on.routes.ts'
+import type { ResolveTxt } from './sign-on-providers.ts'
 import { sendVerification, signUp } from './sign-up.ts'
 import { tokenRoutes } from './tokens.routes.ts'
 
@@ -125,10 +127,11 @@ function shown({ username, kind, email, email_verified_at }: Account, operator: 
   return { username, kind, email, email_verified: email_verified_at !== null, operator }
 }
 
-/** Every route about accounts; mount it behind `authenticate`. `providers`: through whom else one can log in. */
+/** Every route about accounts; mount it behind `authenticate`. `providers`: through whom else one can log in; `resolveTxt`: looks up domains. */
 export function accountRoutes(
   services: Services,
   providers: Providers = oauthProviders(services.config),
+  resolveTxt?: ResolveTxt,
 ): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.route('/', ownAccountRoutes(services))
@@ -141,6 +144,7 @@ export function accountRoutes(
   routes.route('/', oauthRoutes(services, providers))
   routes.route('/', devicePageRoutes(services, Object.keys(providers)))
   routes.route('/', mailPageRoutes(services))
+  routes.route('/', signOnRoutes(services, resolveTxt))
   routes.route('/', auditRoutes(services))
   return routes
 }

@@ -73,7 +73,7 @@ async function linkOrSignUp(
 }
 
 /** Under the user's name at the provider, or the first free one derived from it. */
-async function signUpAs(
+export async function signUpAs(
   query: Transaction<Schema>,
   login: string,
   { email, operator }: { email: string; operator: boolean },

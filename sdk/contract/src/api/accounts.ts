@@ -118,6 +118,51 @@ export const oauthCallbackSchema = z.object({
   state: z.string().max(200).optional(),
 })
 
+const domainField = z
+  .string()
+  .max(253)
+  .toLowerCase()
+  .regex(
+    /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
+    'a domain such as example.com',
+  )
+
+/** The query of `GET /v1/sign-on`. */
+export const signOnRequestSchema = z.object({ email: emailField, return_to: returnToSchema.default('/') })
+
+export const setSignOnRequestSchema = z.strictObject({
+  /** Address of the OpenID provider; its description is at `/.well-known/openid-configuration` below it. */
+  issuer: z.url().max(500),
+  client_id: line(z.string().min(1).max(300)),
+  client_secret: line(z.string().min(1).max(1_000)),
+  /** Role of people who log in for the first time. */
+  default_role: z.enum(['admin', 'member', 'viewer']),
+})
+
+export const signOnDomainRequestSchema = z.strictObject({ domain: domainField })
+
+/** A domain whose addresses log in through an organization, once its TXT record exists. */
+export const signOnDomainSchema = z
+  .object({
+    domain: z.string(),
+    verified: z.boolean(),
+    /** TXT record that proves the domain. */
+    record: z.object({ name: z.string(), value: z.string() }),
+  })
+  .meta({ id: 'SignOnDomain' })
+export type SignOnDomain = z.infer<typeof signOnDomainSchema>
+
+/** Single sign-on of an organization by OpenID Connect. */
+export const signOnSchema = z
+  .object({
+    provider: z.object({ issuer: z.string(), client_id: z.string(), default_role: roleSchema }).nullable(),
+    domains: z.array(signOnDomainSchema),
+    /** To register at the provider. */
+    redirect_uri: z.string(),
+  })
+  .meta({ id: 'SignOn' })
+export type SignOn = z.infer<typeof signOnSchema>
+
 export const changePasswordRequestSchema = z.strictObject({
   current_password: z.string().max(1_000),
   password: newPasswordField,

@@ -80,6 +80,20 @@ export const apiRoutes = {
     response: accounts.memberSchema,
   },
   'DELETE /v1/organisations/{organisation}/members/{username}': {},
+  'GET /v1/organisations/{organisation}/sign-on': { response: accounts.signOnSchema },
+  'PUT /v1/organisations/{organisation}/sign-on': {
+    body: accounts.setSignOnRequestSchema,
+    response: accounts.signOnSchema,
+  },
+  'DELETE /v1/organisations/{organisation}/sign-on': {},
+  'POST /v1/organisations/{organisation}/sign-on/domains': {
+    body: accounts.signOnDomainRequestSchema,
+    response: accounts.signOnDomainSchema,
+  },
+  'POST /v1/organisations/{organisation}/sign-on/domains/{domain}/verify': { response: accounts.signOnDomainSchema },
+  'DELETE /v1/organisations/{organisation}/sign-on/domains/{domain}': {},
+  'GET /v1/sign-on': { query: accounts.signOnRequestSchema },
+  'GET /v1/sign-on/callback': {},
   'GET /v1/audit': { query: accounts.auditRequestSchema, response: accounts.auditListSchema },
 
   // Packages

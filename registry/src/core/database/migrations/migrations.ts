@@ -18,6 +18,7 @@ import { tokenParents } from './0017-token-parents.ts'
 import { operators } from './0018-operators.ts'
 import { holds } from './0019-holds.ts'
 import { evaluationRuns } from './0020-evaluation-runs.ts'
+import { signOn } from './0021-sign-on.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   operators,
   holds,
   evaluationRuns,
+  signOn,
 ]

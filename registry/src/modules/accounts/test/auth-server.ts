@@ -4,6 +4,7 @@ import type { ServerConfig } from '../../../core/services.ts'
 import { accountRoutes } from '../accounts.routes.ts'
 import type { Providers } from '../oauth-log-in.ts'
 import { addOperator } from '../operators.ts'
+import type { ResolveTxt } from '../sign-on-providers.ts'
 
 export type { Answer, Call } from '@agentgym/testkit/registry'
 
@@ -16,8 +17,9 @@ export function startAuthServer(
   database: Database,
   config: Partial<ServerConfig> = {},
   providers?: Providers,
+  resolveTxt?: ResolveTxt,
 ): Promise<AuthServer> {
-  return serveApp(database, (services) => [accountRoutes(services, providers)], { trustedProxies: 1, ...config })
+  return serveApp(database, (services) => [accountRoutes(services, providers, resolveTxt)], { trustedProxies: 1, ...config })
 }
 
 /** Signs a user up and logs in; `cookie` is the session's. */
