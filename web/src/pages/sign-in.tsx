@@ -28,6 +28,15 @@ export const signInRoutes = [
     })
   }),
 
+  route('get', '/login/organization', { access: 'public' }, (visit) => {
+    const { query } = visit
+    const known = { next: localPath(query.get('next')), email: query.get('email')?.trim() ?? '' }
+    return visit.page(<OrganizationLogInPage {...known} failed={query.get('failed')} />, {
+      title: 'Log in with your organization',
+      frame: 'plain',
+    })
+  }),
+
   route('get', '/signup', { access: 'public' }, (visit) => {
     const next = localPath(visit.query.get('next'))
     if (visit.account !== null) return visit.redirect(next)
@@ -197,10 +206,38 @@ function ForgotPasswordPage({ email, failure = null, sent = false }: ForgotPassw
 
 const titles: Record<string, string> = { github: 'GitHub', google: 'Google' }
 
+const signOnFailures: Record<string, string> = {
+  oauth_not_configured: 'No organization on this server uses single sign-on for that address.',
+  oauth_failed: 'Your organization did not confirm the login. Try again, or ask its owner to check the setup.',
+}
+
+/** The address decides whose provider asks for the password. A link leads there: forms may only lead to this site. */
+function OrganizationLogInPage({ next, email, failed }: { next: string; email: string; failed: string | null }) {
+  const start = `/v1/sign-on?${new URLSearchParams({ email, return_to: next })}`
+  return (
+    <SignInFrame title="Log in with your organization" lead="Enter the email address that you have there.">
+      {failed !== null && <Notice kind="failure">{signOnFailures[failed] ?? signOnFailures.oauth_failed}</Notice>}
+      {email === '' || failed !== null ? (
+        <form class="form form-stack" method="get" action="/login/organization">
+          <input type="hidden" name="next" value={next} />
+          <Field label="Email" name="email" type="email" value={email} autocomplete="email" required autofocus />
+          <Button look="primary">Next</Button>
+        </form>
+      ) : (
+        <Button look="primary" href={start}>
+          Continue as {email}
+        </Button>
+      )}
+      <p class="sign-in-other">
+        <a href={`/login?next=${encodeURIComponent(next)}`}>Log in with a password</a>
+      </p>
+    </SignInFrame>
+  )
+}
+
 /** Log-in through others, where this server offers it. */
 function ProviderLinks({ next }: { next: string }) {
   const { host } = usePage()
-  if (host.oauthProviders.length === 0) return null
   return (
     <div class="providers">
       <p class="providers-or">or</p>
@@ -209,6 +246,7 @@ function ProviderLinks({ next }: { next: string }) {
           Continue with {titles[provider] ?? provider}
         </Button>
       ))}
+      <Button href={`/login/organization?next=${encodeURIComponent(next)}`}>Continue with your organization</Button>
     </div>
   )
 }

@@ -122,6 +122,34 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
     json: { device_code: 'x' },
     statuses: publicRoute(400),
   },
+  ...(
+    [
+      ['GET /v1/organisations/{organisation}/sign-on', '', undefined, 200, 200],
+      [
+        'PUT /v1/organisations/{organisation}/sign-on',
+        '',
+        { issuer: 'https://idp.example.org', client_id: 'x', client_secret: 'x', default_role: 'member' },
+        403,
+        400,
+      ],
+      ['DELETE /v1/organisations/{organisation}/sign-on', '', undefined, 403, 204],
+      ['POST /v1/organisations/{organisation}/sign-on/domains', '/domains', { domain: 'example.org' }, 403, 201],
+      [
+        'POST /v1/organisations/{organisation}/sign-on/domains/{domain}/verify',
+        '/domains/example.invalid/verify',
+        undefined,
+        403,
+        422,
+      ],
+      ['DELETE /v1/organisations/{organisation}/sign-on/domains/{domain}', '/domains/example.org', undefined, 403, 204],
+    ] as const
+  ).map(([route, path, json, admin, owner]) => ({
+    ...{ route, json },
+    path: `/v1/organisations/acme/sign-on${path}`,
+    statuses: [401, 401, 401, 403, 403, 403, 403, admin, owner],
+  })),
+  { route: 'GET /v1/sign-on', path: '/v1/sign-on?email=ann@example.org', statuses: publicRoute(404) },
+  { route: 'GET /v1/sign-on/callback', path: '/v1/sign-on/callback', statuses: publicRoute(400) },
   { route: 'GET /v1/oauth/{provider}', path: '/v1/oauth/github', statuses: publicRoute(404) },
   { route: 'GET /v1/oauth/{provider}/callback', path: '/v1/oauth/github/callback', statuses: publicRoute(404) },
 ]

@@ -8,7 +8,7 @@ import {
   signOnSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { Context } from 'hono'
+import type { Context, TypedResponse } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { z } from 'zod'
 import type { Env } from '../../core/http/env.ts'
@@ -175,8 +175,11 @@ export function signOnRoutes(services: Services, resolve?: ResolveTxt): OpenAPIH
     return c.body(null, 204)
   })
 
-  routes.openapi(startRoute, async (c) => {
-    const { email, return_to: returnTo } = c.req.valid('query')
+  routes.openapi(startRoute, (c) => backToPage(c, () => start(c, c.req.valid('query'))))
+  routes.openapi(callbackRoute, (c) => backToPage(c, () => finish(c)))
+  return routes
+
+  async function start(c: Context<Env>, { email, return_to: returnTo }: z.infer<typeof signOnRequestSchema>) {
     const domain = email.split('@')[1]?.toLowerCase() ?? ''
     const provider = await findProvider(database.query, config, { domain })
     const configuration = await discover(config, provider)
@@ -188,9 +191,9 @@ export function signOnRoutes(services: Services, resolve?: ResolveTxt): OpenAPIH
       maxAge: 600,
     })
     return c.redirect((await authorizationUrl(configuration, redirectUri(config), request, email)).href, 302)
-  })
+  }
 
-  routes.openapi(callbackRoute, async (c) => {
+  async function finish(c: Context<Env>) {
     const pending = readPending(c, config)
     deleteCookie(c, cookieName(config), cookieAttributes(config))
     if (pending === undefined)
@@ -208,9 +211,20 @@ export function signOnRoutes(services: Services, resolve?: ResolveTxt): OpenAPIH
     const { cookie } = await logInBySignOn(services, provider, user, request)
     c.header('set-cookie', cookie, { append: true })
     return c.redirect(pending.returnTo, 302)
-  })
+  }
+}
 
-  return routes
+type Redirect = Response & TypedResponse<undefined, 302, 'redirect'>
+
+/** A browser gets back to the log-in page with what failed; programs get the error. */
+async function backToPage(c: Context<Env>, answer: () => Promise<Redirect>): Promise<Redirect> {
+  try {
+    return await answer()
+  } catch (error) {
+    const isBrowser = c.req.header('accept')?.startsWith('text/html') ?? false
+    if (!isBrowser || !(error instanceof AgentGymError)) throw error
+    return c.redirect(`/login/organization?failed=${error.code}`, 302)
+  }
 }
 
 function readPending(c: Context<Env>, config: ServerConfig): z.infer<typeof pendingSchema> | undefined {

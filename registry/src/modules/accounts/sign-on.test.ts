@@ -88,7 +88,9 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
 
     // The domain is named, but its DNS does not say so.
     await server.call('POST', `${signOn}/domains`, { cookie: owner, json: { domain: 'example.org' } })
-    expect(await server.call('POST', `${signOn}/domains/example.org/verify`, { cookie: owner, json: {} })).toMatchObject({
+    expect(
+      await server.call('POST', `${signOn}/domains/example.org/verify`, { cookie: owner, json: {} }),
+    ).toMatchObject({
       code: 'domain_unverified',
     })
     expect(await logIn('ann')).toMatchObject({ code: 'oauth_not_configured' })
@@ -143,6 +145,18 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
     expect(await server.call('GET', back, { cookie: other.cookie })).toMatchObject({ code: 'oauth_failed' })
     expect((await server.call('GET', back, { cookie: start.cookie })).status).toBe(302)
     expect(await server.call('GET', back, { cookie: start.cookie })).toMatchObject({ code: 'oauth_failed' })
+  })
+
+  it('sends a browser back to the log-in page with what failed', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml' }
+    for (const [path, code] of [
+      ['/v1/sign-on?email=zoe@nowhere.example', 'oauth_not_configured'],
+      ['/v1/sign-on/callback?code=x&state=y', 'oauth_failed'],
+    ]) {
+      const answer = await server.call('GET', path, { headers })
+      expect(answer.status).toBe(302)
+      expect(answer.headers.get('location')).toBe(`/login/organization?failed=${code}`)
+    }
   })
 
   it('gives a domain to one organization at a time', async () => {

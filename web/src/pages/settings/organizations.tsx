@@ -170,6 +170,11 @@ function OrganizationPage({ organisation, values, failure = null }: Organization
           {own !== undefined && <Badge>{own}</Badge>}
         </p>
         <MemberTable organisation={username} members={members} manages={manages} />
+        {manages && (
+          <p>
+            <a href={`/settings/organisations/${username}/sign-on`}>Single sign-on</a>
+          </p>
+        )}
       </section>
       {manages && (
         <section aria-labelledby="add">
