@@ -19,7 +19,10 @@ export function startAuthServer(
   providers?: Providers,
   resolveTxt?: ResolveTxt,
 ): Promise<AuthServer> {
-  return serveApp(database, (services) => [accountRoutes(services, providers, resolveTxt)], { trustedProxies: 1, ...config })
+  return serveApp(database, (services) => [accountRoutes(services, providers, resolveTxt)], {
+    trustedProxies: 1,
+    ...config,
+  })
 }
 
 /** Signs a user up and logs in; `cookie` is the session's. */
