@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import {
   AgentGymError,
   type AgentManifest,
@@ -31,6 +30,8 @@ export type EvaluateOptions = {
   home?: string
   signal?: AbortSignal
   limits?: Partial<JobLimits>
+  /** Plays in a process with another stack and heap, which must give the same. */
+  otherSizes?: boolean
   onProgress?(done: number, total: number): void
   /** Called with the first episode, if it could be written down. */
   onSample?(episode: SampleEpisode): void
@@ -61,6 +62,7 @@ export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEv
     job,
     identity: identityOf(scenario),
     limits: options.limits,
+    otherSizes: options.otherSizes,
     signal: options.signal,
     environment: threadEnvironment(),
     onMessage: (received) => {
@@ -96,17 +98,4 @@ async function scenarioOf(
     })
   }
   return scenario
-}
-
-const require = createRequire(import.meta.url)
-
-/** What an evaluation's last bits may depend on, as agent.json and signed statements record it. */
-export function runtimeVersions(): Record<string, string> {
-  const version = (name: string): string => (require(`${name}/package.json`) as { version: string }).version
-  return {
-    node: process.versions.node,
-    v8: process.versions.v8,
-    onnxruntime: version('onnxruntime-node'),
-    platform: `${process.platform}-${process.arch}`,
-  }
 }

@@ -31,8 +31,8 @@ export type EvaluationTask = {
   onSample?: (episode: SampleEpisode) => void
 }
 
-/** An evaluation with the return of each episode, in order. */
-export type PlayedEvaluation = { evaluation: Evaluation; returns: number[] }
+/** An evaluation with the return and the SHA-256 (hex) of each episode, in order. */
+export type PlayedEvaluation = { evaluation: Evaluation; returns: number[]; digests: string[] }
 
 /** A thread that plays held-out episodes with an exported model, as `agentgym eval` and the training loop both do. */
 export class Evaluator {
@@ -63,7 +63,11 @@ export class Evaluator {
     const { outcomes, tasks, sample } = reply
     if (sample !== null) onSample?.(sample)
     const run = { scenario: task.scenario.identity, seed: task.seed, tasks, success }
-    return { evaluation: summarize(outcomes, run), returns: outcomes.map((outcome) => outcome.return) }
+    return {
+      evaluation: summarize(outcomes, run),
+      returns: outcomes.map((outcome) => outcome.return),
+      digests: outcomes.map((outcome) => Buffer.from(outcome.digest).toString('hex')),
+    }
   }
 
   async close(): Promise<void> {

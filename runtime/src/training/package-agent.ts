@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type AgentManifest, describeTaskSet, type ScenarioPackage } from '@agentgym/contract'
-import { runtimeVersions } from '../evaluation/evaluate-agent.ts'
+import { runtimeSignature } from '../evaluation/runtime-signature.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import { sha256 } from '../sandbox/sha256.ts'
 import { drawLearningCurve } from './learning-curve.ts'
@@ -51,7 +51,7 @@ function agentManifest({ outcome, scenario }: TrainedAgent): AgentManifest {
     steps: outcome.stepsOfWeights,
     evaluation: outcome.evaluation,
     model_hash: sha256(outcome.model),
-    runtime: runtimeVersions(),
+    runtime: runtimeSignature(),
   }
 }
 

@@ -7,12 +7,12 @@ import {
   type SampleEpisode,
 } from '@agentgym/contract'
 import { checkAgentModel } from '../evaluation/check-agent-model.ts'
-import { playEvaluation, runtimeVersions } from '../evaluation/evaluate-agent.ts'
 import { readAgentWithModel } from '../evaluation/read-agent.ts'
-import type { BuiltScenario } from '../sandbox/build-scenario.ts'
-import { cut, hasDied, publicReport, withoutFolders } from './failure-report.ts'
+import { runtimeSignature } from '../evaluation/runtime-signature.ts'
+import { cut, withoutFolders } from './failure-report.ts'
 import { type JobContext, releaseLease } from './job-context.ts'
 import { inFolder, obtainPackage, obtainScenario } from './obtain-package.ts'
+import { playTask } from './play-task.ts'
 import { agentFiles } from './tarball.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
 
@@ -48,22 +48,16 @@ async function evaluateIn(folder: string, job: LeasedEvaluation, context: JobCon
   const onSample = (episode: SampleEpisode) => {
     sample ??= episode
   }
-  if (scenario !== null) {
-    const stage = { folder, agent: files.agent, scenario, signal, onSample }
-    for (const task of tasks) results.push(await play(task, stage, context))
+  // A model that failed its checks is not evaluated.
+  if (scenario !== null && vetted.ok) {
+    const stage = { folder, agent: files.agent, scenario, signal, limits: context.limits, onSample }
+    for (const task of tasks) results.push(await playTask(task, stage))
   }
   const checks = vetted.checks.map((check) => ({
     ...check,
     message: cut(withoutFolders(check.message, [folder]), messageCharacters),
   }))
-  // A model that failed its checks is not evaluated.
-  return {
-    checks,
-    output_hash: vetted.output_hash,
-    results: vetted.ok ? results : [],
-    runtime: runtimeVersions(),
-    sample_episode: vetted.ok ? sample : null,
-  }
+  return { checks, output_hash: vetted.output_hash, results, runtime: runtimeSignature(), sample_episode: sample }
 }
 
 type VettedAgent = Pick<EvaluationResult, 'checks' | 'output_hash'> & { ok: boolean }
@@ -77,36 +71,4 @@ async function vetAgent(folder: string, signal: AbortSignal): Promise<VettedAgen
     return { ok: false, checks: [{ id: 'manifest', ok: false, message: error.message }], output_hash: null }
   }
   return checkAgentModel({ ...agent, signal })
-}
-
-type Stage = {
-  folder: string
-  agent: string
-  scenario: BuiltScenario
-  signal: AbortSignal
-  onSample(episode: SampleEpisode): void
-}
-type Task = LeasedEvaluation['evaluation']['tasks'][number]
-
-/** Evaluates one task; a failure is part of its result. A process that died is retried once: the machine may be to blame. */
-async function play(
-  { id, episodes, seed, task_order: taskOrder }: Task,
-  { folder, agent, scenario, signal, onSample }: Stage,
-  { limits }: JobContext,
-): Promise<EvaluationResult['results'][number]> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const played = { agent, scenario, episodes, seed, taskOrder, signal, limits }
-      // An episode of the held-out set would tell how its tasks are drawn.
-      const { evaluation, returns } = await playEvaluation({
-        ...played,
-        onSample: id === 'held_out' ? undefined : onSample,
-      })
-      return { id, evaluation, error: null, episode_returns: returns, repeat: null }
-    } catch (error) {
-      if (signal.aborted || !(error instanceof AgentGymError)) throw error
-      if (attempt === 1 && hasDied(error)) continue
-      return { id, evaluation: null, error: publicReport(error, [folder]), episode_returns: null, repeat: null }
-    }
-  }
 }

@@ -100,12 +100,16 @@ describe('an evaluation', { timeout: 120_000 }, () => {
     const [claim, heldOut] = job.evaluation?.results ?? []
     expect(claim).toMatchObject({ id: 'claim', evaluation: manifest.evaluation, error: null })
     expect(claim.episode_returns).toHaveLength(manifest.evaluation.episodes)
+    // What training and this worker played alike was played twice already.
+    expect(claim.repeat).toBeNull()
+    expect(heldOut.repeat).toEqual({ same: true, message: null })
     expect(heldOut).toMatchObject({
       id: 'held_out',
       evaluation: { episodes: 12, seed: 4_000_000_000 },
       error: null,
     })
-    expect(job.evaluation?.runtime).toMatchObject({ node: process.versions.node })
+    expect(job.evaluation?.runtime).toMatchObject({ node: process.versions.node, arch: process.arch })
+    expect(server.leases.at(-1)?.worker?.runtime).toEqual(job.evaluation?.runtime)
     const { sample_episode: sample } = job.evaluation ?? {}
     expect(sample).toMatchObject({
       policy: 'agent',
@@ -119,6 +123,38 @@ describe('an evaluation', { timeout: 120_000 }, () => {
     expect(events).toContainEqual(
       expect.objectContaining({ event: 'finished', subject: '@acme/walker@1.0.0', ok: true }),
     )
+  })
+
+  it('plays a claim that it cannot reproduce a second time, so that its agent is not blamed for the scenario', async () => {
+    const other = await changedAgent('agent.json', (bytes) => {
+      const json: AgentManifest = JSON.parse(bytes.toString('utf8'))
+      return Buffer.from(JSON.stringify({ ...json, evaluation: { ...json.evaluation, return_mean: 7 } }))
+    })
+    const job = await addEvaluation(other)
+    await workThrough(server)
+    expect(job.evaluation?.results[0]).toMatchObject({ error: null, repeat: { same: true, message: null } })
+  })
+
+  it('tells where a scenario plays otherwise in a process with another stack', async () => {
+    // Looked for once: how deep an array JSON takes is a property of the stack alone.
+    const deep = await packedScenario(`globalThis.depth ??= (() => {
+      for (let n = 500; ; n += 500) {
+        let nested = []
+        for (let i = 0; i < n; i += 1) nested = [nested]
+        try { JSON.stringify(nested) } catch { return n }
+      }
+    })()
+    state.x += globalThis.depth / 1e6`)
+    const renamed = await changedAgent('agent.json', (bytes) =>
+      Buffer.from(bytes.toString('utf8').replaceAll(manifest.scenario.hash, deep.scenario.hash)),
+    )
+    const job = await addEvaluation(renamed, deep)
+    await workThrough(server)
+    const unequal = { same: false, message: expect.stringMatching(/^Episode 0 was another one.*not deterministic\.$/) }
+    expect(job.evaluation?.results).toMatchObject([
+      { id: 'claim', error: null, repeat: unequal },
+      { id: 'held_out', error: null, repeat: unequal },
+    ])
   })
 
   it('plays nothing with a model that is not the one that agent.json names', async () => {

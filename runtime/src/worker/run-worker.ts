@@ -7,6 +7,7 @@ import {
   type LeasedJob,
   type WorkerDescription,
 } from '@agentgym/contract'
+import { runtimeSignature } from '../evaluation/runtime-signature.ts'
 import { type ServingOptions, serveCalls } from '../hosting/serve-calls.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { doCheck } from './check-job.ts'
@@ -69,6 +70,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     ...{ id, name, ...machine, slots: slots.length },
     price_minor_per_hour: priceMinorPerHour,
     usage: usage.current,
+    runtime: runtimeSignature(),
   })
   // An error in one loop ends the others.
   const broken = new AbortController()

@@ -43,7 +43,7 @@ export async function verifyFolder(
 ): Promise<VerificationReport> {
   const runtime = await context.runtime()
   const manifest = await runtime.readAgent(folder)
-  const report = startReport(folder, runtime.runtimeVersions(), options)
+  const report = startReport(folder, runtime.runtimeSignature(), options)
   report.note('model', true, 'model.onnx matches the hash in agent.json')
   const replay = await reproduce(folder, manifest, manifest.evaluation, options, context)
   report.note('claim', ...verdictOf(replay, manifest.runtime, report.runtime))
@@ -65,7 +65,7 @@ export async function verifyPublished(
   const folder = await install(connection, { name: target.name, range: version }, context)
   const runtime = await context.runtime()
   const manifest = await runtime.readAgent(folder)
-  const report = startReport(folder, runtime.runtimeVersions(), options, { name: target.name, version })
+  const report = startReport(folder, runtime.runtimeSignature(), options, { name: target.name, version })
   const { verified_at: at, server, key_id: key } = statement
   report.note('signature', true, `${server} signed the statement on ${at.slice(0, 10)} with its key ${key}`)
   report.note('package', ...packageVerdict(statement, manifest, { name: target.name, version, integrity }))
