@@ -62,7 +62,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
         stripe: null,
         moneyOnPglite: false,
       },
-      verification: { workers: 'auto' },
+      verification: { workers: 'auto', seasonHours: 168 },
       signOnIssuers: [],
       oauth: {},
       ...config,

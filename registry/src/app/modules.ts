@@ -5,6 +5,7 @@ import type { Module } from '../core/module.ts'
 import { backgroundSettled, type ScheduledTask } from '../core/scheduled-tasks/scheduled-tasks.ts'
 import { accountRoutes, accountTasks } from '../modules/accounts/index.ts'
 import { catalogModule } from '../modules/catalog/index.ts'
+import { turnSeason } from '../modules/evaluations/index.ts'
 import { hostingModule } from '../modules/hosting/index.ts'
 import { jobsModule } from '../modules/jobs/index.ts'
 import { ledgerModule } from '../modules/ledger/index.ts'
@@ -32,6 +33,7 @@ export type Modules = {
 export async function openModules(services: AppServices): Promise<Modules> {
   await requireMoneyDatabase(services)
   await ensureSigningKey(services)
+  await turnSeason(services)
   const jobs = [checkJobs(services), evaluateJobs(services), trainJobs(services)]
   const modules: Module[] = [
     catalogModule(services),

@@ -65,6 +65,8 @@ export type ServerConfig = {
 export type VerificationConfig = {
   /** Workers that must agree before a statement is signed; `auto`: two once another is there, else one. */
   workers: 'auto' | 1 | 2
+  /** How long a season lasts: its held-out episodes are the same for all agents. */
+  seasonHours: number
 }
 
 /** The market's fee, hold and payment provider. */

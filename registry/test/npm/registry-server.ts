@@ -52,7 +52,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
         stripe: null,
         moneyOnPglite: false,
       },
-      verification: { workers: 'auto' },
+      verification: { workers: 'auto', seasonHours: 168 },
       signOnIssuers: [],
       oauth: {},
     },

@@ -10,6 +10,7 @@ export {
   verifyIntegrity,
   versionPath,
 } from './packages.ts'
+export { heldOutSeed, matchesCommitment } from './season-seed.ts'
 export { verifyStatement } from './verify-statement.ts'
 export { type WatchOptions, watchRun } from './watch-run.ts'
 export {

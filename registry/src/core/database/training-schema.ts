@@ -7,7 +7,7 @@ import type {
   WorkerDescription,
   WorkerUsage,
 } from '@agentgym/contract'
-import type { ColumnType, Generated, JSONColumnType } from 'kysely'
+import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely'
 
 type Fixed<Type> = ColumnType<Type, Type, never>
 type CreatedAt = ColumnType<Date, Date | undefined, never>
@@ -147,6 +147,8 @@ export type EvaluationTable = {
   requested_by: Fixed<string | null>
   episodes: Fixed<number>
   seed: Fixed<number>
+  /** The season whose secret gave the seed; null: the seed is no secret, or one of its own from before seasons. */
+  season_id: Fixed<number | null>
   state: ColumnType<
     'queued' | 'running' | 'completed' | 'failed',
     'queued' | 'running' | 'completed' | 'failed' | undefined,
@@ -186,6 +188,9 @@ export type VerificationTable = {
   statement: Fixed<string | null>
   signature: Fixed<string | null>
   key_id: Fixed<string | null>
+  season_id: Fixed<number | null>
+  /** Of the held-out episodes, in order; null unless verified, and in older rows. */
+  episode_returns: Fixed<number[] | null>
   created_at: CreatedAt
 }
 
@@ -206,6 +211,32 @@ export type EvaluationRunTable = {
   /** What the worker sent, without the sample episode. */
   report: JSONColumnType<Pick<EvaluationResultRequest, 'checks' | 'output_hash' | 'results'>, string, never>
   created_at: CreatedAt
+}
+
+/** Only the season that runs has no end. */
+export type SeasonTable = {
+  id: GeneratedAlways<number>
+  /** Sealed with the installation's secret. */
+  sealed_secret: Fixed<string>
+  /** Hex; null until the season has ended, and if it was lost. */
+  secret: Nullable<string>
+  /** SHA-256 (hex) of the secret's bytes. */
+  commitment: Fixed<string>
+  started_at: CreatedAt
+  ended_at: Nullable<Date>
+}
+
+/** What leaderboards rank by: of each verified version, its package's entry after it. */
+export type StandingTable = {
+  version_id: Fixed<string>
+  scenario_version_id: Fixed<string>
+  package_id: Fixed<string>
+  season_id: Fixed<number | null>
+  score: Fixed<number>
+  low: Fixed<number | null>
+  high: Fixed<number | null>
+  /** Versions with which the account has tried the scenario version. */
+  attempts: Fixed<number>
 }
 
 /** Workers that get no more evaluations, until an operator releases them. */
@@ -261,6 +292,8 @@ export type TrainingSchema = {
   verdicts: VerdictView
   evaluation_runs: EvaluationRunTable
   worker_holds: WorkerHoldTable
+  seasons: SeasonTable
+  standings: StandingTable
   nondeterministic_scenarios: NondeterministicScenarioTable
   workers: WorkerTable
 }

@@ -1,28 +1,28 @@
-import { createHmac } from 'node:crypto'
 import type { AgentManifest, Verification } from '@agentgym/contract'
 import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { EvaluationTable } from '../../core/database/training-schema.ts'
-import type { JobQueue } from '../../core/queue/job-queue.ts'
+import type { Services } from '../../core/services.ts'
+import { currentSeason, seedOfSeason } from './seasons.ts'
 
 /** Episodes of the run whose seeds were secret. */
 const heldOutEpisodes = 100
 
-/**
- * Queues the verification of a new agent version, in the transaction that writes the version. Its held-out seed depends
- * on the model and the scenario: publishing the same model again does not reroll the dice.
- */
+/** What starting a verification needs. */
+export type VerificationServices = Pick<Services, 'database' | 'queue' | 'config' | 'log'>
+
+/** Queues the verification of a new agent version, in the transaction that writes the version. */
 export async function startVerification(
   query: Transaction<Schema>,
-  { queue, secret }: { queue: JobQueue; secret: Uint8Array },
+  services: VerificationServices,
   { versionId, agent }: { versionId: string; agent: AgentManifest },
 ): Promise<void> {
   await query
     .insertInto('agent_versions')
     .values({ version_id: versionId, manifest: JSON.stringify(agent) })
     .execute()
-  await enqueueVerification(query, { queue, secret }, { versionId, agent, requestedBy: null, traceparent: null })
+  await enqueueVerification(query, services, { versionId, agent, requestedBy: null, traceparent: null })
 }
 
 type Verified = {
@@ -37,25 +37,26 @@ type Verified = {
 /** Priority of jobs for idle time. */
 const idlePriority = -1
 
-/** Queues the verification of an agent's version; the same agent always gets the same held-out seed. */
+/**
+ * Queues the verification of an agent's version. Its held-out episodes are those of its scenario in this season: neither
+ * another model nor another version changes them.
+ */
 export async function enqueueVerification(
   query: Transaction<Schema>,
-  { queue, secret }: { queue: JobQueue; secret: Uint8Array },
+  services: VerificationServices,
   { versionId, agent, requestedBy, traceparent, idle = false }: Verified,
 ): Promise<Selectable<EvaluationTable>> {
-  const seed = createHmac('sha256', secret)
-    .update(`held-out seed\n${agent.model_hash}\n${agent.scenario.hash}`)
-    .digest()
-    .readUInt32BE()
+  const season = await currentSeason(query, services)
+  const seed = seedOfSeason(season.secret, agent.scenario.hash)
   const row = await query
     .insertInto('evaluations')
     .values({
       ...{ purpose: 'verification', version_id: versionId, episodes: heldOutEpisodes, seed },
-      ...{ requested_by: requestedBy, traceparent },
+      ...{ requested_by: requestedBy, traceparent, season_id: season.id },
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  await queue.enqueue(query, 'evaluate', row.id, { priority: idle ? idlePriority : 0 })
+  await services.queue.enqueue(query, 'evaluate', row.id, { priority: idle ? idlePriority : 0 })
   return row
 }
 

@@ -6,9 +6,8 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema, VersionState } from '../../core/database/schema.ts'
 import { violatedConstraint } from '../../core/database/violated-constraint.ts'
-import type { JobQueue } from '../../core/queue/job-queue.ts'
-import type { ServerConfig, Services } from '../../core/services.ts'
-import { startVerification } from '../evaluations/index.ts'
+import type { Services } from '../../core/services.ts'
+import { startVerification, type VerificationServices } from '../evaluations/index.ts'
 import { holdPictures, keepDocuments } from './documents/version-documents.store.ts'
 import { readDocuments, type VersionDocuments } from './documents/version-documents.ts'
 import { type PackageName, parsePackageName } from './package-name.ts'
@@ -147,7 +146,7 @@ export type NewVersion = {
  */
 export async function createVersion(
   query: Transaction<Schema>,
-  context: Pick<Services, 'database' | 'objects' | 'config'> & { queue: JobQueue },
+  context: Pick<Services, 'objects'> & VerificationServices,
   added: NewVersion,
 ): Promise<{ id: string; state: VersionState; integrity: string }> {
   const { database, objects } = context
@@ -234,7 +233,7 @@ async function insertPackage(query: Transaction<Schema>, wanted: Wanted): Promis
 
 async function insertVersion(
   query: Transaction<Schema>,
-  { queue, config }: { queue: JobQueue; config: ServerConfig },
+  services: VerificationServices,
   packageId: string,
   { actor, vetted, objectKey, ip, tag = '' }: NewVersion,
 ): Promise<{ id: string; state: VersionState }> {
@@ -264,8 +263,8 @@ async function insertVersion(
     .returning('id')
     .executeTakeFirstOrThrow()
   await keepDocuments(query, id, documents)
-  if (manifest.agent === null) await queue.enqueue(query, 'check', id)
-  else await startVerification(query, { queue, secret: config.secret }, { versionId: id, agent: manifest.agent })
+  if (manifest.agent === null) await services.queue.enqueue(query, 'check', id)
+  else await startVerification(query, services, { versionId: id, agent: manifest.agent })
   await recordAudit(query, {
     actor,
     action: 'package.publish',

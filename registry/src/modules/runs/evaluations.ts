@@ -80,14 +80,16 @@ export async function findEvaluation(query: Queries, actor: Actor | null, id: st
 
 /** As the API returns it. */
 export function evaluationOf(row: Selectable<EvaluationTable>): EvaluationJob {
-  const { id, state, episodes, seed, evaluation, error } = row
+  const { id, state, episodes, evaluation, error } = row
+  // What a season draws stays secret while it runs; afterwards, anyone can compute it.
+  const isSecret = row.season_id !== null
   return {
     id,
     run: row.run_id,
     state,
     episodes,
-    seed,
-    evaluation,
+    seed: isSecret ? null : row.seed,
+    evaluation: evaluation === null ? null : { ...evaluation, seed: isSecret ? null : evaluation.seed },
     error,
     created_at: row.created_at.toISOString(),
     ended_at: row.ended_at?.toISOString() ?? null,

@@ -160,7 +160,7 @@ export async function vetRunAgent(services: RunServices, run: RunRow): Promise<V
  */
 export async function publishRunAgent(
   query: Transaction<Schema>,
-  services: Pick<Services, 'database' | 'objects' | 'config'>,
+  services: Pick<Services, 'database' | 'objects' | 'config' | 'log'>,
   { queue }: RunContext,
   run: RunRow,
   agent: NonNullable<VettedAgent>,

@@ -9,6 +9,7 @@ import { decideVersion, lockPackage } from '../packages/index.ts'
 import { decideEvaluation, type RecordedRun } from './decide-evaluation.ts'
 import { type EvaluationRun, hasAnotherWorker, referencesOf, runsOf } from './evaluation-runs.ts'
 import { signStatement } from './sign-statement.ts'
+import { refreshStandings } from './standings.store.ts'
 import type { EvaluatedAgent, Subject } from './verification-subject.ts'
 import { holdBack } from './worker-holds.ts'
 import { criteriaMismatch, evaluationOf } from './worker-outcome.ts'
@@ -115,7 +116,7 @@ async function recordVerdict(
   }
   const signed =
     state === 'verified' && scenario !== null
-      ? await signStatement(services, query, { agent, scenario }, agreed)
+      ? await signStatement(services, query, { agent, scenario }, agreed, evaluation.season_id)
       : undefined
   const found = agreed[0] === undefined ? null : evaluationOf(agreed[0].report.results, 'held_out')
   const isError = state === 'failed' || state === 'inconclusive'
@@ -132,11 +133,20 @@ async function recordVerdict(
       statement: signed?.statement ?? null,
       signature: signed?.signature ?? null,
       key_id: signed?.keyId ?? null,
+      season_id: evaluation.season_id,
+      episode_returns: signed === undefined ? null : returnsOf(agreed[0]),
     })
     .execute()
+  if (scenario !== null && (state === 'verified' || state === 'mismatch'))
+    await refreshStandings(services.database, query, { scenarioVersionId: scenario.versionId, ownerId: agent.ownerId })
   if (!refund) return
   const { name, version } = agent
   await oweRefundsOfMismatch(query, { evaluationId: evaluation.id, versionId, packageId, name, version, message })
+}
+
+/** Of the held-out episodes; null from a worker of an older version. */
+function returnsOf({ report }: EvaluationRun): number[] | null {
+  return report.results.find(({ id }) => id === 'held_out')?.episode_returns ?? null
 }
 
 async function markNondeterministic(

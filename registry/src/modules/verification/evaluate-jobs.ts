@@ -142,8 +142,9 @@ function requireTasks({ checks, results }: Result, tasks: ReturnType<typeof task
   const same =
     results.length === tasks.length &&
     tasks.every(({ id, episodes, seed }, i) => {
-      const { evaluation, error, id: given } = results[i]
+      const { evaluation, error, id: given, episode_returns: returns } = results[i]
       if (given !== id || (evaluation === null) === (error === null)) return false
+      if (returns != null && returns.length !== episodes) return false
       return evaluation === null || (evaluation.episodes === episodes && evaluation.seed === seed)
     })
   if (same) return

@@ -22,40 +22,41 @@ type LeaderboardRequest = {
 const deepestOffset = 10_000
 
 /**
- * Verified agents of a scenario's version, best held-out return first: public ones that are neither yanked nor taken
- * down, one entry per package, its best version. Throws `package_not_found`, `version_not_found`.
+ * Verified agents of a scenario's version, best standing first: public ones that are neither yanked nor taken down, one
+ * entry per package, its latest verified version. Throws `package_not_found`, `version_not_found`.
  */
 export async function leaderboard(query: Queries, request: LeaderboardRequest): Promise<Leaderboard> {
   const { actor, name, version, limit } = request
   const scenario = await findReadablePackage(query, actor, name)
   const { id, version: exact } = await findReadableVersion(query, scenario, version)
   const offset = offsetOf(request.cursor)
-  const best = query
-    .selectFrom('verdicts')
-    .innerJoin('versions', 'versions.id', 'verdicts.version_id')
+  const latest = query
+    .selectFrom('standings')
+    .innerJoin('verdicts', 'verdicts.version_id', 'standings.version_id')
+    .innerJoin('versions', 'versions.id', 'standings.version_id')
     .innerJoin('packages', 'packages.id', 'versions.package_id')
     .innerJoin('accounts', 'accounts.id', 'packages.owner_id')
     .innerJoin('agent_versions', 'agent_versions.version_id', 'versions.id')
     .distinctOn('packages.id')
-    .select(['packages.id', 'packages.name', 'versions.version', 'accounts.username', 'verdicts.return_mean'])
+    .select(['packages.id', 'packages.name', 'versions.version', 'accounts.username'])
+    .select(['standings.score', 'standings.low', 'standings.high', 'standings.attempts', 'standings.season_id'])
     .select(['verdicts.statement', 'verdicts.created_at'])
     .select(sql<string | null>`versions.manifest -> 'agentgym' ->> 'title'`.as('title'))
     .select(sql<string>`agent_versions.manifest ->> 'algorithm'`.as('algorithm'))
     .select(sql<string>`agent_versions.manifest ->> 'steps'`.as('steps'))
-    .where('verdicts.scenario_version_id', '=', id)
+    .where('standings.scenario_version_id', '=', id)
     .where('verdicts.state', '=', 'verified')
-    .where('verdicts.return_mean', 'is not', null)
     .where('versions.state', '=', 'published')
     .where('versions.yanked_at', 'is', null)
     .where('packages.visibility', '=', 'public')
     .where('packages.taken_down_at', 'is', null)
     .orderBy('packages.id')
-    .orderBy('verdicts.return_mean', 'desc')
-    .orderBy('verdicts.created_at')
+    .orderBy('versions.created_at', 'desc')
+    .orderBy('versions.id', 'desc')
   const rows = await query
-    .selectFrom(best.as('best'))
+    .selectFrom(latest.as('latest'))
     .selectAll()
-    .orderBy('return_mean', 'desc')
+    .orderBy('score', 'desc')
     .orderBy('created_at')
     .orderBy('name')
     .offset(offset)
@@ -67,7 +68,10 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
       rank: offset + i + 1,
       agent: { name: row.name, version: row.version, title: row.title, algorithm: row.algorithm },
       publisher: row.username,
-      return_mean: heldOut.return_mean ?? 0,
+      return_mean: row.score,
+      confidence: row.low === null || row.high === null ? null : { low: row.low, high: row.high },
+      attempts: row.attempts,
+      season: row.season_id === null ? null : String(row.season_id),
       return_std: heldOut.return_std,
       length_mean: heldOut.length_mean,
       metrics: heldOut.metrics,
@@ -78,7 +82,13 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
     }
   })
   const next = rows.length > limit && offset + limit <= deepestOffset ? String(offset + limit) : null
-  return { scenario: { name: scenario.name, version: exact }, entries, next }
+  const nondeterministic = await isNondeterministic(query, id)
+  return { scenario: { name: scenario.name, version: exact, nondeterministic }, entries, next }
+}
+
+async function isNondeterministic(query: Queries, versionId: string): Promise<boolean> {
+  const found = query.selectFrom('nondeterministic_scenarios').select('version_id').where('version_id', '=', versionId)
+  return (await found.executeTakeFirst()) !== undefined
 }
 
 function offsetOf(cursor: string | undefined): number {
@@ -99,8 +109,8 @@ const mostPoints = 24
 type Row = { id: string; agent: string; return_mean: number; points: LearningCurve | null }
 
 /**
- * The best verified return of the latest version of each of these packages, by package, in one query: of an agent its own, of
- * a scenario that of the best agent that everybody can see. Packages without one are left out.
+ * The best standing of the latest version of each of these packages, by package, in one query: of an agent its own, of a
+ * scenario that of the best agent that everybody can see, by its latest version. Packages without one are left out.
  */
 export async function bestReturns(query: Queries, packageIds: string[]): Promise<Map<string, BestReturn>> {
   if (packageIds.length === 0) return new Map()
@@ -109,20 +119,24 @@ export async function bestReturns(query: Queries, packageIds: string[]): Promise
     from packages listed
     join versions latest on latest.package_id = listed.id and latest.version = listed.latest_version
     cross join lateral (
-      (select verdicts.return_mean, verdicts.version_id, listed.name as agent
-      from verdicts
-      where listed.kind = 'agent' and verdicts.version_id = latest.id and verdicts.state = 'verified'
-        and verdicts.return_mean is not null
-      order by verdicts.return_mean desc limit 1)
+      (select standings.score as return_mean, standings.version_id, listed.name as agent
+      from standings join verdicts on verdicts.version_id = standings.version_id
+      where listed.kind = 'agent' and standings.version_id = latest.id and verdicts.state = 'verified')
       union all
-      (select verdicts.return_mean, verdicts.version_id, packages.name as agent
-      from verdicts
-      join versions on versions.id = verdicts.version_id
+      (select standings.score as return_mean, standings.version_id, packages.name as agent
+      from standings
+      join verdicts on verdicts.version_id = standings.version_id
+      join versions on versions.id = standings.version_id
       join packages on packages.id = versions.package_id
-      where listed.kind = 'scenario' and verdicts.scenario_version_id = latest.id and verdicts.state = 'verified'
-        and verdicts.return_mean is not null and versions.state = 'published' and versions.yanked_at is null
+      where listed.kind = 'scenario' and standings.scenario_version_id = latest.id and verdicts.state = 'verified'
+        and versions.state = 'published' and versions.yanked_at is null
         and packages.visibility = 'public' and packages.taken_down_at is null
-      order by verdicts.return_mean desc limit 1)
+        and not exists (
+          select from standings newer join versions later on later.id = newer.version_id
+          where newer.package_id = standings.package_id and newer.scenario_version_id = latest.id
+            and later.state = 'published' and later.yanked_at is null
+            and (later.created_at, later.id) > (versions.created_at, versions.id))
+      order by standings.score desc limit 1)
     ) best
     left join learning_curves on learning_curves.version_id = best.version_id
     where listed.id = any(${packageIds}::uuid[])`.execute(query)

@@ -29,7 +29,7 @@ const versionRate = { limit: 3, windowSeconds: 86_400 }
  * `request_invalid` for a scenario.
  */
 export async function requestVerification(services: Services, request: VerificationRequest): Promise<EvaluationJob> {
-  const { database, config } = services
+  const { database } = services
   const { name, version, traceparent, ip } = request
   const known = requireActor(request.actor, 'training:evaluate')
   const { queue } = services
@@ -48,11 +48,12 @@ export async function requestVerification(services: Services, request: Verificat
     await database.lock(query, `verify:${row.id}`)
     const begun = await openVerification(query, row.id)
     if (begun !== undefined) return evaluationOf(begun)
-    const evaluation = await enqueueVerification(
-      query,
-      { queue, secret: config.secret },
-      { versionId: row.id, agent: manifest, requestedBy: known.accountId, traceparent },
-    )
+    const evaluation = await enqueueVerification(query, services, {
+      versionId: row.id,
+      agent: manifest,
+      requestedBy: known.accountId,
+      traceparent,
+    })
     await recordAudit(query, {
       ...{ actor: known, ip, action: 'package.verify', subject: `${found.name}@${version}` },
       data: { evaluation: evaluation.id },

@@ -19,6 +19,7 @@ export async function signStatement(
   query: Transaction<Schema>,
   { agent, scenario }: { agent: EvaluatedAgent; scenario: ScenarioVersion },
   agreed: readonly EvaluationRun[],
+  seasonId: number | null,
 ): Promise<SignedStatement> {
   const { report, runtime } = agreed[0]
   const claim = evaluationOf(report.results, 'claim')
@@ -27,6 +28,7 @@ export async function signStatement(
     throw new Error(`a run of ${agent.name} is verified without results`)
   const key = await signingKey(query, services)
   const { tasks } = heldOut
+  const season = await seasonOf(query, seasonId)
   const fields: VerificationStatement = {
     type: 'agentgym-verification-2',
     server: services.config.publicUrl,
@@ -44,8 +46,9 @@ export async function signStatement(
       integrity: scenario.integrity,
     },
     claim,
-    held_out: heldOut,
-    season: null,
+    // Neither now nor later: whoever has the season's secret computes it.
+    held_out: { ...heldOut, seed: season === null ? heldOut.seed : null },
+    season,
     task_set: tasks === undefined ? null : { split: tasks.split, size: tasks.size, fixed: tasks.size < fixedBelow },
     workers: await workersOf(query, agreed),
     output_hash: report.output_hash,
@@ -54,6 +57,16 @@ export async function signStatement(
   }
   const statement = canonicalJson(fields)
   return { statement, signature: key.sign(statement), keyId: key.id, heldOut }
+}
+
+async function seasonOf(query: Queries, id: number | null): Promise<{ id: string; commitment: string } | null> {
+  if (id === null) return null
+  const { commitment } = await query
+    .selectFrom('seasons')
+    .select('commitment')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return { id: String(id), commitment }
 }
 
 /** With the names of their owners; null for the server's own worker. */

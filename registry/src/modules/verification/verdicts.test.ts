@@ -96,6 +96,7 @@ const historians = [
   'modules/moderation/owed-refunds.ts',
   'modules/verification/conclude-evaluation.ts',
   'modules/verification/evaluation-runs.ts',
+  'modules/verification/standings.store.ts',
   'modules/verification/verification.tasks.ts',
 ]
 

@@ -1,9 +1,17 @@
-import { evaluationJobSchema, leaderboardRequestSchema, leaderboardSchema, signingKeysSchema } from '@agentgym/contract'
+import {
+  evaluationJobSchema,
+  leaderboardRequestSchema,
+  leaderboardSchema,
+  seasonListSchema,
+  seasonsRequestSchema,
+  signingKeysSchema,
+} from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
 import { currentTraceparent } from '../../core/http/request-context.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
+import { listSeasons } from '../evaluations/index.ts'
 import { leaderboard } from './leaderboard.ts'
 import { requestVerification } from './request-verification.ts'
 import { listSigningKeys } from './signing-keys.ts'
@@ -18,6 +26,20 @@ const keysRoute = defineRoute({
     'Ed25519. Check a statement with the key it names, using only OpenSSL: `openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in statement.json -sigfile signature.bin`.',
   responses: {
     200: { description: 'All keys that have signed statements, newest first.', content: json(signingKeysSchema) },
+    ...failures(),
+  },
+})
+
+const seasonsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/seasons',
+  access: 'anyone',
+  summary: 'Seasons of held-out episodes',
+  description:
+    'All agents of a scenario are evaluated on the same held-out episodes during a season. `commitment` is the SHA-256 of the secret; `secret` is published when the season ends. The seed of a scenario is the first 53 bits, big-endian, of HMAC-SHA256 with the secret over the hash of the scenario (lower-case hex).',
+  request: { query: seasonsRequestSchema },
+  responses: {
+    200: { description: 'Newest first.', content: json(seasonListSchema) },
     ...failures(),
   },
 })
@@ -90,6 +112,7 @@ export function verificationRoutes(services: Services): OpenAPIHono<Env> {
   const { database } = services
   const routes = createRoutes()
   routes.openapi(keysRoute, async (c) => c.json(await listSigningKeys(database.query), 200))
+  routes.openapi(seasonsRoute, async (c) => c.json(await listSeasons(services, c.req.valid('query')), 200))
   routes.openapi(leaderboardRoute, async (c) => {
     const { scope, name, version } = c.req.valid('param')
     const requested = { actor: c.get('actor'), name: `${scope}/${name}`, version, ...c.req.valid('query') }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
-import { enqueueVerification } from '../evaluations/index.ts'
+import { enqueueVerification, turnSeason } from '../evaluations/index.ts'
 import { concludeVerification } from './conclude-evaluation.ts'
 import { hasAnotherWorker, runsOf } from './evaluation-runs.ts'
 import { openVerification } from './request-verification.ts'
@@ -17,6 +17,7 @@ export function verificationTasks(services: Services): ScheduledTask[] {
       run: () => enqueueLostEvaluations(services),
     },
     { name: 'verification.conclude-unanswered', everyMs: minutes, run: () => concludeUnanswered(services) },
+    { name: 'verification.season', everyMs: 10 * minutes, run: () => keepSeason(services) },
     { name: 'verification.retry-inconclusive', everyMs: 10 * minutes, run: () => retryInconclusive(services) },
   ]
 }
@@ -65,11 +66,33 @@ export async function concludeUnanswered(services: Services): Promise<void> {
   }
 }
 
+/** Turns seasons over, and verifies again in each what leaderboards show: the latest version of every package. */
+export async function keepSeason(services: Services): Promise<void> {
+  await turnSeason(services)
+  const { rows } = await sql<{ version_id: string }>`
+    select shown.version_id from (
+      select distinct on (standings.package_id, standings.scenario_version_id) standings.*
+      from standings join versions on versions.id = standings.version_id
+      where versions.state = 'published' and versions.yanked_at is null
+      order by standings.package_id, standings.scenario_version_id, versions.created_at desc, versions.id desc
+    ) shown
+    join packages on packages.id = shown.package_id
+    cross join (select id from seasons where ended_at is null) season
+    where shown.season_id is distinct from season.id
+      and packages.visibility = 'public' and packages.taken_down_at is null
+      and not exists (select from nondeterministic_scenarios where version_id = shown.scenario_version_id)
+      and not exists (select from evaluations where evaluations.version_id = shown.version_id
+        and purpose = 'verification' and (ended_at is null or evaluations.season_id = season.id))
+    order by shown.season_id nulls first, shown.version_id limit 1000`.execute(services.database.query)
+  for (const { version_id: versionId } of rows) await verifyInIdleTime(services, versionId)
+}
+
 /** Attempts at a verification that stays inconclusive: after an hour, then after four times as long each. */
 const mostRetries = 5
 
 /** Verifies again what machines left open, in idle time. */
-export async function retryInconclusive({ database, queue, config }: Services): Promise<void> {
+export async function retryInconclusive(services: Services): Promise<void> {
+  const { database } = services
   const { rows } = await sql<{ version_id: string }>`
     with open as (
       select version_id, count(*) as tries, max(created_at) as latest from verifications
@@ -88,19 +111,19 @@ export async function retryInconclusive({ database, queue, config }: Services): 
         join nondeterministic_scenarios on nondeterministic_scenarios.version_id = verifications.scenario_version_id
         where verifications.version_id = open.version_id)
     order by latest limit 1000`.execute(database.query)
-  for (const { version_id: versionId } of rows)
-    await database.transaction(async (query) => {
-      await database.lock(query, `verify:${versionId}`)
-      if ((await openVerification(query, versionId)) !== undefined) return
-      const { manifest: agent } = await query
-        .selectFrom('agent_versions')
-        .select('manifest')
-        .where('version_id', '=', versionId)
-        .executeTakeFirstOrThrow()
-      await enqueueVerification(
-        query,
-        { queue, secret: config.secret },
-        { versionId, agent, requestedBy: null, traceparent: null, idle: true },
-      )
-    })
+  for (const { version_id: versionId } of rows) await verifyInIdleTime(services, versionId)
+}
+
+async function verifyInIdleTime(services: Services, versionId: string): Promise<void> {
+  const { database } = services
+  await database.transaction(async (query) => {
+    await database.lock(query, `verify:${versionId}`)
+    if ((await openVerification(query, versionId)) !== undefined) return
+    const { manifest: agent } = await query
+      .selectFrom('agent_versions')
+      .select('manifest')
+      .where('version_id', '=', versionId)
+      .executeTakeFirstOrThrow()
+    await enqueueVerification(query, services, { versionId, agent, requestedBy: null, traceparent: null, idle: true })
+  })
 }

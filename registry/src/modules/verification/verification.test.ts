@@ -84,7 +84,8 @@ describeOnEngines('verification on $kind', ({ open }) => {
       key_id: verification?.signed?.key_id,
       agent: { name, version: '0.1.0', integrity: published.integrity },
       claim: evaluation,
-      held_out: { return_mean: 0.5, episodes: 100, seed: job.evaluation.tasks[1].seed },
+      held_out: { return_mean: 0.5, episodes: 100, seed: null },
+      season: { id: expect.any(String), commitment: expect.stringMatching(/^[0-9a-f]{64}$/) },
       workers: [{ id: 'unknown', owner: null, runtime: testRuntime }],
       task_set: null,
       output_hash: 'd'.repeat(64),
@@ -244,7 +245,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     expect(await leaseEvaluation(services)).toBeUndefined()
   })
 
-  it('the leaderboard ranks verified agents by the held-out return: one a package, its best, no yanked or private one', async () => {
+  it('the leaderboard ranks verified agents by the held-out return: one a package, its latest, no yanked or private one', async () => {
     const eve = await createActor(database)
     await publish(services, eve, '1.0.0')
     const scenario = { name: `@${eve.username}/maze` }
@@ -268,9 +269,10 @@ describeOnEngines('verification on $kind', ({ open }) => {
     const { entries, next } = await leaderboard(database.query, request)
     expect(entries.map(({ rank, agent, return_mean }) => [rank, agent.name, agent.version, return_mean])).toEqual([
       [1, `@${eve.username}/best`, '0.1.0', 0.95],
-      [2, `@${eve.username}/good`, '0.2.0', 0.9],
+      [2, `@${eve.username}/good`, '0.3.0', 0.7],
     ])
     expect(entries[0]).toMatchObject({
+      attempts: 7,
       publisher: eve.username,
       episodes: 100,
       steps: 1_000,

@@ -2,7 +2,9 @@ import { versionPath } from '@agentgym/client'
 import {
   type Leaderboard,
   leaderboardSchema,
+  type Season,
   type SigningKeys,
+  seasonListSchema,
   signingKeysSchema,
   type Verification,
   type VerificationStatement,
@@ -17,6 +19,13 @@ import { safeText, wrapText } from '../terminal/text.ts'
 
 export function readSigningKeys(connection: Connection): Promise<SigningKeys> {
   return callApi(connection, { path: '/v1/keys', answer: signingKeysSchema })
+}
+
+/** A season of held-out episodes; undefined if the server does not know it. */
+export async function readSeason(connection: Connection, id: string): Promise<Season | undefined> {
+  const query = { before: String(Number(id) + 1), limit: 1 }
+  const { seasons } = await callApi(connection, { path: '/v1/seasons', query, answer: seasonListSchema })
+  return seasons.find((season) => season.id === id)
 }
 
 /** The verified agents of a scenario version, best first. */
@@ -58,10 +67,19 @@ function sealLines({ signed }: Verification, { paint, symbols }: Terminal): stri
   if (signed === null || statement === undefined) return [`${paint.accent(symbols.ok)} Verified`]
   const seal = paint.accent(`${symbols.ok} Verified ${signed.signature.slice(0, 8)}`)
   const { held_out: heldOut, server, scenario } = statement
+  const by = statement.type === 'agentgym-verification-2' ? statement.workers.length : 1
+  const workers = by > 1 ? `, ${by} workers agreed` : ''
   return [
     `${seal} ${paint.dim(`by ${safeText(server, 100)} on ${statement.verified_at.slice(0, 10)}`)}`,
-    `  return ${paint.bold(formatValue(heldOut.return_mean))} on ${formatCount(heldOut.episodes)} held-out episodes of ${safeText(`${scenario.name}@${scenario.version}`, 240)}`,
+    `  return ${paint.bold(formatValue(heldOut.return_mean))} on ${formatCount(heldOut.episodes)} held-out episodes of ${safeText(`${scenario.name}@${scenario.version}`, 240)}${workers}`,
+    ...taskSetLines(statement),
   ]
+}
+
+/** A warning where the episodes come from few tasks that anyone can play in advance. */
+function taskSetLines(statement: VerificationStatement): string[] {
+  if (statement.type === 'agentgym-verification-1' || !statement.task_set?.fixed) return []
+  return [`  tasks: fixed set of ${formatCount(statement.task_set.size)}, public`]
 }
 
 /** The signed statement; undefined if it cannot be parsed. */
@@ -82,10 +100,11 @@ export function leaderboardLines({ entries }: Leaderboard, terminal: Terminal): 
     { title: '#', align: 'right' as const },
     { title: 'Agent', shrink: true },
     { title: 'Return', align: 'right' as const },
+    ...(wide ? [{ title: '95%' }] : []),
     { title: 'Targets' },
     { title: 'Steps', align: 'right' as const },
     { title: 'Verified' },
-    ...(wide ? [{ title: 'sd', align: 'right' as const }, { title: 'Algorithm' }] : []),
+    ...(wide ? [{ title: 'Tries', align: 'right' as const }, { title: 'Algorithm' }] : []),
   ]
   const reached = (success: boolean | null) =>
     success === null ? '-' : success ? `${symbols.ok} reached` : `${symbols.failed} missed`
@@ -93,10 +112,21 @@ export function leaderboardLines({ entries }: Leaderboard, terminal: Terminal): 
     String(entry.rank),
     safeText(`${entry.agent.name}@${entry.agent.version}`, 240),
     formatValue(entry.return_mean),
+    ...(wide ? [intervalText(entry.confidence)] : []),
     reached(entry.success),
     formatCount(entry.steps),
     entry.verified_at.slice(0, 10),
-    ...(wide ? [formatValue(entry.return_std), safeText(entry.agent.algorithm, 20)] : []),
+    ...(wide ? [tries(entry.attempts), safeText(entry.agent.algorithm, 20)] : []),
   ])
   return renderTable(columns, rows, terminal, (text, _, column) => (column === 1 ? paint.bold(text) : text))
+}
+
+/** `0.91 to 0.97`; a dash if it is unknown. */
+function intervalText(confidence: Leaderboard['entries'][number]['confidence']): string {
+  return confidence == null ? '-' : `${formatValue(confidence.low)} to ${formatValue(confidence.high)}`
+}
+
+/** Versions with which the publisher has tried; a dash from an older server. */
+function tries(attempts: number | undefined): string {
+  return attempts === undefined ? '-' : formatCount(attempts)
 }

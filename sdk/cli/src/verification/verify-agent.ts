@@ -1,4 +1,4 @@
-import { verifyStatement } from '@agentgym/client'
+import { heldOutSeed, matchesCommitment, verifyStatement } from '@agentgym/client'
 import {
   AgentGymError,
   type AgentManifest,
@@ -16,7 +16,7 @@ import { transferProgress } from '../terminal/progress.ts'
 import { safeText } from '../terminal/text.ts'
 import { agreementText, differenceText, differingFields } from './evaluation-differences.ts'
 import { playAgent } from './play-agent.ts'
-import { readSigningKeys } from './server-verification.ts'
+import { readSeason, readSigningKeys } from './server-verification.ts'
 
 export type VerificationCheck = { id: string; ok: boolean; message: string }
 
@@ -72,14 +72,40 @@ export async function verifyPublished(
 
   const claim = await reproduce(folder, manifest, statement.claim, options, context)
   report.note('claim', ...verdictOf(claim, statement.runtime, report.runtime))
-  const { seed, ...signed } = statement.held_out
-  if (seed === null) {
-    report.note('held_out', true, 'not reproduced: the seed of the held-out episodes is secret while the season runs')
+  const drawn = await seedOf(connection, statement)
+  if ('message' in drawn) {
+    report.note('held_out', drawn.ok, drawn.message)
     return report.end({ claim, statement })
   }
-  const heldOut = await reproduce(folder, manifest, { ...signed, seed }, options, context)
+  const expected = { ...statement.held_out, seed: drawn.seed }
+  const heldOut = await reproduce(folder, manifest, expected, options, context)
   report.note('held_out', ...verdictOf(heldOut, statement.runtime, report.runtime))
   return report.end({ claim, held_out: heldOut, statement })
+}
+
+/**
+ * The seed of the held-out episodes: as signed by older servers, else computed from the season's secret once the server has
+ * revealed it. Otherwise what to report: a secret that is not what the server committed to is a failure.
+ */
+async function seedOf(
+  connection: Connection,
+  statement: VerificationStatement,
+): Promise<{ seed: number } | { ok: boolean; message: string }> {
+  const { seed } = statement.held_out
+  if (seed !== null) return { seed }
+  const season = statement.type === 'agentgym-verification-2' ? statement.season : null
+  if (season === null) return { ok: false, message: 'the statement names neither a seed nor a season' }
+  const found = await readSeason(connection, season.id)
+  if (found === undefined) return { ok: false, message: `the server does not list season ${safeText(season.id, 20)}` }
+  if (found.secret === null) {
+    const when = found.ended
+      ? 'the server lost the secret of the season'
+      : `their seed is secret until season ${found.id} ends, on ${found.ends_at.slice(0, 10)}`
+    return { ok: true, message: `not reproduced: ${when}` }
+  }
+  if (!(await matchesCommitment(found.secret, season.commitment)))
+    return { ok: false, message: `the secret of season ${found.id} is not what the server committed to` }
+  return { seed: await heldOutSeed(found.secret, statement.scenario.hash) }
 }
 
 async function signedStatement(

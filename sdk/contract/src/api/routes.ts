@@ -43,6 +43,7 @@ export const apiRoutes = {
   },
   'GET /v1/status': { response: runs.serverStatusSchema },
   'POST /v1/worker-holds/{id}/release': {},
+  'GET /v1/seasons': { query: verification.seasonsRequestSchema, response: verification.seasonListSchema },
   'GET /v1/keys': { response: verification.signingKeysSchema },
 
   // Accounts

@@ -245,8 +245,9 @@ export const evaluationJobSchema = z
     run: z.uuid().nullable(),
     state: z.enum(['queued', 'running', 'completed', 'failed']),
     episodes: count,
-    seed: count,
-    evaluation: evaluationSchema.nullable(),
+    /** Null: secret, as the held-out episodes of a verification are the season's. */
+    seed: count.nullable(),
+    evaluation: evaluationSchema.extend({ seed: count.nullable() }).nullable(),
     error: errorReportSchema.nullable(),
     created_at: moment,
     ended_at: moment.nullable(),

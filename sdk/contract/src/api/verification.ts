@@ -96,16 +96,63 @@ export const signingKeysSchema = z
   .meta({ id: 'SigningKeys' })
 export type SigningKeys = z.infer<typeof signingKeysSchema>
 
-/** Verified agents of one scenario version, best held-out return first; one entry per package, with its best version. */
+/** The secret of the held-out episodes of a week or so; equal for all agents. */
+export const seasonSchema = z
+  .object({
+    id: z.string(),
+    /** SHA-256 (hex) of the secret's bytes, published when the season starts. */
+    commitment: hash,
+    started_at: z.iso.datetime(),
+    /** When it ends, or ended. */
+    ends_at: z.iso.datetime(),
+    ended: z.boolean(),
+    /** 32 bytes in hex; null while the season runs, and if the server lost it. */
+    secret: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .nullable(),
+  })
+  .meta({ id: 'Season' })
+export type Season = z.infer<typeof seasonSchema>
+
+/** Newest first. */
+export const seasonListSchema = z
+  .object({ seasons: z.array(seasonSchema), next: z.string().nullable() })
+  .meta({ id: 'SeasonList' })
+export type SeasonList = z.infer<typeof seasonListSchema>
+
+/** The query of `GET /v1/seasons`. */
+export const seasonsRequestSchema = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(25).describe('Seasons per page.'),
+  before: z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .optional()
+    .describe('`next` of the previous page: seasons before that one.'),
+})
+
+/** Verified agents of one scenario version, best standing first; one entry per package, with its latest verified version. */
 export const leaderboardSchema = z
   .object({
-    scenario: z.object({ name: z.string(), version: z.string() }),
+    scenario: z.object({
+      name: z.string(),
+      version: z.string(),
+      /** It gives different results to the same actions, so agents are not judged by it. Absent in older servers. */
+      nondeterministic: z.boolean().optional(),
+    }),
     entries: z.array(
       z.object({
         rank: z.int().positive(),
         agent: z.object({ name: z.string(), version: z.string(), title: z.string().nullable(), algorithm: z.string() }),
         publisher: z.string(),
+        /** The standing: changed only by results that differ beyond noise. */
         return_mean: z.number(),
+        /** Of 95%. Null: the episodes' returns are unknown. Absent in older servers, as the two that follow. */
+        confidence: z.object({ low: z.number(), high: z.number() }).nullable().optional(),
+        /** Versions with which the publisher has tried this scenario version. */
+        attempts: z.int().positive().optional(),
+        /** The season of the standing; null: from before there were seasons. */
+        season: z.string().nullable().optional(),
         return_std: z.number().nullable(),
         length_mean: z.number().nullable(),
         metrics: z.record(z.string(), z.number()),

@@ -69,7 +69,7 @@ function Verified({ statement, signature }: { statement: VerificationStatement; 
           <Detail label="Held out">
             {heldOut.episodes} episodes,{' '}
             {heldOut.seed === null ? (
-              'seed secret while the season runs'
+              <Season statement={statement} />
             ) : (
               <>
                 seed <code>{heldOut.seed}</code>
@@ -79,6 +79,8 @@ function Verified({ statement, signature }: { statement: VerificationStatement; 
           <Detail label="Claim">
             {claim.episodes} episodes, seed <code>{claim.seed}</code>, reproduced bit for bit
           </Detail>
+          <TaskSet statement={statement} />
+          <Workers statement={statement} />
           <Detail label="Trajectories">
             <code>{heldOut.trajectory_hash}</code>
           </Detail>
@@ -96,6 +98,46 @@ function Verified({ statement, signature }: { statement: VerificationStatement; 
         </dl>
       </details>
     </>
+  )
+}
+
+/** The held-out episodes are those of a season; its secret gives their seed once it has ended. */
+function Season({ statement }: { statement: VerificationStatement }) {
+  if (statement.type === 'agentgym-verification-1' || statement.season === null) return <>secret seed</>
+  return (
+    <>
+      the same for all agents in <a href="/v1/seasons">season {statement.season.id}</a>; the seed is secret until the
+      season ends
+    </>
+  )
+}
+
+/** Few tasks can be memorized: the statement says how many there are. */
+function TaskSet({ statement }: { statement: VerificationStatement }) {
+  if (statement.type === 'agentgym-verification-1' || statement.task_set === null) return null
+  const { size, fixed, split } = statement.task_set
+  const count = size.toLocaleString('en')
+  return (
+    <Detail label="Tasks">
+      {fixed ? `fixed set of ${count}, public` : `drawn from ${count}`}
+      {split === 'train' && ', the same as for training'}
+    </Detail>
+  )
+}
+
+/** The workers that agreed, with the runtime that decides the last bits. */
+function Workers({ statement }: { statement: VerificationStatement }) {
+  const workers = statement.type === 'agentgym-verification-1' ? [] : statement.workers
+  if (workers.length === 0) return null
+  return (
+    <Detail label={workers.length === 1 ? 'Worker' : 'Workers'}>
+      {workers.map(({ id, owner, runtime }) => (
+        <div>
+          <code>{id.slice(0, 8)}</code> {owner === null ? 'of this server' : `of ${owner}`}
+          {runtime.arch !== undefined && `, ${runtime.arch} ${runtime.instructions ?? ''}`}
+        </div>
+      ))}
+    </Detail>
   )
 }
 

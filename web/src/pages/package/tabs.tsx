@@ -4,7 +4,7 @@ import { route } from '../../app/route.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { EmptyState } from '../../components/messages.tsx'
+import { EmptyState, Notice } from '../../components/messages.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Count, Time } from '../../components/values.tsx'
@@ -70,10 +70,15 @@ const agentColumns: Column<Entry>[] = [
   {
     title: 'Return',
     numeric: true,
-    cell: ({ return_mean, return_std }) => (
+    cell: ({ return_mean, confidence }) => (
       <>
         {formatValue(return_mean)}
-        {return_std !== null && <span class="dim"> ± {formatValue(return_std)}</span>}
+        {confidence != null && (
+          <span class="dim nowrap">
+            {' '}
+            {formatValue(confidence.low)} to {formatValue(confidence.high)}
+          </span>
+        )}
       </>
     ),
   },
@@ -93,7 +98,7 @@ const agentColumns: Column<Entry>[] = [
     cell: ({ length_mean }) => (length_mean === null ? '–' : formatValue(length_mean)),
   },
   { title: 'Trained', numeric: true, wide: true, cell: ({ steps }) => steps.toLocaleString('en') },
-  { title: 'Episodes', numeric: true, wide: true, cell: ({ episodes }) => episodes },
+  { title: 'Attempts', numeric: true, wide: true, cell: ({ attempts }) => attempts ?? '–' },
   { title: 'Verified', wide: true, cell: ({ verified_at }) => <Time at={verified_at} /> },
 ]
 
@@ -105,9 +110,15 @@ function AgentsTab({ board, name, first }: { board: Leaderboard; name: string; f
     <section class="package-section" aria-labelledby="leaderboard">
       <h2 id="leaderboard">Verified agents</h2>
       <p class="dim">
-        On version <span class="mono">{scenario.version}</span>, ranked by mean return over held-out episodes, ± one
-        standard deviation. Training is in environment steps.
+        On version <span class="mono">{scenario.version}</span>, ranked by mean return over held-out episodes, with its
+        95% confidence interval. The score of an agent changes only when a new version differs beyond noise. Attempts
+        are all versions that the publisher has tried on this scenario. Training is in environment steps.
       </p>
+      {scenario.nondeterministic && (
+        <Notice kind="warning">
+          This version is nondeterministic: it gives different results to the same actions. Agents are not judged by it.
+        </Notice>
+      )}
       {entries.length === 0 ? (
         <EmptyState
           title={first ? 'No verified agents yet' : 'No more agents'}

@@ -19,6 +19,7 @@ import { operators } from './0018-operators.ts'
 import { holds } from './0019-holds.ts'
 import { evaluationRuns } from './0020-evaluation-runs.ts'
 import { signOn } from './0021-sign-on.ts'
+import { seasons } from './0022-seasons.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   holds,
   evaluationRuns,
   signOn,
+  seasons,
 ]

@@ -1,0 +1,95 @@
+import { describeOnEngines } from '@agentgym/testkit/databases'
+import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Actor } from '../../core/access/authorize.ts'
+import type { Database } from '../../core/database/database.ts'
+import { yankVersion } from '../packages/change-versions.ts'
+import { createActor, publish } from '../packages/testing/publishing.ts'
+import { bestReturns, leaderboard } from './leaderboard.ts'
+import { deviationOf, meanOf } from './noise.ts'
+import { finish, mustLease, resultOf, runAgain, uploadAgent } from './testing/verifying.ts'
+
+/** Returns of a hundred episodes around `mean`; `luck` moves single episodes up and down, and the mean a little. */
+const returnsOf = (mean: number, luck: number) =>
+  Array.from({ length: 100 }, (_, episode) => mean + Math.sin(episode * 7) + Math.sin(episode * (luck + 2)) / 4)
+
+describeOnEngines('standings on $kind', ({ open }) => {
+  let database: Database
+  let services: TestServices
+  let ada: Actor
+
+  beforeAll(async () => {
+    database = await open()
+    services = await testServices(database)
+    ada = await createActor(database)
+    await publish(services, ada, '1.0.0')
+  })
+  afterAll(async () => {
+    await database.close()
+    await services.remove()
+  })
+
+  /** A version whose held-out episodes have these returns. */
+  async function add(base: string, version: string, returns: number[]) {
+    const agent = await uploadAgent(services, ada, { base, version })
+    const job = await mustLease(services)
+    const result = resultOf(job, agent.evaluation, { return_mean: meanOf(returns), return_std: deviationOf(returns) })
+    const results = result.results.map((task) =>
+      task.id === 'held_out' ? { ...task, episode_returns: returns } : { ...task, episode_returns: null },
+    )
+    await finish(services, job, { ...result, results })
+    return agent
+  }
+  const board = async () => {
+    const request = { actor: null, name: `@${ada.username}/maze`, version: '1.0.0', limit: 25 }
+    const { entries } = await leaderboard(database.query, request)
+    return entries.map(({ agent, return_mean, attempts, confidence }) => ({
+      ...{ name: agent.name.split('/')[1], version: agent.version, score: return_mean, attempts, confidence },
+    }))
+  }
+
+  it('name the latest version, keep the score within noise, and follow what is beyond it', async () => {
+    const first = returnsOf(1, 1)
+    await add('runner', '0.1.0', first)
+    const [entry] = await board()
+    expect(entry).toMatchObject({ version: '0.1.0', score: meanOf(first), attempts: 1 })
+    const margin = (1.984217 * deviationOf(first)) / 10
+    expect(entry.confidence?.low).toBeCloseTo(meanOf(first) - margin, 4)
+    expect(entry.confidence?.high).toBeCloseTo(meanOf(first) + margin, 4)
+
+    await add('runner', '0.2.0', returnsOf(1.01, 2))
+    await add('walker', '0.1.0', returnsOf(1.01, 3))
+    const within = { score: meanOf(first), attempts: 3 }
+    expect(await board()).toMatchObject([
+      { name: 'runner', version: '0.2.0', ...within },
+      { name: 'walker', version: '0.1.0', ...within },
+    ])
+    const better = returnsOf(1.5, 4)
+    await add('runner', '0.3.0', better)
+    expect((await board())[0]).toMatchObject({ version: '0.3.0', score: meanOf(better), attempts: 4 })
+    const worse = returnsOf(0.5, 5)
+    await add('runner', '0.4.0', worse)
+    expect(await board()).toMatchObject([
+      { name: 'walker' },
+      { name: 'runner', version: '0.4.0', score: meanOf(worse) },
+    ])
+  })
+
+  it('fall back to the version before a yanked one, and lose what a mismatch takes away', async () => {
+    const returns = returnsOf(3, 1)
+    await add('diver', '0.1.0', returns)
+    const lucky = await add('diver', '0.2.0', returnsOf(5, 2))
+    await add('diver', '0.3.0', returnsOf(5, 3))
+    expect((await board())[0]).toMatchObject({ version: '0.3.0', score: meanOf(returnsOf(5, 2)) })
+    await yankVersion(services, { actor: ada, name: lucky.name, ip: null }, '0.3.0')
+    expect((await board())[0]).toMatchObject({ version: '0.2.0', score: meanOf(returnsOf(5, 2)) })
+    await runAgain(services, ada, lucky, false)
+    expect((await board())[0]).toMatchObject({ version: '0.1.0', score: meanOf(returns) })
+    const rows = await database.query.selectFrom('packages').select(['id', 'name']).execute()
+    const scenario = rows.find(({ name }) => name.endsWith('/maze'))?.id ?? ''
+    expect((await bestReturns(database.query, [scenario])).get(scenario)).toMatchObject({
+      agent: lucky.name,
+      return_mean: meanOf(returns),
+    })
+  })
+})
