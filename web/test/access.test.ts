@@ -31,9 +31,12 @@ const routes = [...siteRoutes, ...samples, named]
 let site: TestSite
 beforeAll(async () => {
   site = await openTestSite({ routes })
-  const [owner] = await Promise.all(['owner', 'member', 'other', 'operator'].map((name) => site.browserOf(name)))
+  const [owner, member] = await Promise.all(
+    ['owner', 'member', 'other', 'operator'].map((name) => site.browserOf(name)),
+  )
   await owner.api('POST', '/v1/organisations', { username: 'acme' })
   await owner.api('PUT', '/v1/organisations/acme/members/member', { role: 'member' })
+  await member.api('PUT', '/v1/invitations/acme', { role: 'member' })
 })
 afterAll(() => site.close())
 

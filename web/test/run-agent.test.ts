@@ -79,6 +79,7 @@ describe('the agent of a finished run', () => {
     const operator = await site.browserOf('operator')
     await operator.api('POST', '/v1/organisations', { username: 'guild' })
     await operator.api('PUT', '/v1/organisations/guild/members/acme', { role: 'member' })
+    await owner.api('PUT', '/v1/invitations/guild', { role: 'member' })
     const run = await completed()
     const refused = await publish(run, { name: '@guild/dear', amount_minor: '3' })
     expect(refused.status).toBe(403)
@@ -101,6 +102,7 @@ describe('the agent of a finished run', () => {
   it('shows a viewer of its account no form, and refuses theirs', async () => {
     await owner.api('POST', '/v1/organisations', { username: 'lab' })
     await owner.api('PUT', '/v1/organisations/lab/members/other', { role: 'viewer' })
+    await other.api('PUT', '/v1/invitations/lab', { role: 'viewer' })
     const run = await completed({ account: 'lab' })
     const { text } = await other.get(run)
     expect(text).toContain('Not published')

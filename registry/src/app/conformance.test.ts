@@ -68,7 +68,11 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect((await call('/v1/organisations/acme-lab', { headers })).status).toBe(200)
     const member = '/v1/organisations/acme-lab/members/operator'
     await call(member, { method: 'PUT', body: { role: 'member' }, headers })
+    expect((await call('/v1/organisations/acme-lab', { headers })).body.invitations).toHaveLength(1)
     await call(member, { method: 'DELETE', headers })
+    expect((await call('/v1/invitations', { headers })).status).toBe(200)
+    const accepting = { method: 'PUT', body: { role: 'member' }, headers }
+    expect((await call('/v1/invitations/acme-lab', accepting)).status).toBe(404)
     expect((await call('/v1/organisations/nobody', { headers })).status).toBe(404)
   })
 

@@ -60,6 +60,10 @@ describe('who spends for others', { timeout: 300_000 }, () => {
       const path = '/v1/organisations/acme/members/carol'
       await callApi(connection, { ...put, method: 'PUT', path, json: { role: 'viewer' } })
     })
+    await withSession(server.url, { username: 'carol', password }, async (connection, headers) => {
+      const accept = { method: 'PUT' as const, path: '/v1/invitations/acme', json: { role: 'viewer' }, headers }
+      await callApi(connection, { ...accept, answer: z.any() })
+    })
     await done(bob, ['balance', 'top-up', '20', '--org', 'acme'])
     expect(await refusal(carol, ['buy', scenario, '--org', 'acme', '--yes'])).toMatchObject({
       status: 1,

@@ -115,6 +115,11 @@ export const errorCatalog = {
   name_invalid: { exit: 2, status: 422, summary: 'The name is invalid or reserved.' },
   name_taken: { exit: 1, status: 409, summary: 'The name is taken, or too similar to an existing one.' },
   email_taken: { exit: 1, status: 409, summary: 'Another account uses this email address.' },
+  invitation_not_found: {
+    exit: 1,
+    status: 404,
+    summary: 'There is no such invitation: it was withdrawn, changed or has expired.',
+  },
   last_operator: { exit: 1, status: 409, summary: 'A server must keep at least one operator.' },
   last_owner: { exit: 1, status: 409, summary: 'An organization must keep at least one owner.' },
   link_invalid: { exit: 1, status: 400, summary: 'The link from the email is unknown, used or expired.' },

@@ -37,6 +37,7 @@ export {
 export {
   type AccountList,
   type AuditList,
+  acceptInvitationRequestSchema,
   accountListRequestSchema,
   accountListSchema,
   accountSchema,
@@ -52,6 +53,8 @@ export {
   deviceTokenRequestSchema,
   deviceTokenSchema,
   disableAccountRequestSchema,
+  type InvitationList,
+  invitationListSchema,
   logInRequestSchema,
   memberSchema,
   type OwnAccount,

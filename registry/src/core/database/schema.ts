@@ -46,6 +46,16 @@ export type MembershipTable = {
   created_at: CreatedAt
 }
 
+/** Becomes a membership when the user accepts it. */
+export type InvitationTable = {
+  organisation_id: Fixed<string>
+  user_id: Fixed<string>
+  role: Role
+  invited_by: string
+  expires_at: Date
+  created_at: CreatedAt
+}
+
 export type SessionTable = {
   /** SHA-256 (hex) of the cookie's value. */
   id: Fixed<string>
@@ -273,6 +283,7 @@ export type Schema = TrainingSchema &
   PicturesSchema & {
     accounts: AccountTable
     memberships: MembershipTable
+    invitations: InvitationTable
     sessions: SessionTable
     tokens: TokenTable
     mail_tokens: MailTokenTable

@@ -97,6 +97,14 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
     path: `${member}/guest`,
     statuses: [401, 401, 401, 403, 403, 403, 403, 403, 204],
   },
+  { route: 'GET /v1/invitations', path: '/v1/invitations', statuses: someRoute(200) },
+  {
+    route: 'PUT /v1/invitations/{organisation}',
+    path: '/v1/invitations/acme',
+    json: { role: 'viewer' },
+    statuses: someRoute(404),
+  },
+  { route: 'DELETE /v1/invitations/{organisation}', path: '/v1/invitations/acme', statuses: someRoute(404) },
   {
     route: 'POST /v1/email-verifications',
     path: '/v1/email-verifications',
@@ -167,6 +175,7 @@ describeOnEngines('every route of accounts on $kind', ({ open }) => {
     for (const role of ['viewer', 'member', 'admin']) {
       const { cookie } = await newUser(server, `acme-${role}`)
       await server.call('PUT', `${member}/acme-${role}`, { cookie: owner.cookie, json: { role } })
+      await server.call('PUT', '/v1/invitations/acme', { cookie, json: { role } })
       bring.set(role as Caller, { token: await newToken(server, cookie, ['account:manage']) })
     }
     const other = await newUser(server, 'other')

@@ -15,6 +15,7 @@ import { type Account, findAccountById } from './accounts.store.ts'
 import { auditRoutes } from './audit.routes.ts'
 import { deviceCodeRoutes } from './device-codes.routes.ts'
 import { devicePageRoutes } from './device-page.routes.ts'
+import { invitationRoutes } from './invitations.routes.ts'
 import { changePassword } from './log-in.ts'
 import { mailLinkRoutes, mailPageRoutes } from './mail-links.routes.ts'
 import { oauthRoutes } from './oauth.routes.ts'
@@ -138,6 +139,7 @@ export function accountRoutes(
   routes.route('/', sessionRoutes(services))
   routes.route('/', tokenRoutes(services))
   routes.route('/', organizationRoutes(services))
+  routes.route('/', invitationRoutes(services))
   routes.route('/', operatorRoutes(services))
   routes.route('/', mailLinkRoutes(services))
   routes.route('/', deviceCodeRoutes(services))

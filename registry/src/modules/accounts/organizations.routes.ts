@@ -6,11 +6,13 @@ import {
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { rank } from '../../core/access/authorize.ts'
 import { membersOf } from '../../core/access/memberships.store.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { requireAccount } from './accounts.store.ts'
+import { invitationsTo } from './invitations.ts'
 import { createOrganization, dropMember, setMember } from './organizations.ts'
 
 const organizationParam = z.object({ organisation: z.string() })
@@ -48,15 +50,18 @@ const putMemberRoute = defineRoute({
   method: 'put',
   path: '/v1/organisations/{organisation}/members/{username}',
   access: 'account:manage',
-  summary: 'Add a member, or change a member’s role',
-  description: 'Requires the role of admin. Granting or revoking the role of owner requires an owner.',
+  // Invitations are mailed.
+  rateLimit: { name: 'put-member', per: 'account', limit: 500, windowSeconds: 86_400 },
+  summary: 'Invite a user, or change a member’s role',
+  description:
+    'A user who is not a member gets an invitation, and is a member once they accept it. Requires the role of admin. Granting or revoking the role of owner requires an owner.',
   request: {
     params: memberParam,
     body: { required: true, content: { 'application/json': { schema: putMemberRequestSchema } } },
   },
   responses: {
-    200: { description: 'The member.', content: { 'application/json': { schema: memberSchema } } },
-    ...failures('unauthenticated', 'forbidden', 'account_not_found', 'last_owner'),
+    200: { description: 'The member, or the invited user.', content: { 'application/json': { schema: memberSchema } } },
+    ...failures('unauthenticated', 'forbidden', 'account_not_found', 'last_owner', 'rate_limited'),
   },
 })
 
@@ -64,7 +69,7 @@ const deleteMemberRoute = defineRoute({
   method: 'delete',
   path: '/v1/organisations/{organisation}/members/{username}',
   access: 'account:manage',
-  summary: 'Remove a member, or leave the organization',
+  summary: 'Remove a member, withdraw an invitation, or leave the organization',
   request: { params: memberParam },
   responses: {
     204: { description: 'The user is no longer a member.' },
@@ -80,14 +85,23 @@ export function organizationRoutes(services: Services): OpenAPIHono<Env> {
     const actor = c.get('actor')
     const { username, display_name = null } = c.req.valid('json')
     const made = await createOrganization(services, actor, { username, displayName: display_name, ip: c.get('ip') })
-    return c.json({ ...shown(made), members: [{ username: actor.username, role: 'owner' as const }] }, 201)
+    return c.json(
+      { ...shown(made), members: [{ username: actor.username, role: 'owner' as const }], invitations: [] },
+      201,
+    )
   })
 
   routes.openapi(showOrganizationRoute, async (c) => {
     const organisation = await requireAccount(database.query, c.req.valid('param').organisation, 'organisation')
     const members = await membersOf(database.query, organisation.id)
-    const isMember = members.some(({ username }) => username === c.get('actor')?.username)
-    return c.json({ ...shown(organisation), ...(isMember ? { members } : {}) }, 200)
+    const role = members.find(({ username }) => username === c.get('actor')?.username)?.role
+    if (role === undefined) return c.json(shown(organisation), 200)
+    if (rank[role] < rank.admin) return c.json({ ...shown(organisation), members }, 200)
+    const open = await invitationsTo(database.query, organisation.id)
+    const invitations = open.map(({ username, role, invited_by, expires_at }) => ({
+      ...{ username, role, invited_by, expires_at: expires_at.toISOString() },
+    }))
+    return c.json({ ...shown(organisation), members, invitations }, 200)
   })
 
   routes.openapi(putMemberRoute, async (c) => {

@@ -1,6 +1,7 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
+import { backgroundSettled } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import { type AuthServer, newOperator, newUser, startAuthServer } from './test/auth-server.ts'
 
 describeOnEngines('organisations on $kind', ({ open }) => {
@@ -22,6 +23,10 @@ describeOnEngines('organisations on $kind', ({ open }) => {
     server.call(method, `/v1/organisations${path}`, { cookie: cookies.get(who), json })
   const put = (who: string, organisation: string, username: string, role: string) =>
     call(who, 'PUT', `/${organisation}/members/${username}`, { role })
+  const accept = (who: string, organisation: string, role: string) =>
+    server.call('PUT', `/v1/invitations/${organisation}`, { cookie: cookies.get(who), json: { role } })
+  const decline = (who: string, organisation: string) =>
+    server.call('DELETE', `/v1/invitations/${organisation}`, { cookie: cookies.get(who), json: {} })
   const remove = (who: string, organisation: string, username: string) =>
     call(who, 'DELETE', `/${organisation}/members/${username}`)
 
@@ -34,7 +39,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
       members: [{ username: 'ann', role: 'owner' }],
     })
     expect((await call('ann', 'GET', '/ACME')).body).toEqual(made.body)
-    const { members: _, ...shown } = made.body
+    const { members: _members, invitations: _invitations, ...shown } = made.body
     expect((await call('bob', 'GET', '/acme')).body).toEqual(shown)
     const own = await server.call('GET', '/v1/account', { cookie: cookies.get('ann') })
     expect(own.body.organisations).toEqual([{ username: 'acme', role: 'owner' }])
@@ -50,8 +55,12 @@ describeOnEngines('organisations on $kind', ({ open }) => {
   })
 
   it('lets admins look after members, and owners alone make owners', async () => {
-    expect((await put('ann', 'acme', 'bob', 'admin')).body).toEqual({ username: 'bob', role: 'admin' })
+    expect((await put('ann', 'acme', 'bob', 'admin')).body).toEqual({
+      ...{ username: 'bob', role: 'admin', state: 'invited' },
+    })
+    expect((await accept('bob', 'acme', 'admin')).body).toMatchObject({ state: 'member' })
     expect((await put('bob', 'acme', 'cleo', 'viewer')).status).toBe(200)
+    await accept('cleo', 'acme', 'viewer')
     expect((await put('bob', 'acme', 'cleo', 'owner')).code).toBe('forbidden')
     expect((await put('bob', 'acme', 'bob', 'owner')).code).toBe('forbidden')
     expect((await put('bob', 'acme', 'ann', 'viewer')).code).toBe('forbidden')
@@ -78,7 +87,9 @@ describeOnEngines('organisations on $kind', ({ open }) => {
   it('lets members leave, but not remove others', async () => {
     await call('zero', 'POST', '', { username: 'club' })
     await put('zero', 'club', 'cleo', 'viewer')
+    await accept('cleo', 'club', 'viewer')
     await put('zero', 'club', 'bob', 'member')
+    await accept('bob', 'club', 'member')
     expect((await remove('cleo', 'club', 'bob')).code).toBe('forbidden')
     expect((await remove('cleo', 'club', 'cleo')).status).toBe(204)
     expect((await remove('cleo', 'club', 'cleo')).code).toBe('forbidden')
@@ -90,9 +101,76 @@ describeOnEngines('organisations on $kind', ({ open }) => {
       .execute()
     expect(entries).toEqual([
       { action: 'organisation.create', data: {} },
-      { action: 'member.put', data: { member: 'cleo', role: 'viewer', before: null } },
-      { action: 'member.put', data: { member: 'bob', role: 'member', before: null } },
+      { action: 'invitation.put', data: { member: 'cleo', role: 'viewer', before: null } },
+      { action: 'invitation.accept', data: { member: 'cleo', role: 'viewer' } },
+      { action: 'invitation.put', data: { member: 'bob', role: 'member', before: null } },
+      { action: 'invitation.accept', data: { member: 'bob', role: 'member' } },
       { action: 'member.remove', data: { member: 'cleo', before: 'viewer' } },
     ])
+  })
+
+  it('makes nobody a member who has not accepted, in the role that was offered', async () => {
+    await call('ann', 'POST', '', { username: 'crew' })
+    const members = async () => (await call('ann', 'GET', '/crew')).body
+    await put('ann', 'crew', 'cleo', 'viewer')
+    expect(await members()).toMatchObject({
+      members: [{ username: 'ann' }],
+      invitations: [{ username: 'cleo', role: 'viewer', invited_by: 'ann' }],
+    })
+    expect((await call('cleo', 'GET', '/crew')).body.members).toBeUndefined()
+    const own = async () => (await server.call('GET', '/v1/invitations', { cookie: cookies.get('cleo') })).body
+    expect(await own()).toMatchObject({ invitations: [{ organisation: 'crew', role: 'viewer', invited_by: 'ann' }] })
+    // What was read is what is accepted.
+    await put('ann', 'crew', 'cleo', 'admin')
+    expect((await accept('cleo', 'crew', 'viewer')).code).toBe('invitation_not_found')
+    expect((await accept('bob', 'crew', 'admin')).code).toBe('invitation_not_found')
+    expect((await accept('cleo', 'crew', 'admin')).status).toBe(200)
+    expect(await own()).toEqual({ invitations: [] })
+    expect((await accept('cleo', 'crew', 'admin')).code).toBe('invitation_not_found')
+    expect(await members()).toMatchObject({ members: [{ username: 'ann' }, { username: 'cleo' }], invitations: [] })
+  })
+
+  it('forgets invitations that were declined, withdrawn, have expired, or whose sender may invite no more', async () => {
+    await call('ann', 'POST', '', { username: 'band' })
+    await put('ann', 'band', 'bob', 'viewer')
+    expect((await decline('bob', 'band')).status).toBe(204)
+    expect((await accept('bob', 'band', 'viewer')).code).toBe('invitation_not_found')
+    await put('ann', 'band', 'bob', 'viewer')
+    expect((await remove('ann', 'band', 'bob')).status).toBe(204)
+    expect((await accept('bob', 'band', 'viewer')).code).toBe('invitation_not_found')
+    await put('ann', 'band', 'bob', 'viewer')
+    await database.query.updateTable('invitations').set({ expires_at: new Date() }).execute()
+    expect((await accept('bob', 'band', 'viewer')).code).toBe('invitation_not_found')
+    // An admin invites an accomplice and is removed before they accept.
+    for (const ending of ['remove', 'demote', 'disable'] as const) {
+      await put('ann', 'band', 'cleo', 'admin')
+      await accept('cleo', 'band', 'admin')
+      await put('cleo', 'band', 'bob', 'admin')
+      if (ending === 'remove') await remove('ann', 'band', 'cleo')
+      else if (ending === 'demote') await put('ann', 'band', 'cleo', 'member')
+      else
+        await database.query
+          .updateTable('accounts')
+          .set({ disabled_at: new Date() })
+          .where('username', '=', 'cleo')
+          .execute()
+      expect((await accept('bob', 'band', 'admin')).code).toBe('invitation_not_found')
+      await remove('ann', 'band', 'cleo')
+    }
+  })
+
+  it('mails the invited, once their address is confirmed', async () => {
+    await call('ann', 'POST', '', { username: 'choir' })
+    await put('ann', 'choir', 'bob', 'viewer')
+    await database.query
+      .updateTable('accounts')
+      .set({ email_verified_at: new Date() })
+      .where('username', '=', 'bob')
+      .execute()
+    await put('ann', 'choir', 'bob', 'member')
+    await backgroundSettled()
+    const mails = (await server.services.mail.sent()).filter(({ subject }) => subject.includes('choir'))
+    expect(mails.map(({ to }) => to)).toEqual(['bob@example.com'])
+    expect(mails[0].text).toContain('ann invites you to join the organization choir as member')
   })
 })

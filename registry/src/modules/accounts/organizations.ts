@@ -8,6 +8,7 @@ import type { Role, Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { checkUsername } from './account-name.ts'
 import { type Account, insertAccount, requestedAccount, requireAccount } from './accounts.store.ts'
+import { invite, invitedAs, sendInvitation, withdrawInvitation } from './invitations.ts'
 
 const scope = 'account:manage'
 
@@ -28,35 +29,46 @@ export async function createOrganization(
 
 type MemberChange = { organisation: string; username: string; ip: string }
 
-/** Adds a member or changes a role. Throws as `authorize`, `account_not_found`, `last_owner`. */
+type MemberState = { username: string; role: Role; state: 'member' | 'invited' }
+
+/**
+ * Changes a member's role, or invites a user who is not a member. Throws as `authorize`, `account_not_found`,
+ * `last_owner`.
+ */
 export async function setMember(
-  { database }: Services,
+  services: Services,
   actor: Actor | null,
   { role, ip, ...names }: MemberChange & { role: Role },
-): Promise<{ username: string; role: Role }> {
-  requireActor(actor, scope)
-  return database.transaction(async (query) => {
+): Promise<MemberState> {
+  const { database } = services
+  const known = requireActor(actor, scope)
+  const { organisation, user, state } = await database.transaction(async (query) => {
     const organisation = await requireAccount(query, names.organisation, 'organisation')
     // Two owners who demote each other at once must not both succeed.
     await database.lock(query, `organisation:${organisation.id}`)
     await authorize(query, actor, 'manage', organisation.id, { scope })
     const user = await requireAccount(query, names.username, 'user')
     const current = await roleIn(query, organisation.id, user.id)
-    if (role === 'owner' || current === 'owner') await authorize(query, actor, 'own', organisation.id, { scope })
+    const affected = current ?? (await invitedAs(query, organisation.id, user.id))
+    if (role === 'owner' || affected === 'owner') await authorize(query, actor, 'own', organisation.id, { scope })
     if (current === 'owner' && role !== 'owner') await keepAnOwner(query, organisation)
-    await putMember(query, organisation.id, user.id, role)
+    const state = current === null ? ('invited' as const) : ('member' as const)
+    if (state === 'invited') await invite(query, known, { organisation, user, role })
+    else await putMember(query, organisation.id, user.id, role)
     await recordAudit(query, {
       actor,
-      action: 'member.put',
+      action: state === 'invited' ? 'invitation.put' : 'member.put',
       subject: `account:${organisation.username}`,
       ip,
       data: { member: user.username, role, before: current },
     })
-    return { username: user.username, role }
+    return { organisation, user, state }
   })
+  if (state === 'invited') sendInvitation(services, { organisation, user, actor: known, role })
+  return { username: user.username, role, state }
 }
 
-/** Removes a member; anybody may remove themselves. Throws as `setMember`. */
+/** Removes a member or withdraws an invitation; anyone may remove themselves. Throws as `setMember`. */
 export async function dropMember(
   { database }: Services,
   actor: Actor | null,
@@ -68,9 +80,11 @@ export async function dropMember(
     await database.lock(query, `organisation:${organisation.id}`)
     const user = await requireAccount(query, username, 'user')
     const current = await roleIn(query, organisation.id, user.id)
+    const affected = current ?? (await invitedAs(query, organisation.id, user.id))
     if (user.id !== accountId || current === null)
-      await authorize(query, actor, current === 'owner' ? 'own' : 'manage', organisation.id, { scope })
-    if (current === null)
+      await authorize(query, actor, affected === 'owner' ? 'own' : 'manage', organisation.id, { scope })
+    const invited = current === null && (await withdrawInvitation(query, organisation.id, user.id))
+    if (current === null && !invited)
       throw new AgentGymError({
         code: 'account_not_found',
         message: `${user.username} is not a member of ${organisation.username}.`,
@@ -79,7 +93,7 @@ export async function dropMember(
     await removeMember(query, organisation.id, user.id)
     await recordAudit(query, {
       actor,
-      action: 'member.remove',
+      action: invited ? 'invitation.withdraw' : 'member.remove',
       subject: `account:${organisation.username}`,
       ip,
       data: { member: user.username, before: current },

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
-import { majorOf, mayReview } from './reviews.store.ts'
+import { counts, majorOf } from './reviews.store.ts'
 
 type Rating = { score: number | null; votes: number; byStars: Votes }
 
@@ -30,7 +30,7 @@ export async function writeRating(query: Transaction<Schema>, packageId: string)
 }
 
 /**
- * Updates the rating of a package whose votes changed without a new review: because a reviewer joined the seller, say.
+ * Updates the rating of a package whose votes changed without a new review: because a reviewer was disabled, say.
  * The last thing that its transaction does.
  */
 export async function refreshRating(query: Transaction<Schema>, packageId: string): Promise<void> {
@@ -68,7 +68,7 @@ type PackageVotes = { packageId: string; byStars: Votes; score: number | null; v
  */
 async function votesOf(query: Queries, which: RawBuilder<unknown>): Promise<PackageVotes[]> {
   const column = (name: string) => sql.ref(name)
-  const counts = mayReview({
+  const isCounted = counts({
     author: column('reviews.author_id'),
     packageId: column('reviews.package_id'),
     major: majorOf(column('versions.version')),
@@ -77,7 +77,7 @@ async function votesOf(query: Queries, which: RawBuilder<unknown>): Promise<Pack
     with vote as (
       select distinct on (reviews.package_id, reviews.author_id) reviews.package_id, reviews.stars
       from reviews join versions on versions.id = reviews.version_id join packages on packages.id = reviews.package_id
-      where ${which} and reviews.hidden_at is null and reviews.deleted_at is null and ${counts}
+      where ${which} and reviews.hidden_at is null and reviews.deleted_at is null and ${isCounted}
       order by reviews.package_id, reviews.author_id, reviews.updated_at desc, reviews.id desc
     )
     select packages.id as "packageId", packages.rating as score, packages.votes,

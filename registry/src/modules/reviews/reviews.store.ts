@@ -101,14 +101,18 @@ const freeAt = (packageId: RawBuilder<unknown>, at: RawBuilder<unknown>) => sql<
     order by effective_at desc, created_at desc, id limit 1
   ), 'free') = 'free'`
 
+/** A condition: has the account used the package, without being its seller? */
+const mayReview = (reviewer: Reviewer) => sql<SqlBool>`(
+  not exists (select from packages where id = ${reviewer.packageId} and owner_id in ${circle(reviewer.author)})
+  and ${counts(reviewer)})`
+
 /**
- * A condition: has the account used the package, without being its seller? It has a license for the major version, its own
- * or an organization's; it paid for runs; or it downloaded the package or trained on it while it was free. A refunded license
- * does not count: sellers could turn purchases and refunds into votes.
+ * A condition: does the account's review count? It has a license for the major version, its own or an organization's; it paid
+ * for runs; or it downloaded the package or trained on it while it was free. A refunded license does not count: sellers could
+ * turn purchases and refunds into votes. Who joins the seller later keeps the vote: a review was only possible before.
  */
-export const mayReview = ({ author, packageId, major }: Reviewer) => sql<SqlBool>`(
-  not exists (select from packages where id = ${packageId} and owner_id in ${circle(author)})
-  and not exists (select from accounts where id = ${author} and disabled_at is not null)
+export const counts = ({ author, packageId, major }: Reviewer) => sql<SqlBool>`(
+  not exists (select from accounts where id = ${author} and disabled_at is not null)
   and (
     exists (select from entitlements where package_id = ${packageId} and major = ${major} and revoked_at is null
       and holder_id in ${circle(author)})

@@ -221,11 +221,43 @@ export const organizationSchema = z
     created_at: z.iso.datetime(),
     /** Visible to members only. */
     members: z.array(z.object({ username: z.string(), role: roleSchema })).optional(),
+    /** Open invitations. Visible to admins only. */
+    invitations: z
+      .array(z.object({ username: z.string(), role: roleSchema, invited_by: z.string(), expires_at: z.iso.datetime() }))
+      .optional(),
   })
   .meta({ id: 'Organisation' })
 
 export const putMemberRequestSchema = z.strictObject({ role: roleSchema })
-export const memberSchema = z.object({ username: z.string(), role: roleSchema }).meta({ id: 'Member' })
+export const memberSchema = z
+  .object({
+    username: z.string(),
+    role: roleSchema,
+    /** `invited`: a member once they accept the invitation. */
+    state: z.enum(['member', 'invited']),
+  })
+  .meta({ id: 'Member' })
+
+export const invitationListSchema = z
+  .object({
+    /** Newest first. */
+    invitations: z.array(
+      z.object({
+        /** Username of the organization. */
+        organisation: z.string(),
+        display_name: z.string().nullable(),
+        role: roleSchema,
+        invited_by: z.string(),
+        created_at: z.iso.datetime(),
+        expires_at: z.iso.datetime(),
+      }),
+    ),
+  })
+  .meta({ id: 'InvitationList' })
+export type InvitationList = z.infer<typeof invitationListSchema>
+
+/** The role that the invitation offers: one that has changed meanwhile is not accepted. */
+export const acceptInvitationRequestSchema = z.strictObject({ role: roleSchema })
 
 export const verifyEmailRequestSchema = z.strictObject({ token: z.string().max(100) })
 export const requestPasswordResetSchema = z.strictObject({ email: emailField })

@@ -95,6 +95,12 @@ export const apiRoutes = {
   'DELETE /v1/organisations/{organisation}/sign-on/domains/{domain}': {},
   'GET /v1/sign-on': { query: accounts.signOnRequestSchema },
   'GET /v1/sign-on/callback': {},
+  'GET /v1/invitations': { response: accounts.invitationListSchema },
+  'PUT /v1/invitations/{organisation}': {
+    body: accounts.acceptInvitationRequestSchema,
+    response: accounts.memberSchema,
+  },
+  'DELETE /v1/invitations/{organisation}': {},
   'GET /v1/audit': { query: accounts.auditRequestSchema, response: accounts.auditListSchema },
 
   // Packages

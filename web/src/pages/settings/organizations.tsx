@@ -1,4 +1,4 @@
-import type { OwnAccount } from '@agentgym/contract'
+import type { InvitationList, OwnAccount } from '@agentgym/contract'
 import type { FormFailure } from '../../app/form.ts'
 import { attempt } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
@@ -6,8 +6,9 @@ import type { Visit } from '../../app/visit.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
-import { EmptyState } from '../../components/messages.tsx'
+import { EmptyState, Notice } from '../../components/messages.tsx'
 import { Table } from '../../components/table.tsx'
+import { Time } from '../../components/values.tsx'
 import { usePage } from '../../layout/page-context.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -24,6 +25,19 @@ export const organizationRoutes = [
     const failure = await attempt(() => visit.api.POST('/v1/organisations', { body }))
     if (failure === null) return visit.redirect(`/settings/organisations/${values.username}`)
     return showOrganizations(visit, { values, failure })
+  }),
+
+  route('post', '/settings/invitations', account, async (visit) => {
+    const path = { organisation: visit.form.get('organisation') || '-' }
+    const role = visit.form.get('role') as Role
+    const accepts = visit.form.get('answer') === 'accept'
+    const failure = await attempt(() =>
+      accepts
+        ? visit.api.PUT('/v1/invitations/{organisation}', { params: { path }, body: { role } })
+        : visit.api.DELETE('/v1/invitations/{organisation}', { params: { path } }),
+    )
+    if (failure !== null) return showOrganizations(visit, { refused: failure })
+    return visit.redirect(accepts ? `/settings/organisations/${path.organisation}` : '/settings/organisations')
   }),
 
   route('get', organizationPath, ofOrganization, (visit) => showOrganization(visit)),
@@ -48,13 +62,25 @@ export const organizationRoutes = [
   }),
 ]
 
-type OrganizationsShown = { values?: { username: string; display_name: string }; failure?: FormFailure | null }
+type OrganizationsShown = {
+  values?: { username: string; display_name: string }
+  failure?: FormFailure | null
+  /** Why an answer to an invitation was refused. */
+  refused?: FormFailure | null
+}
 
-function showOrganizations(visit: Visit, { values, failure = null }: OrganizationsShown = {}): Response {
-  return visit.page(
-    <OrganizationsPage organisations={visit.account?.organisations ?? []} values={values} failure={failure} />,
-    { title: 'Organizations', status: failure?.status, hidden: true },
-  )
+async function showOrganizations(
+  visit: Visit,
+  { values, failure = null, refused = null }: OrganizationsShown = {},
+): Promise<Response> {
+  const { data } = await visit.api.GET('/v1/invitations')
+  const shown = { organisations: visit.account?.organisations ?? [], invitations: data.invitations }
+  return visit.page(<OrganizationsPage {...shown} values={values} failure={failure} refused={refused} />, {
+    title: 'Organizations',
+    // The page exists, whatever became of the invitation.
+    status: refused === null ? failure?.status : 422,
+    hidden: true,
+  })
 }
 
 type MemberValues = { username: string; role: string }
@@ -76,16 +102,25 @@ async function showOrganization(visit: Visit, values?: MemberValues, failure: Fo
   })
 }
 
+type Invitation = InvitationList['invitations'][number]
 type OrganizationsPageProps = {
   organisations: OwnAccount['organisations']
+  invitations: Invitation[]
+  refused: FormFailure | null
   values?: { username: string; display_name: string }
   failure?: FormFailure | null
 }
 
 /** Organisations that one belongs to, and a new one. */
-function OrganizationsPage({ organisations, values, failure = null }: OrganizationsPageProps) {
+function OrganizationsPage({ organisations, invitations, values, failure = null, refused }: OrganizationsPageProps) {
   return (
     <SettingsFrame>
+      {refused !== null && (
+        <Notice kind="failure">
+          {refused.message} {refused.hint}
+        </Notice>
+      )}
+      {invitations.length > 0 && <Invitations invitations={invitations} />}
       <section aria-labelledby="organisations">
         <h2 id="organisations">Organizations</h2>
         {organisations.length === 0 ? (
@@ -133,11 +168,54 @@ function OrganizationsPage({ organisations, values, failure = null }: Organizati
   )
 }
 
+/** Invitations to accept or decline. */
+function Invitations({ invitations }: { invitations: Invitation[] }) {
+  return (
+    <section aria-labelledby="invitations">
+      <h2 id="invitations">Invitations</h2>
+      <Table
+        caption="Open invitations"
+        rows={invitations}
+        columns={[
+          {
+            title: 'Organization',
+            heading: true,
+            cell: ({ organisation, display_name }) => (
+              <a href={`/@${organisation}`}>
+                {display_name === null ? organisation : `${display_name} (${organisation})`}
+              </a>
+            ),
+          },
+          { title: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
+          { title: 'From', cell: ({ invited_by }) => <a href={`/@${invited_by}`}>{invited_by}</a> },
+          { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} />, wide: true },
+          {
+            title: 'Action',
+            cell: ({ organisation, role }) => (
+              <Form action="/settings/invitations" look="inline" label={`Invitation to ${organisation}`}>
+                <input type="hidden" name="organisation" value={organisation} />
+                <input type="hidden" name="role" value={role} />
+                <Button size="small" look="primary" name="answer" value="accept">
+                  Accept
+                </Button>
+                <Button size="small" name="answer" value="decline">
+                  Decline
+                </Button>
+              </Form>
+            ),
+          },
+        ]}
+      />
+    </section>
+  )
+}
+
 type Role = OwnAccount['organisations'][number]['role']
 export type Organisation = {
   username: string
   display_name: string | null
   members?: { username: string; role: Role }[]
+  invitations?: { username: string; role: Role; invited_by: string; expires_at: string }[]
 }
 
 type OrganizationPageProps = {
@@ -156,7 +234,7 @@ const roles: { value: Role; label: string }[] = [
 /** Members of an organization and their roles. */
 function OrganizationPage({ organisation, values, failure = null }: OrganizationPageProps) {
   const { account } = usePage()
-  const { username, display_name, members = [] } = organisation
+  const { username, display_name, members = [], invitations = [] } = organisation
   const own = members.find((member) => member.username === account?.username)?.role
   const manages = own === 'owner' || own === 'admin'
   return (
@@ -176,9 +254,16 @@ function OrganizationPage({ organisation, values, failure = null }: Organization
           </p>
         )}
       </section>
+      {invitations.length > 0 && (
+        <section aria-labelledby="invited">
+          <h2 id="invited">Invited</h2>
+          <MemberTable organisation={username} members={invitations} manages={manages} caption="Open invitations" />
+        </section>
+      )}
       {manages && (
         <section aria-labelledby="add">
-          <h2 id="add">Add or change a member</h2>
+          <h2 id="add">Invite or change a member</h2>
+          <p class="lead">Users join once they accept the invitation.</p>
           <Form action={`/settings/organisations/${username}/members`} failure={failure} fields={['username', 'role']}>
             <Field label="Username" name="username" required value={values?.username} failure={failure} />
             <Field
@@ -198,13 +283,19 @@ function OrganizationPage({ organisation, values, failure = null }: Organization
   )
 }
 
-type MemberTableProps = { organisation: string; members: { username: string; role: Role }[]; manages: boolean }
+type MemberTableProps = {
+  organisation: string
+  members: { username: string; role: Role }[]
+  manages: boolean
+  /** Default: Members. */
+  caption?: string
+}
 
-function MemberTable({ organisation, members, manages }: MemberTableProps) {
+function MemberTable({ organisation, members, manages, caption = 'Members' }: MemberTableProps) {
   const { account } = usePage()
   return (
     <Table
-      caption="Members"
+      caption={caption}
       rows={members}
       columns={[
         { title: 'Member', heading: true, cell: ({ username }) => <a href={`/@${username}`}>{username}</a> },

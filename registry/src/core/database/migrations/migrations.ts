@@ -20,6 +20,7 @@ import { holds } from './0019-holds.ts'
 import { evaluationRuns } from './0020-evaluation-runs.ts'
 import { signOn } from './0021-sign-on.ts'
 import { seasons } from './0022-seasons.ts'
+import { invitations } from './0023-invitations.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   evaluationRuns,
   signOn,
   seasons,
+  invitations,
 ]
