@@ -54,6 +54,8 @@ export async function testServices(database: Database, config: Partial<ServerCon
         retainTrajectoryDays: 30,
         retainMetricDays: 365,
       },
+      queue: { openChecks: 1_000, openEvaluations: 1_000, openEpisodes: 10_000_000, weights: {} },
+      confirmedEmail: false,
       market: {
         feeBasisPoints: 1_000,
         royaltyCapBasisPoints: 2_000,

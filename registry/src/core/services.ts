@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Database } from './database/database.ts'
 import type { ProcessGroup, ProcessMetrics } from './observability/process-metrics.ts'
 import type { JobQueue } from './queue/job-queue.ts'
+import type { OpenJobs, QueueConfig } from './queue/open-jobs.ts'
 import type { ObjectStore } from './storage/object-store.ts'
 
 /** What every route and job of the service shares. */
@@ -9,6 +10,7 @@ export type Services = {
   database: Database
   objects: ObjectStore
   queue: JobQueue
+  openJobs: OpenJobs
   mail: Mail
   config: ServerConfig
   log: Log
@@ -41,7 +43,7 @@ export type ServerConfig = {
   training: {
     /** ISO 4217, of budgets, prices and charges. */
     currency: string
-    /** Runs that an account may have queued and running at once. */
+    /** Runs that a user may have queued and running at once. */
     openRuns: number
     /** Runs that an account may start in a minute. */
     startsPerMinute: number
@@ -52,6 +54,9 @@ export type ServerConfig = {
     retainTrajectoryDays: number
     retainMetricDays: number
   }
+  queue: QueueConfig
+  /** Whether accounts must confirm their email address before they use workers or publish. */
+  confirmedEmail: boolean
   market: MarketConfig
   verification: VerificationConfig
   /** Bearer token for `/metrics` (AGENTGYM_METRICS_TOKEN); without it only this machine reads them. */

@@ -105,6 +105,11 @@ export const errorCatalog = {
   },
   credentials_invalid: { exit: 1, status: 401, summary: 'The username or password is wrong.' },
   forbidden: { exit: 1, status: 403, summary: 'The caller is not allowed to do this, or the token lacks the scope.' },
+  email_unconfirmed: {
+    exit: 1,
+    status: 403,
+    summary: 'The email address of the account must be confirmed first.',
+  },
   account_not_found: { exit: 1, status: 404, summary: 'No user or organization has this name.' },
   package_not_found: {
     exit: 1,

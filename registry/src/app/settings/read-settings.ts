@@ -30,6 +30,23 @@ const address = (...protocols: string[]) =>
     .string()
     .refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `a URL with ${protocols.join(' or ')}`)
 
+/** `alice=4, ci=0.5`: shares by username. */
+const weights = z
+  .string()
+  .regex(
+    /^\s*[a-z0-9][a-z0-9._-]*=\d{1,3}(\.\d{1,3})?(\s*,\s*[a-z0-9][a-z0-9._-]*=\d{1,3}(\.\d{1,3})?)*\s*$/,
+    'a list such as alice=4,ci=0.5',
+  )
+  .transform((text) => Object.fromEntries(text.split(',').map((entry) => splitWeight(entry))))
+  .refine(
+    (given) => Object.values(given).every((weight) => weight >= 0.1 && weight <= 100),
+    'a list of weights from 0.1 to 100',
+  )
+const splitWeight = (entry: string): [string, number] => {
+  const [username, weight] = entry.trim().split('=')
+  return [username, Number(weight)]
+}
+
 /** PEM, as `openssl genpkey -algorithm ed25519` prints it; line breaks may be written as \\n. */
 function ed25519Key(text: string, context: z.RefinementCtx<string>): KeyObject {
   try {
@@ -98,6 +115,11 @@ const variables = {
   AGENTGYM_VERIFICATION_WORKERS: z.enum(['auto', '1', '2'], 'auto, 1 or 2'),
   AGENTGYM_MAX_OPEN_RUNS: whole(1, 10_000_000),
   AGENTGYM_MAX_STARTS_PER_MINUTE: whole(1, 10_000_000),
+  AGENTGYM_MAX_OPEN_CHECKS: whole(1, 1_000_000),
+  AGENTGYM_MAX_OPEN_EVALUATIONS: whole(1, 1_000_000),
+  AGENTGYM_MAX_OPEN_EPISODES: whole(1, 1_000_000_000),
+  AGENTGYM_QUEUE_WEIGHTS: weights,
+  AGENTGYM_CONFIRMED_EMAIL: z.enum(['required', 'optional'], 'required or optional'),
   AGENTGYM_MAIL: z.string().regex(/^(file|console|smtps?:\/\/.+)$/, '"file", "console" or an smtp:// or smtps:// URL'),
   AGENTGYM_MAIL_FROM: z.string().regex(/@/, 'a sender address such as gym@example.com'),
   AGENTGYM_GITHUB_CLIENT_ID: z.string(),
@@ -160,6 +182,7 @@ export function readSettings(options: ServeOptions): Settings {
   )
   const url = read.DATABASE_URL
   const needsFolder = url === undefined || bucket === undefined
+  const mailTransport = read.AGENTGYM_MAIL ?? (needsFolder ? 'file' : 'console')
   const host = options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1'
   const publicUrl = (options.publicUrl ?? read.AGENTGYM_PUBLIC_URL)?.replace(/\/+$/, '') ?? null
   const trustedProxies = read.AGENTGYM_TRUSTED_PROXIES ?? 0
@@ -171,7 +194,7 @@ export function readSettings(options: ServeOptions): Settings {
     database: url === undefined ? { folder: join(folder, 'database') } : { url },
     objects: bucket ?? { folder: join(folder, 'objects') },
     mail: {
-      transport: read.AGENTGYM_MAIL ?? (needsFolder ? 'file' : 'console'),
+      transport: mailTransport,
       from: read.AGENTGYM_MAIL_FROM ?? 'AgentGym <no-reply@localhost>',
       folder: join(folder, 'mail'),
     },
@@ -191,13 +214,22 @@ export function readSettings(options: ServeOptions): Settings {
       },
       training: {
         currency: read.AGENTGYM_CURRENCY ?? 'USD',
-        openRuns: read.AGENTGYM_MAX_OPEN_RUNS ?? 10_000,
+        openRuns: read.AGENTGYM_MAX_OPEN_RUNS ?? 1_000,
         startsPerMinute: read.AGENTGYM_MAX_STARTS_PER_MINUTE ?? 12_000,
         checkpointBytes: read.AGENTGYM_MAX_CHECKPOINT_BYTES ?? 512 * MEBIBYTE,
         retainCheckpointDays: read.AGENTGYM_RETAIN_CHECKPOINT_DAYS ?? 30,
         retainTrajectoryDays: read.AGENTGYM_RETAIN_TRAJECTORY_DAYS ?? 30,
         retainMetricDays: read.AGENTGYM_RETAIN_METRIC_DAYS ?? 365,
       },
+      queue: {
+        openChecks: read.AGENTGYM_MAX_OPEN_CHECKS ?? 100,
+        openEvaluations: read.AGENTGYM_MAX_OPEN_EVALUATIONS ?? 100,
+        openEpisodes: read.AGENTGYM_MAX_OPEN_EPISODES ?? 200_000,
+        weights: read.AGENTGYM_QUEUE_WEIGHTS ?? {},
+      },
+      // Where mail only goes to a file or the log, users have no way to confirm.
+      confirmedEmail:
+        (read.AGENTGYM_CONFIRMED_EMAIL ?? (/^smtps?:/.test(mailTransport) ? 'required' : 'optional')) === 'required',
       market: marketSettings(read, invalid),
       verification: {
         workers: workersOf(read.AGENTGYM_VERIFICATION_WORKERS),

@@ -113,7 +113,22 @@ function requireScope(actor: Actor, scope: Scope): void {
       hint: `Create a token with the scope ${scope}.`,
       data: { needs_scope: scope },
     })
+  if (actor.unconfirmed && confirmedScopes.has(scope))
+    throw new AgentGymError({
+      code: 'email_unconfirmed',
+      message: `The email address of ${actor.username} is not confirmed; this server requires it to train, publish and call agents.`,
+      hint: 'Open the link in the email that you got at sign-up. The page /settings/account sends another one.',
+    })
 }
+
+/** What uses workers or publishes: where the server requires it, only for accounts with a confirmed address. */
+export const confirmedScopes: ReadonlySet<string> = new Set([
+  'packages:publish',
+  'packages:manage',
+  'training:start',
+  'training:evaluate',
+  'agents:call',
+])
 
 export function unauthenticated(message = 'Authentication is required.'): AgentGymError {
   return new AgentGymError({
@@ -142,6 +157,8 @@ export type Actor = {
   accountId: string
   username: string
   emailVerified: boolean
+  /** Set if this server requires a confirmed address, and the caller, who is not an operator, has none. */
+  unconfirmed?: boolean
   operator: boolean
   /** Null for a session. */
   tokenId: string | null

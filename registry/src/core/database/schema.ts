@@ -259,7 +259,15 @@ export type JobTable = {
   kind: Fixed<'check' | 'evaluate' | 'train'>
   id: Fixed<string>
   state: 'waiting' | 'leased' | 'exhausted' | 'over'
+  /** That submitted it; all zeros for the installation itself. */
+  account_id: Generated<string>
   priority: Generated<number>
+  /** Of an evaluation; 0 for other kinds. */
+  episodes: Generated<number>
+  /** Turns that a lease uses up. */
+  cost: Generated<number>
+  /** Start tag of the job leased last when this one was submitted. */
+  arrived: Generated<number>
   leases: Generated<number>
   attempts: Generated<number>
   worker_id: string | null
@@ -268,6 +276,12 @@ export type JobTable = {
   created_at: CreatedAt
   ended_at: Date | null
 }
+
+/** Where an account is in the fair order of a kind: see core/queue/fair-order.ts. */
+export type QueueTurnTable = { kind: string; account_id: string; started: number; turn: number }
+
+/** Leases of other kinds since the last one of this kind, while jobs of it waited. */
+export type QueuePassTable = { kind: string; passed: number }
 
 /** When a scheduled task is due again. The replica that advances it runs the task. */
 export type UpkeepTable = { task: Fixed<string>; next_at: Date }
@@ -301,6 +315,8 @@ export type Schema = TrainingSchema &
     package_counts: PackageCountTable
     installation: InstallationTable
     jobs: JobTable
+    queue_turns: QueueTurnTable
+    queue_passes: QueuePassTable
     upkeep: UpkeepTable
     readme_html: ReadmeHtmlTable
   }

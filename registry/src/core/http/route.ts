@@ -2,7 +2,7 @@ import { AgentGymError, type ErrorCode, errorCatalog, errorResponseSchema } from
 import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, Handler, Hono, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import type { Actor } from '../access/authorize.ts'
+import { type Actor, confirmedScopes } from '../access/authorize.ts'
 import type { Env, RouteRules } from './env.ts'
 
 /** Of requests that no route matches, such as those of the site. */
@@ -39,7 +39,20 @@ export function defineRoute<const P extends string, const R extends Omit<RouteCo
   } = route
   const rules = { access, bodyLimit, timeoutMs, rateLimit, csrf, unlogged, subject, failureFormat, yieldsToSite }
   // The middleware only carries the rules; what it adds to the types of handlers, `requireAccess` sees to.
-  return createRoute({ ...described, middleware: declare(rules as RouteRules) } as unknown as Described<R>)
+  const responses = withConfirmation(described.responses, access)
+  return createRoute({ ...described, responses, middleware: declare(rules as RouteRules) } as unknown as Described<R>)
+}
+
+/** Describes what a caller with an unconfirmed email address gets. */
+function withConfirmation(responses: RouteConfig['responses'], access: RouteRules['access']): RouteConfig['responses'] {
+  if (typeof access !== 'string' || !confirmedScopes.has(access)) return responses
+  const { 403: refused = { description: '' } } = responses
+  const { description } = refused as { description: string }
+  const summary = `\`email_unconfirmed\`: ${errorCatalog.email_unconfirmed.summary}`
+  return {
+    ...responses,
+    403: { ...failures('email_unconfirmed')[403], description: `${description} ${summary}`.trim() },
+  }
 }
 
 /** Of what a request matches: the rules of its route, or the defaults, and all patterns. */

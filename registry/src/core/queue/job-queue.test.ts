@@ -91,7 +91,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
   })
 
   it('a job whose subject is over is completed, and the next one leased', async () => {
-    const over = await enqueue('check')
+    const over = await enqueue('check', { priority: 1 })
     const open = await enqueue('check')
     const describing = handler('check', {
       describe: async (_query, { id }) =>

@@ -4,6 +4,15 @@ import { type JobKind, jobKindSchema } from '@agentgym/contract'
 import { type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Schema } from '../database/schema.ts'
+import {
+  costOf,
+  forgetTurns,
+  installationAccount,
+  notePassed,
+  orderKinds,
+  presentTurn,
+  takeTurn,
+} from './fair-order.ts'
 import type { Attempt, LeasedAttempt } from './job-handler.ts'
 import { leasable, leaseLost, leaseOf, readLease, setLeased, setReleased } from './leases.ts'
 
@@ -30,6 +39,19 @@ const limitOf = (limit: 'seconds' | 'attempts'): RawBuilder<number> =>
 /** Jobs whose row has this state are waiting for a worker, or leased to one. */
 export type OpenJobState = 'waiting' | 'active'
 
+type NextOptions = { marks?: readonly string[]; idle?: boolean; passed?: readonly JobKind[] }
+
+export type JobOptions = {
+  /** ID of the account that submitted it: accounts share the workers. Default: the installation itself. */
+  account?: string
+  /** Within the account's jobs, the higher one first. */
+  priority?: number
+  /** Number of its first lease: for a subject that had a job before, higher than any lease of that one. */
+  attempt?: number
+  /** Of an evaluation, in all. */
+  episodes?: number
+}
+
 /**
  * The queue of jobs: a table of leases, so that a job exists exactly if its subject does (`enqueue` takes the
  * transaction that writes the subject). Every lease of a job has a higher number than the one before it, and every
@@ -38,26 +60,27 @@ export type OpenJobState = 'waiting' | 'active'
 export class JobQueue {
   readonly #database: Database
   readonly #secret: Uint8Array
+  readonly #weights: Readonly<Record<string, number>>
 
-  /** `secret` is the installation's: it authenticates leases. */
-  constructor(database: Database, secret: Uint8Array) {
+  /** `secret` is the installation's: it authenticates leases. `weights`: shares of accounts by username, 1 for others. */
+  constructor(database: Database, secret: Uint8Array, weights: Readonly<Record<string, number>> = {}) {
     this.#database = database
     this.#secret = secret
+    this.#weights = weights
   }
 
-  /**
-   * Creates a subject's job, in the transaction that writes the subject. Jobs of a higher priority are leased first.
-   * `attempt` is the number of its first lease: for a subject that had a job before, higher than any lease of that one.
-   */
+  /** Creates a subject's job, in the transaction that writes the subject. */
   async enqueue(
     query: Transaction<Schema>,
     kind: JobKind,
     id: string,
-    { priority = 0, attempt = 0 }: { priority?: number; attempt?: number } = {},
+    { account = installationAccount, priority = 0, attempt = 0, episodes = 0 }: JobOptions = {},
   ): Promise<void> {
     const { rows } = await sql`
-      insert into jobs (kind, id, priority, leases) values (${kind}, ${id}, ${priority}, ${attempt})
+      insert into jobs (kind, id, account_id, priority, leases, episodes, cost, arrived)
+      values (${kind}, ${id}, ${account}, ${priority}, ${attempt}, ${episodes}, ${costOf(episodes)}, ${presentTurn(kind)})
       on conflict (kind, id) do update set state = 'waiting', priority = excluded.priority, attempts = 0, barred = '{}',
+        account_id = excluded.account_id, episodes = excluded.episodes, cost = excluded.cost, arrived = excluded.arrived,
         leases = greatest(jobs.leases, excluded.leases), created_at = now(), ended_at = null
       where jobs.state in ('exhausted', 'over')
       returning id`.execute(query)
@@ -73,25 +96,36 @@ export class JobQueue {
     return rows.map(({ kind }) => kind)
   }
 
+  /** The order in which to look for a job of these kinds, of which each has one that waits. */
+  ordered(waiting: readonly JobKind[]): Promise<JobKind[]> {
+    return orderKinds(this.#database.query, waiting)
+  }
+
   /**
-   * Leases the next job of a kind; its module is notified by `JobHandler.describe`. Jobs that bar one of the worker's
-   * `marks` are left to others. Jobs of a priority below 0 are left for idle time, except with `idle`.
+   * Leases the next job of a kind, of the account whose turn it is; its module is notified by `JobHandler.describe`.
+   * Jobs that bar one of the worker's `marks` are left to others. Jobs of a priority below 0 are left for idle time, except
+   * with `idle`. `passed`: other kinds that the worker takes and that have a job that waits.
    */
   async next(
     kind: JobKind,
     workerId: string | null,
-    { marks = [], idle = true }: { marks?: readonly string[]; idle?: boolean } = {},
+    { marks = [], idle = true, passed = [] }: NextOptions = {},
   ): Promise<LeasedAttempt | undefined> {
-    const { rows } = await sql<{ id: string; leases: number }>`
-      update jobs set ${setLeased(leaseSeconds * 1_000)}, leases = leases + 1, leased_at = now(), worker_id = ${workerId}
-      where kind = ${kind} and id = (
-        select id from jobs where kind = ${kind} and ${leasable(limits[kind].attempts)}
-          and priority >= ${idle ? lowestPriority : 0} and not barred && ${sql.val(marks)}::text[]
-        order by priority desc, created_at limit 1 for update skip locked)
-      returning id, leases`.execute(this.#database.query)
-    if (rows.length === 0) return undefined
-    const [{ id, leases }] = rows
-    const attempt = { kind, id, attempt: leases - 1, workerId }
+    const eligible = sql<boolean>`(${leasable(limits[kind].attempts)}
+      and priority >= ${idle ? lowestPriority : 0} and not barred && ${sql.val(marks)}::text[])`
+    const leased = await this.#database.transaction(async (query) => {
+      await this.#database.lock(query, `queue:${kind}`)
+      const turn = await takeTurn(query, { kind, eligible, weights: this.#weights })
+      if (turn === undefined) return undefined
+      await notePassed(query, kind, passed)
+      const { rows } = await sql<{ leases: number }>`
+        update jobs set ${setLeased(leaseSeconds * 1_000)}, leases = leases + 1, leased_at = now(),
+          worker_id = ${workerId}
+        where kind = ${kind} and id = ${turn.id} returning leases`.execute(query)
+      return { id: turn.id, leases: rows[0].leases }
+    })
+    if (leased === undefined) return undefined
+    const attempt = { kind, id: leased.id, attempt: leased.leases - 1, workerId }
     return { ...attempt, lease: leaseOf(this.#secret, attempt) }
   }
 
@@ -122,7 +156,7 @@ export class JobQueue {
   async repeat(query: Transaction<Schema>, kind: JobKind, id: string, barred: readonly string[]): Promise<void> {
     const { rows } = await sql`
       update jobs set state = 'waiting', attempts = 0, leased_until = null, ended_at = null, worker_id = null,
-        barred = ${sql.val(barred)}::text[]
+        barred = ${sql.val(barred)}::text[], arrived = ${presentTurn(kind)}
       where kind = ${kind} and id = ${id} and state = 'over' returning id`.execute(query)
     assert(rows.length === 1, `${kind} ${id} is not over`)
   }
@@ -134,7 +168,7 @@ export class JobQueue {
 
   /** Releases a job: it waits again at once, and the attempt does not count. Throws `lease_lost` as `hold` does. */
   async release(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number }> {
-    return requireHeld(await this.#write(query, attempt, setReleased))
+    return requireHeld(await this.#write(query, attempt, sql`${setReleased}, arrived = ${presentTurn(attempt.kind)}`))
   }
 
   /** Writes to the row of an attempt that has its job; undefined if it does not. */
@@ -197,13 +231,17 @@ export class JobQueue {
    * missing. Unless the module knows which leases were given, their numbers begin beyond any that the lost job can have
    * had.
    */
-  async recover(kind: JobKind, id: string, attempt: number = randomInt(1_000, 1_000_000)): Promise<boolean> {
+  async recover(
+    kind: JobKind,
+    id: string,
+    { attempt = randomInt(1_000, 1_000_000), ...options }: JobOptions = {},
+  ): Promise<boolean> {
     return this.#database.transaction(async (query) => {
       await this.#database.lock(query, `job:${kind}:${id}`)
       const { rows } = await sql`
         select from jobs where kind = ${kind} and id = ${id} and state <> 'over'`.execute(query)
       if (rows.length > 0) return false
-      await this.enqueue(query, kind, id, { attempt })
+      await this.enqueue(query, kind, id, { attempt, ...options })
       return true
     })
   }
@@ -212,6 +250,7 @@ export class JobQueue {
   async expireLeases(): Promise<void> {
     await sql`
       update jobs set leased_until = null,
+        arrived = coalesce((select max(started) from queue_turns where queue_turns.kind = jobs.kind), 0),
         state = case when attempts < ${limitOf('attempts')} then 'waiting' else 'exhausted' end
       where (kind, id) in (
         select kind, id from jobs where state = 'leased' and leased_until < now() for update skip locked)`.execute(
@@ -235,9 +274,10 @@ export class JobQueue {
     return rows.length === 1
   }
 
-  /** Deletes the rows of jobs that ended a week ago. */
+  /** Deletes the rows of jobs that ended a week ago, and the tags of accounts that these no longer distinguish. */
   async forgetEnded(): Promise<void> {
     await sql`delete from jobs where ended_at < now() - interval '7 days'`.execute(this.#database.query)
+    await forgetTurns(this.#database.query)
   }
 }
 

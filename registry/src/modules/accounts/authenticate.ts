@@ -44,7 +44,9 @@ export function authenticate({ database, config }: Services): MiddlewareHandler<
     const { operator } = session.user
     const scopes = holdable(allScopes, { operator })
     const { sessionId } = session
-    c.set('actor', { accountId: id, username, emailVerified, operator, tokenId: null, sessionId, scopes })
+    const unconfirmed = isUnconfirmed(config, session.user)
+    const account = { accountId: id, username, emailVerified, unconfirmed, operator }
+    c.set('actor', { ...account, tokenId: null, sessionId, scopes })
     await next()
     if (session.cookie !== null) c.header('set-cookie', session.cookie, { append: true })
   }
@@ -68,15 +70,25 @@ async function actorOfToken(
   if (token.disabled_at !== null) throw unauthenticated('The account of the token is disabled.')
   await touchToken(query, token)
   const { operator } = token
+  const emailVerified = token.email_verified_at !== null
   return {
     accountId: token.account_id,
     username: token.username,
-    emailVerified: token.email_verified_at !== null,
+    emailVerified,
+    unconfirmed: isUnconfirmed(config, { emailVerified, operator }),
     operator,
     tokenId: token.id,
     scopes: holdable(token.scopes, { operator }),
     ...(token.worker === null ? {} : { worker: token.worker }),
   }
+}
+
+/** So that one person cannot have any number of accounts. Operators can work while the mail server does not. */
+function isUnconfirmed(
+  { confirmedEmail }: ServerConfig,
+  { emailVerified, operator }: { emailVerified: boolean; operator: boolean },
+): boolean {
+  return confirmedEmail && !emailVerified && !operator
 }
 
 const impliesView: readonly Scope[] = ['training:start', 'training:cancel', 'training:evaluate', 'data:export']

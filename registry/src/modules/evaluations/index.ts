@@ -7,5 +7,6 @@ export {
   startVerification,
   type VerificationRow,
   type VerificationServices,
+  verificationEpisodes,
   verificationOf,
 } from './verification-records.ts'

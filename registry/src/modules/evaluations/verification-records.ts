@@ -12,22 +12,29 @@ const heldOutEpisodes = 100
 /** What starting a verification needs. */
 export type VerificationServices = Pick<Services, 'database' | 'queue' | 'config' | 'log'>
 
+/** Episodes that a verification plays: the claimed ones and the held-out ones. */
+export function verificationEpisodes({ evaluation }: AgentManifest): number {
+  return evaluation.episodes + heldOutEpisodes
+}
+
 /** Queues the verification of a new agent version, in the transaction that writes the version. */
 export async function startVerification(
   query: Transaction<Schema>,
   services: VerificationServices,
-  { versionId, agent }: { versionId: string; agent: AgentManifest },
+  { versionId, agent, account }: { versionId: string; agent: AgentManifest; account: string },
 ): Promise<void> {
   await query
     .insertInto('agent_versions')
     .values({ version_id: versionId, manifest: JSON.stringify(agent) })
     .execute()
-  await enqueueVerification(query, services, { versionId, agent, requestedBy: null, traceparent: null })
+  await enqueueVerification(query, services, { versionId, agent, account, requestedBy: null, traceparent: null })
 }
 
 type Verified = {
   versionId: string
   agent: AgentManifest
+  /** Whose job it is. Default: that of who requested it, else the installation's. */
+  account?: string
   requestedBy: string | null
   traceparent: string | null
   /** Nobody waits for it: it comes after all other jobs. */
@@ -44,7 +51,7 @@ const idlePriority = -1
 export async function enqueueVerification(
   query: Transaction<Schema>,
   services: VerificationServices,
-  { versionId, agent, requestedBy, traceparent, idle = false }: Verified,
+  { versionId, agent, requestedBy, account = requestedBy ?? undefined, traceparent, idle = false }: Verified,
 ): Promise<Selectable<EvaluationTable>> {
   const season = await currentSeason(query, services)
   const seed = seedOfSeason(season.secret, agent.scenario.hash)
@@ -56,7 +63,9 @@ export async function enqueueVerification(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  await services.queue.enqueue(query, 'evaluate', row.id, { priority: idle ? idlePriority : 0 })
+  const priority = idle ? idlePriority : 0
+  const episodes = verificationEpisodes(agent)
+  await services.queue.enqueue(query, 'evaluate', row.id, { account, priority, episodes })
   return row
 }
 

@@ -7,7 +7,7 @@ import { noteWorker } from './workers.store.ts'
 
 /**
  * Leases the next job of one of `kinds` to the caller; undefined if there is none. Jobs that take seconds come before
- * jobs that take hours: kinds follow the order of the contract, not that of the request.
+ * jobs that take hours, whatever the order of the request, but only so many of them (`orderKinds`).
  */
 export async function leaseJob(
   services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
@@ -20,13 +20,17 @@ export async function leaseJob(
   const place = { owner, machine: worker?.machine ?? null }
   const wanted = handlers.filter(({ kind }) => kinds.includes(kind))
   const waiting = await queue.waiting(wanted.map(({ kind }) => kind))
-  const open: JobHandler[] = []
+  const open = new Map<JobKind, JobHandler>()
   for (const handler of wanted)
-    if (waiting.includes(handler.kind) && (await handler.admits?.(place)) !== false) open.push(handler)
+    if (waiting.includes(handler.kind) && (await handler.admits?.(place)) !== false) open.set(handler.kind, handler)
+  const kindsInOrder = await queue.ordered([...open.keys()])
   // What nobody waits for comes after everything that somebody does, of whatever kind.
   for (const idle of [false, true])
-    for (const handler of open) {
-      const job = await leaseNext(services, queue, handler, worker, { marks: marksOf(place), idle })
+    for (const kind of kindsInOrder) {
+      const passed = kindsInOrder.filter((other) => other !== kind)
+      const handler = open.get(kind)
+      const job =
+        handler && (await leaseNext(services, queue, handler, worker, { marks: marksOf(place), idle, passed }))
       if (job !== undefined) return job
     }
   return undefined
@@ -44,7 +48,7 @@ async function leaseNext(
   queue: JobQueue,
   handler: JobHandler,
   worker: WorkerDescription | undefined,
-  options: { marks: readonly string[]; idle: boolean },
+  options: { marks: readonly string[]; idle: boolean; passed: readonly JobKind[] },
 ): Promise<LeasedJob | undefined> {
   for (;;) {
     const attempt = await queue.next(handler.kind, worker?.id ?? null, options)

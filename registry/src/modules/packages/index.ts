@@ -31,6 +31,7 @@ export {
   type PublishedVersion,
   publishRate,
   publishVersion,
+  requireRoomFor,
   type VettedPackage,
   vetPackage,
 } from './publish-version.ts'

@@ -38,15 +38,15 @@ export async function enqueueLostChecks(services: Services): Promise<void> {
   const checking = await services.database.query
     .selectFrom('versions')
     .innerJoin('packages', 'packages.id', 'versions.package_id')
-    .select('versions.id')
+    .select(['versions.id', 'versions.published_by'])
     .where('versions.state', '=', 'checking')
     // Agents are verified instead.
     .where('packages.kind', '=', 'scenario')
     .orderBy('versions.created_at')
     .limit(10_000)
     .execute()
-  for (const { id } of checking) {
-    if (await queue.recover('check', id))
+  for (const { id, published_by: account } of checking) {
+    if (await queue.recover('check', id, { account }))
       services.log.warn('a version that was being checked had no job', { version_id: id })
   }
 }

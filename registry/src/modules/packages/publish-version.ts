@@ -7,7 +7,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema, VersionState } from '../../core/database/schema.ts'
 import { violatedConstraint } from '../../core/database/violated-constraint.ts'
 import type { Services } from '../../core/services.ts'
-import { startVerification, type VerificationServices } from '../evaluations/index.ts'
+import { startVerification, type VerificationServices, verificationEpisodes } from '../evaluations/index.ts'
 import { holdPictures, keepDocuments } from './documents/version-documents.store.ts'
 import { readDocuments, type VersionDocuments } from './documents/version-documents.ts'
 import { type PackageName, parsePackageName } from './package-name.ts'
@@ -65,6 +65,7 @@ export async function publishVersion(
   const repeated = await findRepeated(services, actor, vetted)
   const answer = { name: name.full, version: upload.version, receivedIntegrity: vetted.receivedIntegrity }
   if (repeated !== undefined) return { ...answer, ...repeated }
+  await requireRoomFor(services, actor, vetted)
   const { queue } = services
   const objectKey = await objects.put(vetted.bytes)
   for (const picture of vetted.documents.pictures) await objects.put(picture.bytes)
@@ -73,6 +74,16 @@ export async function publishVersion(
     createVersion(query, { ...services, queue }, { actor, vetted, objectKey, tag, visibility, ip }),
   )
   return { ...answer, state, integrity }
+}
+
+/** That the account may have another version checked. Throws `rate_limited`. */
+export async function requireRoomFor(
+  { openJobs }: Pick<Services, 'openJobs'>,
+  { accountId }: Actor,
+  { manifest: { agent } }: VettedPackage,
+): Promise<void> {
+  if (agent === null) return openJobs.requireRoom('check', accountId)
+  await openJobs.requireRoom('evaluate', accountId, verificationEpisodes(agent))
 }
 
 /** A package's tarball that has passed everything that can be seen in it. */
@@ -263,8 +274,9 @@ async function insertVersion(
     .returning('id')
     .executeTakeFirstOrThrow()
   await keepDocuments(query, id, documents)
-  if (manifest.agent === null) await services.queue.enqueue(query, 'check', id)
-  else await startVerification(query, services, { versionId: id, agent: manifest.agent })
+  const account = actor.accountId
+  if (manifest.agent === null) await services.queue.enqueue(query, 'check', id, { account })
+  else await startVerification(query, services, { versionId: id, agent: manifest.agent, account })
   await recordAudit(query, {
     actor,
     action: 'package.publish',

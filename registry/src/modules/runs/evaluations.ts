@@ -29,6 +29,7 @@ export async function evaluateRun(services: RunServices, request: EvaluationRequ
   const { runId, episodes, seed, traceparent, ip } = request
   const known = requireActor(request.actor, 'training:evaluate')
   await limitRate(database, `evaluate-run:${known.accountId}`, evaluationRate)
+  await services.openJobs.requireRoom('evaluate', known.accountId, episodes)
   const { queue } = services
   return database.transaction(async (query) => {
     const { run, actor } = await requireOwnRun(query, known, runId, 'training:evaluate')
@@ -51,7 +52,7 @@ export async function evaluateRun(services: RunServices, request: EvaluationRequ
       ip,
       data: { evaluation: row.id },
     })
-    await queue.enqueue(query, 'evaluate', row.id)
+    await queue.enqueue(query, 'evaluate', row.id, { account: actor.accountId, episodes })
     return evaluationOf(row)
   })
 }

@@ -14,6 +14,7 @@ import {
   type PublishedVersion,
   publishRate,
   renameTarball,
+  requireRoomFor,
   type VettedPackage,
   vetPackage,
 } from '../packages/index.ts'
@@ -80,6 +81,7 @@ async function publishOnce(services: RunServices, publishing: Publishing): Promi
   // What is heavy comes before the transaction that may publish it.
   const renamed = await renameTarball(tarball, { name, version }, services.config.limits)
   const vetted = await vetPackage(services, renamed, name, version)
+  await requireRoomFor(services, publishing.actor, vetted)
   const objectKey = await objects.put(vetted.bytes)
   const { queue } = services
   return database.transaction(async (query) => {

@@ -1,6 +1,4 @@
 import { AgentGymError, type runListRequestSchema, type runListSchema } from '@agentgym/contract'
-import { sql } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import type { Actor, Scope } from '../../core/access/authorize.ts'
 import { authorize, requireActor } from '../../core/access/authorize.ts'
@@ -91,50 +89,4 @@ async function ownersOf(query: Queries, actor: Actor, account: string | undefine
     .where('user_id', '=', actor.accountId)
     .execute()
   return [actor.accountId, ...memberships.map(({ organisation_id }) => organisation_id)]
-}
-
-/** Counts are valid for this long, plus what this process has added since. */
-const freshMs = 1_000
-
-/**
- * How many runs accounts have queued and running. Counting them at every start would make each start slower than the
- * one before, so a count is cached for a second: replicas that accept starts of one account at the same time may admit
- * a few more.
- */
-export class OpenRuns {
-  readonly #query: Queries
-  readonly #config: Services['config']
-  readonly #counts = new LRUCache<string, { runs: number }>({ max: 10_000, ttl: freshMs })
-
-  constructor({ database, config }: Pick<Services, 'database' | 'config'>) {
-    this.#query = database.query
-    this.#config = config
-  }
-
-  /** Throws `rate_limited` if the account has reached its limit. */
-  async requireRoom(ownerId: string): Promise<void> {
-    const limit = this.#config.training.openRuns
-    const kept = this.#counts.get(ownerId)
-    if (kept !== undefined && kept.runs < limit) {
-      kept.runs++
-      return
-    }
-    const runs = await this.#count(ownerId, limit)
-    this.#counts.set(ownerId, { runs: runs + 1 })
-    if (runs >= limit)
-      throw new AgentGymError({
-        code: 'rate_limited',
-        message: `The account has ${limit} runs queued or running, the most it can have.`,
-        hint: 'Wait until some have ended, or cancel some.',
-        data: { open_runs: limit, retry_after_seconds: 30 },
-      })
-  }
-
-  async #count(ownerId: string, limit: number): Promise<number> {
-    const { rows } = await sql<{ runs: number }>`
-      select count(*)::int as runs from (
-        select from training_runs where owner_id = ${ownerId} and state in ('queued', 'running')
-        limit ${limit}) as open`.execute(this.#query)
-    return rows[0].runs
-  }
 }

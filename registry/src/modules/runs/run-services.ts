@@ -1,12 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { PackageServices } from '../packages/index.ts'
-import { OpenRuns } from './run-access.ts'
 import { RunFeeds } from './run-feed.ts'
 
 /** The services, with the runs' state in this process. */
 export type RunServices = PackageServices & {
   runFeeds: RunFeeds
-  openRuns: OpenRuns
   /** `agentgym.training` of a scenario version, by its id: a version never changes. */
   trainingDefaults: LRUCache<string, Record<string, unknown>>
 }
@@ -15,7 +13,6 @@ export function openRunServices<Given extends PackageServices>(services: Given):
   return {
     ...services,
     runFeeds: new RunFeeds(services),
-    openRuns: new OpenRuns(services),
     trainingDefaults: new LRUCache({ max: 1_000 }),
   }
 }

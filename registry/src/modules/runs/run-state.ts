@@ -189,7 +189,7 @@ export async function resumeRun(
   query: Transaction<Schema>,
   { queue }: Pick<RunContext, 'queue'>,
   runId: string,
-  { budgetMinor, priority }: { budgetMinor: number; priority?: number },
+  { budgetMinor }: { budgetMinor: number },
 ): Promise<RunRow> {
   const run = await lockJobAndRun(query, queue, runId)
   if (run.state !== 'budget_exceeded') throw stateConflict(run, 'resumed')
@@ -200,7 +200,7 @@ export async function resumeRun(
       hint: 'The budget covers the whole run, including what it has already spent.',
       data: { field: 'budget_minor' },
     })
-  await queue.enqueue(query, 'train', run.id, { attempt: run.attempt, priority })
+  await queue.enqueue(query, 'train', run.id, { attempt: run.attempt, account: run.created_by })
   const patch: RunPatch = {
     state: 'queued',
     resumptions: run.resumptions + 1,

@@ -1,13 +1,11 @@
 import type { Run, RunState } from '@agentgym/contract'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
+import { jobsAhead } from '../../core/queue/fair-order.ts'
 import type { ServerConfig } from '../../core/services.ts'
 import { spentMinor } from './run-state.ts'
-
-/** How far the place in the queue is counted. */
-const countedAhead = 1_000
 
 /** Where a page of runs ended. */
 type RunsEnd = { key: number; id: string }
@@ -50,15 +48,12 @@ function selectRuns(query: Queries) {
     .select(['checkpoint.iteration as checkpoint_iteration', 'checkpoint.steps as checkpoint_steps'])
     .select('checkpoint.created_at as checkpoint_at')
     .select(
-      sql<number | null>`case when run.state = 'queued' then ${aheadOf(sql.ref('run.created_at'))} end`.as('ahead'),
+      sql<
+        number | null
+      >`case when run.state = 'queued' then ${jobsAhead('train', sql.ref('run.created_by'), sql.ref('run.created_at'))} end`.as(
+        'ahead',
+      ),
     )
-}
-
-/** How many runs waited before that moment. */
-export function aheadOf(moment: RawBuilder<unknown>): RawBuilder<number> {
-  return sql<number>`(select count(*)::int from (
-    select from training_runs as other where other.state = 'queued' and other.created_at < ${moment}
-    limit ${sql.lit(countedAhead)}) as others)`
 }
 
 export type RunView = Awaited<ReturnType<ReturnType<typeof selectRuns>['executeTakeFirstOrThrow']>>

@@ -33,7 +33,7 @@ export async function settleLostLeases(
       if (job === 'active' || run?.state !== 'running') return undefined
       const settled = await loseLease(query, context, run)
       if (settled.state === 'queued' && job !== 'waiting')
-        await context.queue.enqueue(query, 'train', id, { attempt: run.attempt })
+        await context.queue.enqueue(query, 'train', id, { attempt: run.attempt, account: run.created_by })
       return { worker: run.worker_name, state: settled.state }
     })
     services.runFeeds.changed(id)
@@ -46,11 +46,12 @@ export async function enqueueLostRuns(
   services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
 ): Promise<void> {
   const { queue } = runContext(services)
-  const { rows } = await sql<{ id: string; attempt: number }>`
-    select id, attempt from training_runs where state = 'queued' and not ${hasJob('train', sql.ref('training_runs.id'), ['waiting', 'active'])}
+  const { rows } = await sql<{ id: string; attempt: number; created_by: string }>`
+    select id, attempt, created_by from training_runs where state = 'queued' and not ${hasJob('train', sql.ref('training_runs.id'), ['waiting', 'active'])}
     order by created_at limit 1000`.execute(services.database.query)
-  for (const { id, attempt } of rows) {
-    if (await queue.recover('train', id, attempt)) services.log.warn('a run that was queued had no job', { run_id: id })
+  for (const { id, attempt, created_by: account } of rows) {
+    if (await queue.recover('train', id, { attempt, account }))
+      services.log.warn('a run that was queued had no job', { run_id: id })
   }
 }
 

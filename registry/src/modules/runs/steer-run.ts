@@ -44,6 +44,7 @@ export async function topUpRun(
   const { accountId } = requireActor(actor, scope)
   await limitRate(database, `start-run:${accountId}`, { limit: config.training.startsPerMinute, windowSeconds: 60 })
   await requireOwnRun(database.query, actor, runId, scope)
+  await services.openJobs.requireRoom('train', accountId)
   const { queue } = services
   const run = await database.transaction(async (query) => {
     await resumeRun(query, { queue }, runId, { budgetMinor })

@@ -16,6 +16,7 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { idempotencyKeyReused, requestHash } from '../../core/idempotency/idempotency.ts'
+import { jobsAhead } from '../../core/queue/fair-order.ts'
 import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/index.ts'
@@ -31,7 +32,7 @@ import {
 import { findOwner } from './run-access.ts'
 import { insertEvents, numbered } from './run-events.store.ts'
 import type { RunServices } from './run-services.ts'
-import { aheadOf, findRunFor, type RunView, runOf } from './runs.store.ts'
+import { findRunFor, type RunView, runOf } from './runs.store.ts'
 
 type RunRequest = z.output<typeof startRunRequestSchema>
 
@@ -69,7 +70,7 @@ export async function submitRun(services: RunServices, submission: Submission): 
   const scenario = await resolveScenario(services, actor, request.scenario)
   const plan = planOf(scenario, request)
   const publication = request.publish === undefined ? null : parsePublication(request.publish)
-  await services.openRuns.requireRoom(owner.id)
+  await services.openJobs.requireRoom('train', actor.accountId)
   const added = { submission, actor, owner, hash, scenario, plan, publication, queue: services.queue }
   const written = await database.transaction((query) => writeRun(services, query, added))
   return typeof written === 'string' ? readEarlierRun(services, actor, written) : runOf(written, config)
@@ -133,7 +134,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
     })
     .onConflict((conflict) => conflict.columns(['owner_id', 'idempotency_key']).doNothing())
     .returningAll()
-    .returning(aheadOf(sql.ref('training_runs.created_at')).as('ahead'))
+    .returning(jobsAhead('train', sql.ref('training_runs.created_by'), sql.ref('training_runs.created_at')).as('ahead'))
     .executeTakeFirst()
   if (row === undefined) {
     const earlier = await findEarlier(query, owner.id, idempotencyKey, hash)
@@ -143,7 +144,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
   const { expected_price: expectedPrice } = request
   await requireRunnable(query, services.config, { actor, runId: row.id, owner, scenario, expectedPrice, ip })
   await writeTrail(query, row.id, added)
-  await queue.enqueue(query, 'train', row.id)
+  await queue.enqueue(query, 'train', row.id, { account: actor.accountId })
   // Built here in the form that `findRunFor` returns: that query would be the most expensive of all.
   return {
     ...row,

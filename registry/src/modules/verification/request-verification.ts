@@ -6,7 +6,7 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { holdsAnyLicense } from '../entitlements/index.ts'
-import { enqueueVerification } from '../evaluations/index.ts'
+import { enqueueVerification, verificationEpisodes } from '../evaluations/index.ts'
 import { findReadablePackage, findReadableVersion, type ReadablePackage } from '../packages/index.ts'
 import { evaluationOf } from '../runs/index.ts'
 
@@ -43,6 +43,7 @@ export async function requestVerification(services: Services, request: Verificat
     return begun
   })
   if (open !== undefined) return evaluationOf(open)
+  await services.openJobs.requireRoom('evaluate', known.accountId, verificationEpisodes(manifest))
   await limitRate(database, `verify:${row.id}`, versionRate)
   return database.transaction(async (query) => {
     await database.lock(query, `verify:${row.id}`)

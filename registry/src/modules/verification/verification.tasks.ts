@@ -27,13 +27,15 @@ export async function enqueueLostEvaluations(services: Services): Promise<void> 
   const { queue } = services
   const open = await services.database.query
     .selectFrom('evaluations')
-    .select('id')
-    .where('ended_at', 'is', null)
-    .orderBy('created_at')
+    .leftJoin('versions', 'versions.id', 'evaluations.version_id')
+    .select(['evaluations.id', 'evaluations.episodes'])
+    .select((select) => select.fn.coalesce('evaluations.requested_by', 'versions.published_by').as('account'))
+    .where('evaluations.ended_at', 'is', null)
+    .orderBy('evaluations.created_at')
     .limit(10_000)
     .execute()
-  for (const { id } of open) {
-    if (await queue.recover('evaluate', id))
+  for (const { id, account, episodes } of open) {
+    if (await queue.recover('evaluate', id, { account: account ?? undefined, episodes }))
       services.log.warn('an evaluation under way had no job', { evaluation_id: id })
   }
 }

@@ -87,7 +87,7 @@ export const runSchema = z
     created_at: moment,
     started_at: moment.nullable(),
     ended_at: moment.nullable(),
-    /** Runs that are ahead of it in the queue, counted up to 1,000; null unless it is queued. */
+    /** About how many runs come before it, counted up to 1,000; null unless it is queued. Users take turns. */
     ahead: count.nullable(),
     /** Workers that have had it. */
     attempt: count,

@@ -21,6 +21,7 @@ import { evaluationRuns } from './0020-evaluation-runs.ts'
 import { signOn } from './0021-sign-on.ts'
 import { seasons } from './0022-seasons.ts'
 import { invitations } from './0023-invitations.ts'
+import { fairQueue } from './0024-fair-queue.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   signOn,
   seasons,
   invitations,
+  fairQueue,
 ]

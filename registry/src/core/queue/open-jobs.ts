@@ -1,0 +1,90 @@
+import { AgentGymError, type JobKind } from '@agentgym/contract'
+import { sql } from 'kysely'
+import { LRUCache } from 'lru-cache'
+import type { Database, Queries } from '../database/database.ts'
+
+/** How users share the workers, and what each may have waiting or running at once. */
+export type QueueConfig = {
+  openChecks: number
+  openEvaluations: number
+  /** Episodes of all of a user's evaluations and verifications together. */
+  openEpisodes: number
+  /** Shares of users by username; 1 for all others. */
+  weights: Readonly<Record<string, number>>
+}
+
+type Limits = { queue: QueueConfig; training: { openRuns: number } }
+
+/** Counts are valid for this long, plus what this process has added since. */
+const freshMs = 1_000
+
+type Open = { jobs: number; episodes: number }
+
+/**
+ * How many jobs accounts have waiting and running. Counting them at every submission would make each one slower than the
+ * one before, so a count is cached for a second: replicas that accept submissions of one account at the same time may
+ * admit a few more.
+ */
+export class OpenJobs {
+  readonly #query: Queries
+  readonly #config: Limits
+  readonly #counts = new LRUCache<string, Open>({ max: 10_000, ttl: freshMs })
+
+  constructor({ database, config }: { database: Database; config: Limits }) {
+    this.#query = database.query
+    this.#config = config
+  }
+
+  /** Throws `rate_limited` if another job, with so many episodes, would take the account over its limit for the kind. */
+  async requireRoom(kind: JobKind, accountId: string, episodes = 0): Promise<void> {
+    const { most, mostEpisodes } = this.#limitsOf(kind)
+    const exceeds = (open: Open) => open.jobs >= most || (open.jobs > 0 && open.episodes + episodes > mostEpisodes)
+    const key = `${kind}:${accountId}`
+    let open = this.#counts.get(key)
+    if (open === undefined || exceeds(open)) {
+      open = await this.#count(kind, accountId, most)
+      this.#counts.set(key, open)
+      if (open.jobs >= most) throw tooMany(kind, `${most} ${nouns[kind]}`, { open_jobs: most })
+      if (exceeds(open))
+        throw tooMany(kind, `${open.episodes} of ${mostEpisodes} episodes of evaluations`, {
+          open_episodes: mostEpisodes,
+        })
+    }
+    open.jobs++
+    open.episodes += episodes
+  }
+
+  #limitsOf(kind: JobKind): { most: number; mostEpisodes: number } {
+    const { queue, training } = this.#config
+    const unlimited = Number.POSITIVE_INFINITY
+    if (kind === 'train') return { most: training.openRuns, mostEpisodes: unlimited }
+    if (kind === 'check') return { most: queue.openChecks, mostEpisodes: unlimited }
+    return { most: queue.openEvaluations, mostEpisodes: queue.openEpisodes }
+  }
+
+  async #count(kind: JobKind, accountId: string, most: number): Promise<Open> {
+    const { rows } = await sql<Open>`
+      select count(*)::int as jobs, coalesce(sum(episodes), 0)::int as episodes from (
+        select episodes from jobs
+        where kind = ${kind} and account_id = ${accountId} and state in ('waiting', 'leased') limit ${most}) as open`.execute(
+      this.#query,
+    )
+    return rows[0]
+  }
+}
+
+const nouns: Record<JobKind, string> = { check: 'checks', evaluate: 'evaluations', train: 'runs' }
+const ways: Record<JobKind, string> = {
+  check: 'Wait until some have ended; `agentgym info NAME` shows the state of a version.',
+  evaluate: 'Wait until some have ended, or evaluate fewer episodes.',
+  train: 'Wait until some have ended, or cancel some with `agentgym runs cancel ID`.',
+}
+
+function tooMany(kind: JobKind, what: string, data: Record<string, number>): AgentGymError {
+  return new AgentGymError({
+    code: 'rate_limited',
+    message: `You have ${what} waiting or running, the most an account can have.`,
+    hint: ways[kind],
+    data: { kind, ...data, retry_after_seconds: 30 },
+  })
+}
