@@ -2,7 +2,7 @@ import type { PolicySpec } from '@agentgym/contract'
 import { attribute, encodeParts, floats, integers, type ModelParts, node, operatorSet, value } from './onnx-writer.ts'
 
 /** A policy that sees `size` numbers and chooses one of two. */
-function policyOf(size: number): PolicySpec {
+export function policyOf(size: number): PolicySpec {
   return {
     version: 1,
     observation: [{ name: 'obs', kind: 'box', offset: 0, size, counts: [], shape: [size] }],

@@ -88,6 +88,21 @@ export function lengthenNumber(model: Uint8Array, seed: number): Buffer {
   })
 }
 
+/** The model without one of its nodes' attributes: once for each. */
+export function withoutAttributes(model: Uint8Array): Buffer[] {
+  const fields = parse(Buffer.from(model), 'model') ?? []
+  const nodes = fields.flatMap((field) => (field.number === 7 ? (field.fields ?? []) : [])).filter((each) => each.number === 1)
+  return nodes.flatMap(({ fields: node }) =>
+    (node ?? []).flatMap((field, at) => {
+      if (field.number !== 5) return []
+      node?.splice(at, 1)
+      const changed = encode(fields)
+      node?.splice(at, 0, field)
+      return [changed]
+    }),
+  )
+}
+
 /** A varint with so many bytes without bits at its end; a number of ten bytes has no room for more. */
 function lengthened(number: Buffer, more: number): Buffer {
   if (number.length === 0 || number.length === 10) return number

@@ -4,7 +4,7 @@ import { isLong } from '@agentgym/testkit/tier'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { goodModels } from '../../../testdata/models/good-models.ts'
-import { mutateModel, shuffleFields } from '../../../testdata/models/mutate-model.ts'
+import { mutateModel, shuffleFields, withoutAttributes } from '../../../testdata/models/mutate-model.ts'
 import { superviseJob } from '../sandbox/supervisor.ts'
 import { exportModel } from './policy-graph.ts'
 import { loadModelSession } from './policy-session.ts'
@@ -108,6 +108,16 @@ describe('what passes the walk, ONNX Runtime loads and runs', () => {
   test('models of other exporters, for any size of the batch', async () => {
     const loaded = await load(goodModels.map(({ policy, bytes }) => ({ policy, bytes })))
     expect(loaded).toEqual(goodModels.map(() => 'ran'))
+  })
+
+  test('models without one of their attributes: it has a default, or the walk refuses the node', async () => {
+    const models = goodModels.flatMap(({ policy, bytes }) =>
+      withoutAttributes(bytes).map((changed) => ({ policy, bytes: changed })),
+    )
+    const accepted = models.filter(({ policy, bytes }) => codeOf(bytes, policy) === 'accepted')
+    expect(accepted.length).toBeGreaterThan(5)
+    expect(models.length - accepted.length).toBeGreaterThan(5)
+    expect(new Set(await load(accepted))).toEqual(new Set(['ran']))
   })
 
   test('good models with changes, in a process that may be killed', { timeout: 3_600_000 }, async () => {

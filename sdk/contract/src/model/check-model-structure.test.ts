@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { badModels } from '../../../../testdata/models/bad-models.ts'
 import { goodModel, goodModels, goodPolicy } from '../../../../testdata/models/good-models.ts'
+import { heavyModels } from '../../../../testdata/models/heavy-models.ts'
 import { attribute, floats, integers, node, value } from '../../../../testdata/models/onnx-writer.ts'
 import { AgentGymError } from '../agent-gym-error.ts'
 import { checkModelStructure, type ModelLimits } from './index.ts'
@@ -77,8 +78,8 @@ describe('limits', () => {
     ['nameBytes', 7, 'model_string_too_long'],
     ['elements', 3, 'model_intermediate_too_large'],
     ['elementsTotal', 13, 'model_intermediate_too_large'],
-    // Layers of 2 × 4, 4 × 2 and 4 × 1, and 4 + 4 + 2 + 1 + 1 elements.
-    ['work', 8 + 8 + 4 + 12 - 1, 'model_work_too_large'],
+    // Layers of 2 × 4, 4 × 2 and 4 × 1, each computed for 16 columns, and 4 + 4 + 2 + 1 + 1 elements.
+    ['work', 16 * (2 + 4 + 4) + 64 * 12 - 1, 'model_work_too_large'],
   ])('%s', (limit, value, code) => {
     expect(codeOf(goodModel(), { [limit]: value })).toBe(code)
     // One more is enough for all but the length of names.
@@ -99,10 +100,39 @@ describe('limits', () => {
     expect(codeOf(bytes, {}, policy)).toBe('model_intermediate_too_large')
   })
 
+  it.each(heavyModels)('$name: $fits fit, $tooMuch do not ($code)', ({ build, fits, tooMuch, code }) => {
+    const accepted = build(fits)
+    expect(codeOf(accepted.bytes, {}, accepted.policy)).toBe('accepted')
+    const refused = build(tooMuch)
+    expect(codeOf(refused.bytes, {}, refused.policy)).toBe(code)
+  })
+
   it('a message that names what is wrong shows no more of it than fits a line', () => {
     const name = `\u202e${'x'.repeat(400)}`
     const bytes = goodModel({ inputs: [value(name, ['batch', 2])] })
     expect(() => checkModelStructure(bytes, { policy: goodPolicy })).toThrow(/"\ufffdx{79}…"/)
+  })
+})
+
+describe('attributes without a default', () => {
+  const required: [string, string, string[]][] = [
+    ['Concat', 'axis', ['obs', 'obs']],
+    ['Cast', 'to', ['obs']],
+    ['MaxPool', 'kernel_shape', ['obs']],
+    ['AveragePool', 'kernel_shape', ['obs']],
+    ['Constant', 'value', []],
+    ['ConstantOfShape', 'value', ['axis']],
+  ]
+
+  it.each(required)('%s is refused without %s', (operator, name, inputs) => {
+    const bytes = goodModel({ nodes: [node(operator, inputs, 'features')] })
+    expect(codeOf(bytes)).toBe('model_attribute_invalid')
+    expect(() => checkModelStructure(bytes, { policy: goodPolicy })).toThrow(`the attribute "${name}"`)
+  })
+
+  it('are all in this list', () => {
+    const listed = [...operators].flatMap(([name, { required = [] }]) => required.map((each) => `${name} ${each}`))
+    expect(listed.sort()).toEqual(required.map(([operator, name]) => `${operator} ${name}`).sort())
   })
 })
 

@@ -1,6 +1,6 @@
 import type { ActionLeaf, PolicySpec } from '../agent-manifest.ts'
 import { type ModelLimits, ModelWalk, modelFailure, modelLimits, shown } from './model-failure.ts'
-import { BATCH, OperatorCall, rowElements, type Value } from './operator-call.ts'
+import { BATCH, OperatorCall, rowElements, sameShape, storedElements, type Value } from './operator-call.ts'
 import { operators } from './operators.ts'
 import { type DeclaredDim, type DeclaredValue, type ModelGraph, readModel } from './read-model.ts'
 import type { ModelNode } from './read-node.ts'
@@ -215,9 +215,11 @@ function inferShapes({ nodes }: ModelGraph, { opset, values, limits, inputElemen
           limit: limits.rank,
         },
       )
-    const elements = rowElements(value.dims)
-    elementsTotal += elements
-    work += elements + call.work
+    // What is computed from a blocked image, number by number, stays one.
+    value.blocked ??= inputs.some((input) => input?.blocked === true && sameShape(input.dims, value.dims))
+    const elements = storedElements(value)
+    elementsTotal += elements + call.scratch
+    work += elementWork * rowElements(value.dims) + call.work
     if (elements > limits.elements || elementsTotal > limits.elementsTotal)
       throw tooLarge(node, elements, elementsTotal, limits)
     if (work > limits.work)
@@ -229,6 +231,9 @@ function inferShapes({ nodes }: ModelGraph, { opset, values, limits, inputElemen
     define(values, node.outputs[0], { ...value, depth }, node.where)
   }
 }
+
+/** Of every element that a node makes, whatever it does: 6.4 ns. */
+const elementWork = 64
 
 /** Gives a name its value, once. */
 function define(values: GraphValues, name: string, value: Value & { depth: number }, where: string): void {
@@ -259,6 +264,7 @@ function infer(node: ModelNode, call: OperatorCall): Value {
     if (expected !== kind)
       throw call.attribute(name, expected === undefined ? 'is not known' : `is ${kind}, not ${expected}`)
   }
+  for (const name of operator.required ?? []) if (!node.attributes.has(name)) throw call.attribute(name, 'is missing')
   return operator.infer(call)
 }
 

@@ -97,17 +97,21 @@ export type ModelLimits = {
   nameBytes: number
   /** Of a documentation string or a metadata value, in bytes. */
   textBytes: number
-  /** Elements of one value between nodes: for each row of the batch, or in all where it does not depend on the batch. */
+  /**
+   * Elements of one value between nodes: for each row of the batch, or in all where it does not depend on the batch. In
+   * numbers of four bytes as ONNX Runtime stores them: an int64 is two, an image that a convolution makes has a multiple of
+   * 16 channels.
+   */
   elements: number
-  /** Elements of all such values together. */
+  /** Elements of all such values together, and of what operators hold beside them while they run. */
   elementsTotal: number
-  /** Multiplications and additions for each row of the batch. */
+  /** Work for each row of the batch, in multiplications of a matrix product; other operators by the time that they take. */
   work: number
 }
 
 /**
- * For models that are published. At evaluation's 64 rows a single value stays below 64 MiB, all together below 512 MiB,
- * and one run below a second or two of one core.
+ * For models that are published. At evaluation's 64 rows a single value stays below 64 MiB and all together below 512 MiB, of
+ * which ONNX Runtime may hold two copies from the second run on; and one run takes below two seconds of one core.
  */
 export const modelLimits: Readonly<ModelLimits> = {
   bytes: 64 * 2 ** 20,

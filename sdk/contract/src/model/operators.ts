@@ -7,23 +7,36 @@ import {
   type OperatorCall,
   type OperatorTable,
   rowElements,
+  sameShape,
   sizes,
   type Value,
 } from './operator-call.ts'
 import { type ElementType, elementTypes } from './read-tensor.ts'
 
 const floats: Operator = { inputs: [1, 1], infer: (call) => result(call.value(0).dims) }
+/** Functions that ONNX Runtime computes number by number: so much more work than others for each. */
+const slow = (work: number): Operator => ({
+  inputs: [1, 1],
+  infer(call) {
+    const { dims } = call.value(0)
+    call.work = work * rowElements(dims)
+    return result(dims)
+  },
+})
 const slope: Operator = { ...floats, attributes: { alpha: 'float' } }
 const arithmetic: Operator = { inputs: [2, 2], infer: (call) => result(broadcast(call, [0, 1])) }
 const variadic: Operator = {
   inputs: [1, 64],
-  infer: (call) =>
-    result(
-      broadcast(
-        call,
-        Array.from({ length: call.count }, (_, i) => i),
-      ),
-    ),
+  infer(call) {
+    const dims = broadcast(
+      call,
+      Array.from({ length: call.count }, (_, i) => i),
+    )
+    // Two at a time, with a result of each step.
+    call.work = call.count * (call.work + 16 * rowElements(dims))
+    call.scratch = rowElements(dims)
+    return result(dims)
+  },
 }
 
 /** One number at a time: the output has the inputs' own shape, or that to which they broadcast. */
@@ -31,17 +44,17 @@ const elementwise: OperatorTable = {
   Tanh: floats,
   Relu: floats,
   Sigmoid: floats,
-  Softplus: floats,
+  Softplus: slow(1_024),
   Softsign: floats,
   Erf: floats,
   Exp: floats,
-  Log: floats,
+  Log: slow(128),
   Sqrt: floats,
   Reciprocal: floats,
   Neg: floats,
   Abs: floats,
   LeakyRelu: slope,
-  Elu: slope,
+  Elu: { ...slow(128), attributes: { alpha: 'float' } },
   // Integers are left out: dividing them by zero ends a process.
   Add: arithmetic,
   Sub: arithmetic,
@@ -74,6 +87,7 @@ const elementwise: OperatorTable = {
   Cast: {
     inputs: [1, 1],
     attributes: { to: 'int', saturate: 'int' },
+    required: ['to'],
     infer(call) {
       const type = elementTypes[call.integer('to', 0)]
       if (type === undefined) throw call.attribute('to', 'names no type that policies use')
@@ -92,7 +106,11 @@ function result(dims: readonly number[]): Value {
  */
 function broadcast(call: OperatorCall, inputs: readonly number[], type: Value['type'] = 'float'): number[] {
   const shapes = inputs.map((i) => call.value(i, type).dims)
-  return broadcastShapes(call, shapes)
+  const dims = broadcastShapes(call, shapes)
+  // Where shapes differ, every stretch of the last dimension is a step of its own.
+  if (!shapes.every((shape) => sameShape(shape, dims)))
+    call.work = (400 * rowElements(dims)) / rowElements(dims.slice(-1))
+  return dims
 }
 
 const anyType: ElementType[] = ['float', 'int32', 'int64', 'bool']
@@ -147,6 +165,7 @@ const arrangements: OperatorTable = {
       const order = call.integers('perm') ?? x.dims.map((_, i) => x.dims.length - 1 - i)
       if (order.length !== x.dims.length || !x.dims.every((_, i) => order.includes(i)))
         throw call.attribute('perm', 'is no order of the dimensions')
+      call.work = 128 * rowElements(x.dims)
       if (isBatched(x) && order[0] !== 0) throw call.mixed('it moves the batch')
       return of(
         x,
@@ -154,7 +173,7 @@ const arrangements: OperatorTable = {
       )
     },
   },
-  Concat: { inputs: [1, 4_096], attributes: { axis: 'int' }, infer: concat },
+  Concat: { inputs: [1, 4_096], attributes: { axis: 'int' }, required: ['axis'], infer: concat },
   Gather: { inputs: [2, 2], attributes: { axis: 'int' }, infer: gather },
   Slice: { inputs: [3, 5], infer: slice },
 }
@@ -194,7 +213,7 @@ function reshape(call: OperatorCall): Value {
 
 function concat(call: OperatorCall): Value {
   const first = call.value(0, ...anyType)
-  const axis = call.axis(call.integer('axis', Number.NaN), first.dims.length, first.dims)
+  const axis = call.axis(call.integer('axis', 0), first.dims.length, first.dims)
   const dims = [...first.dims]
   for (let i = 1; i < call.count; i++) {
     const next = call.value(i, first.type)
@@ -213,7 +232,10 @@ function gather(call: OperatorCall): Value {
   const axis = call.axis(call.integer('axis', 0), table.dims.length, table.dims)
   if (isBatched(indices) && (isBatched(table) || axis !== 0))
     throw call.mixed('it looks rows of the batch up in rows of the batch')
-  return of(table, [...table.dims.slice(0, axis), ...indices.dims, ...table.dims.slice(axis + 1)])
+  const rest = table.dims.slice(axis + 1)
+  const dims = [...table.dims.slice(0, axis), ...indices.dims, ...rest]
+  call.work = (128 * rowElements(dims)) / rowElements(rest)
+  return of(table, dims)
 }
 
 function slice(call: OperatorCall): Value {
