@@ -7,6 +7,7 @@ import { createProcessMetrics } from '../../registry/src/core/observability/proc
 import type { Mail, ServerConfig } from '../../registry/src/core/services.ts'
 import { openDiskObjectStore } from '../../registry/src/core/storage/disk-object-store.ts'
 import { ReadmeRenderer } from '../../registry/src/modules/packages/documents/readme-renderer.ts'
+import { ModelChecker } from '../../registry/src/modules/packages/model-checker.ts'
 import { runFolder } from './run-folder.ts'
 
 type LogEntry = { level: 'info' | 'warn' | 'error'; message: string; data?: Record<string, unknown> }
@@ -21,8 +22,9 @@ export type TestServices = AppServices & {
   remove(): Promise<void>
 }
 
-/** One for all tests of a process: its thread takes half a second to start. */
+/** One for all tests of a process: a thread takes half a second to start. */
 const readmes = new ReadmeRenderer()
+const models = new ModelChecker()
 
 /** The services of a room's tests: objects and mail in a folder of their own, a secret that nobody else has. */
 export async function testServices(database: Database, config: Partial<ServerConfig> = {}): Promise<TestServices> {
@@ -72,7 +74,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
     metrics: createProcessMetrics(),
     log: { info: log('info'), warn: log('warn'), error: log('error') },
   })
-  return { ...services, readmes, logged, folder, remove: () => rm(folder, { recursive: true, force: true }) }
+  return { ...services, readmes, models, logged, folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
 type SentMail = Parameters<Mail['send']>[0]

@@ -1,16 +1,19 @@
 import type { Services } from '../../core/services.ts'
 import { ReadmeRenderer } from './documents/readme-renderer.ts'
 import { DownloadCounter } from './downloads.ts'
+import { ModelChecker } from './model-checker.ts'
 
 /** The services, with the packages' state in this process. */
-export type PackageServices = Services & { downloads: DownloadCounter; readmes: ReadmeRenderer }
+export type PackageServices = Services & { downloads: DownloadCounter; readmes: ReadmeRenderer; models: ModelChecker }
 
 export function openPackageServices<Given extends Services>(services: Given): Given & PackageServices {
-  return { ...services, downloads: new DownloadCounter(services), readmes: new ReadmeRenderer() }
+  const downloads = new DownloadCounter(services)
+  return { ...services, downloads, readmes: new ReadmeRenderer(), models: new ModelChecker() }
 }
 
-/** Resolves once the downloads are counted and the renderer's thread has ended. */
-export async function closePackageServices({ downloads, readmes }: PackageServices): Promise<void> {
+/** Resolves once the downloads are counted and the threads of the renderer and the model checker have ended. */
+export async function closePackageServices({ downloads, readmes, models }: PackageServices): Promise<void> {
   await downloads.flush()
   await readmes.close()
+  await models.close()
 }

@@ -16,7 +16,7 @@ import { findPackage, findVersion, lockObject, lockPackage, type PackageRow } fr
 import { readTarball, type Tarball } from './read-tarball.ts'
 import { rewriteTarball } from './rewrite-tarball.ts'
 import { parseTag } from './tags.ts'
-import { parseVersion, type VettedManifest, vetDeclaredManifest, vetManifest } from './vet-manifest.ts'
+import { parseVersion, type VettedManifest, vetDeclaredManifest, vetManifest, vetModel } from './vet-manifest.ts'
 
 export type Upload = {
   actor: Actor | null
@@ -100,16 +100,17 @@ export type VettedPackage = {
 
 /**
  * Reads a tarball, checks it by the registry's rules, and writes it again in the registry's form. Throws the codes that
- * `readTarball` and `vetManifest` name.
+ * `readTarball`, `vetManifest` and `vetModel` name.
  */
 export async function vetPackage(
-  { config, readmes }: Pick<PackageServices, 'config' | 'readmes'>,
+  { config, readmes, models }: Pick<PackageServices, 'config' | 'readmes' | 'models'>,
   bytes: Uint8Array,
   name: string,
   version: string,
 ): Promise<VettedPackage> {
   const uploaded = await readTarball(bytes, config.limits)
   const manifest = vetManifest(uploaded, name, version)
+  await vetModel(models, uploaded, manifest)
   const written = await rewriteTarball(bytes, config.limits, uploaded)
   const documents = await readDocuments(readmes, written, config.limits, { name, version })
   return { ...written, receivedIntegrity: uploaded.integrity, manifest, documents }

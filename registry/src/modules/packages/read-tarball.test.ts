@@ -5,19 +5,25 @@ import { AgentGymError } from '@agentgym/contract'
 import type { TarballLimits } from '@agentgym/contract/tarball'
 import fc from 'fast-check'
 import { extract } from 'tar-stream'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { badTarballs } from '../../../../testdata/tarballs/bad-tarballs.ts'
 import { goodEntries, goodName, goodTarball, goodVersion } from '../../../../testdata/tarballs/good-package.ts'
 import { archive, gzip, paxEntry, type RawEntry } from '../../../../testdata/tarballs/tar-writer.ts'
+import { ModelChecker } from './model-checker.ts'
 import { readTarball } from './read-tarball.ts'
-import { vetManifest } from './vet-manifest.ts'
+import { vetManifest, vetModel } from './vet-manifest.ts'
 
 const folder = join(import.meta.dirname, '../../../../testdata/tarballs')
 const limits: TarballLimits = { tarballBytes: 2 ** 20, unpackedBytes: 4 * 2 ** 20, files: 100, ratio: 100 }
 
+const models = new ModelChecker()
+afterAll(() => models.close())
+
 async function vet(bytes: Uint8Array) {
   const tarball = await readTarball(bytes, limits)
-  return { tarball, manifest: vetManifest(tarball, goodName, goodVersion) }
+  const manifest = vetManifest(tarball, goodName, goodVersion)
+  await vetModel(models, tarball, manifest)
+  return { tarball, manifest }
 }
 
 async function codeOf(bytes: Uint8Array): Promise<string> {

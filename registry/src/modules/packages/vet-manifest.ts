@@ -6,10 +6,11 @@ import {
   type ErrorCode,
   scenarioManifestSchema,
 } from '@agentgym/contract'
-import { checkPublishedModel, modelLimits } from '@agentgym/contract/model'
+import { modelLimits } from '@agentgym/contract/model'
 import { isClientFile, shownPath, type TarballFile } from '@agentgym/contract/tarball'
 import semver from 'semver'
 import { z } from 'zod'
+import type { ModelChecker } from './model-checker.ts'
 import { parsePackageName } from './package-name.ts'
 import { parseManifest } from './parse-manifest.ts'
 import type { Tarball } from './read-tarball.ts'
@@ -250,9 +251,8 @@ function forbidden(field: string, wanted: unknown): AgentGymError {
 const claimedEpisodes = 100_000
 
 /**
- * Checks the structure of an agent's package: agent.json by its schema, the model that it names, and that model by
- * parsing its bytes, before anything runs it. Verification checks whether the model does what agent.json claims. Throws
- * `agent_invalid` and the codes `model_…`.
+ * Checks an agent's package except for the model's structure (`vetModel`): agent.json by its schema, and that its model is the
+ * one that it names. Throws `agent_invalid` and `model_too_large`.
  */
 function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): AgentManifest {
   if (agentJson === null || model === null)
@@ -279,8 +279,19 @@ function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): A
       hint: 'Train a smaller network.',
       data: { file: 'model.onnx', limit: modelLimits.bytes },
     })
-  checkPublishedModel(model.bytes, { policy: parsed.data.policy })
   return parsed.data
+}
+
+/**
+ * Checks the structure of an agent's model by its bytes, before anything runs it. Verification checks whether the model does what
+ * agent.json claims. Throws the codes `model_…`.
+ */
+export async function vetModel(
+  models: Pick<ModelChecker, 'check'>,
+  { model }: Pick<Tarball, 'model'>,
+  { agent }: Pick<VettedManifest, 'agent'>,
+): Promise<void> {
+  if (agent !== null && model?.bytes) await models.check({ bytes: model.bytes, policy: agent.policy })
 }
 
 function parseAgentJson(bytes: Uint8Array): Record<string, unknown> {

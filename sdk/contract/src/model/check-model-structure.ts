@@ -48,11 +48,12 @@ export function checkModelStructure(
  */
 export function checkPublishedModel(bytes: Uint8Array, expected: { policy: PolicySpec }): void {
   const canonical = checkModelStructure(bytes, expected)
-  const at = canonical.findIndex((byte, i) => byte !== bytes[i])
-  if (at >= 0 || canonical.length !== bytes.length)
+  let at = 0
+  while (at < canonical.length && canonical[at] === bytes[at]) at++
+  if (at < canonical.length || canonical.length !== bytes.length)
     throw modelFailure(
       'model_not_canonical',
-      `it is not written as protobuf's own writers do: it has ${bytes.length} bytes instead of ${canonical.length}, and differs from byte ${at < 0 ? canonical.length : at} on`,
+      `from byte ${at} on it is not written as protobuf's own writers would write it`,
     )
 }
 
