@@ -28,8 +28,20 @@ type Left = {
   answers: { as: Name; path: string; answer: unknown }[]
 }
 
-/** What changes with time alone: holds that end, deadlines that pass, counts that a task updates, and the server's address. */
-const dated = ['cleared_minor', 'held_minor', 'refundable', 'quality', 'updated_at', 'downloads', 'tarball']
+/**
+ * What changes with time alone: holds that end, deadlines that pass, counts that a task updates, and the server's address.
+ * And what 0.1.0 did not say yet.
+ */
+const dated = [
+  'cleared_minor',
+  'held_minor',
+  'test_money',
+  'refundable',
+  'quality',
+  'updated_at',
+  'downloads',
+  'tarball',
+]
 /** What an interrupted run says once its lease has ended. */
 const leased = ['state', 'worker', 'ahead', 'last_event', 'attempt', 'cost']
 

@@ -142,7 +142,9 @@ describe('trying an agent', () => {
   })
 
   it('is not offered where the seller gives no trial', async () => {
-    await owner.api('PUT', '/v1/packages/@acme/solver/price', { kind: 'one_time', amount_minor: 500, trial_calls: 0 })
+    await publishVerified(site, owner, 'untried', '@acme/pole')
+    await owner.api('PUT', '/v1/packages/@acme/untried/price', { kind: 'one_time', amount_minor: 500 })
+    const page = '/packages/@acme/untried/try'
     const { text } = await (await site.browserOf('late')).get(page)
     expect(text).toContain('The seller offers no trial calls.')
     expect(text).toContain('Buy for $5.00')

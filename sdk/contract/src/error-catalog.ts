@@ -426,7 +426,7 @@ export const errorCatalog = {
   payment_required: {
     exit: 1,
     status: 402,
-    summary: 'Buy a license first, or confirm the price of the run.',
+    summary: 'Buy a license first, or confirm the price of the run or the calls.',
   },
   hosted_only: {
     exit: 1,

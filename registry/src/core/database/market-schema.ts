@@ -33,6 +33,7 @@ export type SaleTermsTable = {
   /** Announced values; null together. */
   next_royalty_basis_points: Nullable<number>
   next_calls_price_minor: Nullable<number>
+  next_trial_calls: Nullable<number>
   next_at: Nullable<Date>
   updated_at: WithDefault<Date>
 }
@@ -166,7 +167,8 @@ export type SpendCapTable = {
   id: Id
   account_id: Fixed<string>
   token_id: FixedNullable<string>
-  period: Fixed<'day' | 'month' | 'total'>
+  /** `calls`: a limit of what 1,000 hosted calls may cost. */
+  period: Fixed<'day' | 'month' | 'total' | 'calls'>
   amount_minor: number
   /** Null for a cap set before currencies were recorded: the installation's. */
   currency: Nullable<string>

@@ -167,6 +167,49 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     expect((await holdings(database, agent.seller.accountId)).earnings).toBe(891)
   })
 
+  it('a paid call needs a maximum price: of the request, or of a cap of its token or account', async () => {
+    const agent = await sold({ callsPriceMinor: 2_000 })
+    const payer = await createTrader(database)
+    await fund(database, payer.accountId, 10_000)
+    const token = await server.callerToken(payer)
+    const call = async (more: Parameters<typeof server.call>[2]) => {
+      const { code, body } = await server.call(token, agent, more)
+      return code ?? body.because
+    }
+    const refused = await server.call(token, agent, { maxPrice: null })
+    expect(refused).toMatchObject({ status: 402, code: 'payment_required' })
+    expect(refused.body).toMatchObject({ error: { hint: expect.stringContaining('AgentGym-Max-Price: 2000') } })
+    expect(await call({ maxPrice: 1_999 })).toBe('price_changed')
+    expect(await call({ maxPrice: null, max_price_minor: 1_999 })).toBe('price_changed')
+    expect((await holdings(database, payer.accountId)).balance, 'nothing is held').toBe(10_000)
+    expect(await call({ maxPrice: 2_000 })).toBe('free')
+    expect(await call({ maxPrice: null, max_price_minor: 2_000 })).toBe('free')
+    const { id } = await database.query
+      .selectFrom('tokens')
+      .select('id')
+      .where('account_id', '=', payer.accountId)
+      .executeTakeFirstOrThrow()
+    const cap = async (token_id: string | null, amount_minor: number) => {
+      const set = { account_id: payer.accountId, period: 'calls' as const, set_by: payer.accountId }
+      await database.query.deleteFrom('spend_caps').where('account_id', '=', payer.accountId).execute()
+      await database.query
+        .insertInto('spend_caps')
+        .values({ ...set, token_id, amount_minor })
+        .execute()
+    }
+    for (const tokenId of [id, null]) {
+      await cap(tokenId, 2_000)
+      expect(await call({ maxPrice: null })).toBe('free')
+      const chat = { model: agent.name, messages: [{ role: 'user', content: '[1, 2]' }] }
+      expect((await server.ask(token, 'POST', '/v1/chat/completions', chat)).status).toBe(200)
+      await cap(tokenId, 1_999)
+      expect(await call({ maxPrice: null })).toBe('spend_cap_exceeded')
+      expect(await call({ maxPrice: 5_000 }), 'a cap holds whatever the request accepts').toBe('spend_cap_exceeded')
+    }
+    const license = await sold({ licenseMinor: 500 })
+    expect(await codeOf(buy(server.services, payer, license)), 'it limits calls alone').toBe('done')
+  })
+
   it('caps of the account and of the token hold', async () => {
     const agent = await sold({ licenseMinor: 500, callsPriceMinor: 1_000 })
     const payer = await createTrader(database)

@@ -63,7 +63,9 @@ async function holdCalls(
 ): Promise<HeldCall[]> {
   const { rows } = await sql<HeldCall>`
     select hosted_calls.id, hosted_calls.account_id, hosted_calls.token_id, hosted_calls.package_id, version_id, because,
-      hosted_calls.price_minor, coalesce(hosted_calls.currency, ${config.training.currency}) as currency, packages.name, versions.version, coalesce(sale_terms.trial_calls, 0) as trial_calls
+      hosted_calls.price_minor, coalesce(hosted_calls.currency, ${config.training.currency}) as currency, packages.name, versions.version,
+      coalesce(case when sale_terms.next_at <= now() then sale_terms.next_trial_calls else sale_terms.trial_calls end, 0)
+        as trial_calls
     from hosted_calls join packages on packages.id = hosted_calls.package_id join versions on versions.id = version_id
     left join sale_terms on sale_terms.package_id = packages.id
     where hosted_calls.id = any(${uuidArray(ids)}) and hosted_calls.state = 'leased' and lease = ${lease}

@@ -87,6 +87,8 @@ type Call = {
   request: HostedCallRequest
   /** The client's own ID, under which the call may be retried. */
   key: string | undefined
+  /** The highest price of 1,000 calls that the caller accepts, in minor units; undefined if the request gives none. */
+  maxPriceMinor: number | undefined
   /** The observation, if it depends on the resolved version; replaces the request's. */
   observe?: (versionId: string) => Promise<HostedCallRequest['observation']>
 }
@@ -94,7 +96,14 @@ type Call = {
 type Admitting = Pick<HostingServices, 'database' | 'config' | 'callBroker'>
 type Because = 'own' | 'free' | 'bought' | 'trial'
 type Terms = { because: Because; priceMinor: number }
-type Wanted = Called & { row: VersionRow; actor: Actor; id: string; keyed: boolean; hash: string; request: string }
+type Wanted = Called & {
+  row: VersionRow
+  actor: Actor
+  id: string
+  keyed: boolean
+  hash: string
+  request: string
+} & Pick<Call, 'maxPriceMinor'>
 
 /** The caller, and the call's ID: known before anything waits on it. */
 function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { actor: Actor; id: string } {
@@ -107,17 +116,17 @@ function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { actor: Act
  * waits for; null for a retry.
  *
  * Throws `package_not_found`, `version_not_found`, `version_not_published`, `version_yanked`, `package_taken_down`,
- * `request_invalid` for a scenario, `payment_required`, `trial_exhausted`, `insufficient_funds`, `spend_cap_exceeded`,
- * `rate_limited`, `idempotency_key_reused`.
+ * `request_invalid` for a scenario, `payment_required` (also for a price that was not confirmed), `price_changed`,
+ * `trial_exhausted`, `insufficient_funds`, `spend_cap_exceeded`, `rate_limited`, `idempotency_key_reused`.
  */
 async function admitCall(
   services: Admitting,
-  { actor, id, name, request, key, observe }: Omit<Call, 'actor'> & { actor: Actor; id: string },
+  { actor, id, name, request, key, maxPriceMinor, observe }: Omit<Call, 'actor'> & { actor: Actor; id: string },
 ): Promise<{ versionId: string } | null> {
   const { database, callBroker, config } = services
   // The scope `agents:call` includes reading, but only for this call.
   const reader = { ...actor, scopes: new Set([...actor.scopes, 'packages:read' as const]) }
-  const { version: range = 'latest', ...rest } = request
+  const { version: range = 'latest', max_price_minor: _, ...rest } = request
   const { found, row } = await chooseVersion(database.query, reader, name, range)
   if (found.kind !== 'agent') throw notCallable(found.name)
   const called = { name: found.name, version: row.version }
@@ -132,6 +141,7 @@ async function admitCall(
     keyed: key !== undefined,
     hash,
     request: JSON.stringify(requested),
+    maxPriceMinor,
   }
   return database.transaction(async (query) => {
     // One call per account at a time, so that two calls cannot spend the same balance.
@@ -175,13 +185,13 @@ async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wante
 
 /** What the call is permitted by, and the price of 1,000 calls. */
 async function termsOf({ config }: Admitting, query: Transaction<Schema>, wanted: Wanted): Promise<Terms> {
-  const { actor, name, version } = wanted
+  const { actor, name, version, maxPriceMinor } = wanted
   const { currency } = config.training
   const [access] = await readCallerAccess(query, [{ account: actor.username, package: name, version }])
   // It was there a moment ago.
   if ('unknown' in access) throw packageNotFound(name)
   const tryTrial = () => trialCallsLeft(query, access)
-  const { because } = await callTerms(query, access, { tokenId: actor.tokenId, currency, tryTrial })
+  const { because } = await callTerms(query, access, { tokenId: actor.tokenId, currency, tryTrial, maxPriceMinor })
   if (wanted.row.yanked_at !== null && !access.own && !access.bought) throw yanked(wanted)
   const priceMinor = because === 'trial' ? 0 : callsPrice(access)
   switch (because) {
@@ -193,6 +203,8 @@ async function termsOf({ config }: Admitting, query: Transaction<Schema>, wanted
       throw paymentRequired(saleOf(wanted, config), await heldPrice(query, access.packageId))
     case 'balance':
     case 'cap':
+    case 'price':
+    case 'unconfirmed':
       throw cannotPay(because, { ...wanted, priceMinor, currency })
     default:
       return { because, priceMinor }

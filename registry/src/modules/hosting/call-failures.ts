@@ -57,10 +57,26 @@ export function trialExhausted({ name, version, major, publicUrl, trialCalls, pr
 
 /** Of 1,000 calls. */
 type CallsPrice = Called & { priceMinor: number; currency: string }
+type Lack = 'balance' | 'cap' | 'price' | 'unconfirmed'
 
-export function cannotPay(lack: 'balance' | 'cap', { name, version, priceMinor, currency }: CallsPrice): AgentGymError {
+export function cannotPay(lack: Lack, { name, version, priceMinor, currency }: CallsPrice): AgentGymError {
   const cost = `1,000 calls of ${name} cost ${formatAmount(priceMinor, currency)}`
   const data = { name, version, calls_price_minor: priceMinor, currency }
+  const maximum = `send \`AgentGym-Max-Price: ${priceMinor}\` (minor units, per 1,000 calls)`
+  if (lack === 'price')
+    return new AgentGymError({
+      code: 'price_changed',
+      message: `${cost}, more than the maximum of the request. Nothing was called.`,
+      hint: `To accept this price, ${maximum}.`,
+      data,
+    })
+  if (lack === 'unconfirmed')
+    return new AgentGymError({
+      code: 'payment_required',
+      message: `${cost}, and the price was not confirmed.`,
+      hint: `To confirm it, ${maximum}, or set a maximum for the account or a token: \`agentgym spend-cap set AMOUNT --period calls\`.`,
+      data,
+    })
   if (lack === 'cap')
     return new AgentGymError({
       code: 'spend_cap_exceeded',

@@ -61,10 +61,11 @@ export function chatRoutes(services: HostingServices): OpenAPIHono<Env> {
     const request = c.req.valid('json')
     const { name, version } = modelOf(request)
     const observed = observedText(request)
+    const { 'idempotency-key': key, 'agentgym-max-price': maxPriceMinor } = c.req.valid('header')
     const call = await callAgent(
       services,
       {
-        ...{ actor: c.get('actor'), name, key: c.req.valid('header')['idempotency-key'] },
+        ...{ actor: c.get('actor'), name, key, maxPriceMinor },
         request: { version, observation: null },
         observe: async (versionId) => observationOf(observed, (await spacesOf(query, { versionId }))?.observation),
       },

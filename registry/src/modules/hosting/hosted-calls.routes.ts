@@ -20,7 +20,7 @@ import type { HostingServices } from './call-broker.ts'
 /** Errors of a call, the same for every API. */
 export const callFailures = failures(
   ...(['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down', 'version_not_found'] as const),
-  ...(['version_not_published', 'version_yanked', 'payment_required', 'trial_exhausted'] as const),
+  ...(['version_not_published', 'version_yanked', 'payment_required', 'price_changed', 'trial_exhausted'] as const),
   ...(['insufficient_funds', 'spend_cap_exceeded', 'rate_limited', 'idempotency_key_reused'] as const),
   ...(['request_too_large', 'observation_invalid', 'mask_invalid', 'no_legal_action'] as const),
   ...(['agent_failed', 'agent_unavailable'] as const),
@@ -100,8 +100,10 @@ export function hostedCallRoutes(services: HostingServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(callRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
-    const key = c.req.valid('header')['idempotency-key']
-    const call = { actor: c.get('actor'), name: `${scope}/${name}`, request: c.req.valid('json'), key }
+    const { 'idempotency-key': key, 'agentgym-max-price': maxPrice } = c.req.valid('header')
+    const request = c.req.valid('json')
+    const maxPriceMinor = request.max_price_minor ?? maxPrice
+    const call = { actor: c.get('actor'), name: `${scope}/${name}`, request, key, maxPriceMinor }
     return c.json(await callAgent(services, call, c.req.raw.signal), 200)
   })
   routes.openapi(leaseRoute, async (c) => {

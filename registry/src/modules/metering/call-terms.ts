@@ -5,7 +5,7 @@ import { packageNotFound } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
 import { packageTakenDown } from '../entitlements/index.ts'
-import { isCallWithinCaps } from '../orders/index.ts'
+import { checkCallCaps } from '../orders/index.ts'
 import { versionNotFound } from '../packages/index.ts'
 import { couldPayForCall, holdForCall, type PaidCall } from './call-holds.ts'
 import { type CallerAccess, callsPrice, isOnTrial, readCallerAccess, type Unknown } from './caller-access.ts'
@@ -13,7 +13,17 @@ import { holdTrial, insertEvents, openTrialCalls, type UsageEvent, writeTrial } 
 
 type CallTerms = {
   /** Why a call is allowed, or why it is not. */
-  because: 'own' | 'free' | 'bought' | 'trial' | 'trial_used_up' | 'not_bought' | 'balance' | 'cap'
+  because:
+    | 'own'
+    | 'free'
+    | 'bought'
+    | 'trial'
+    | 'trial_used_up'
+    | 'not_bought'
+    | 'balance'
+    | 'cap'
+    | 'price'
+    | 'unconfirmed'
   /** Null if it is not a trial call. */
   trialCallsLeft: number | null
 }
@@ -25,6 +35,11 @@ type Asking = {
   tryTrial(): Promise<number | null>
   /** `ask`: no call is made, so nothing is held. `paid`: it was paid for before. */
   pay?: Paying
+  /**
+   * The highest price of 1,000 calls that the caller accepts. Undefined: none was given, so a cap for calls has to confirm
+   * the price. `any`: the host that asks has agreed on prices with its callers.
+   */
+  maxPriceMinor: number | 'any' | undefined
 }
 
 type Paying = 'hold' | 'ask' | 'paid'
@@ -36,7 +51,7 @@ type Paying = 'hold' | 'ask' | 'paid'
 export async function callTerms(
   query: Transaction<Schema>,
   access: CallerAccess,
-  { tokenId, currency, tryTrial, pay = 'hold' }: Asking,
+  { tokenId, currency, tryTrial, pay = 'hold', maxPriceMinor }: Asking,
 ): Promise<CallTerms> {
   const { own, bought, free, takenDown, accountId, versionId } = access
   const terms = (because: CallTerms['because'], trialCallsLeft: number | null = null) => ({ because, trialCallsLeft })
@@ -50,7 +65,7 @@ export async function callTerms(
   }
   if (!bought && !free) return terms('not_bought')
   const call = { accountId, versionId, currency, priceMinor: callsPrice(access) }
-  const lack = await payForCall(query, { ...call, tokenId, pay })
+  const lack = await payForCall(query, { ...call, tokenId, pay, maxPriceMinor })
   return terms(lack ?? (bought ? 'bought' : 'free'))
 }
 
@@ -75,8 +90,9 @@ export async function callAllowance(
     const { because, trialCallsLeft } = await callTerms(query, access, {
       ...{ tokenId: null, currency, pay: call === undefined ? 'ask' : counted ? 'paid' : 'hold' },
       tryTrial: () => tryTrial(query, access, { call, currency }),
+      maxPriceMinor: request.max_price_minor ?? 'any',
     })
-    if (because === 'balance' || because === 'cap')
+    if (because === 'balance' || because === 'cap' || because === 'price' || because === 'unconfirmed')
       return { allowed: false, because: 'balance_empty', trial_calls_left: null }
     const isPaid = (because === 'bought' || because === 'free') && callsPrice(access) > 0
     if (call !== undefined && isPaid) await insertEvents(query, [eventOf(access, { call, currency, trialCalls: 0 })])
@@ -131,17 +147,19 @@ function notThere({ package: name, version, account }: Request, unknown: Unknown
 
 /**
  * Pays for one more call: holds its price on the balance, within the caps of the account and of the token. Returns what
- * it fails for: the balance, or a cap; null if it is held, or costs nothing. If it fails, the caller's transaction has
+ * it fails for: the balance, a cap, or a price that is higher than the caller accepts, or was never accepted; null if it is held, or costs nothing. If it fails, the caller's transaction has
  * to be rolled back, or the amount stays held until the hold is next fitted.
  */
 async function payForCall(
   query: Transaction<Schema>,
-  { tokenId, pay, ...call }: PaidCall & { tokenId: string | null; pay: Paying },
-): Promise<'balance' | 'cap' | null> {
+  { tokenId, pay, maxPriceMinor, ...call }: PaidCall & Pick<Asking, 'tokenId' | 'maxPriceMinor'> & { pay: Paying },
+): Promise<'balance' | 'cap' | 'price' | 'unconfirmed' | null> {
   const { accountId, currency, priceMinor } = call
   if (priceMinor === 0 || pay === 'paid') return null
+  if (typeof maxPriceMinor === 'number' && priceMinor > maxPriceMinor) return 'price'
   const held = pay === 'ask' ? await couldPayForCall(query, call) : await holdForCall(query, call)
   if (!held) return 'balance'
-  const within = await isCallWithinCaps(query, { accountId, tokenId, currency, priceMinor })
-  return within ? null : 'cap'
+  const { exceeded, confirmed } = await checkCallCaps(query, { accountId, tokenId, currency, priceMinor })
+  if (exceeded) return 'cap'
+  return confirmed || maxPriceMinor !== undefined ? null : 'unconfirmed'
 }

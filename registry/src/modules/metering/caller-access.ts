@@ -65,7 +65,7 @@ export async function readCallerAccess(
           and (entitlements.holder_id = account.id or entitlements.holder_id in (
             select organisation_id from memberships where user_id = account.id))) as bought,
       package.taken_down_at, package.taken_down_reason, package.taken_down_for_all,
-      coalesce(terms.trial_calls, 0) as trial_calls,
+      coalesce(case when terms.next_at <= now() then terms.next_trial_calls else terms.trial_calls end, 0) as trial_calls,
       coalesce(case when terms.next_at <= now() then terms.next_calls_price_minor else terms.calls_price_minor end, 0)
         as calls_price_minor
     from jsonb_to_recordset(${JSON.stringify(request)}::text::jsonb)

@@ -87,6 +87,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
         royalty_basis_points: 100,
         next_royalty_basis_points: 1_000,
         next_calls_price_minor: 0,
+        next_trial_calls: 0,
         next_at: new Date(Date.now() + 1_000_000),
       })
       .where('package_id', '=', greedy.id)

@@ -79,7 +79,7 @@ async function describe(query: Queries, cap: CapView, currency: string): Promise
     period: cap.period,
     amount_minor: cap.amount_minor,
     currency: cap.currency ?? currency,
-    spent_minor: await spentMinor(query, cap, cap.currency ?? currency),
+    spent_minor: cap.period === 'calls' ? 0 : await spentMinor(query, cap, cap.currency ?? currency),
   }
 }
 
@@ -126,6 +126,7 @@ export async function requireWithinCaps(
   { accountId, tokenId, amountMinor, currency }: Spending,
 ): Promise<void> {
   for (const cap of await lockCaps(query, { accountId, tokenId })) {
+    if (cap.period === 'calls') continue
     if (!isIn(cap, currency)) throw otherCurrency(cap, currency)
     const spent = await spentMinor(query, cap, currency)
     if (spent + amountMinor > cap.amount_minor) throw exceeded(cap, { spent, amountMinor, currency })
@@ -133,18 +134,22 @@ export async function requireWithinCaps(
 }
 
 /**
- * Whether the caps of an account, and of the calling token, leave enough for one more hosted call. `priceMinor` is the
- * price of 1,000 calls. The caps stay locked until the call is recorded.
+ * What the caps of an account, and of the calling token, say of one more hosted call: that it exceeds one, or else
+ * whether one of them confirms its price by limiting what calls may cost. `priceMinor` is the price of 1,000 calls. The
+ * caps stay locked until the call is recorded.
  */
-export async function isCallWithinCaps(
+export async function checkCallCaps(
   query: Transaction<Schema>,
   { accountId, tokenId, priceMinor, currency }: Omit<Spending, 'amountMinor'> & { priceMinor: number },
-): Promise<boolean> {
-  for (const cap of await lockCaps(query, { accountId, tokenId })) {
-    const spent = await spentThousandths(query, cap, currency)
-    if (!isIn(cap, currency) || spent + BigInt(priceMinor) > BigInt(cap.amount_minor) * 1_000n) return false
+): Promise<{ exceeded: boolean; confirmed: boolean }> {
+  const caps = await lockCaps(query, { accountId, tokenId })
+  for (const cap of caps) {
+    const spent = cap.period === 'calls' ? 0n : await spentThousandths(query, cap, currency)
+    // A call's cost in thousandths of a minor unit is as much as 1,000 of them cost in minor units.
+    const limit = BigInt(cap.amount_minor) * (cap.period === 'calls' ? 1n : 1_000n)
+    if (!isIn(cap, currency) || spent + BigInt(priceMinor) > limit) return { exceeded: true, confirmed: false }
   }
-  return true
+  return { exceeded: false, confirmed: caps.some(({ period }) => period === 'calls') }
 }
 
 async function lockCaps(
@@ -179,7 +184,7 @@ function otherCurrency({ id, currency: cap, period }: Cap, currency: string): Ag
   })
 }
 
-const periods = { day: 'per day', month: 'per month', total: 'in total' }
+const periods = { day: 'per day', month: 'per month', total: 'in total', calls: 'for 1,000 calls' }
 
 function exceeded(
   { id, token_id: tokenId, period, amount_minor: cap }: Cap,
@@ -220,7 +225,7 @@ async function spentThousandths(
   currency: string,
 ): Promise<bigint> {
   const since =
-    period === 'total'
+    period === 'total' || period === 'calls'
       ? sql`'-infinity'::timestamptz`
       : sql`date_trunc(${period}, now() at time zone 'UTC') at time zone 'UTC'`
   const isOf = sql`coalesce(currency, ${currency}) = ${currency}`

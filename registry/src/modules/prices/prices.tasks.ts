@@ -33,7 +33,8 @@ export async function takeEffect({ database }: Pick<Services, 'database'>): Prom
     })
   await sql`
     update sale_terms set royalty_basis_points = next_royalty_basis_points, calls_price_minor = next_calls_price_minor,
-      next_royalty_basis_points = null, next_calls_price_minor = null, next_at = null, updated_at = next_at
+      trial_calls = next_trial_calls, next_royalty_basis_points = null, next_calls_price_minor = null,
+      next_trial_calls = null, next_at = null, updated_at = next_at
     where next_at <= now()`.execute(database.query)
 }
 

@@ -87,6 +87,52 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(await codeOf(buy(services, buyer, other))).toBe('done')
   })
 
+  it('callers count on their terms: neither dearer calls nor fewer trial calls without notice', async () => {
+    const terms = { kind: 'free', calls_price_minor: 1, trial_calls: 100 } as const
+    const caller = await createTrader(database, 'caller')
+    const relying: ((agent: { id: string; versions: Record<string, string> }) => Promise<unknown>)[] = [
+      ({ id: package_id }) =>
+        database.query.insertInto('trials').values({ account_id: caller.accountId, package_id, calls: 1 }).execute(),
+      ({ id: package_id, versions }) =>
+        database.query
+          .insertInto('usage_events')
+          .values({
+            ...{ id: crypto.randomUUID(), account_id: caller.accountId, package_id, version_id: versions['1.0.0'] },
+            ...{ calls: 1, price_minor: 1, currency: 'USD', at: new Date() },
+          })
+          .execute(),
+    ]
+    for (const rely of relying) {
+      const agent = await list('agent')
+      await set(agent.name, terms)
+      expect(await set(agent.name, { ...terms, calls_price_minor: 2 })).toMatchObject({ calls_price_minor: 2 })
+      await rely(agent)
+      const raised = await set(agent.name, { ...terms, calls_price_minor: 50_000, trial_calls: 100 })
+      expect(raised).toMatchObject({ calls_price_minor: 2, upcoming_terms: { calls_price_minor: 50_000 } })
+      const fewer = await set(agent.name, { ...terms, calls_price_minor: 2, trial_calls: 5 })
+      expect(fewer).toMatchObject({ trial_calls: 100, upcoming_terms: { trial_calls: 5, calls_price_minor: 2 } })
+      const more = await set(agent.name, { ...terms, calls_price_minor: 2, trial_calls: 200 })
+      expect(more).toMatchObject({ trial_calls: 200, upcoming_terms: null })
+      await set(agent.name, { ...terms, calls_price_minor: 2, trial_calls: 7 })
+      await sql`update sale_terms set next_at = now() where package_id = ${agent.id}`.execute(database.query)
+      await takeEffect(services)
+      expect(await pricePage(services, null, agent.name)).toMatchObject({ trial_calls: 7, upcoming_terms: null })
+    }
+  })
+
+  it('a royalty rises with notice for those who publish agents that were trained on the scenario', async () => {
+    const scenario = await list()
+    await set(scenario.name, { kind: 'free', royalty_basis_points: 100 })
+    expect(await set(scenario.name, { kind: 'free', royalty_basis_points: 200 })).toMatchObject({
+      upcoming_terms: null,
+    })
+    const { accountId: ownerId, username: owner } = await createTrader(database, 'trainer')
+    await listPackage(database, { ownerId, owner, kind: 'agent', scenario })
+    expect(await set(scenario.name, { kind: 'free', royalty_basis_points: 300 })).toMatchObject({
+      ...{ royalty_basis_points: 200, upcoming_terms: { royalty_basis_points: 300 } },
+    })
+  })
+
   it('a raise is announced and buyers pay the old price meanwhile; a cut holds at once', async () => {
     const listed = await list()
     await set(listed.name, oneTime(500))

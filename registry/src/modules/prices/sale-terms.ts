@@ -12,7 +12,12 @@ export type SaleTerms = Pick<
 >
 
 /** Announced terms: they cost someone more, so they take effect after the notice period. */
-export type NextTerms = { royalty_basis_points: number; calls_price_minor: number; at: Date }
+export type NextTerms = {
+  royalty_basis_points: number
+  calls_price_minor: number
+  trial_calls: number
+  at: Date
+}
 
 export type StoredTerms = SaleTerms & { next: NextTerms | null }
 
@@ -32,9 +37,10 @@ export function termsAt(
   if (row === undefined) return unsaid
   const { royalty_basis_points, trial_calls, calls_price_minor, terms } = row
   const said = { royalty_basis_points, trial_calls, calls_price_minor, terms }
-  const { next_royalty_basis_points: royalty, next_calls_price_minor: calls, next_at: nextAt } = row
-  if (nextAt === null || royalty === null || calls === null) return { ...said, next: null }
-  const next = { royalty_basis_points: royalty, calls_price_minor: calls }
+  const { next_royalty_basis_points: royalty, next_calls_price_minor: calls } = row
+  const { next_trial_calls: trial, next_at: nextAt } = row
+  if (nextAt === null || royalty === null || calls === null || trial === null) return { ...said, next: null }
+  const next = { royalty_basis_points: royalty, calls_price_minor: calls, trial_calls: trial }
   return nextAt <= at ? { ...said, ...next, next: null } : { ...said, next: { ...next, at: nextAt } }
 }
 
@@ -44,21 +50,29 @@ type RequestedTerms = Partial<SaleTerms>
 export function changedTerms(held: StoredTerms, request: RequestedTerms, noticeAt: Date | null): StoredTerms {
   const wanted: SaleTerms = {
     royalty_basis_points: request.royalty_basis_points ?? (held.next ?? held).royalty_basis_points,
-    trial_calls: request.trial_calls ?? held.trial_calls,
+    trial_calls: request.trial_calls ?? (held.next ?? held).trial_calls,
     calls_price_minor: request.calls_price_minor ?? (held.next ?? held).calls_price_minor,
     terms: request.terms ?? held.terms,
   }
-  const { royalty_basis_points: royalty, calls_price_minor: calls } = wanted
-  const isRaise = royalty > held.royalty_basis_points || calls > held.calls_price_minor
+  const { royalty_basis_points: royalty, calls_price_minor: calls, trial_calls: trial } = wanted
+  const isRaise = royalty > held.royalty_basis_points || calls > held.calls_price_minor || trial < held.trial_calls
   if (noticeAt === null || !isRaise) return { ...wanted, next: null }
   const { next } = held
   // Anything within the announced terms needs no new notice.
-  const isAnnounced = next !== null && royalty <= next.royalty_basis_points && calls <= next.calls_price_minor
+  const isAnnounced =
+    next !== null &&
+    royalty <= next.royalty_basis_points &&
+    calls <= next.calls_price_minor &&
+    trial >= next.trial_calls
   return {
     ...wanted,
     royalty_basis_points: Math.min(royalty, held.royalty_basis_points),
     calls_price_minor: Math.min(calls, held.calls_price_minor),
-    next: { royalty_basis_points: royalty, calls_price_minor: calls, at: isAnnounced ? next.at : noticeAt },
+    trial_calls: Math.max(trial, held.trial_calls),
+    next: {
+      ...{ royalty_basis_points: royalty, calls_price_minor: calls, trial_calls: trial },
+      at: isAnnounced ? next.at : noticeAt,
+    },
   }
 }
 
@@ -67,6 +81,7 @@ export async function writeTerms(query: Queries, packageId: string, { next, ...t
     ...terms,
     next_royalty_basis_points: next?.royalty_basis_points ?? null,
     next_calls_price_minor: next?.calls_price_minor ?? null,
+    next_trial_calls: next?.trial_calls ?? null,
     next_at: next?.at ?? null,
     updated_at: at,
   }

@@ -134,16 +134,23 @@ async function changeTerms(
 }
 
 /**
- * Whether others rely on what the package costs now: they ordered it, downloaded it, or trained on it. Until then the
- * seller can change its price freely, for example right after the first upload.
+ * Whether others rely on what the package costs now: they ordered it, downloaded it, called it, trained on it, or publish
+ * agents that were trained on it. Until then the seller can change its price freely, for example right after the first upload.
  */
-async function isReliedOn(query: Queries, { id, owner_id: ownerId }: ReadablePackage): Promise<boolean> {
+async function isReliedOn(query: Queries, { id, name, owner_id: ownerId }: ReadablePackage): Promise<boolean> {
   const { rows } = await sql<{ relied: boolean }>`
     select exists (select from orders where package_id = ${id})
       or exists (select from packages where id = ${id} and downloads > 0)
       or exists (
         select from training_runs join versions on versions.id = training_runs.scenario_version_id
         where versions.package_id = ${id} and training_runs.owner_id <> ${ownerId}
+      ) or exists (select from trials where package_id = ${id} and account_id <> ${ownerId})
+      or exists (select from usage_events where package_id = ${id} and account_id <> ${ownerId})
+      or exists (select from hosted_calls where package_id = ${id} and account_id <> ${ownerId})
+      or exists (
+        select from agent_versions join versions on versions.id = agent_versions.version_id
+        join packages on packages.id = versions.package_id and packages.owner_id <> ${ownerId}
+        where agent_versions.manifest -> 'scenario' ->> 'name' = ${name}
       ) as relied`.execute(query)
   return rows[0].relied
 }

@@ -115,7 +115,9 @@ function changedLines(page: PricePage, { terminal }: CommandContext): string[] {
   const show = `agentgym price ${shellQuote(page.package)}`
   const terms = page.upcoming_terms
   const announced =
-    terms === null ? [] : [`${symbols.warning} Royalty and call prices change on ${terms.effective_at.slice(0, 10)}`]
+    terms === null
+      ? []
+      : [`${symbols.warning} Royalty, call prices or trial calls change on ${terms.effective_at.slice(0, 10)}`]
   return [said, ...announced, `${symbols.next} Price, terms and history: ${paint.accent(show)}`]
 }
 
@@ -192,8 +194,9 @@ function pricePairs({ current, upcoming, upcoming_terms: later }: PricePage): [s
   const pairs: [string, string][] = [['now', priceText(current)]]
   if (upcoming !== null) pairs.push(['later', `${priceText(upcoming)} from ${dayOf(upcoming.effective_at)}`])
   if (later !== null) {
-    const { royalty_basis_points: royalty, calls_price_minor: calls } = later
-    const text = `royalty ${percentText(royalty)}, 1,000 hosted calls ${formatAmount(calls, current.currency)}`
+    const { royalty_basis_points: royalty, calls_price_minor: calls, trial_calls: trial } = later
+    const calling = `1,000 hosted calls ${formatAmount(calls, current.currency)}, ${formatCount(trial)} free`
+    const text = `royalty ${percentText(royalty)}, ${calling}`
     pairs.push(['new terms', `${text} from ${dayOf(later.effective_at)}`])
   }
   return pairs

@@ -32,7 +32,7 @@ export function addSpendCapCommands(program: Command, action: MakeAction): void 
     .command('set')
     .argument('<AMOUNT>', 'spending limit; 0 blocks all spending')
     .description('set a spending cap; takes the password from a prompt or AGENTGYM_PASSWORD')
-    .requiredOption('--period <PERIOD>', 'day, month or total')
+    .requiredOption('--period <PERIOD>', 'day, month, total, or calls for the price of 1,000 hosted calls')
     .option('--token <TOKEN>', 'token ID or name (default: the whole account)')
     .option(...orgOption)
     .action(action(spendCapSet))
@@ -45,7 +45,7 @@ export function addSpendCapCommands(program: Command, action: MakeAction): void 
 }
 
 const periods = spendCapSchema.shape.period.options
-const periodWords = { day: 'per day', month: 'per month', total: 'in total' }
+const periodWords = { day: 'per day', month: 'per month', total: 'in total', calls: 'per 1,000 calls' }
 
 /** `agentgym spend-cap`: the spending caps of an account and its tokens, and what has been spent. */
 export async function spendCaps({ org }: { org?: string }, context: CommandContext): Promise<void> {
@@ -76,7 +76,7 @@ function capLines(caps: readonly SpendCap[], { terminal }: CommandContext): stri
     safeText(cap.token === null ? cap.account : `token ${cap.token.name}`, 100),
     formatAmount(cap.amount_minor, cap.currency),
     periodWords[cap.period],
-    formatAmount(cap.spent_minor, cap.currency),
+    cap.period === 'calls' ? '' : formatAmount(cap.spent_minor, cap.currency),
   ])
   return renderTable(columns, rows, terminal, (text, _, column) => (column === 0 ? terminal.paint.bold(text) : text))
 }

@@ -109,7 +109,12 @@ const pricePage: PricePage = {
   package: '@ann/puck-ppo',
   current: price,
   upcoming: raised,
-  upcoming_terms: { royalty_basis_points: 1500, calls_price_minor: 30, effective_at: raised.effective_at },
+  upcoming_terms: {
+    royalty_basis_points: 1500,
+    calls_price_minor: 30,
+    trial_calls: 10,
+    effective_at: raised.effective_at,
+  },
   history: [price, { ...price, kind: 'free', amount_minor: 0, effective_at: '2026-11-01T05:00:00.000Z' }],
   royalty_basis_points: 1000,
   trial_calls: 100,

@@ -3,12 +3,21 @@ import { errorReportSchema } from '../agent-gym-error.ts'
 import { jsonValue, line } from './fields.ts'
 import { workerNameSchema } from './jobs.ts'
 
+/** In minor units, per 1,000 calls. */
+const maxPrice = z.coerce.number().int().min(0).max(1e12)
+
+/** Headers of a call, for every API. */
 export const hostedCallHeadersSchema = z.object({
   'idempotency-key': z
     .uuid()
     .optional()
     .describe(
       'Becomes the id of the call. Repeating a successful call with its key within an hour returns the same response and is not counted again; a failed one is retried.',
+    ),
+  'agentgym-max-price': maxPrice
+    .optional()
+    .describe(
+      'The highest price of 1,000 calls that the caller accepts, in minor units. If they cost more, the call fails with `price_changed`. Paid calls need it, or a spending cap for `calls` of the account or the token.',
     ),
 })
 
@@ -21,6 +30,12 @@ export const hostedCallRequestSchema = z.strictObject({
   version: line(z.string().min(1).max(64)).optional().describe('A version or range. Default: `latest`.'),
   observation: jsonValue,
   action_mask: jsonValue.optional(),
+  max_price_minor: z
+    .int()
+    .min(0)
+    .max(1e12)
+    .optional()
+    .describe('The same as the header `AgentGym-Max-Price`, and preferred to it.'),
 })
 export type HostedCallRequest = z.infer<typeof hostedCallRequestSchema>
 

@@ -109,7 +109,8 @@ export const spendCapSchema = z
     account: z.string(),
     /** Null for the account as a whole. */
     token: z.object({ id: z.string(), name: z.string() }).nullable(),
-    period: z.enum(['day', 'month', 'total']),
+    /** `calls`: the most that 1,000 hosted calls may cost; nothing is spent of it. */
+    period: z.enum(['day', 'month', 'total', 'calls']),
     amount_minor: sum,
     spent_minor: sum,
     /** Of the amounts. Spending in another currency is refused while the cap exists. */
@@ -120,7 +121,11 @@ export type SpendCap = z.infer<typeof spendCapSchema>
 
 export const putSpendCapRequestSchema = z.strictObject({
   token_id: z.uuid().optional().describe('Limits what this token spends. Default: the whole account.'),
-  period: z.enum(['day', 'month', 'total']),
+  period: z
+    .enum(['day', 'month', 'total', 'calls'])
+    .describe(
+      '`calls` limits what 1,000 hosted calls may cost. It also confirms their price for requests that give no maximum, such as those of OpenAI clients.',
+    ),
   amount_minor: sum.max(1e15),
   account: accountField,
 })

@@ -185,6 +185,7 @@ export const callAllowanceRequestSchema = z.object({
   package: z.string().min(3).max(214),
   version: line(z.string().max(64)),
   account: line(z.string().min(1).max(100)),
+  max_price_minor: sum.optional().describe('The highest price of 1,000 calls that the caller accepts.'),
   call: z
     .uuid()
     .optional()

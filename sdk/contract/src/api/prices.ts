@@ -35,7 +35,7 @@ export type ExpectedPrice = z.infer<typeof expectedPriceSchema>
 const saleTermsFields = {
   /** Scenarios: the author's share of each sale of an agent trained on it, in basis points (1/100 of a percent). */
   royalty_basis_points: z.int().min(0).max(10_000),
-  /** Agents: free hosted calls per account before it buys. */
+  /** Agents: free hosted calls per account. */
   trial_calls: z.int().min(0).max(100_000),
   /** Agents: price of 1,000 hosted calls; 0 if the license includes them. */
   calls_price_minor: z.int().min(0).max(1e12),
@@ -52,11 +52,12 @@ export const pricePageSchema = z
     /** All past and current prices, newest first. */
     history: z.array(priceSchema),
     ...saleTermsFields,
-    /** Increased royalties and call prices, effective after the notice period; null if none are announced. */
+    /** Higher royalties and call prices and fewer trial calls, effective after the notice period; null if none are announced. */
     upcoming_terms: z
       .object({
         royalty_basis_points: saleTermsFields.royalty_basis_points,
         calls_price_minor: saleTermsFields.calls_price_minor,
+        trial_calls: saleTermsFields.trial_calls,
         effective_at: moment,
       })
       .nullable(),

@@ -97,7 +97,7 @@ function Announced({ prices: { current, upcoming, upcoming_terms: later }, kind 
           From <Timestamp at={later.effective_at} />{' '}
           {kind === 'scenario'
             ? `the royalty is ${later.royalty_basis_points / 100}%.`
-            : `1,000 hosted calls cost ${formatAmount(later.calls_price_minor, current.currency)}.`}
+            : `1,000 hosted calls cost ${formatAmount(later.calls_price_minor, current.currency)}, and ${later.trial_calls.toLocaleString('en')} calls per account are free.`}
         </p>
       )}
     </Notice>
@@ -214,7 +214,7 @@ function KindFields({ kind, prices, said, failure }: KindFieldsProps) {
       <Field
         label="Trial calls"
         name="trial_calls"
-        value={said('trial_calls', String(prices.trial_calls))}
+        value={said('trial_calls', String(trialCallsOf(prices)))}
         failure={failure}
         help="Free hosted calls per account before buying."
         maxlength={7}
@@ -226,6 +226,10 @@ function KindFields({ kind, prices, said, failure }: KindFieldsProps) {
 /** What was announced is what the form goes on from: sending it unchanged changes nothing. */
 function royaltyOf({ royalty_basis_points: royalty, upcoming_terms: later }: Prices): number {
   return later?.royalty_basis_points ?? royalty
+}
+
+function trialCallsOf({ trial_calls: trial, upcoming_terms: later }: Prices): number {
+  return later?.trial_calls ?? trial
 }
 
 function callsPriceOf({ calls_price_minor: calls, upcoming_terms: later }: Prices): number {

@@ -33,7 +33,7 @@ export const spendingRoutes = [
 /** Nothing at all may be spent, too: an amount of 0 is one, and an empty field is not. */
 function capRequest({ form, host }: Visit) {
   const period = form.get('period')
-  if (period !== 'day' && period !== 'month' && period !== 'total')
+  if (period !== 'day' && period !== 'month' && period !== 'total' && period !== 'calls')
     throw invalidField('period', 'choose one of the options')
   if (form.get('amount_minor').trim() === '') throw invalidField('amount_minor', 'enter an amount')
   const token = form.get('token_id')
@@ -69,7 +69,7 @@ type SpendingPageProps = {
   failure?: FormFailure | null
 }
 
-const periods = { day: 'per day', month: 'per month', total: 'in total' }
+const periods = { day: 'per day', month: 'per month', total: 'in total', calls: 'per 1,000 calls' }
 
 /** What an account, and each of its tokens, may spend. */
 function SpendingPage({ caps, tokens, account, values, failure = null }: SpendingPageProps) {
@@ -123,6 +123,7 @@ function SpendingPage({ caps, tokens, account, values, failure = null }: Spendin
               { value: 'day', label: 'Day' },
               { value: 'month', label: 'Month' },
               { value: 'total', label: 'All time' },
+              { value: 'calls', label: 'Price of 1,000 hosted calls' },
             ]}
             help="Replaces an existing limit for the same period."
             required
@@ -152,7 +153,7 @@ function Caps({ caps, account }: { caps: SpendCap[]; account: string }) {
           cell: ({ amount_minor: most, spent_minor: spent, period, currency }) => (
             <>
               {formatAmount(most, currency)} {periods[period]}
-              <span class="bill-note">{formatAmount(spent, currency)} spent</span>
+              {period !== 'calls' && <span class="bill-note">{formatAmount(spent, currency)} spent</span>}
             </>
           ),
         },

@@ -18,7 +18,8 @@ export function Snippets({ name, version, agent }: SnippetsProps) {
         <p class="dim">
           <a href={tryAddress(name)}>Try it here</a>, or call it from code with a <a href="/settings/tokens">token</a>{' '}
           with the scope <code>agents:call</code> in <code>AGENTGYM_TOKEN</code>. Works with any OpenAI-compatible
-          client.
+          client. Where calls cost something, set a <a href="/settings/spending">limit for the price of 1,000 calls</a>,
+          or send it as the header <code>AgentGym-Max-Price</code>.
         </p>
         <Listed snippets={hostedSnippets({ name, version, server: host.publicUrl, observation })} />
       </section>

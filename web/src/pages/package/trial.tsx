@@ -81,7 +81,10 @@ async function callAgent(visit: Visit, { details, episode }: VersionView): Promi
   const leaves = details.agent?.spaces.observation ?? []
   const mask = form.get('action_mask').trim() === '' ? undefined : jsonIn(form, 'action_mask')
   const observation = trialObservation(leaves, trialFields(leaves, episode), form)
-  const body = { version: details.version, observation, action_mask: mask }
+  // The price that the page has shown.
+  const shownPrice = Number(form.get('max_price_minor') || '0')
+  const maxPrice = Number.isSafeInteger(shownPrice) && shownPrice >= 0 ? shownPrice : 0
+  const body = { version: details.version, observation, action_mask: mask, max_price_minor: maxPrice }
   const ask = async (header?: ReturnType<typeof idempotencyHeader>) => {
     const params = { path: packagePath(visit), header }
     const { data } = await api.POST('/v1/packages/{scope}/{name}/calls', { params, body })
@@ -135,6 +138,7 @@ function TrialPage({ view, shown, fields, values = null, failure = null, answere
           label="Observation"
         >
           <IdempotencyKey />
+          <input type="hidden" name="max_price_minor" value={String(offer?.calls_price_minor ?? 0)} />
           <p class="dim">{describeCost(access, offer)}</p>
           <div class={fields.length > 2 ? 'trial-fields' : 'trial-fields trial-wide'}>
             {fields.map((field) => (

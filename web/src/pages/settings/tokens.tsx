@@ -207,7 +207,12 @@ function boundWords({ kinds, name }: NonNullable<ListedToken['worker']>): string
   return [...only, ...(name === null ? [] : [`only worker ${name}`])].join(', ')
 }
 
-const periodWords: Record<SpendCap['period'], string> = { day: 'per day', month: 'per month', total: 'in total' }
+const periodWords: Record<SpendCap['period'], string> = {
+  day: 'per day',
+  month: 'per month',
+  total: 'in total',
+  calls: 'per 1,000 calls',
+}
 
 function NewToken({ values, failure }: { values: TokenValues; failure: FormFailure | null }) {
   const { host, account } = usePage()

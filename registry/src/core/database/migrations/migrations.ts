@@ -22,6 +22,7 @@ import { signOn } from './0021-sign-on.ts'
 import { seasons } from './0022-seasons.ts'
 import { invitations } from './0023-invitations.ts'
 import { fairQueue } from './0024-fair-queue.ts'
+import { agreedPrices } from './0025-agreed-prices.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   seasons,
   invitations,
   fairQueue,
+  agreedPrices,
 ]

@@ -39,8 +39,9 @@ export async function startHosting(database: Database, times: HostingTimes) {
     callerToken: (actor: Actor) => server.tokenOf(actor, 'agents:call'),
     /** Calls an agent; with `key` under that key. */
     async call(token: string | null, agent: Pick<Listed, 'name'>, more: CallMore = {}): Promise<ApiResult> {
-      const { key, signal, ...request } = more
+      const { key, signal, maxPrice = 1e12, ...request } = more
       const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+      if (maxPrice !== null) headers['agentgym-max-price'] = String(maxPrice)
       const json = { observation: [1, 2], ...request }
       const sent = { token, headers, json, signal }
       const { status, code, body } = await server.call('POST', `/v1/packages/${agent.name}/calls`, sent)
@@ -65,7 +66,15 @@ export async function startHosting(database: Database, times: HostingTimes) {
   }
 }
 
-type CallMore = { key?: string; signal?: AbortSignal; observation?: HostedCall['action']; version?: string }
+/** `maxPrice`: of 1,000 calls; any where it is left out, none is sent where it is null. */
+type CallMore = {
+  maxPrice?: number | null
+  max_price_minor?: number
+  key?: string
+  signal?: AbortSignal
+  observation?: HostedCall['action']
+  version?: string
+}
 
 /** What the agent does upon every observation. */
 export const acted = ({ id }: { id: string }): CallAnswer => ({
