@@ -112,6 +112,7 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
     await page.getByRole('link', { name: 'Set price' }).click()
     await page.getByLabel('Pricing').selectOption('one_time')
     await page.getByLabel('Price (USD)').fill('25')
+    await page.getByLabel('Terms').fill('Use it in your own products.')
     await page.getByRole('button', { name: 'Save price' }).click()
     await page.getByText('$25.00').first().waitFor()
   })

@@ -1,5 +1,7 @@
 // One agent changes hands: what its builder asks for it, what its buyer gets, and where the money went.
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { styleText } from 'node:util'
 import {
   type Balance,
@@ -23,7 +25,12 @@ export type Sale = { order: Order; balance: Balance; seller: Earnings; author: E
 
 /** The seller names a price before anybody has it: nobody relies on it yet, so it holds at once. */
 export async function offerForSale(seller: Person, name: string): Promise<void> {
-  await run(seller, ['price', name, price, '--trial', '100', '--yes'])
+  // Trained agents come without a license: the seller's terms say what buyers may do.
+  writeFileSync(
+    join(seller.folder, 'terms.txt'),
+    'You may use this agent in your own products. You may not resell it.\n',
+  )
+  await run(seller, ['price', name, price, '--trial', '100', '--terms', 'terms.txt', '--yes'])
 }
 
 /** Refused, bought, installed, and played: what comes out is what the service has signed, bit for bit. */

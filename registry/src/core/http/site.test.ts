@@ -247,6 +247,7 @@ describe('what the site is lent', () => {
       'oauthProviders',
       'publicUrl',
       'secure',
+      'testMoney',
       'version',
     ])
     expect(host.formKey).toHaveLength(32)
