@@ -11,7 +11,7 @@ import {
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { EvaluationReply, EvaluationRequest } from './evaluation-worker.ts'
-import { summarize } from './summarize.ts'
+import { isClearSuccess, summarize } from './summarize.ts'
 
 export type EvaluationTask = {
   scenario: ScenarioCode
@@ -31,8 +31,13 @@ export type EvaluationTask = {
   onSample?: (episode: SampleEpisode) => void
 }
 
-/** An evaluation with the return and the SHA-256 (hex) of each episode, in order. */
-export type PlayedEvaluation = { evaluation: Evaluation; returns: number[]; digests: string[] }
+/** An evaluation with the return and the SHA-256 (hex) of each episode, in order; `clear`: see `isClearSuccess`. */
+export type PlayedEvaluation = {
+  evaluation: Evaluation
+  returns: number[]
+  digests: string[]
+  clear: boolean | null
+}
 
 /** A thread that plays held-out episodes with an exported model, as `agentgym eval` and the training loop both do. */
 export class Evaluator {
@@ -66,6 +71,7 @@ export class Evaluator {
     return {
       evaluation: summarize(outcomes, run),
       returns: outcomes.map((outcome) => outcome.return),
+      clear: isClearSuccess(outcomes, success),
       digests: outcomes.map((outcome) => Buffer.from(outcome.digest).toString('hex')),
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { EpisodeHash, trajectoryHash } from './play-episodes.ts'
-import { isBetter, judgeSuccess, summarize } from './summarize.ts'
+import { isBetter, isClearSuccess, judgeSuccess, summarize } from './summarize.ts'
 
 const run = {
   scenario: { name: 'x', version: '1.0.0', hash: '0' },
@@ -33,6 +33,22 @@ describe('summarize', () => {
   it('counts a metric that was never reported as missed, even one named like a property of every object', () => {
     expect(judgeSuccess({ constructor: 0 }, 1, {}).ok).toBe(false)
     expect(judgeSuccess({}, 1, {}).ok).toBe(null)
+  })
+})
+
+describe('isClearSuccess', () => {
+  const episodes = (solved: number, of: number) =>
+    Array.from({ length: of }, (_, i) => ({ return: 5, length: 1, metrics: { solved: i < solved ? 1 : 0 }, digest }))
+  it('asks for two standard errors to spare, and for none where all episodes are alike', () => {
+    // The standard error of 97 % of 100 is 1.7 %, that of 98 % is 1.4 %.
+    expect(isClearSuccess(episodes(97, 100), { solved: 0.95 })).toBe(false)
+    expect(isClearSuccess(episodes(98, 100), { solved: 0.95, return_mean: 5 })).toBe(true)
+    expect(isClearSuccess(episodes(9_530, 10_000), { solved: 0.95 })).toBe(false)
+    expect(isClearSuccess(episodes(9_550, 10_000), { solved: 0.95 })).toBe(true)
+    expect(isClearSuccess(episodes(1, 1), { solved: 1 })).toBe(true)
+    expect(isClearSuccess(episodes(1, 1), { other: 0 })).toBe(false)
+    expect(isClearSuccess([], { solved: 0 })).toBe(false)
+    expect(isClearSuccess(episodes(1, 1), {})).toBe(null)
   })
 })
 

@@ -38,6 +38,24 @@ export function judgeSuccess(
   return { ok: judged.length === 0 ? null : judged.every((criterion) => criterion.ok), criteria: judged }
 }
 
+/**
+ * Whether every criterion is met with two standard errors to spare, so that other episodes will hardly miss it. Null without
+ * criteria. Where all episodes are alike, nothing must be to spare.
+ */
+export function isClearSuccess(outcomes: EpisodeOutcome[], criteria: SuccessCriteria): boolean | null {
+  const names = Object.keys(criteria)
+  if (names.length === 0) return null
+  return names.every((name) => {
+    const values = outcomes.flatMap(({ return: sum, metrics }) =>
+      name === 'return_mean' ? [sum] : Object.hasOwn(metrics, name) ? [metrics[name]] : [],
+    )
+    const center = mean(values)
+    if (center === null) return false
+    const variance = mean(values.map((value) => (value - center) ** 2)) ?? 0
+    return center - 2 * Math.sqrt(variance / values.length) >= criteria[name]
+  })
+}
+
 /** Orders evaluations: criteria met first, then how near the worst criterion is to its target, then the return. */
 export function isBetter(candidate: Evaluation, incumbent: Evaluation): boolean {
   const a = rank(candidate)

@@ -37,7 +37,7 @@ function simulate(succeeds: (purpose: EvaluationPurpose, steps: number) => boole
       const [at] = weights
       played.push({ purpose, steps: at })
       const ok = succeeds(purpose, at)
-      return { return_mean: at, success: { ok, criteria: [] } } as unknown as Evaluation
+      return { evaluation: { return_mean: at, success: { ok, criteria: [] } } as unknown as Evaluation, clear: ok }
     },
     onProgress: () => {},
     onEvaluation: () => {},

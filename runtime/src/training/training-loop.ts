@@ -19,8 +19,14 @@ export type TrainingRun = {
   learner: Learner
   /** The weights that a KL penalty holds the policy to; null where there is none. */
   reference: Float32Array | null
-  /** Held-out evaluation of these weights. `final` is published: it is asked for once, of the weights that are kept. */
-  evaluate(weights: Float32Array, purpose: EvaluationPurpose): Promise<Evaluation>
+  /**
+   * Held-out evaluation of these weights; `clear` if it meets every criterion with a margin. `final` is published: it is
+   * asked for once, of the weights that are kept.
+   */
+  evaluate(
+    weights: Float32Array,
+    purpose: EvaluationPurpose,
+  ): Promise<{ evaluation: Evaluation; clear: boolean | null }>
   resume: Checkpoint | null
   onProgress(event: ProgressEvent): void
   onEvaluation(evaluation: Evaluation, place: RunPlace): void
@@ -122,12 +128,12 @@ async function evaluateAndKeepBest(run: TrainingRun, state: RunState): Promise<C
   if (state.best === null || !isBetter(state.best.evaluation, evaluation)) state.best = { weights, evaluation, steps }
   if (!run.plan.settings.stop_at_success || evaluation.success.ok !== true) return null
   const confirmed = await run.evaluate(weights, 'confirmation')
-  return confirmed.success.ok === true ? { weights, steps } : null
+  return confirmed.clear === true ? { weights, steps } : null
 }
 
 async function evaluateWeights({ learner, evaluate, onEvaluation }: TrainingRun, state: RunState) {
   const weights = learner.weights()
-  const evaluation = await evaluate(weights, 'selection')
+  const { evaluation } = await evaluate(weights, 'selection')
   onEvaluation(evaluation, { iteration: state.iteration, steps: state.steps, seconds: state.clock.seconds() })
   return { weights, evaluation }
 }
@@ -141,9 +147,10 @@ async function chooseWeights(run: TrainingRun, state: RunState): Promise<Chosen>
 }
 
 async function finish(run: TrainingRun, state: RunState, chosen: Chosen): Promise<TrainingResult> {
+  const { evaluation } = await run.evaluate(chosen.weights, 'final')
   return {
     weights: chosen.weights,
-    evaluation: await run.evaluate(chosen.weights, 'final'),
+    evaluation,
     stepsOfWeights: chosen.steps,
     steps: state.steps,
     iterations: state.iteration,

@@ -56,8 +56,8 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     scenarioHash: scenario.identity.hash,
     algorithm: algorithmOf(job, { collector: pool, learner, observe }),
     reference: referenceOf(job, resume, learner),
-    evaluate: async (weights, purpose) => {
-      const { evaluation } = await evaluator.evaluate({
+    evaluate: (weights, purpose) =>
+      evaluator.evaluate({
         ...{ scenario, success, policy },
         model: exportModel(policy, weights),
         ownModel: true,
@@ -65,9 +65,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
         seed: evaluationSeeds[purpose],
         taskOrder: 'drawn',
         limits: channel.limits,
-      })
-      return evaluation
-    },
+      }),
     onProgress: progress(job, channel, send),
     onEvaluation: (evaluation, place) => send({ type: 'evaluation', evaluation, place }),
     onCheckpoint: (checkpoint) =>
