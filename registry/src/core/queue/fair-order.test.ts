@@ -111,7 +111,11 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
     await flood('train', 30)
     for (let count = 0; count < 2; count++) await submit('train', visitor)
     const ahead = async (account: string) => {
-      const value = jobsAhead('train', sql`${account}::uuid`, sql`clock_timestamp() + interval '1 second'`)
+      const value = jobsAhead('train', {
+        id: sql`${randomUUID()}::uuid`,
+        account: sql`${account}::uuid`,
+        moment: sql`clock_timestamp() + interval '1 second'`,
+      })
       return (await sql<{ jobs: number }>`select ${value} as jobs`.execute(database.query)).rows[0].jobs
     }
     expect(await ahead(randomUUID())).toBe(2)

@@ -76,13 +76,12 @@ export async function takeTurn(query: Transaction<Schema>, choice: Choice): Prom
 const countedAhead = 1_000
 
 /**
- * About how many jobs of that kind come before one that the account submits at that moment, if nobody submits more: its own
- * earlier ones, and as many of each other account, counted up to 1,000.
+ * About how many jobs of that kind come before the account's job `id`, submitted at `moment`, if nobody submits more: the
+ * account's earlier ones, and as many of each other account, counted up to 1,000.
  */
 export function jobsAhead(
   kind: JobKind,
-  account: RawBuilder<unknown>,
-  moment: RawBuilder<unknown>,
+  { id, account, moment }: Record<'id' | 'account' | 'moment', RawBuilder<unknown>>,
 ): RawBuilder<number> {
   const eligible = sql<boolean>`state = 'waiting' and priority >= 0`
   const most = sql.lit(countedAhead)
@@ -90,7 +89,7 @@ export function jobsAhead(
     with recursive own (jobs) as (
       select count(*)::int from (
         select from jobs where kind = ${sql.lit(kind)} and account_id = ${account} and ${eligible}
-          and created_at < ${moment} limit ${most}) earlier),
+          and created_at < ${moment} and id <> ${id} limit ${most}) earlier),
     ${waitingAccounts(kind, eligible)}
     select least(${most}, own.jobs + (
       select count(*) from (

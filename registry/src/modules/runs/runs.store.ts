@@ -1,5 +1,5 @@
 import type { Run, RunState } from '@agentgym/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
@@ -47,13 +47,13 @@ function selectRuns(query: Queries) {
     .select(['published_package.name as published_name', 'published.version as published_version'])
     .select(['checkpoint.iteration as checkpoint_iteration', 'checkpoint.steps as checkpoint_steps'])
     .select('checkpoint.created_at as checkpoint_at')
-    .select(
-      sql<
-        number | null
-      >`case when run.state = 'queued' then ${jobsAhead('train', sql.ref('run.created_by'), sql.ref('run.created_at'))} end`.as(
-        'ahead',
-      ),
-    )
+    .select(sql<number | null>`case when run.state = 'queued' then ${runsAhead('run')} end`.as('ahead'))
+}
+
+/** About how many runs come before a queued one. `run`: name of the table in the statement. */
+export function runsAhead(run: 'run' | 'training_runs'): RawBuilder<number> {
+  const [id, account, moment] = ['id', 'created_by', 'created_at'].map((column) => sql.ref(`${run}.${column}`))
+  return jobsAhead('train', { id, account, moment })
 }
 
 export type RunView = Awaited<ReturnType<ReturnType<typeof selectRuns>['executeTakeFirstOrThrow']>>

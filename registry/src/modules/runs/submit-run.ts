@@ -6,7 +6,7 @@ import {
   type startRunRequestSchema,
   type TrainingPlan,
 } from '@agentgym/contract'
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import semver from 'semver'
 import { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
@@ -16,7 +16,6 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { idempotencyKeyReused, requestHash } from '../../core/idempotency/idempotency.ts'
-import { jobsAhead } from '../../core/queue/fair-order.ts'
 import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/index.ts'
@@ -32,7 +31,7 @@ import {
 import { findOwner } from './run-access.ts'
 import { insertEvents, numbered } from './run-events.store.ts'
 import type { RunServices } from './run-services.ts'
-import { findRunFor, type RunView, runOf } from './runs.store.ts'
+import { findRunFor, type RunView, runOf, runsAhead } from './runs.store.ts'
 
 type RunRequest = z.output<typeof startRunRequestSchema>
 
@@ -134,7 +133,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
     })
     .onConflict((conflict) => conflict.columns(['owner_id', 'idempotency_key']).doNothing())
     .returningAll()
-    .returning(jobsAhead('train', sql.ref('training_runs.created_by'), sql.ref('training_runs.created_at')).as('ahead'))
+    .returning(runsAhead('training_runs').as('ahead'))
     .executeTakeFirst()
   if (row === undefined) {
     const earlier = await findEarlier(query, owner.id, idempotencyKey, hash)
