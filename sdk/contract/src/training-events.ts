@@ -93,6 +93,8 @@ export const scenarioCheckSchema = z.strictObject({
   message: z.string(),
   /** It passed, and its message names what to mend. */
   warning: z.literal(true).optional(),
+  /** What it measured. `speed`: environment steps a second on one core. */
+  value: z.number().optional(),
 })
 export type ScenarioCheck = z.infer<typeof scenarioCheckSchema>
 

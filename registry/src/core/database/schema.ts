@@ -171,8 +171,10 @@ export type PackageTable = {
   /** Minor units; 0 is free. The price that lists show; the latest entry of `prices` is the one in effect. */
   price_minor: Counter
   price_kind: Generated<'free' | 'one_time' | 'per_run'>
-  /** Weighted mean of its reviews' stars, and how many there are; kept by the market. */
+  /** Mean of its reviews' stars, weighted while they are few, and how many there are: what ranks it. */
   rating: number | null
+  /** Plain mean of the stars: what pages show. */
+  star_mean: ColumnType<number | null, number | null | undefined, number | null>
   votes: Generated<number>
   taken_down_at: Date | null
   taken_down_reason: string | null
@@ -198,7 +200,7 @@ export type PackageTable = {
   search_rank: ColumnType<string, never, string>
 }
 
-export type VersionCheck = { id: string; ok: boolean; message: string; warning?: true }
+export type VersionCheck = { id: string; ok: boolean; message: string; warning?: true; value?: number }
 
 export type VersionTable = {
   id: Id
@@ -207,6 +209,8 @@ export type VersionTable = {
   state: VersionState
   /** What vetting and the sandbox found, and how to fix each. */
   checks: JSONColumnType<VersionCheck[]>
+  /** What the check `speed` measured; null for agents, and where it did not pass. */
+  steps_per_second: ColumnType<number | null, number | null | undefined, number | null>
   /** package.json as published, the one source of the packument. */
   manifest: JSONColumnType<Record<string, unknown>, string, never>
   readme: Fixed<string>

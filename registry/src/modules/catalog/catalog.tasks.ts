@@ -40,6 +40,7 @@ export async function refreshQuality(query: Queries, now: Date, signal?: AbortSi
         'versions.manifest',
         'versions.readme',
         'versions.checks',
+        'versions.steps_per_second',
         'versions.deprecated',
         'versions.published_at',
       ])

@@ -82,6 +82,7 @@ function latestVersion(name: string, row: LatestRow, publicUrl: string): NonNull
 const latestColumns = [
   'version',
   'checks',
+  'steps_per_second',
   'manifest',
   'readme',
   'integrity',

@@ -15,6 +15,7 @@ export const listedColumns = [
   'price_minor',
   'price_kind',
   'rating',
+  'star_mean',
   'votes',
   'latest_version',
   'title',
@@ -285,8 +286,9 @@ export async function listedPackages(query: Queries, rows: ListedRow[], currency
 }
 
 export function listedFields(
-  { id, quality, created_at, updated_at, ...fields }: ListedRow,
+  { id, quality, created_at, updated_at, rating, star_mean, ...fields }: ListedRow,
   currency: string,
 ): Omit<ListedPackage, 'quality' | 'best_return'> {
-  return { ...fields, currency, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() }
+  const shown = { ...fields, rating: star_mean ?? rating }
+  return { ...shown, currency, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() }
 }

@@ -88,6 +88,11 @@ async function rejectExhausted(services: Services, query: Transaction<Schema>, v
   if (version.state === 'checking') await decideVersion(query, version, false, checks)
 }
 
+/** What the check `speed` measured. */
+function speedOf(checks: VersionCheck[]): number | null {
+  return checks.find(({ id, ok }) => id === 'speed' && ok)?.value ?? null
+}
+
 async function lockVersion(
   { database }: Services,
   query: Transaction<Schema>,
@@ -126,7 +131,12 @@ export async function decideVersion(
   const state = ok ? 'published' : 'rejected'
   await query
     .updateTable('versions')
-    .set({ state, checks: JSON.stringify(checks), published_at: ok ? sql<Date>`now()` : null })
+    .set({
+      state,
+      checks: JSON.stringify(checks),
+      steps_per_second: speedOf(checks),
+      published_at: ok ? sql<Date>`now()` : null,
+    })
     .where('id', '=', version.id)
     .execute()
   const tag = ok ? await tagPublished(query, version) : null

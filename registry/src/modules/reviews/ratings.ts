@@ -3,7 +3,7 @@ import type { Database, Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { counts, majorOf } from './reviews.store.ts'
 
-type Rating = { score: number | null; votes: number; byStars: Votes }
+type Rating = { mean: number | null; score: number | null; votes: number; byStars: Votes }
 
 /** Taken by every change of a package's votes, until its rating is updated. */
 export async function lockRating(query: Transaction<Schema>, packageId: string): Promise<void> {
@@ -15,17 +15,18 @@ export async function readRating(query: Queries, packageId: string): Promise<Rat
   const { mean } = await query.selectFrom('rating_prior').select('mean').executeTakeFirstOrThrow()
   const [found] = await votesOf(query, sql`packages.id = ${packageId}`)
   const byStars = found?.byStars ?? [0, 0, 0, 0, 0]
-  return { score: weightedRating(byStars, mean), votes: countOf(byStars), byStars }
+  return { mean: starMean(byStars), score: weightedRating(byStars, mean), votes: countOf(byStars), byStars }
 }
 
 /** Writes the package's rating, in the transaction of the change and with the rating locked before. */
 export async function writeRating(query: Transaction<Schema>, packageId: string): Promise<void> {
-  const { score, votes } = await readRating(query, packageId)
+  const { mean, score, votes } = await readRating(query, packageId)
   await query
     .updateTable('packages')
-    .set({ rating: score, votes })
+    .set({ rating: score, star_mean: mean, votes })
     .where('id', '=', packageId)
-    .where(sql<SqlBool>`(rating, votes) is distinct from (${score}::double precision, ${votes}::integer)`)
+    .where(sql<SqlBool>`(rating, star_mean, votes) is distinct from (
+        ${score}::double precision, ${mean}::double precision, ${votes}::integer)`)
     .execute()
 }
 
@@ -54,13 +55,20 @@ export async function refreshRatings(database: Database): Promise<void> {
   const all = await votesOf(database.query, sql`true`)
   const mean = ratingPrior(all.map(({ byStars }) => byStars))
   await database.query.updateTable('rating_prior').set({ mean }).where('mean', '<>', mean).execute()
-  for (const { packageId, byStars, score, votes } of all) {
-    if (score === weightedRating(byStars, mean) && votes === countOf(byStars)) continue
+  for (const { packageId, byStars, starMean: shown, score, votes } of all) {
+    const isCurrent = score === weightedRating(byStars, mean) && shown === starMean(byStars)
+    if (isCurrent && votes === countOf(byStars)) continue
     await database.transaction((query) => refreshRating(query, packageId))
   }
 }
 
-type PackageVotes = { packageId: string; byStars: Votes; score: number | null; votes: number }
+type PackageVotes = {
+  packageId: string
+  byStars: Votes
+  starMean: number | null
+  score: number | null
+  votes: number
+}
 
 /**
  * The votes of packages that have ever been reviewed, with the stored ratings. One per person: the newest valid one,
@@ -80,7 +88,7 @@ async function votesOf(query: Queries, which: RawBuilder<unknown>): Promise<Pack
       where ${which} and reviews.hidden_at is null and reviews.deleted_at is null and ${isCounted}
       order by reviews.package_id, reviews.author_id, reviews.updated_at desc, reviews.id desc
     )
-    select packages.id as "packageId", packages.rating as score, packages.votes,
+    select packages.id as "packageId", packages.rating as score, packages.star_mean as "starMean", packages.votes,
       (select json_agg(stars) from vote where package_id = packages.id) as given
     from packages where ${which} and exists (select from reviews where package_id = packages.id)`.execute(query)
   return rows.map(({ given, ...stored }) => ({ ...stored, byStars: tally(given ?? []) }))
@@ -112,6 +120,12 @@ const sumOf = (votes: Votes): number => votes.reduce((sum, count, index) => sum 
 export function weightedRating(votes: Votes, prior: number): number | null {
   const count = countOf(votes)
   return count === 0 ? null : toHundredths((priorWeight * prior + sumOf(votes)) / (priorWeight + count))
+}
+
+/** The plain mean of a package's stars, to two decimals: what pages show. Null without any vote. */
+export function starMean(votes: Votes): number | null {
+  const count = countOf(votes)
+  return count === 0 ? null : toHundredths(sumOf(votes) / count)
 }
 
 /** The mean that ratings are weighted towards, of the votes of all packages; no package outweighs the others by its number. */

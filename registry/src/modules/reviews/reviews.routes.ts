@@ -137,7 +137,7 @@ async function reviewsPage(
     (range) => listReviews(query, found.id, range),
   )
   return {
-    rating: { score: rating.score, votes: rating.votes, by_stars: [...rating.byStars] },
+    rating: { mean: rating.mean, score: rating.score, votes: rating.votes, by_stars: [...rating.byStars] },
     reviews: rows.map(reviewOf),
     next_cursor,
   }

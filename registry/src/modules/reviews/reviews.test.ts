@@ -11,7 +11,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
 
   it('a buyer’s is there at once, with the rating; written again it is the same one', async () => {
     expect(await list()).toEqual({
-      rating: { score: null, votes: 0, by_stars: [0, 0, 0, 0, 0] },
+      rating: { mean: null, score: null, votes: 0, by_stars: [0, 0, 0, 0, 0] },
       reviews: [],
       next_cursor: null,
     })
@@ -21,11 +21,11 @@ describeOnEngines('reviews on $kind', ({ open }) => {
       status: 200,
       body: { version: '1.0.0', author: buyer.username, stars: 4, text: 'It does what it says.', reply: null },
     })
-    expect(await packageRow()).toMatchObject({ rating: 3.56, votes: 1 })
+    expect(await packageRow()).toMatchObject({ rating: 3.56, star_mean: 4, votes: 1 })
     const again = await review(token, 1, { text: 'It did, until it did not.\n\nA pity.' })
     expect(again.body).toMatchObject({ id: first.body.id, stars: 1, created_at: first.body.created_at })
     expect(await list()).toMatchObject({
-      rating: { score: 3.22, votes: 1, by_stars: [1, 0, 0, 0, 0] },
+      rating: { mean: 1, score: 3.22, votes: 1, by_stars: [1, 0, 0, 0, 0] },
       reviews: [{ id: first.body.id, stars: 1, text: 'It did, until it did not.\n\nA pity.' }],
     })
     expect(await packageRow()).toMatchObject({ rating: 3.22, votes: 1 })

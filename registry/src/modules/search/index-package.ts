@@ -16,7 +16,7 @@ export async function indexPackage(query: Transaction<Schema>, packageId: string
       join.onRef('versions.package_id', '=', 'packages.id').onRef('versions.version', '=', 'packages.latest_version'),
     )
     .select(['packages.name', 'packages.kind', 'versions.manifest', 'versions.readme', 'versions.checks'])
-    .select(['versions.deprecated', 'versions.published_at'])
+    .select(['versions.deprecated', 'versions.published_at', 'versions.steps_per_second'])
     .where('packages.id', '=', packageId)
     .executeTakeFirst()
   if (latest === undefined) return
@@ -42,7 +42,10 @@ export async function indexPackage(query: Transaction<Schema>, packageId: string
     .execute()
 }
 
-type JudgedVersion = Pick<Selectable<VersionTable>, 'readme' | 'checks' | 'deprecated' | 'published_at'>
+type JudgedVersion = Pick<
+  Selectable<VersionTable>,
+  'readme' | 'checks' | 'steps_per_second' | 'deprecated' | 'published_at'
+>
 
 export function qualityInput(
   kind: QualityInput['kind'],
@@ -57,6 +60,7 @@ export function qualityInput(
     keywords: facts.keywords,
     linked: facts.homepage !== null || facts.repository !== null,
     checks: version.checks,
+    stepsPerSecond: version.steps_per_second,
     successCriteria: facts.successCriteria,
     deprecated: version.deprecated !== null,
     daysSincePublish: (now.getTime() - (version.published_at ?? now).getTime()) / dayMs,

@@ -10,6 +10,8 @@ export type QualityInput = {
   /** It names a repository or a home page. */
   linked: boolean
   checks: readonly VersionCheck[]
+  /** What the check `speed` measured; null if it has not. */
+  stepsPerSecond: number | null
   /** Measures for which package.json defines success. */
   successCriteria: number
   deprecated: boolean
@@ -87,7 +89,7 @@ const rates: { perSecond: number; points: number }[] = [
 ]
 
 function speed(input: QualityInput): Part {
-  const perSecond = stepsPerSecond(input.checks)
+  const perSecond = input.stepsPerSecond
   if (perSecond === null) return { id: 'speed', points: 0, of: 10, why: 'Its speed has not been measured.' }
   const points = rates.find((rate) => perSecond >= rate.perSecond)?.points ?? 1
   const next = rates.findLast((rate) => rate.perSecond > perSecond)
@@ -98,15 +100,6 @@ function speed(input: QualityInput): Part {
     of: 10,
     why: `${Math.round(perSecond).toLocaleString('en')} steps a second on one core${more}.`,
   }
-}
-
-/** What the check `speed` measured: "1.2 M environment steps a second, …" or "48,123 environment steps …". */
-export function stepsPerSecond(all: readonly VersionCheck[]): number | null {
-  const message = all.find(({ id, ok }) => id === 'speed' && ok)?.message ?? ''
-  const [, figure, million] = /^([\d.,]+)( M)? environment steps a second/.exec(message) ?? []
-  if (figure === undefined) return null
-  const value = Number(figure.replaceAll(',', '')) * (million === undefined ? 1 : 1e6)
-  return Number.isFinite(value) ? value : null
 }
 
 const ages: { days: number; points: number }[] = [

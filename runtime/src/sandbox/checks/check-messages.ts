@@ -30,8 +30,8 @@ export const checkIds = [
 ] as const
 export type CheckId = (typeof checkIds)[number]
 
-/** What a check saw; `warning` where it passed and names something to mend. */
-export type Finding = { message: string; warning?: true }
+/** What a check saw; `warning` where it passed and names something to mend, `value` where it measured something. */
+export type Finding = { message: string; warning?: true; value?: number }
 
 /** A check that failed without an error of the sandbox: what was seen, and how to mend it. */
 export class CheckFailure extends Error {}

@@ -194,7 +194,7 @@ function checkBuiltins(environment: SandboxedEnvironment): string {
   )
 }
 
-function measureSpeed(environment: SandboxedEnvironment): string {
+function measureSpeed(environment: SandboxedEnvironment): Finding {
   const actions = new RandomActions(environment.description, 5)
   environment.reset()
   actions.fill(environment.buffers)
@@ -209,7 +209,10 @@ function measureSpeed(environment: SandboxedEnvironment): string {
   }
   const perSecond = (steps / spentMs) * 1000
   const rate = perSecond >= 1e6 ? `${(perSecond / 1e6).toFixed(1)} M` : Math.round(perSecond).toLocaleString('en')
-  return `${rate} environment steps a second, sandboxed, on one core`
+  return {
+    message: `${rate} environment steps a second, sandboxed, on one core`,
+    value: Math.round(perSecond),
+  }
 }
 
 /** Which check a fault in random play belongs to. */

@@ -45,7 +45,7 @@ const packageFields = {
   price_kind: priceKindSchema,
   /** ISO 4217, of the price. */
   currency: currencySchema,
-  /** Weighted mean of its stars, and how many votes there are; null without any. */
+  /** Mean of its stars, and how many votes there are; null without any. */
   rating: z.number().nullable(),
   votes: z.int().nonnegative(),
   title: z.string().nullable(),

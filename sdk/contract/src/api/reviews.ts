@@ -21,7 +21,9 @@ export const reviewSchema = z
 export type Review = z.infer<typeof reviewSchema>
 
 export const ratingSchema = z.object({
-  /** Weighted towards the mean of all packages while votes are few; null without votes. */
+  /** Plain mean of the stars; null without votes. Absent in older servers. */
+  mean: z.number().nullable().optional(),
+  /** What ranks: weighted towards the mean of all packages while votes are few; null without votes. */
   score: z.number().nullable(),
   votes: count,
   /** Votes of one to five stars. */

@@ -83,7 +83,7 @@ async function reviewsPage(visit: Visit, refused: RefusedReview | null): Promise
 }
 
 type ReviewPage = {
-  rating: { score: number | null; votes: number; by_stars: number[] }
+  rating: { mean?: number | null; score: number | null; votes: number; by_stars: number[] }
   reviews: Review[]
   next_cursor: string | null
 }
@@ -148,18 +148,14 @@ function ReviewsTab({ name, version, reviews, first, member, refused = null }: R
 }
 
 /** Distribution of the ratings. */
-function Stars({ rating: { score, votes, by_stars: byStars } }: { rating: ReviewPage['rating'] }) {
+function Stars({ rating: { mean, score, votes, by_stars: byStars } }: { rating: ReviewPage['rating'] }) {
   if (votes === 0) return null
   const most = Math.max(1, ...byStars)
   return (
     <div class="stars">
       <p class="metric-value">
-        {score === null ? '–' : score.toFixed(1)}
-        <span class="metric-note">
-          {' '}
-          of 5, {votes === 1 ? '1 vote' : `${votes.toLocaleString('en')} votes`}; weighted toward the site average while
-          there are few
-        </span>
+        {(mean ?? score)?.toFixed(1) ?? '–'}
+        <span class="metric-note"> of 5, {votes === 1 ? '1 vote' : `${votes.toLocaleString('en')} votes`}</span>
       </p>
       <ul>
         {byStars

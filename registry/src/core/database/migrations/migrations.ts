@@ -23,6 +23,8 @@ import { seasons } from './0022-seasons.ts'
 import { invitations } from './0023-invitations.ts'
 import { fairQueue } from './0024-fair-queue.ts'
 import { agreedPrices } from './0025-agreed-prices.ts'
+import { starMean } from './0026-star-mean.ts'
+import { measuredSpeed } from './0027-measured-speed.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -52,4 +54,6 @@ export const migrations: readonly Migration[] = [
   invitations,
   fairQueue,
   agreedPrices,
+  starMean,
+  measuredSpeed,
 ]

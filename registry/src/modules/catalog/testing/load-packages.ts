@@ -50,9 +50,9 @@ async function loadBatch(database: Database, batch: SyntheticPackage[]): Promise
       ), tagged as (
         insert into tags (package_id, tag, version) select id, 'latest', '1.0.0' from made
       )
-      insert into versions (package_id, version, state, checks, manifest, readme, integrity, shasum, object_key, size,
+      insert into versions (package_id, version, state, checks, steps_per_second, manifest, readme, integrity, shasum, object_key, size,
         unpacked_size, file_count, published_by, intended_tag, published_at, created_at, downloads)
-      select made.id, '1.0.0', 'published', ${JSON.stringify(passedChecks)}::jsonb, manifest, readme, ${integrity},
+      select made.id, '1.0.0', 'published', ${JSON.stringify(passedChecks)}::jsonb, 1200000, manifest, readme, ${integrity},
         ${'0'.repeat(40)}, object_key, 9000, 30000, 5, made.owner_id, 'latest', updated_at, updated_at, downloads
       from item join made using (name)`.execute(query)
   })
