@@ -123,7 +123,7 @@ export function weightedRating(votes: Votes, prior: number): number | null {
 }
 
 /** The plain mean of a package's stars, to two decimals: what pages show. Null without any vote. */
-export function starMean(votes: Votes): number | null {
+function starMean(votes: Votes): number | null {
   const count = countOf(votes)
   return count === 0 ? null : toHundredths(sumOf(votes) / count)
 }
