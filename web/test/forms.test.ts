@@ -209,7 +209,9 @@ describe('forms that are not ours', () => {
 
 describe('behind TLS', () => {
   it('cookies are Secure and bound to the host, and forms come from the public address', async () => {
-    const secure = await openTestSite({ environment: { AGENTGYM_PUBLIC_URL: 'https://gym.example.com' } })
+    const secure = await openTestSite({
+      environment: { AGENTGYM_PUBLIC_URL: 'https://gym.example.com', AGENTGYM_MAIL: 'file' },
+    })
     try {
       const browser = secure.browser()
       const form = {
@@ -221,7 +223,11 @@ describe('behind TLS', () => {
       expect((await browser.post('/signup', form)).status).toBe(403)
       const done = await browser.post('/signup', form, { origin: 'https://gym.example.com' })
       expect(done.status).toBe(303)
-      expect([...browser.cookies.keys()].sort()).toEqual(['__Host-agentgym_session', '__Host-agentgym_site'])
+      expect([...browser.cookies.keys()].sort()).toEqual([
+        '__Host-agentgym_device',
+        '__Host-agentgym_session',
+        '__Host-agentgym_site',
+      ])
       for (const cookie of done.headers.getSetCookie()) expect(cookie).toMatch(/; Secure/i)
       const { text, headers } = await browser.get('/')
       expect(text).toContain('menu-name">ada<')

@@ -5,7 +5,7 @@ import { answer, answerError } from '../core/http/answer-error.ts'
 import type { Env } from '../core/http/env.ts'
 import { assetRoutes } from '../core/http/pages/assets.routes.ts'
 import { observeRequests, requestContext, securityHeaders } from '../core/http/request-context.ts'
-import { limitBodies, limitRequestRate, limitTime, requireAccess } from '../core/http/request-limits.ts'
+import { limitBodies, limitRequestRate, limitTime, refuseNul, requireAccess } from '../core/http/request-limits.ts'
 import { declare } from '../core/http/route.ts'
 import { routedPath } from '../core/http/routed-path.ts'
 import { handOverJson, mountSite, type Site } from '../core/http/site.ts'
@@ -54,7 +54,7 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
   app.route('/', metricsRoutes(services))
   app.route('/', assetRoutes())
   if (site !== undefined) app.use(mountSite(site, app))
-  app.use(authenticate(services), requireAccess(), limitRequestRate(services.database))
+  app.use(refuseNul(), authenticate(services), requireAccess(), limitRequestRate(services.database))
   for (const each of routes) app.route('/', each)
   mountDocumentation(app, config.publicUrl)
   return app

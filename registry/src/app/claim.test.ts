@@ -32,8 +32,8 @@ describe('a server without an operator', () => {
 
   it('does not serve beyond this machine, and the folder is free afterwards', async () => {
     for (const host of ['0.0.0.0', '::', '192.0.2.1'])
-      await expect(start({ AGENTGYM_HOST: host })).rejects.toMatchObject({ code: 'config_invalid' })
-    const refused = await start({ AGENTGYM_HOST: '0.0.0.0' }).catch((error: unknown) => error)
+      await expect(start({ AGENTGYM_HOST: host, ...mail })).rejects.toMatchObject({ code: 'config_invalid' })
+    const refused = await start({ AGENTGYM_HOST: '0.0.0.0', ...mail }).catch((error: unknown) => error)
     expect(refused).toMatchObject({ data: { field: 'AGENTGYM_HOST', host: '0.0.0.0' } })
     expect(String((refused as { hint: string }).hint)).toContain('agentgym operator add')
     await withOperators({ data, environment: {} }, (operators) =>
@@ -60,6 +60,13 @@ describe('a server without an operator', () => {
     const secret = 'a-secret-of-the-operator'
     const { unclaimed } = await start({ AGENTGYM_HOST: '0.0.0.0', AGENTGYM_SETUP_SECRET: secret, ...mail })
     expect(unclaimed).toMatchObject({ by: 'secret', secret })
+  })
+
+  it('needs a place for its mail under a public address', async () => {
+    await expect(start({ AGENTGYM_PUBLIC_URL: 'https://gym.example.com' })).rejects.toMatchObject({
+      code: 'config_invalid',
+      data: { field: 'AGENTGYM_MAIL' },
+    })
   })
 
   it('is the same to the command while it runs: the folder is in use', async () => {

@@ -80,6 +80,13 @@ describe('who may read /metrics', () => {
       expect(await get(await serveWith(config), headers)).toEqual(refused)
   })
 
+  it('requires the token, also on this machine, under a public address', async () => {
+    const app = await serveWith({ local: false, metricsToken: token })
+    expect(await get(app)).toEqual(refused)
+    expect(await get(app, { authorization: `Bearer ${token}` })).toEqual(readable)
+    expect(await get(await serveWith({ local: false }))).toEqual(refused)
+  })
+
   it('allows any address with the token', async () => {
     const app = await serveWith({ metricsToken: token, trustedProxies: 1 })
     const from = { host: 'gym.example.com', 'x-forwarded-for': '203.0.113.9' }

@@ -10,7 +10,7 @@ import { isLocalRequest } from '../core/http/client-address.ts'
 import type { Env } from '../core/http/env.ts'
 import { declare } from '../core/http/route.ts'
 import { exposition, groupRegistries, processRegistries } from '../core/observability/process-metrics.ts'
-import type { Services } from '../core/services.ts'
+import type { ServerConfig, Services } from '../core/services.ts'
 
 /** Prometheus itself gives up after 10 s by default. */
 const SCRAPE_MS = 8_000
@@ -25,7 +25,7 @@ export function metricsRoutes(services: Services): Hono<Env> {
   const figures = databaseValues(services)
   const own = processRegistries(services)
   return new Hono<Env>().get('/metrics', declare({ access: 'anyone', unlogged: 'on_success' }), async (c) => {
-    requireReader(c, services.config.metricsToken)
+    requireReader(c, services.config)
     const [read, counted] = await Promise.all([
       withinTime(figures()).catch((error) => {
         log.warn('database metrics could not be read', { error: describe(error) })
@@ -38,14 +38,17 @@ export function metricsRoutes(services: Services): Hono<Env> {
   })
 }
 
-/** Metrics reveal activity and users: the reader must send the token from the settings, or be on this machine. */
-function requireReader(c: Context<Env>, token: string | undefined): void {
+/**
+ * Metrics reveal activity and users: the reader must send the token from the settings, or be on this machine, if the server
+ * is reachable from nowhere else. Behind a proxy that passes requests on as they are, everyone seems to be on this machine.
+ */
+function requireReader(c: Context<Env>, { metricsToken: token, local }: ServerConfig): void {
   const given = /^Bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
   if (given !== undefined && token !== undefined && same(given, token)) return
-  if (given === undefined && isLocalRequest(c)) return
+  if (given === undefined && local && isLocalRequest(c)) return
   throw new AgentGymError({
     code: 'unauthenticated',
-    message: 'Reading metrics from another machine requires a token.',
+    message: 'Reading metrics requires a token, unless the server is only reachable from this machine.',
     hint: 'Set AGENTGYM_METRICS_TOKEN on the server and send it as a bearer token.',
   })
 }

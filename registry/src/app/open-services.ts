@@ -1,3 +1,4 @@
+import { AgentGymError } from '@agentgym/contract'
 import { openDatabase } from '../core/database/open-database.ts'
 import { openMail } from '../core/mail/mail.ts'
 import { createProcessMetrics } from '../core/observability/process-metrics.ts'
@@ -6,9 +7,24 @@ import { openObjectStore } from '../core/storage/open-object-store.ts'
 import { type AppServices, openAppServices } from './app-services.ts'
 import { installationSecret, type Settings } from './settings/read-settings.ts'
 
+/**
+ * Files are for one's own machine only. A server that others reach must say where its mail goes: it contains links that give
+ * access to accounts. Throws `config_invalid`.
+ */
+function mailTransport({ mail, config }: Settings): string {
+  if (mail.transport !== null) return mail.transport
+  if (config.local) return 'file'
+  throw new AgentGymError({
+    code: 'config_invalid',
+    message: 'A server under a public address needs the setting AGENTGYM_MAIL.',
+    hint: 'Set it to smtps://user:password@host. "file" writes mail to a folder, "console" to the log, with live links.',
+    data: { field: 'AGENTGYM_MAIL' },
+  })
+}
+
 /** Opens everything that the settings name or, if any part fails, nothing. */
 export async function openServices(settings: Settings, publicUrl: string, log: Log): Promise<AppServices> {
-  const mail = openMail({ ...settings.mail, log })
+  const mail = openMail({ ...settings.mail, transport: mailTransport(settings), log })
   const [database, objects] = await Promise.allSettled([
     openDatabase(settings.database),
     openObjectStore(settings.objects),

@@ -1,6 +1,6 @@
 import type { PageContext, Theme } from '../layout/page-context.ts'
 import { renderPage } from '../layout/render-page.tsx'
-import { cookieIn, makeFormToken, sessionName } from '../session/form-token.ts'
+import { cookieIn, deviceName, makeFormToken, sessionName } from '../session/form-token.ts'
 import { type CachedPage, type PublicCache, pageOf } from '../session/public-cache.ts'
 import { localPath } from '../session/same-site.ts'
 import { visitorApi } from '../session/visitor-api.ts'
@@ -33,6 +33,8 @@ export function openVisit({ host, assets, cache, request, visitor, params, cache
   const setCookie = (cookie: string) => void setCookies.push(cookie)
   const id = cookieIn(cookies, sessionName(host))
   const session = id === undefined ? null : `${sessionName(host)}=${id}`
+  const deviceId = cookieIn(cookies, deviceName(host))
+  const device = deviceId === undefined ? null : `${deviceName(host)}=${deviceId}`
   const url = new URL(request.url)
   let expiresMs = Number.POSITIVE_INFINITY
   const onTtl = (ttlMs: number) => {
@@ -44,7 +46,7 @@ export function openVisit({ host, assets, cache, request, visitor, params, cache
     params,
     query: url.searchParams,
     account: null,
-    api: visitorApi({ publicUrl: host.publicUrl, visitor, session, cache, setCookie, onTtl }),
+    api: visitorApi({ publicUrl: host.publicUrl, visitor, session, device, cache, setCookie, onTtl }),
     form: noForm,
     host,
     page(body, options) {

@@ -47,6 +47,11 @@ export function sessionName({ secure }: Pick<SiteHost, 'secure'>): string {
   return secure ? '__Host-agentgym_session' : 'agentgym_session'
 }
 
+/** The cookie of a device that has logged in before, as the server names it. */
+export function deviceName({ secure }: Pick<SiteHost, 'secure'>): string {
+  return secure ? '__Host-agentgym_device' : 'agentgym_device'
+}
+
 /** Value of a cookie in a Cookie header, as it stands there. */
 export function cookieIn(header: string, name: string): string | undefined {
   for (const cookie of header.split(';')) {

@@ -14,7 +14,7 @@ describe('readSettings', () => {
       publicUrl: null,
       database: { folder: '/srv/gym/server/database' },
       objects: { folder: '/srv/gym/server/objects' },
-      mail: { transport: 'file', folder: '/srv/gym/server/mail' },
+      mail: { transport: null, folder: '/srv/gym/server/mail' },
       secret: null,
       config: { data: '/srv/gym/server', trustedProxies: 0, oauth: {} },
     })
@@ -55,7 +55,7 @@ describe('readSettings', () => {
     expect(settings).toMatchObject({
       database: { url: 'postgresql://db.example/gym' },
       objects: { bucket: 'gym' },
-      mail: { transport: 'console' },
+      mail: { transport: null },
       config: { data: null },
     })
   })

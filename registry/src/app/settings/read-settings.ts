@@ -165,7 +165,8 @@ export type Settings = {
   publicUrl: string | null
   database: { url: string } | { folder: string }
   objects: ObjectStoreAddress
-  mail: { transport: string; from: string; folder: string }
+  /** `transport`: null if it is not set. */
+  mail: { transport: string | null; from: string; folder: string }
   logLevel: LogLevel
   secret: Uint8Array | null
   tracing: TracingSettings | null
@@ -182,7 +183,7 @@ export function readSettings(options: ServeOptions): Settings {
   )
   const url = read.DATABASE_URL
   const needsFolder = url === undefined || bucket === undefined
-  const mailTransport = read.AGENTGYM_MAIL ?? (needsFolder ? 'file' : 'console')
+  const mailTransport = read.AGENTGYM_MAIL ?? null
   const host = options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1'
   const publicUrl = (options.publicUrl ?? read.AGENTGYM_PUBLIC_URL)?.replace(/\/+$/, '') ?? null
   const trustedProxies = read.AGENTGYM_TRUSTED_PROXIES ?? 0
@@ -229,7 +230,8 @@ export function readSettings(options: ServeOptions): Settings {
       },
       // Where mail only goes to a file or the log, users have no way to confirm.
       confirmedEmail:
-        (read.AGENTGYM_CONFIRMED_EMAIL ?? (/^smtps?:/.test(mailTransport) ? 'required' : 'optional')) === 'required',
+        (read.AGENTGYM_CONFIRMED_EMAIL ?? (/^smtps?:/.test(mailTransport ?? '') ? 'required' : 'optional')) ===
+        'required',
       market: marketSettings(read, invalid),
       verification: {
         workers: workersOf(read.AGENTGYM_VERIFICATION_WORKERS),

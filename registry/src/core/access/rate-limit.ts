@@ -9,18 +9,32 @@ export type RateLimit = { limit: number; windowSeconds: number }
  * `rate_limited` with `retry_after_seconds` once there are more than `limit` in it. Never call it inside a transaction:
  * a rollback would undo the count.
  */
-export async function limitRate(database: Database, key: string, { limit, windowSeconds }: RateLimit): Promise<void> {
+export async function limitRate(database: Database, key: string, limit: RateLimit): Promise<void> {
+  const { count, retryAfter } = await countRate(database, key, limit)
+  if (count > limit.limit) throw rateLimited(retryAfter)
+}
+
+/** Counts as `limitRate`, and refuses nothing. `retryAfter`: seconds until the window ends. */
+export async function countRate(
+  database: Database,
+  key: string,
+  { windowSeconds }: Pick<RateLimit, 'windowSeconds'>,
+): Promise<{ count: number; retryAfter: number }> {
   const { rows } = await sql<{ count: number; retry_after: number }>`
     insert into rate_limits (key, window_start, count) values (${key}, ${windowStart(windowSeconds)}, 1)
     on conflict (key, window_start) do update set count = rate_limits.count + 1
     returning count, ceil(extract(epoch from window_start - now()) + ${windowSeconds}::int)::int as retry_after
   `.execute(database.query)
   const { count, retry_after } = rows[0]
-  if (count > limit) throw rateLimited(Math.max(1, retry_after))
+  return { count, retryAfter: Math.max(1, retry_after) }
 }
 
 /** Undoes one count, for attempts that should not be limited, such as a successful log-in. */
-export async function refundRate(database: Database, key: string, { windowSeconds }: RateLimit): Promise<void> {
+export async function refundRate(
+  database: Database,
+  key: string,
+  { windowSeconds }: Pick<RateLimit, 'windowSeconds'>,
+): Promise<void> {
   await sql`
     update rate_limits set count = greatest(count - 1, 0)
     where key = ${key} and window_start = ${windowStart(windowSeconds)}

@@ -2,6 +2,7 @@ import { AgentGymError, type ErrorReport, errorCatalog } from '@agentgym/contrac
 import type { Context, ErrorHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { sqlState } from '../database/violated-constraint.ts'
 import type { Log } from '../services.ts'
 import type { Env, FailureFormat } from './env.ts'
 import { currentTraceId } from './request-context.ts'
@@ -21,8 +22,13 @@ export function answerError(log: Log): ErrorHandler<Env> {
   }
 }
 
-/** A bug towards the client, once the log has it. */
+/**
+ * A bug towards the client, once the log has it. Not a bug: text with U+0000, wherever the request has it. PostgreSQL stores
+ * none, as text (22021) or in JSON (22P05), so the database refuses it in one place for all routes.
+ */
 export function bugReport(log: Log, c: Context<Env>, error: unknown): ErrorReport {
+  if (['22021', '22P05'].includes(sqlState(error) ?? ''))
+    return { code: 'request_invalid', message: 'The request contains the character U+0000, which is not allowed.' }
   const requestId = c.get('requestId')
   log.error('a request failed', { request_id: requestId, trace_id: currentTraceId(c), error: describe(error) })
   return {

@@ -75,6 +75,18 @@ function timedOut(timeoutMs: number): AgentGymError {
   })
 }
 
+/** Refuses U+0000 in path and query: no name, ID or text has it, and the database stores none. */
+export function refuseNul(): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    if (c.req.url.includes('%00'))
+      throw new AgentGymError({
+        code: 'request_invalid',
+        message: 'The address contains the character U+0000, which is not allowed.',
+      })
+    await next()
+  }
+}
+
 /** Refuses who may not call the route. Comes after the caller is known. */
 export function requireAccess(): MiddlewareHandler<Env> {
   return async (c, next) => {

@@ -64,8 +64,8 @@ export function devicePageRoutes(services: Services, providers: string[]): Hono<
       return showing(c, again, async () => {
         checkFormToken(c, config, logInPurpose, form.form_token)
         const cookieHeader = c.req.header('cookie') ?? ''
-        const { cookie } = await logIn(services, { ...form, ip: c.get('ip'), cookieHeader })
-        c.header('set-cookie', cookie, { append: true })
+        const { cookies } = await logIn(services, { ...form, ip: c.get('ip'), cookieHeader })
+        for (const cookie of cookies) c.header('set-cookie', cookie, { append: true })
         return c.redirect(`/device?user_code=${encodeURIComponent(form.user_code)}`, 303)
       })
     }

@@ -3,43 +3,35 @@ import { hash, verify } from '@node-rs/argon2'
 import type { Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
 import type { Actor } from '../../core/access/authorize.ts'
-import { limitRate, type RateLimit, rateLimited, refundRate } from '../../core/access/rate-limit.ts'
+import { limitRate, rateLimited } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Services } from '../../core/services.ts'
-import { findableUsername } from './account-name.ts'
 import { type Account, findAccount, findAccountById, updateAccount } from './accounts.store.ts'
 import { withdrawApprovals } from './device-log-in.ts'
+import { deviceCookie, limitLogIn } from './log-in-limits.ts'
 import { useMailToken, voidMailTokens } from './mail-tokens.store.ts'
 import { unlinkAll } from './oauth-log-in.ts'
 import { luciaSessions } from './sessions.ts'
 import { revokeAllTokens } from './tokens.store.ts'
 
-const window = { windowSeconds: 15 * 60 }
-/** Failed attempts. Counted per network, so that a remote attacker can't lock a user out with a handful of guesses. */
-const perAccountAndNetwork: RateLimit = { limit: 10, ...window }
-const perAccount: RateLimit = { limit: 100, ...window }
-const perNetwork: RateLimit = { limit: 60, ...window }
-
 type LogIn = {
   username: string
   password: string
   ip: string
-  /** The browser's current session, which ends. */
+  /** Names the browser's current session, which ends, and the device, if it is known. */
   cookieHeader: string
 }
 
 /**
- * Logs a user in by password; `cookie` is the Set-Cookie of a session under a new ID. An unknown user, a wrong
+ * Logs a user in by password; `cookies` are the Set-Cookie headers of a session under a new ID, and of the device. An unknown user, a wrong
  * password, an account without one and a disabled one get the same `credentials_invalid` after the same work. Throws
  * `rate_limited` before any of it, for existing and unknown names alike.
  */
-export async function logIn(services: Services, request: LogIn): Promise<{ account: Account; cookie: string }> {
+export async function logIn(services: Services, request: LogIn): Promise<{ account: Account; cookies: string[] }> {
   const { database, config } = services
-  const limits = limitsOf(request)
-  for (const [key, limit] of limits) await limitRate(database, key, limit)
-
   const account = await findAccount(database.query, request.username)
+  const refund = await limitLogIn(services, { ...request, accountId: account?.id })
   const matches = await verifyPassword(account?.password_hash ?? null, request.password)
   if (account === undefined || !matches || account.disabled_at !== null) {
     await recordAudit(database.query, {
@@ -56,8 +48,7 @@ export async function logIn(services: Services, request: LogIn): Promise<{ accou
     })
   }
 
-  // What succeeded was no guess.
-  for (const [key, limit] of limits) await refundRate(database, key, limit)
+  await refund()
   const cookie = await database.transaction(async (query) => {
     const sessions = luciaSessions(query, config)
     await sessions.end(request.cookieHeader)
@@ -71,19 +62,7 @@ export async function logIn(services: Services, request: LogIn): Promise<{ accou
     })
     return session.cookie
   })
-  return { account, cookie }
-}
-
-function limitsOf({ username, ip }: LogIn): [key: string, limit: RateLimit][] {
-  // All impossible names share one counter: they never succeed, and may contain characters that the database can't
-  // store.
-  const name = findableUsername(username) ?? '?'
-  const network = clientNetwork(ip)
-  return [
-    [`log-in:${network}`, perNetwork],
-    [`log-in:${name}:${network}`, perAccountAndNetwork],
-    [`log-in:${name}`, perAccount],
-  ]
+  return { account, cookies: [cookie, deviceCookie(request.cookieHeader, account.id, config)] }
 }
 
 /** OWASP's first choice for Argon2id, the library's default variant: 19 MiB, two passes, one lane. */

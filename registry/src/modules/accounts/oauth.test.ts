@@ -136,7 +136,18 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
   })
 
   it('comes back to this site alone', async () => {
-    for (const place of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', ''])
+    const tricks = [
+      '/\t/evil.example',
+      '/\r\n/evil.example',
+      '/\n//evil.example',
+      '/x\r\nset-cookie: a=b',
+      '/ü',
+      '/\u0000',
+    ]
+    for (const place of [
+      ...['https://evil.example', '//evil.example', '/\\evil.example', '\t//evil.example', 'javascript:alert(1)', ''],
+      ...tricks,
+    ])
       expect((await server.call('GET', `/v1/oauth/github?return_to=${encodeURIComponent(place)}`)).code).toBe(
         'request_invalid',
       )

@@ -63,8 +63,8 @@ export function sessionRoutes(services: Services): OpenAPIHono<Env> {
 
   routes.openapi(logInRoute, async (c) => {
     const cookieHeader = c.req.header('cookie') ?? ''
-    const { account, cookie } = await logIn(services, { ...c.req.valid('json'), ip: c.get('ip'), cookieHeader })
-    c.header('set-cookie', cookie)
+    const { account, cookies } = await logIn(services, { ...c.req.valid('json'), ip: c.get('ip'), cookieHeader })
+    for (const cookie of cookies) c.header('set-cookie', cookie, { append: true })
     return c.json({ username: account.username }, 200)
   })
 

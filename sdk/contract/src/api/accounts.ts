@@ -107,11 +107,14 @@ export const sessionListSchema = z.object({
   ),
 })
 
-/** A path of this site and nothing else: `//evil.example` and `/\evil.example` are addresses to a browser. */
+/**
+ * A path of this site and nothing else: `//evil.example` and `/\evil.example` are addresses to a browser, which leaves out
+ * tabs and line breaks in between. Other characters are percent-encoded.
+ */
 export const returnToSchema = z
   .string()
   .max(300)
-  .regex(/^\/(?![/\\])[^\\]*$/)
+  .regex(/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/, 'must be a path of this site')
 export const oauthRequestSchema = z.object({ return_to: returnToSchema.default('/') })
 export const oauthCallbackSchema = z.object({
   code: z.string().max(2_000).optional(),
