@@ -93,7 +93,10 @@ const variables = {
   AGENTGYM_HOST: z.string(),
   AGENTGYM_PORT: whole(0, 65_535),
   AGENTGYM_PROCESSES: whole(1, MOST_PROCESSES),
-  AGENTGYM_PUBLIC_URL: address('http:', 'https:'),
+  AGENTGYM_PUBLIC_URL: address('http:', 'https:').refine(
+    (text) => /^\/*$/.test(URL.parse(text)?.pathname ?? '/') && !/[?#]/.test(text),
+    'a URL without a path, such as https://gym.example.com: the server needs a host name of its own',
+  ),
   AGENTGYM_DATA: z.string(),
   AGENTGYM_HOME: z.string(),
   AGENTGYM_TRUSTED_PROXIES: whole(0, 10),

@@ -60,7 +60,11 @@ export async function publishVersion(
   if (upload.tag !== undefined) parseTag(upload.tag)
   await authorizeScope(database.query, actor, name)
   const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
-  const vetted = await vetPackage(services, bytes, name.full, upload.version)
+  const vetted = await vetPackage(services, bytes, {
+    name: name.full,
+    version: upload.version,
+    account: actor.accountId,
+  })
   if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, vetted.tarball.manifest)
   const repeated = await findRepeated(services, actor, vetted)
   const answer = { name: name.full, version: upload.version, receivedIntegrity: vetted.receivedIntegrity }
@@ -105,14 +109,13 @@ export type VettedPackage = {
 export async function vetPackage(
   { config, readmes, models }: Pick<PackageServices, 'config' | 'readmes' | 'models'>,
   bytes: Uint8Array,
-  name: string,
-  version: string,
+  { name, version, account }: { name: string; version: string; account: string },
 ): Promise<VettedPackage> {
   const uploaded = await readTarball(bytes, config.limits)
   const manifest = vetManifest(uploaded, name, version)
   await vetModel(models, uploaded, manifest)
   const written = await rewriteTarball(bytes, config.limits, uploaded)
-  const documents = await readDocuments(readmes, written, config.limits, { name, version })
+  const documents = await readDocuments(readmes, written, config.limits, { name, version, account })
   return { ...written, receivedIntegrity: uploaded.integrity, manifest, documents }
 }
 

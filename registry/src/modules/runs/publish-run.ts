@@ -80,7 +80,7 @@ async function publishOnce(services: RunServices, publishing: Publishing): Promi
   const version = publication.version ?? (await freeVersion(database.query, name, request.runId))
   // What is heavy comes before the transaction that may publish it.
   const renamed = await renameTarball(tarball, { name, version }, services.config.limits)
-  const vetted = await vetPackage(services, renamed, name, version)
+  const vetted = await vetPackage(services, renamed, { name, version, account: publishing.actor.accountId })
   await requireRoomFor(services, publishing.actor, vetted)
   const objectKey = await objects.put(vetted.bytes)
   const { queue } = services
@@ -149,7 +149,7 @@ export async function vetRunAgent(services: RunServices, run: RunRow): Promise<V
   const bytes = await services.objects.get(objectKey)
   if (bytes === undefined) throw new Error(`${objectKey}, the agent of run ${run.id}, is missing from the store`)
   try {
-    const vetted = await vetPackage(services, bytes, name, version)
+    const vetted = await vetPackage(services, bytes, { name, version, account: `run:${run.created_by}` })
     return { objectKey, vetted: { ...vetted, publishedKey: await services.objects.put(vetted.bytes) } }
   } catch (error) {
     return { objectKey, vetted: { error: reportOf(error) } }

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ReadmeRenderer } from './readme-renderer.ts'
+import { mostWaiting, ReadmeRenderer } from './readme-renderer.ts'
 
 describe('the renderer of READMEs', () => {
   const renderer = new ReadmeRenderer()
@@ -11,6 +12,51 @@ describe('the renderer of READMEs', () => {
     expect(second).toBe(first)
     expect(await renderer.readme('1', 'versions do not change')).toBe(first)
     expect(await renderer.readme('2', '# B')).toBe('<h1 dir="auto">B</h1>')
+  })
+
+  it('no upload waits for more than one hostile text of another account', async () => {
+    const renderer = new ReadmeRenderer()
+    const order: string[] = []
+    const render = async (account: string, markdown: string) => {
+      await renderer.render(markdown, {}, { account })
+      order.push(account)
+    }
+    // The first is being rendered, the others wait.
+    const texts = Array.from({ length: mostWaiting + 1 }, (_, index) => (index < 5 ? ']'.repeat(100_000) : '# A'))
+    const hostile = texts.map((text) => render('hostile', text))
+    const others = ['a', 'b', 'c'].map((account) => render(account, '# A'))
+    await expect(renderer.render('# A', {}, { account: 'hostile' })).rejects.toMatchObject({
+      code: 'rate_limited',
+      data: { open_renders: mostWaiting },
+    })
+    await Promise.all(others)
+    expect(order.indexOf('c')).toBeLessThanOrEqual(4)
+    await Promise.all(hostile)
+    expect(order).toHaveLength(mostWaiting + 4)
+    await renderer.close()
+  })
+
+  it('gives every account its turn, whoever submits what', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 30 }), async (accounts) => {
+        const order: string[] = []
+        await Promise.all(
+          accounts.map(async (account) => {
+            const { html } = await renderer.render(`# ${account}`, {}, { account })
+            expect(html).toContain(account)
+            order.push(account)
+          }),
+        )
+        expect(order.toSorted()).toEqual(accounts.toSorted())
+        // Before the nth text of an account, any other has had n + 1 turns at most.
+        const turns = { a: 0, b: 0, c: 0 } as Record<string, number>
+        for (const account of order) {
+          const own = turns[account]++
+          for (const other of Object.values(turns)) expect(other).toBeLessThanOrEqual(own + 2)
+        }
+      }),
+      { numRuns: 20 },
+    )
   })
 
   it('shows as text what takes too long, nests too deep or uses up memory, and goes on', async () => {

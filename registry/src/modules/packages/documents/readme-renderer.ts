@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { AgentGymError } from '@agentgym/contract'
 import { LRUCache } from 'lru-cache'
 import type { RenderedMarkdown, ShownPictures } from './markdown-html.ts'
 
@@ -8,29 +9,57 @@ const maxCharacters = 200_000
 const timeLimitMs = 2_000
 const cachedCharacters = 32 * 1024 * 1024
 
+/** After a text of an account ran into the time limit, its next ones have less time, down to this. */
+const shortestLimitMs = 125
+const slowTextsCountMs = 10 * 60_000
+/** Texts that an account may have waiting. */
+export const mostWaiting = 30
+
+type Options = {
+  /** Whose text it is: accounts take turns. Default: the server's own. */
+  account?: string
+}
+
 /**
  * Renders Markdown to HTML in a worker thread, one text at a time and with a time limit, so that a text made to take minutes
- * does not block the server: it is shown as plain text.
+ * does not block the server: it is shown as plain text. Accounts take turns, and one whose texts are slow gets less time, so
+ * that whatever one account uploads, a text of another waits for one of its texts at most.
  */
 export class ReadmeRenderer {
   readonly #html = new LRUCache<string, string, string>({
     maxSize: cachedCharacters,
     sizeCalculation: (html) => html.length + 1,
-    fetchMethod: async (_versionId, _stale, { context: markdown }) => (await this.render(markdown)).html,
+    fetchMethod: async (versionId, _stale, { context: markdown }) =>
+      (await this.render(markdown, {}, { account: `version:${versionId}` })).html,
   })
+  /** Times at which texts of an account ran into the limit: how many, for a while. */
+  readonly #slow = new LRUCache<string, number>({ max: 10_000, ttl: slowTextsCountMs })
+  /** Waiting texts by account; accounts in the order of their turns. */
+  readonly #waiting = new Map<string, (() => Promise<void>)[]>()
   #worker: Promise<Worker> | undefined
-  #last: Promise<unknown> = Promise.resolve()
+  #busy = false
 
   /** HTML of a version's README, without its pictures; cached, since versions do not change. */
   readme(versionId: string, markdown: string): Promise<string> {
     return this.#html.forceFetch(versionId, { context: markdown })
   }
 
-  /** Renders with these pictures. Names no pictures if it falls back to plain text. */
-  render(markdown: string, pictures: ShownPictures = {}): Promise<RenderedMarkdown> {
-    const rendering = this.#last.then(() => this.#renderNow(markdown.slice(0, maxCharacters), pictures))
-    this.#last = rendering.catch(() => {})
-    return rendering
+  /**
+   * Renders with these pictures. Names no pictures if it falls back to plain text. Throws `rate_limited` if the account has
+   * too many texts waiting.
+   */
+  async render(
+    markdown: string,
+    pictures: ShownPictures = {},
+    { account = '' }: Options = {},
+  ): Promise<RenderedMarkdown> {
+    const own = this.#waiting.get(account) ?? []
+    if (own.length >= mostWaiting) throw tooManyWaiting()
+    const { promise, resolve } = Promise.withResolvers<RenderedMarkdown>()
+    own.push(async () => resolve(await this.#renderNow(markdown.slice(0, maxCharacters), pictures, account)))
+    this.#waiting.set(account, own)
+    void this.#work()
+    return promise
   }
 
   async close(): Promise<void> {
@@ -39,12 +68,34 @@ export class ReadmeRenderer {
     await worker?.terminate()
   }
 
-  async #renderNow(markdown: string, pictures: ShownPictures): Promise<RenderedMarkdown> {
+  /** Renders what waits, a text of each account in turn. */
+  async #work(): Promise<void> {
+    if (this.#busy) return
+    this.#busy = true
+    for (let turn = this.#next(); turn !== undefined; turn = this.#next()) await turn()
+    this.#busy = false
+  }
+
+  #next(): (() => Promise<void>) | undefined {
+    const [first] = this.#waiting
+    if (first === undefined) return undefined
+    const [account, texts] = first
+    const text = texts.shift()
+    this.#waiting.delete(account)
+    if (texts.length > 0) this.#waiting.set(account, texts)
+    return text
+  }
+
+  /** Never throws. */
+  async #renderNow(markdown: string, pictures: ShownPictures, account: string): Promise<RenderedMarkdown> {
     this.#worker ??= startWorker()
+    const slow = this.#slow.get(account) ?? 0
     try {
       const worker = await this.#worker
-      const rendered = await ask(worker, { markdown, pictures })
+      const limitMs = Math.max(shortestLimitMs, timeLimitMs / 2 ** slow)
+      const rendered = await ask(worker, { markdown, pictures }, limitMs)
       if (rendered !== undefined) return rendered ?? asText(markdown)
+      this.#slow.set(account, slow + 1)
       this.#worker = undefined
       await worker.terminate()
     } catch {
@@ -53,6 +104,15 @@ export class ReadmeRenderer {
     }
     return asText(markdown)
   }
+}
+
+function tooManyWaiting(): AgentGymError {
+  return new AgentGymError({
+    code: 'rate_limited',
+    message: `${mostWaiting} READMEs of the account wait to be rendered, the most it can have.`,
+    hint: 'Publish fewer versions at the same time.',
+    data: { retry_after_seconds: 5, open_renders: mostWaiting },
+  })
 }
 
 /** Resolves once its imports are loaded, so that they do not count against a README's time limit. */
@@ -70,10 +130,11 @@ async function startWorker(): Promise<Worker> {
 function ask(
   worker: Worker,
   input: { markdown: string; pictures: ShownPictures },
+  limitMs: number,
 ): Promise<RenderedMarkdown | null | undefined> {
   const { promise, resolve } = Promise.withResolvers<RenderedMarkdown | null | undefined>()
   const giveUp = () => resolve(undefined)
-  const timer = setTimeout(giveUp, timeLimitMs)
+  const timer = setTimeout(giveUp, limitMs)
   worker.once('message', resolve).once('error', giveUp).once('exit', giveUp)
   worker.postMessage(input)
   return promise.finally(() => {

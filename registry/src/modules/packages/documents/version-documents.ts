@@ -22,23 +22,24 @@ export type VersionDocuments = {
 /** What is larger, or more, stays a word of the text. */
 const limits = { pictures: 20, bytesEach: 2 * 1024 * 1024, bytes: 10 * 1024 * 1024 }
 
-/** Makes them, once for all readers, from a tarball that was read as `tarball` says. */
+/** Makes them for `account`, once for all readers, from a tarball that was read as `tarball` says. */
 export async function readDocuments(
   readmes: ReadmeRenderer,
   { bytes, tarball }: { bytes: Uint8Array; tarball: Pick<Tarball, 'readme' | 'changelog' | 'files'> },
   tarballLimits: TarballLimits,
-  { name, version }: { name: string; version: string },
+  { name, version, account }: { name: string; version: string; account?: string },
 ): Promise<VersionDocuments> {
   const { readme, changelog, files } = tarball
   const section = changelog === null ? null : changelogSection(changelog, version)
-  const changes = section === null ? null : { markdown: section, html: (await readmes.render(section)).html }
-  const { html, named } = await readmes.render(readme ?? '')
+  const changes =
+    section === null ? null : { markdown: section, html: (await readmes.render(section, {}, { account })).html }
+  const { html, named } = await readmes.render(readme ?? '', {}, { account })
   const found = await findPictures(bytes, files, named, tarballLimits)
   if (found.length === 0) return { readmeHtml: html, pictures: [], changes }
   const shown: ShownPictures = {}
   for (const { path, picture, width, height } of found)
     shown[path] = { address: readmePicturePath(name, version, picture.hash), width, height }
-  const withPictures = await readmes.render(readme ?? '', shown)
+  const withPictures = await readmes.render(readme ?? '', shown, { account })
   const once = new Map(found.map(({ picture }) => [picture.hash, picture]))
   return { readmeHtml: withPictures.html, pictures: [...once.values()], changes }
 }
