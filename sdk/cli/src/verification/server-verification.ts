@@ -104,7 +104,7 @@ export function leaderboardLines({ entries }: Leaderboard, terminal: Terminal): 
     { title: 'Targets' },
     { title: 'Steps', align: 'right' as const },
     { title: 'Verified' },
-    ...(wide ? [{ title: 'Tries', align: 'right' as const }, { title: 'Algorithm' }] : []),
+    ...(wide ? [{ title: 'Attempts', align: 'right' as const }, { title: 'Algorithm' }] : []),
   ]
   const reached = (success: boolean | null) =>
     success === null ? '-' : success ? `${symbols.ok} reached` : `${symbols.failed} missed`
@@ -116,7 +116,7 @@ export function leaderboardLines({ entries }: Leaderboard, terminal: Terminal): 
     reached(entry.success),
     formatCount(entry.steps),
     entry.verified_at.slice(0, 10),
-    ...(wide ? [tries(entry.attempts), safeText(entry.agent.algorithm, 20)] : []),
+    ...(wide ? [attemptsText(entry.attempts), safeText(entry.agent.algorithm, 20)] : []),
   ])
   return renderTable(columns, rows, terminal, (text, _, column) => (column === 1 ? paint.bold(text) : text))
 }
@@ -127,6 +127,6 @@ function intervalText(confidence: Leaderboard['entries'][number]['confidence']):
 }
 
 /** Versions with which the publisher has tried; a dash from an older server. */
-function tries(attempts: number | undefined): string {
+function attemptsText(attempts: number | undefined): string {
   return attempts === undefined ? '-' : formatCount(attempts)
 }
