@@ -1,7 +1,14 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Database } from '../core/database/database.ts'
 import { openDatabase } from '../core/database/open-database.ts'
-import { accountExists, addOperator, createOperator, listAccounts, removeOperator } from '../modules/accounts/index.ts'
+import {
+  accountExists,
+  addOperator,
+  createOperator,
+  listAccounts,
+  removeOperator,
+  resetSecondFactor,
+} from '../modules/accounts/index.ts'
 import { readSettings, type ServeOptions } from './settings/read-settings.ts'
 
 /** What `agentgym operator` does, on the database itself: for servers without an operator, or without one who can log in. */
@@ -13,6 +20,8 @@ export type Operators = {
   create(account: { username: string; email: string; password: string }): Promise<void>
   /** Throws `account_not_found`, `last_operator`. */
   remove(username: string): Promise<void>
+  /** Throws `account_not_found`. */
+  resetSecondFactor(username: string): Promise<void>
   list(): Promise<{ username: string; email: string | null; disabled: boolean }[]>
 }
 
@@ -45,6 +54,9 @@ function operatorsOf(database: Database): Operators {
       await createOperator(database, account)
     },
     remove: (username) => removeOperator(database, null, { username, ip: null }),
+    resetSecondFactor: async (username) => {
+      await resetSecondFactor(database, null, { username, ip: null })
+    },
     list: async () => {
       const found = await listAccounts(database.query, { operators: true, limit: 1_000 })
       return found.map(({ username, email, disabled_at }) => ({ username, email, disabled: disabled_at !== null }))

@@ -54,16 +54,20 @@ describe('who spends for others', { timeout: 300_000 }, () => {
 
   it('an organisation buys for its members', async () => {
     const { server } = registry
-    await withSession(server.url, { username: 'bob', password }, async (connection, headers) => {
+    await withSession(server.url, { username: 'bob', password, code: async () => '' }, async (connection, headers) => {
       const put = { headers, answer: z.any() }
       await callApi(connection, { ...put, method: 'POST', path: '/v1/organisations', json: { username: 'acme' } })
       const path = '/v1/organisations/acme/members/carol'
       await callApi(connection, { ...put, method: 'PUT', path, json: { role: 'viewer' } })
     })
-    await withSession(server.url, { username: 'carol', password }, async (connection, headers) => {
-      const accept = { method: 'PUT' as const, path: '/v1/invitations/acme', json: { role: 'viewer' }, headers }
-      await callApi(connection, { ...accept, answer: z.any() })
-    })
+    await withSession(
+      server.url,
+      { username: 'carol', password, code: async () => '' },
+      async (connection, headers) => {
+        const accept = { method: 'PUT' as const, path: '/v1/invitations/acme', json: { role: 'viewer' }, headers }
+        await callApi(connection, { ...accept, answer: z.any() })
+      },
+    )
     await done(bob, ['balance', 'top-up', '20', '--org', 'acme'])
     expect(await refusal(carol, ['buy', scenario, '--org', 'acme', '--yes'])).toMatchObject({
       status: 1,

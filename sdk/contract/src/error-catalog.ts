@@ -141,6 +141,21 @@ export const errorCatalog = {
     status: 400,
     summary: 'The device code is unknown, used or expired. Start the login again.',
   },
+  second_factor_required: {
+    exit: 1,
+    status: 403,
+    summary: 'This needs a code of the account’s second factor.',
+  },
+  second_factor_invalid: {
+    exit: 1,
+    status: 401,
+    summary: 'The code of the second factor is wrong, expired or already used.',
+  },
+  second_factor_conflict: {
+    exit: 1,
+    status: 409,
+    summary: 'The account has a second factor already, or none that is being set up.',
+  },
   oauth_not_configured: { exit: 1, status: 404, summary: 'This server does not offer login with that provider.' },
   domain_unverified: {
     exit: 1,

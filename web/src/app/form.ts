@@ -56,9 +56,12 @@ const unanswered = 'payment_provider_unavailable'
 /** What is no fault of this server, and stands at the form. */
 const passing = new Set<string>([unanswered, 'agent_unavailable', 'agent_failed'])
 
+/** What another page asks for: a log-in, a code of the second factor. */
+const elsewhere = new Set<string>(['unauthenticated', 'second_factor_required'])
+
 /**
- * Does the work of a form: null, or why the API refused it, where `fieldOf` names the field that a code is about. Bugs, and
- * a session that is over, are thrown on.
+ * Does the work of a form: null, or why the API refused it, where `fieldOf` names the field that a code is about. Bugs, a
+ * session that is over and a second factor that must be confirmed are thrown on.
  */
 export async function attempt(
   work: () => Promise<unknown>,
@@ -68,7 +71,7 @@ export async function attempt(
     await work()
     return null
   } catch (error) {
-    if (!(error instanceof AgentGymError) || error.code === 'unauthenticated') throw error
+    if (!(error instanceof AgentGymError) || elsewhere.has(error.code)) throw error
     const { status } = errorCatalog[error.code]
     if (status >= 500 && !passing.has(error.code)) throw error
     return { status, ...describeFailure(error, fieldOf) }

@@ -24,6 +24,7 @@ import { runAgentRoutes, runRoutes } from '../pages/runs/run.tsx'
 import { runListRoutes } from '../pages/runs/runs.tsx'
 import { accountRoutes } from '../pages/settings/account.tsx'
 import { organizationRoutes } from '../pages/settings/organizations.tsx'
+import { securityRoutes } from '../pages/settings/security.tsx'
 import { singleSignOnRoutes } from '../pages/settings/single-sign-on.tsx'
 import { tokenRoutes } from '../pages/settings/tokens.tsx'
 import { setupRoutes } from '../pages/setup.tsx'
@@ -47,6 +48,7 @@ export const siteRoutes: readonly SiteRoute[] = [
   ...dashboardRoutes,
   ...publishGuideRoutes,
   ...accountRoutes,
+  ...securityRoutes,
   ...organizationRoutes,
   ...singleSignOnRoutes,
   ...tokenRoutes,

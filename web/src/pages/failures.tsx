@@ -3,12 +3,15 @@ import type { SiteHost, Visitor } from '../app/site-host.ts'
 import type { Visit } from '../app/visit.ts'
 import { Button } from '../components/controls.tsx'
 import { PackageList } from '../components/package-list.tsx'
+import { isOwnOrigin } from '../session/same-site.ts'
 
 /** A failure of the API, or a bug, as a page. */
 export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Visit, error: unknown): Promise<Response> {
   if (error instanceof AgentGymError) {
     const { status } = errorCatalog[error.code]
     if (error.code === 'unauthenticated') return visit.redirect(`/login?next=${encodeURIComponent(visit.url.pathname)}`)
+    if (error.code === 'second_factor_required' && error.data.confirm === 'session')
+      return visit.redirect(`/settings/security/confirm?next=${encodeURIComponent(pageOf(visit))}`)
     if (status === 404) return notFound(visit, error.message)
     // An address with something in it that names nothing: no id, no version.
     if (error.code === 'request_invalid' && error.data.in === 'param') return notFound(visit)
@@ -22,6 +25,16 @@ export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Vis
     message: 'Internal server error.',
     hint: `Try again. If the problem persists, give the operator of this server the request ID ${visitor.requestId}.`,
   })
+}
+
+/** The page whose form was sent, as the browser names it: a form's own address may be no page. */
+function pageOf({ request, url, host }: Visit): string {
+  if (request.method === 'GET') return url.pathname
+  const referrer = request.headers.get('referer') ?? ''
+  if (!URL.canParse(referrer) || !isOwnOrigin(new Headers({ origin: new URL(referrer).origin }), host.publicUrl))
+    return '/'
+  const { pathname, search } = new URL(referrer)
+  return `${pathname}${search}`
 }
 
 /** 404, with similar names. */

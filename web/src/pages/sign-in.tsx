@@ -1,3 +1,4 @@
+import { AgentGymError } from '@agentgym/contract'
 import type { Child } from 'hono/jsx'
 import { attempt, type FormFailure } from '../app/form.ts'
 import { route } from '../app/route.ts'
@@ -7,6 +8,7 @@ import { Field, Form } from '../components/form.tsx'
 import { Notice } from '../components/messages.tsx'
 import { usePage } from '../layout/page-context.ts'
 import { localPath } from '../session/same-site.ts'
+import { CodeForm } from './settings/security.tsx'
 
 export const signInRoutes = [
   route('get', '/login', { access: 'public' }, (visit) => {
@@ -19,13 +21,33 @@ export const signInRoutes = [
     const { form } = visit
     const next = localPath(form.get('next'))
     const username = form.get('username').trim()
-    const failure = await attempt(() => logIn(visit, username))
+    let awaitsCode = false
+    const failure = await attempt(async () => {
+      awaitsCode = !(await logIn(visit, username))
+    })
+    // The API has set the cookie of a session that only takes the code.
+    if (awaitsCode) return visit.redirect(`/login/code?next=${encodeURIComponent(next)}`)
     if (failure === null) return visit.redirect(next)
     return visit.page(<LogInPage username={username} next={next} failure={failure} />, {
       title: 'Log in',
       frame: 'plain',
       status: failure.status,
     })
+  }),
+
+  route('get', '/login/code', { access: 'public' }, (visit) => showCode(visit, localPath(visit.query.get('next')))),
+
+  route('post', '/login/code', { access: 'public' }, async (visit) => {
+    const next = localPath(visit.form.get('next'))
+    const code = visit.form.get('code').trim() || '-'
+    try {
+      const enter = () => visit.api.POST('/v1/sessions/current/second-factor', { body: { code } })
+      const failure = await attempt(enter, { second_factor_invalid: 'code' })
+      return failure === null ? visit.redirect(next) : showCode(visit, next, failure)
+    } catch (error) {
+      if (!(error instanceof AgentGymError) || error.code !== 'unauthenticated') throw error
+      return showCode(visit, next, { status: 401, fields: {}, message: error.message, hint: null })
+    }
   }),
 
   route('get', '/login/organization', { access: 'public' }, (visit) => {
@@ -79,9 +101,36 @@ export const signInRoutes = [
   }),
 ]
 
-/** The API sets the session's cookie, which goes on to the browser. */
-async function logIn({ api, form }: Visit, username: string): Promise<void> {
-  await api.POST('/v1/sessions', { body: { username, password: form.get('password') } })
+/** The API sets the session's cookie, which goes on to the browser. False if it still needs a code of the second factor. */
+async function logIn({ api, form }: Visit, username: string): Promise<boolean> {
+  try {
+    await api.POST('/v1/sessions', { body: { username, password: form.get('password') } })
+    return true
+  } catch (error) {
+    if (!(error instanceof AgentGymError) || error.code !== 'second_factor_required') throw error
+    return false
+  }
+}
+
+function showCode(visit: Visit, next: string, failure: FormFailure | null = null): Response {
+  return visit.page(<CodePage next={next} failure={failure} />, {
+    title: 'Enter your code',
+    frame: 'plain',
+    status: failure?.status,
+    hidden: true,
+  })
+}
+
+/** The second step of a log-in. */
+function CodePage({ next, failure }: { next: string; failure: FormFailure | null }) {
+  return (
+    <SignInFrame title="Enter your code" lead="Your account has a second factor.">
+      <CodeForm action="/login/code" next={next} failure={failure} />
+      <p class="sign-in-other">
+        <a href={`/login?next=${encodeURIComponent(next)}`}>Back to login</a>
+      </p>
+    </SignInFrame>
+  )
 }
 
 type LogInPageProps = { username?: string; next: string; failure?: FormFailure | null; notice?: string }

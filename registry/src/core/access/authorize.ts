@@ -76,6 +76,29 @@ export function requireSession(actor: Actor): Actor {
   })
 }
 
+/** How long a session counts as confirmed after a code of the second factor. */
+export const secondFactorMinutes = 30
+
+/**
+ * For payouts, prices, operators' actions and the like: where the account has a second factor, the session must have
+ * confirmed it lately, or the token must come from one that had. Throws `second_factor_required`.
+ */
+export function requireSecondFactor(actor: Actor | null): void {
+  if (actor?.factorConfirmed !== false) return
+  throw new AgentGymError({
+    code: 'second_factor_required',
+    message:
+      actor.tokenId === null
+        ? 'This needs a code of your second factor.'
+        : 'The token was created without a code of the second factor that its account has now.',
+    hint:
+      actor.tokenId === null
+        ? 'Confirm at /settings/security/confirm, or with POST /v1/sessions/current/second-factor, then try again.'
+        : 'Log in again with `agentgym login`, or create a new token.',
+    data: { confirm: actor.tokenId === null ? 'session' : 'token' },
+  })
+}
+
 /**
  * For workers: an operator's token with the scope `worker`, not bound to other kinds of work. Throws `unauthenticated`,
  * `forbidden`.
@@ -162,6 +185,11 @@ export type Actor = {
   operator: boolean
   /** Null for a session. */
   tokenId: string | null
+  /**
+   * Whether the second factor was confirmed: by this session within `secondFactorMinutes`, or when this token was created.
+   * Absent if the account has no second factor.
+   */
+  factorConfirmed?: boolean
   /** Of a session: its stored ID, a hash. */
   sessionId?: string
   scopes: ReadonlySet<Scope>

@@ -61,6 +61,29 @@ export type SessionTable = {
   id: Fixed<string>
   user_id: Fixed<string>
   expires_at: Date
+  /** When the user last entered a code of their second factor. */
+  confirmed_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  /** The log-in lacks the code of the second factor: the session permits nothing but to enter it. */
+  awaits_code: ColumnType<boolean, boolean | undefined, never>
+  created_at: CreatedAt
+}
+
+/** A user's authenticator app (TOTP). */
+export type SecondFactorTable = {
+  account_id: Fixed<string>
+  sealed_secret: string
+  /** Null while it is being set up. */
+  enabled_at: Date | null
+  /** 30-second step of the last accepted code. */
+  last_step: Generated<number>
+  created_at: Generated<Date>
+}
+
+export type RecoveryCodeTable = {
+  account_id: Fixed<string>
+  /** Keyed hash. */
+  hash: Fixed<string>
+  used_at: Date | null
   created_at: CreatedAt
 }
 
@@ -80,6 +103,8 @@ export type TokenTable = {
   worker_kinds: ColumnType<string[] | null, string | null | undefined, never>
   /** Name of the worker that the token is bound to; null for any. */
   worker_name: ColumnType<string | null, string | null | undefined, never>
+  /** Created by a session or a token that had confirmed the second factor. */
+  confirmed: ColumnType<boolean, boolean | undefined, boolean>
   expires_at: Date | null
   last_used_at: Date | null
   revoked_at: Date | null
@@ -105,6 +130,8 @@ export type DeviceCodeTable = {
   scopes: JSONColumnType<string[]>
   account_id: string | null
   state: Generated<'pending' | 'approved' | 'denied' | 'used'>
+  /** Approved by a session that had confirmed the second factor. */
+  confirmed: Generated<boolean>
   polled_at: Date | null
   expires_at: Fixed<Date>
   created_at: CreatedAt
@@ -310,6 +337,8 @@ export type Schema = TrainingSchema &
     sign_on_providers: SignOnProviderTable
     sign_on_domains: SignOnDomainTable
     sign_on_identities: SignOnIdentityTable
+    second_factors: SecondFactorTable
+    recovery_codes: RecoveryCodeTable
     rate_limits: RateLimitTable
     audit: AuditTable
     packages: PackageTable

@@ -48,6 +48,11 @@ export type FailureFormat = {
 export type RouteRules = {
   /** Checked before the request is validated. What depends on the subject, the handler checks by `authorize`. */
   access: Access
+  /**
+   * The caller's second factor, if there is one, must be confirmed: see `requireSecondFactor`. Always so for the writes of
+   * operators.
+   */
+  secondFactor?: true
   /** Largest body in bytes. Default: 1 MiB. */
   bodyLimit?: number | ((config: Pick<ServerConfig, 'limits' | 'training'>) => number)
   /** Milliseconds until the client gets `request_timeout`; work that has begun is not undone. Default: 30 s. */

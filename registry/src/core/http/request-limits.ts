@@ -2,12 +2,12 @@ import { AgentGymError } from '@agentgym/contract'
 import type { MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { timeout } from 'hono/timeout'
-import { requireActor, requireOperator, unauthenticated } from '../access/authorize.ts'
+import { requireActor, requireOperator, requireSecondFactor, unauthenticated } from '../access/authorize.ts'
 import { limitRate } from '../access/rate-limit.ts'
 import type { Database } from '../database/database.ts'
 import type { ServerConfig } from '../services.ts'
 import { clientNetwork } from './client-address.ts'
-import type { Env, RouteRules } from './env.ts'
+import type { Access, Env, RouteRules } from './env.ts'
 
 const MEBIBYTE = 2 ** 20
 const defaultBodyLimit = MEBIBYTE
@@ -90,13 +90,23 @@ export function refuseNul(): MiddlewareHandler<Env> {
 /** Refuses who may not call the route. Comes after the caller is known. */
 export function requireAccess(): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const { access } = c.get('rules')
+    const { access, secondFactor } = c.get('rules')
     const actor = c.get('actor')
     if (access === 'account' && actor === null) throw unauthenticated()
     else if (typeof access === 'object') requireOperator(actor, access.operator)
     else if (access !== 'anyone' && access !== 'account') requireActor(actor, access)
+    if (secondFactor || (!isRead(c.req.method) && isOperatorsOnly(access))) requireSecondFactor(actor)
     await next()
   }
+}
+
+/** What operators do themselves; a worker's token does what a machine does. */
+function isOperatorsOnly(access: Access): boolean {
+  return typeof access === 'object' && access.operator !== 'worker'
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }
 
 /** Counts the requests of routes that declare a rate limit. Throws `rate_limited`. */
@@ -131,7 +141,7 @@ export function refuseCrossSiteWrite(
   publicUrl: string,
   { cookie, form }: { cookie: boolean; form: boolean },
 ): void {
-  if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS') return
+  if (isRead(request.method)) return
   const site = request.header('sec-fetch-site')
   const origin = request.header('origin')
   if (site !== undefined && site !== 'same-origin') throw crossSite(publicUrl)

@@ -27,6 +27,7 @@ export function defineRoute<const P extends string, const R extends Omit<RouteCo
 ): ReturnType<typeof createRoute<P, Described<R>>> {
   const {
     access,
+    secondFactor,
     bodyLimit,
     timeoutMs,
     rateLimit,
@@ -37,7 +38,18 @@ export function defineRoute<const P extends string, const R extends Omit<RouteCo
     yieldsToSite,
     ...described
   } = route
-  const rules = { access, bodyLimit, timeoutMs, rateLimit, csrf, unlogged, subject, failureFormat, yieldsToSite }
+  const rules = {
+    access,
+    secondFactor,
+    bodyLimit,
+    timeoutMs,
+    rateLimit,
+    csrf,
+    unlogged,
+    subject,
+    failureFormat,
+    yieldsToSite,
+  }
   // The middleware only carries the rules; what it adds to the types of handlers, `requireAccess` sees to.
   const responses = withConfirmation(described.responses, access)
   return createRoute({ ...described, responses, middleware: declare(rules as RouteRules) } as unknown as Described<R>)

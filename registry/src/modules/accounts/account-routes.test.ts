@@ -70,12 +70,29 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
       ['DELETE /v1/accounts/{username}/operator', '/v1/accounts/guest/operator', undefined, 204],
       ['PUT /v1/accounts/{username}/disabled', '/v1/accounts/guest/disabled', { reason: 'x' }, 204],
       ['DELETE /v1/accounts/{username}/disabled', '/v1/accounts/guest/disabled', undefined, 204],
+      ['DELETE /v1/accounts/{username}/second-factor', '/v1/accounts/guest/second-factor', undefined, 204],
       ['POST /v1/accounts/{username}/sign-out', '/v1/accounts/guest/sign-out', {}, 204],
     ] as const
   ).map(([route, path, json, status]) => ({
     ...{ route, path, json },
     statuses: [401, 401, 401, 403, 403, 403, 403, 403, status],
   })),
+  { route: 'GET /v1/account/second-factor', path: '/v1/account/second-factor', statuses: someRoute(200) },
+  // Sessions only: all of them bring tokens.
+  ...(
+    [
+      ['POST /v1/account/second-factor', {}],
+      ['PUT /v1/account/second-factor', { code: '123456' }],
+      ['DELETE /v1/account/second-factor', undefined],
+      ['POST /v1/account/second-factor/recovery-codes', {}],
+    ] as const
+  ).map(([route, json]) => ({ route, path: route.split(' ')[1], json, statuses: someRoute(403) })),
+  {
+    route: 'POST /v1/sessions/current/second-factor',
+    path: '/v1/sessions/current/second-factor',
+    json: { code: '123456' },
+    statuses: publicRoute(401),
+  },
   // The owner operates the server; with another scope that is not enough.
   { route: 'GET /v1/audit', path: '/v1/audit', statuses: [401, 401, 401, 403, 403, 403, 403, 403, 200] },
   { route: 'POST /v1/organisations', path: '/v1/organisations', json: { username: 'api' }, statuses: someRoute(422) },

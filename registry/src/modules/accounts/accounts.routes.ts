@@ -22,6 +22,7 @@ import { oauthRoutes } from './oauth.routes.ts'
 import { oauthProviders, type Providers } from './oauth-log-in.ts'
 import { operatorRoutes } from './operators.routes.ts'
 import { organizationRoutes } from './organizations.routes.ts'
+import { secondFactorRoutes } from './second-factor.routes.ts'
 import { sessionRoutes } from './sessions.routes.ts'
 import { signOnRoutes } from './sign-on.routes.ts'
 import type { ResolveTxt } from './sign-on-providers.ts'
@@ -137,6 +138,7 @@ export function accountRoutes(
   const routes = createRoutes()
   routes.route('/', ownAccountRoutes(services))
   routes.route('/', sessionRoutes(services))
+  routes.route('/', secondFactorRoutes(services))
   routes.route('/', tokenRoutes(services))
   routes.route('/', organizationRoutes(services))
   routes.route('/', invitationRoutes(services))

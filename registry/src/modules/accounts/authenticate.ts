@@ -41,12 +41,13 @@ export function authenticate({ database, config }: Services): MiddlewareHandler<
     const session = sessions.names(cookieHeader) ? await sessions.read(cookieHeader) : null
     if (session === null || session.user.disabled) return next()
     const { id, username, emailVerified } = session.user
-    const { operator } = session.user
+    const { operator, factorConfirmed } = session.user
     const scopes = holdable(allScopes, { operator })
     const { sessionId } = session
     const unconfirmed = isUnconfirmed(config, session.user)
     const account = { accountId: id, username, emailVerified, unconfirmed, operator }
-    c.set('actor', { ...account, tokenId: null, sessionId, scopes })
+    const factor = factorConfirmed === null ? {} : { factorConfirmed }
+    c.set('actor', { ...account, ...factor, tokenId: null, sessionId, scopes })
     await next()
     if (session.cookie !== null) c.header('set-cookie', session.cookie, { append: true })
   }
@@ -79,6 +80,7 @@ async function actorOfToken(
     operator,
     tokenId: token.id,
     scopes: holdable(token.scopes, { operator }),
+    ...(token.enabled_at === null ? {} : { factorConfirmed: token.confirmed }),
     ...(token.worker === null ? {} : { worker: token.worker }),
   }
 }

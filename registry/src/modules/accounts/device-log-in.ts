@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, scopes as allScopes, type Scope } from '../../core/access/authorize.ts'
+import { type Actor, scopes as allScopes, requireSecondFactor, type Scope } from '../../core/access/authorize.ts'
 import { hashSecret, isSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { DeviceCodeTable, Schema } from '../../core/database/schema.ts'
@@ -34,6 +34,7 @@ export async function redeemDeviceCode(
       name: code.name,
       scopes: scopesOf(code),
       expiresAt: daysFromNow(defaultTokenDays),
+      confirmed: code.confirmed,
     })
     await recordAudit(query, {
       actor: { accountId: account.id, tokenId: null },
@@ -46,7 +47,7 @@ export async function redeemDeviceCode(
   })
 }
 
-/** A person's decision, by a browser session. Throws `expired_token` if it is too late, `forbidden`. */
+/** A person's decision, by a browser session. Throws `expired_token` if it is too late, `forbidden`, `second_factor_required`. */
 export async function decideDeviceCode(
   { database }: Services,
   actor: Actor,
@@ -54,9 +55,12 @@ export async function decideDeviceCode(
   state: 'approved' | 'denied',
   ip: string,
 ): Promise<void> {
-  if (state === 'approved') requireGrantable(actor, scopesOf(code))
+  if (state === 'approved') {
+    requireSecondFactor(actor)
+    requireGrantable(actor, scopesOf(code))
+  }
   await database.transaction(async (query) => {
-    if (!(await decideCode(query, code.hash, { state, accountId: actor.accountId })))
+    if (!(await decideCode(query, code.hash, { state, actor })))
       throw new AgentGymError({
         code: 'expired_token',
         message: 'This login was already approved or denied, or has expired.',
@@ -122,11 +126,11 @@ export async function findPendingCode(query: Queries, typed: string): Promise<De
 async function decideCode(
   query: Queries,
   hash: string,
-  decision: { state: 'approved' | 'denied'; accountId: string },
+  { state, actor: { accountId, factorConfirmed: confirmed = false } }: { state: 'approved' | 'denied'; actor: Actor },
 ): Promise<boolean> {
   const row = await query
     .updateTable('device_codes')
-    .set({ state: decision.state, account_id: decision.accountId })
+    .set({ state, account_id: accountId, confirmed })
     .where('hash', '=', hash)
     .where('state', '=', 'pending')
     .where('expires_at', '>', sql<Date>`now()`)

@@ -13,16 +13,18 @@ import { declare, requestInvalid } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { type DeviceCode, decideDeviceCode, findPendingCode, scopesOf } from './device-log-in.ts'
 import { logIn } from './log-in.ts'
+import { enterCode } from './start-session.ts'
 
 /** Pages with plain forms, each with a proof of its own in a hidden field. */
 const rules: RouteRules = { access: 'anyone', csrf: 'form' }
 
 const formSchema = z.object({
-  step: z.enum(['log-in', 'approve', 'deny']),
+  step: z.enum(['log-in', 'code', 'approve', 'deny']),
   form_token: z.string().max(100).default(''),
   user_code: z.string().max(40).default(''),
   username: z.string().max(254).default(''),
   password: z.string().max(1_000).default(''),
+  code: z.string().max(60).default(''),
 })
 type Form = z.infer<typeof formSchema>
 
@@ -38,6 +40,9 @@ export function devicePageRoutes(services: Services, providers: string[]): Hono<
   const showLogIn = (c: Context<Env>, userCode: string, rest: { username?: string; failure?: string } = {}) =>
     logInPage({ userCode, username: '', providers, formToken: makeFormToken(c, config, logInPurpose), ...rest })
 
+  const showCode = (c: Context<Env>, userCode: string, failure?: string) =>
+    secondFactorPage({ userCode, formToken: makeFormToken(c, config, logInPurpose), ...(failure && { failure }) })
+
   routes.get('/device', declare(rules), async (c) => {
     const actor = browserUser(c)
     const userCode = (c.req.query('user_code') ?? '').slice(0, 40)
@@ -48,6 +53,7 @@ export function devicePageRoutes(services: Services, providers: string[]): Hono<
       (failure) => codePage({ userCode, failure }),
       async () => {
         const code = await lookUp(services, c, userCode)
+        if (actor.factorConfirmed === false) return c.html(showCode(c, userCode))
         const formToken = makeFormToken(c, config, decisionPurpose(actor, code))
         const { username } = actor
         return c.html(
@@ -64,11 +70,23 @@ export function devicePageRoutes(services: Services, providers: string[]): Hono<
       return showing(c, again, async () => {
         checkFormToken(c, config, logInPurpose, form.form_token)
         const cookieHeader = c.req.header('cookie') ?? ''
-        const { cookies } = await logIn(services, { ...form, ip: c.get('ip'), cookieHeader })
+        const { username, password } = form
+        const { cookies, awaitsCode } = await logIn(services, { username, password, ip: c.get('ip'), cookieHeader })
         for (const cookie of cookies) c.header('set-cookie', cookie, { append: true })
-        return c.redirect(`/device?user_code=${encodeURIComponent(form.user_code)}`, 303)
+        if (awaitsCode) return c.html(showCode(c, form.user_code))
+        return c.redirect(pagePath(form.user_code), 303)
       })
     }
+    if (form.step === 'code')
+      return showing(
+        c,
+        (failure) => showCode(c, form.user_code, failure),
+        async () => {
+          checkFormToken(c, config, logInPurpose, form.form_token)
+          await confirm(services, c, form.code)
+          return c.redirect(pagePath(form.user_code), 303)
+        },
+      )
     const actor = browserUser(c)
     if (actor === null) return c.html(showLogIn(c, form.user_code, { failure: 'Log in first.' }), 401)
     const state = form.step === 'approve' ? 'approved' : 'denied'
@@ -85,6 +103,18 @@ export function devicePageRoutes(services: Services, providers: string[]): Hono<
   })
 
   return routes
+}
+
+function pagePath(userCode: string): string {
+  return `/device?user_code=${encodeURIComponent(userCode)}`
+}
+
+/** Takes a code of the second factor: of a log-in that lacks it, or of a session that must be confirmed. */
+async function confirm(services: Services, c: Context<Env>, code: string): Promise<void> {
+  const session = await enterCode(services, { cookieHeader: c.req.header('cookie') ?? '', code, ip: c.get('ip') })
+  if (session === undefined)
+    throw new AgentGymError({ code: 'unauthenticated', message: 'The login has expired. Open this page again.' })
+  c.header('set-cookie', session.cookie, { append: true })
 }
 
 /** A token must not approve permissions that it does not have: only a person in a browser decides. */
@@ -161,6 +191,23 @@ ${form.providers.map((provider) => html`<p><a href="/v1/oauth/${provider}?return
   )
 }
 const titles: Record<string, string> = { github: 'GitHub', google: 'Google' }
+
+/** Asks for a code of the second factor. */
+function secondFactorPage({ userCode, formToken, failure }: { userCode: string; formToken: string } & Failure): Html {
+  return framed(
+    'Enter your code',
+    html`
+<p class="lead">Enter the code of your authenticator app, or a recovery code.</p>
+<form method="post" action="/device">
+<input type="hidden" name="step" value="code">
+<input type="hidden" name="form_token" value="${formToken}">
+<input type="hidden" name="user_code" value="${userCode}">
+<label>Code<input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus></label>
+${failed(failure)}
+<button>Continue</button>
+</form>`,
+  )
+}
 
 /** Shows the code again with the decision, so that users who were sent a link by an attacker can notice. */
 function approvePage(code: {

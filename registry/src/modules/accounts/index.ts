@@ -8,4 +8,5 @@ export { createDeviceCode, pollSeconds, redeemDeviceCode } from './device-log-in
 export { framed } from './device-page.routes.ts'
 export { accountExists, addOperator, createOperator, listAccounts, removeOperator } from './operators.ts'
 export { accountsWithRole, findParty, type Party, readingScope } from './organizations.ts'
+export { resetSecondFactor } from './second-factor-setup.ts'
 export { requireUncapped, revokeToken } from './tokens.store.ts'

@@ -12,23 +12,31 @@ import { withdrawApprovals } from './device-log-in.ts'
 import { deviceCookie, limitLogIn } from './log-in-limits.ts'
 import { useMailToken, voidMailTokens } from './mail-tokens.store.ts'
 import { unlinkAll } from './oauth-log-in.ts'
+import { hasSecondFactor, useCode } from './second-factor.ts'
 import { luciaSessions } from './sessions.ts'
+import { startSession } from './start-session.ts'
 import { revokeAllTokens } from './tokens.store.ts'
 
 type LogIn = {
   username: string
   password: string
+  /** Of the second factor. */
+  code?: string | undefined
   ip: string
   /** Names the browser's current session, which ends, and the device, if it is known. */
   cookieHeader: string
 }
 
 /**
- * Logs a user in by password; `cookies` are the Set-Cookie headers of a session under a new ID, and of the device. An unknown user, a wrong
- * password, an account without one and a disabled one get the same `credentials_invalid` after the same work. Throws
- * `rate_limited` before any of it, for existing and unknown names alike.
+ * Logs a user in by password; `cookies` are the Set-Cookie headers of a session under a new ID, and of the device. An
+ * unknown user, a wrong password, an account without one and a disabled one get the same `credentials_invalid` after the same work. Throws
+ * `rate_limited` before any of it, for existing and unknown names alike. With a second factor it needs its `code`, and
+ * throws `second_factor_invalid`; without the code, the session permits nothing but to enter it (`awaitsCode`).
  */
-export async function logIn(services: Services, request: LogIn): Promise<{ account: Account; cookies: string[] }> {
+export async function logIn(
+  services: Services,
+  request: LogIn,
+): Promise<{ account: Account; cookies: string[]; awaitsCode: boolean }> {
   const { database, config } = services
   const account = await findAccount(database.query, request.username)
   const refund = await limitLogIn(services, { ...request, accountId: account?.id })
@@ -49,20 +57,14 @@ export async function logIn(services: Services, request: LogIn): Promise<{ accou
   }
 
   await refund()
-  const cookie = await database.transaction(async (query) => {
-    const sessions = luciaSessions(query, config)
-    await sessions.end(request.cookieHeader)
-    const session = await sessions.create(account.id)
-    const actor = { accountId: account.id, tokenId: null }
-    await recordAudit(query, {
-      actor,
-      action: 'session.create',
-      subject: `account:${account.username}`,
-      ip: request.ip,
-    })
-    return session.cookie
-  })
-  return { account, cookies: [cookie, deviceCookie(request.cookieHeader, account.id, config)] }
+  const { id: accountId, username } = account
+  const { code, ip, cookieHeader } = request
+  const confirmed = code !== undefined && (await hasSecondFactor(database.query, accountId))
+  if (confirmed) await useCode(services, { accountId, username, code, ip })
+  const { cookie, awaitsCode } = await database.transaction((query) =>
+    startSession(query, config, account, { ip, cookieHeader, confirmed }),
+  )
+  return { account, cookies: [cookie, deviceCookie(cookieHeader, accountId, config)], awaitsCode }
 }
 
 /** OWASP's first choice for Argon2id, the library's default variant: 19 MiB, two passes, one lane. */

@@ -9,7 +9,7 @@ import type { ServerConfig, Services } from '../../core/services.ts'
 import { checkUsername } from './account-name.ts'
 import { type Account, findAccountByEmail, findAccountById, insertAccount, updateAccount } from './accounts.store.ts'
 import { claimByFirstAccount } from './claim.ts'
-import { luciaSessions } from './sessions.ts'
+import { type Started, startSession } from './start-session.ts'
 
 /**
  * Logs in a user by their identity at another provider; `cookie` is the new session's. An identity belongs to the
@@ -21,7 +21,7 @@ export async function logInByOauth(
   provider: ProviderName,
   identity: Identity,
   { ip, cookieHeader, local }: { ip: string; cookieHeader: string; local: boolean },
-): Promise<{ account: Account; cookie: string }> {
+): Promise<Started & { account: Account }> {
   const { database, config } = services
   return database.transaction(async (query) => {
     // The same identity twice at once, in two tabs, makes one account.
@@ -33,11 +33,7 @@ export async function logInByOauth(
         : await findAccountById(query, linked)
     if (account === undefined || account.disabled_at !== null)
       throw new AgentGymError({ code: 'oauth_failed', message: 'The account of this login is disabled.' })
-    const sessions = luciaSessions(query, config)
-    await sessions.end(cookieHeader)
-    const { cookie } = await sessions.create(account.id)
-    await audit(query, account, 'session.create', ip, provider)
-    return { account, cookie }
+    return { account, ...(await startSession(query, config, account, { ip, cookieHeader, data: { provider } })) }
   })
 }
 

@@ -16,6 +16,7 @@ import {
   type Providers,
   providerNames,
 } from './oauth-log-in.ts'
+import { codePagePath } from './second-factor.routes.ts'
 
 const providerParam = z.object({ provider: z.string().max(40) })
 
@@ -91,9 +92,9 @@ export function oauthRoutes(services: Services, providers: Providers): OpenAPIHo
       throw oauthFailed('The provider did not confirm the login.')
     }
     const request = { ip: c.get('ip'), cookieHeader: c.req.header('cookie') ?? '', local: isLocalRequest(c) }
-    const { cookie } = await logInByOauth(services, provider, identity, request)
+    const { cookie, awaitsCode } = await logInByOauth(services, provider, identity, request)
     c.header('set-cookie', cookie, { append: true })
-    return c.redirect(pending.returnTo, 302)
+    return c.redirect(awaitsCode ? codePagePath(pending.returnTo) : pending.returnTo, 302)
   })
 
   return routes

@@ -144,7 +144,7 @@ async function keepAnOperator(database: Database, query: Transaction<Schema>, ac
 export type ListedAccount = Pick<
   Account,
   'username' | 'kind' | 'email' | 'email_verified_at' | 'operator' | 'disabled_at' | 'disabled_reason' | 'created_at'
->
+> & { second_factor: boolean }
 
 /** Accounts by name, for operators: those whose name or address contains `q`, after the name `after`. */
 export async function listAccounts(
@@ -156,6 +156,16 @@ export async function listAccounts(
     .selectFrom('accounts')
     .select(['username', 'kind', 'email', 'email_verified_at', 'operator'])
     .select(['disabled_at', 'disabled_reason', 'created_at'])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('second_factors')
+          .select('account_id')
+          .whereRef('account_id', '=', 'accounts.id')
+          .where('enabled_at', 'is not', null),
+      )
+        .$castTo<boolean>()
+        .as('second_factor'),
+    )
     .$if(q !== undefined && q !== '', (select) =>
       select.where((where) => where.or([where('username', 'like', pattern), where('email', 'like', pattern)])),
     )

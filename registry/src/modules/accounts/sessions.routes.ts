@@ -6,6 +6,7 @@ import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { logIn } from './log-in.ts'
+import { codeRequired } from './second-factor.ts'
 import { luciaSessions } from './sessions.ts'
 
 const logInRoute = defineRoute({
@@ -13,11 +14,12 @@ const logInRoute = defineRoute({
   path: '/v1/sessions',
   access: 'anyone',
   summary: 'Log in with a password',
-  description: 'Sets the cookie of a new session. The response does not reveal whether the username exists.',
+  description:
+    'Sets the cookie of a new session. The response does not reveal whether the username exists. If the account has a second factor, send `code`; without it, the session of the response permits only `POST /v1/sessions/current/second-factor`.',
   request: { body: { required: true, content: { 'application/json': { schema: logInRequestSchema } } } },
   responses: {
     200: { description: 'Logged in.', content: { 'application/json': { schema: sessionSchema } } },
-    ...failures('credentials_invalid', 'rate_limited'),
+    ...failures('credentials_invalid', 'second_factor_required', 'second_factor_invalid', 'rate_limited'),
   },
 })
 
@@ -63,8 +65,12 @@ export function sessionRoutes(services: Services): OpenAPIHono<Env> {
 
   routes.openapi(logInRoute, async (c) => {
     const cookieHeader = c.req.header('cookie') ?? ''
-    const { account, cookies } = await logIn(services, { ...c.req.valid('json'), ip: c.get('ip'), cookieHeader })
+    const { account, cookies, awaitsCode } = await logIn(services, {
+      ...c.req.valid('json'),
+      ...{ ip: c.get('ip'), cookieHeader },
+    })
     for (const cookie of cookies) c.header('set-cookie', cookie, { append: true })
+    if (awaitsCode) throw codeRequired()
     return c.json({ username: account.username }, 200)
   })
 

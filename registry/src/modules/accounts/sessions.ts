@@ -1,13 +1,25 @@
 import { type Adapter, type DatabaseSession, type DatabaseUser, Lucia, TimeSpan } from 'lucia'
+import { secondFactorMinutes } from '../../core/access/authorize.ts'
 import { hashSecret } from '../../core/access/secret.ts'
 import type { Queries } from '../../core/database/database.ts'
 
-type UserAttributes = { username: string; emailVerified: boolean; operator: boolean; disabled: boolean }
+type UserAttributes = {
+  username: string
+  emailVerified: boolean
+  operator: boolean
+  disabled: boolean
+  /** Whether this session has confirmed the second factor lately; null if the account has none. */
+  factorConfirmed: boolean | null
+}
+
+/** `awaitsCode`: the session permits nothing until the code of the second factor is entered. */
+type SessionState = { confirmed: boolean; awaitsCode: boolean }
 
 declare module 'lucia' {
   interface Register {
     Lucia: Lucia<Record<never, never>, UserAttributes>
     DatabaseUserAttributes: UserAttributes
+    DatabaseSessionAttributes: Partial<SessionState>
   }
 }
 
@@ -16,9 +28,11 @@ export type SessionUser = UserAttributes & { id: string }
 /** Sessions of browsers. Every `cookie` is the value of a Set-Cookie header. */
 export type Sessions = {
   /** Starts a session under a new ID. The ID that the browser sent is never reused: an attacker may have planted it. */
-  create(userId: string): Promise<{ cookie: string }>
+  create(userId: string, state?: SessionState): Promise<{ cookie: string }>
   /** Whose session the Cookie header names, and its stored ID, or null; `cookie` is set once its expiry is extended. */
   read(cookieHeader: string): Promise<{ user: SessionUser; sessionId: string; cookie: string | null } | null>
+  /** Whose session the Cookie header names, also one that awaits the code of the second factor. */
+  find(cookieHeader: string): Promise<{ userId: string; awaitsCode: boolean } | null>
   /** Whether a Cookie header contains a possible session. */
   names(cookieHeader: string): boolean
   /** Ends the session that the Cookie header names; the cookie that forgets it. */
@@ -49,8 +63,8 @@ export function luciaSessions(query: Queries, { secure }: { secure: boolean }): 
     getUserAttributes: (attributes) => attributes,
   })
   return {
-    create: async (userId) => {
-      const session = await lucia.createSession(userId, {})
+    create: async (userId, state = { confirmed: false, awaitsCode: false }) => {
+      const session = await lucia.createSession(userId, state)
       return { cookie: lucia.createSessionCookie(session.id).serialize() }
     },
     read: async (cookieHeader) => {
@@ -63,6 +77,17 @@ export function luciaSessions(query: Queries, { secure }: { secure: boolean }): 
         sessionId: hashSecret(id),
         cookie: session.fresh ? lucia.createSessionCookie(session.id).serialize() : null,
       }
+    },
+    find: async (cookieHeader) => {
+      const id = sessionIdIn(cookieHeader, name)
+      if (id === null) return null
+      const row = await query
+        .selectFrom('sessions')
+        .select(['user_id', 'awaits_code'])
+        .where('id', '=', hashSecret(id))
+        .where('expires_at', '>', new Date())
+        .executeTakeFirst()
+      return row === undefined ? null : { userId: row.user_id, awaitsCode: row.awaits_code }
     },
     names: (cookieHeader) => sessionIdIn(cookieHeader, name) !== null,
     end: async (cookieHeader) => {
@@ -98,6 +123,7 @@ function sessionsOf(query: Queries, userId: string) {
     .selectFrom('sessions')
     .select(['id', 'created_at', 'expires_at'])
     .where('user_id', '=', userId)
+    .where('awaits_code', '=', false)
     .where('expires_at', '>', new Date())
     .orderBy('created_at', 'desc')
     .orderBy('id')
@@ -118,6 +144,9 @@ function sessionIdIn(cookieHeader: string, name: string): string | null {
   return null
 }
 
+/** Time to enter the code after the password. */
+const awaitMs = 10 * 60_000
+
 function sessionAdapter(query: Queries): Adapter {
   return {
     getSessionAndUser: async (sessionId) => sessionAndUser(query, sessionId),
@@ -126,9 +155,14 @@ function sessionAdapter(query: Queries): Adapter {
       return rows.map((row) => ({ id: row.id, userId, expiresAt: row.expires_at, attributes: {} }))
     },
     setSession: async (session) => {
+      const { confirmed = false, awaitsCode = false } = session.attributes
       await query
         .insertInto('sessions')
-        .values({ id: hashSecret(session.id), user_id: session.userId, expires_at: session.expiresAt })
+        .values({
+          ...{ id: hashSecret(session.id), user_id: session.userId, awaits_code: awaitsCode },
+          expires_at: awaitsCode ? new Date(Date.now() + awaitMs) : session.expiresAt,
+          confirmed_at: confirmed ? new Date() : null,
+        })
         .execute()
     },
     updateSessionExpiration: async (sessionId, expiresAt) => {
@@ -157,16 +191,22 @@ async function sessionAndUser(
   const row = await query
     .selectFrom('sessions')
     .innerJoin('accounts', 'accounts.id', 'sessions.user_id')
-    .select(['sessions.user_id', 'sessions.expires_at'])
+    .leftJoin('second_factors', (join) =>
+      join.onRef('second_factors.account_id', '=', 'accounts.id').on('second_factors.enabled_at', 'is not', null),
+    )
+    .select(['sessions.user_id', 'sessions.expires_at', 'sessions.confirmed_at', 'second_factors.enabled_at'])
     .select(['accounts.username', 'accounts.email_verified_at', 'accounts.operator', 'accounts.disabled_at'])
     .where('sessions.id', '=', hashSecret(sessionId))
+    .where('sessions.awaits_code', '=', false)
     .executeTakeFirst()
   if (row === undefined) return [null, null]
+  const sinceMs = Date.now() - (row.confirmed_at?.getTime() ?? 0)
   const attributes = {
     username: row.username,
     emailVerified: row.email_verified_at !== null,
     operator: row.operator,
     disabled: row.disabled_at !== null,
+    factorConfirmed: row.enabled_at === null ? null : sinceMs < secondFactorMinutes * 60_000,
   }
   return [
     { id: sessionId, userId: row.user_id, expiresAt: row.expires_at, attributes: {} },

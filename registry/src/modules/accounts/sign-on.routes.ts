@@ -15,6 +15,7 @@ import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
 import { authorizationUrl, discover, identify, makeRequest } from './openid-client.ts'
+import { codePagePath } from './second-factor.routes.ts'
 import { logInBySignOn } from './sign-on.ts'
 import {
   addDomain,
@@ -208,9 +209,9 @@ export function signOnRoutes(services: Services, resolve?: ResolveTxt): OpenAPIH
     callback.search = new URL(c.req.url).search
     const user = await identify(await discover(config, provider), callback, pending)
     const request = { actor: c.get('actor'), ip: c.get('ip'), cookieHeader: c.req.header('cookie') ?? '' }
-    const { cookie } = await logInBySignOn(services, provider, user, request)
+    const { cookie, awaitsCode } = await logInBySignOn(services, provider, user, request)
     c.header('set-cookie', cookie, { append: true })
-    return c.redirect(pending.returnTo, 302)
+    return c.redirect(awaitsCode ? codePagePath(pending.returnTo) : pending.returnTo, 302)
   }
 }
 

@@ -8,8 +8,8 @@ import type { Services } from '../../core/services.ts'
 import { type Account, findAccountByEmail, findAccountById } from './accounts.store.ts'
 import { signUpAs } from './oauth-log-in.ts'
 import type { OpenIdUser } from './openid-client.ts'
-import { luciaSessions } from './sessions.ts'
 import { ownsDomain, type SignOnProvider } from './sign-on-providers.ts'
+import { type Started, startSession } from './start-session.ts'
 
 type Request = { actor: Actor | null; ip: string; cookieHeader: string }
 
@@ -24,7 +24,7 @@ export async function logInBySignOn(
   provider: SignOnProvider,
   user: OpenIdUser,
   { actor, ip, cookieHeader }: Request,
-): Promise<{ cookie: string }> {
+): Promise<Started> {
   const { organizationId, issuer } = provider
   return database.transaction(async (query) => {
     // The same identity twice at once, in two tabs, makes one account.
@@ -36,11 +36,7 @@ export async function logInBySignOn(
       )
     const account = (await findLinked(query, provider, user)) ?? (await provision(query, provider, user, { actor, ip }))
     if (account.disabled_at !== null) throw failed('The account of this login is disabled.')
-    const sessions = luciaSessions(query, config)
-    await sessions.end(cookieHeader)
-    const { cookie } = await sessions.create(account.id)
-    await audit(query, account, 'session.create', ip, issuer)
-    return { cookie }
+    return startSession(query, config, account, { ip, cookieHeader, data: { issuer } })
   })
 }
 

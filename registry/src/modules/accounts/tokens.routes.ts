@@ -22,14 +22,15 @@ const createTokenRoute = defineRoute({
   method: 'post',
   path: '/v1/tokens',
   access: 'account:manage',
+  secondFactor: true,
   rateLimit: { name: 'create-token', per: 'account', limit: 200, windowSeconds: 3_600 },
   summary: 'Make a token',
   description:
-    'The token is shown only once. A token can create other tokens, but only with scopes of its own and no later expiry; revoking it also revokes them.',
+    'The token is shown only once. A token can create other tokens, but only with scopes of its own and no later expiry; revoking it also revokes them. If the account has a second factor, it must be confirmed.',
   request: { body: { required: true, content: { 'application/json': { schema: createTokenRequestSchema } } } },
   responses: {
     201: { description: 'The token.', content: { 'application/json': { schema: createdTokenSchema } } },
-    ...failures('unauthenticated', 'forbidden', 'rate_limited'),
+    ...failures('unauthenticated', 'forbidden', 'second_factor_required', 'rate_limited'),
   },
 })
 
@@ -69,7 +70,7 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
       await requireUncapped(query, actor)
       const wanted = { accountId: actor.accountId, name, scopes, expiresAt: daysFromNow(days), worker: binding }
       const bounded = await boundToParent(query, actor.tokenId, wanted)
-      const made = await createToken(query, { ...bounded, parentId: actor.tokenId })
+      const made = await createToken(query, { ...bounded, parentId: actor.tokenId, confirmed: actor.factorConfirmed })
       await recordAudit(query, {
         actor,
         action: 'token.create',

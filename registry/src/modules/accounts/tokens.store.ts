@@ -33,6 +33,8 @@ type NewToken = {
   scopes: readonly Scope[]
   expiresAt: Date | null
   worker?: WorkerBinding | null
+  /** See `Actor.factorConfirmed`. */
+  confirmed?: boolean | undefined
   /** The token that creates it: see `boundToParent`. */
   parentId?: string | null
 }
@@ -50,6 +52,7 @@ export async function createToken(query: Queries, token: NewToken): Promise<Stor
       prefix: secret.slice(0, shownDigits),
       scopes: JSON.stringify([...new Set(token.scopes)]),
       parent_id: token.parentId ?? null,
+      confirmed: token.confirmed ?? false,
       worker_kinds: kinds === null ? null : JSON.stringify([...new Set(kinds)]),
       worker_name: workerName,
       expires_at: token.expiresAt,
@@ -166,7 +169,10 @@ export async function findToken(query: Queries, secret: string) {
   const row = await query
     .selectFrom('tokens')
     .innerJoin('accounts', 'accounts.id', 'tokens.account_id')
-    .select(['tokens.id', 'tokens.account_id', 'tokens.scopes'])
+    .leftJoin('second_factors', (join) =>
+      join.onRef('second_factors.account_id', '=', 'accounts.id').on('second_factors.enabled_at', 'is not', null),
+    )
+    .select(['tokens.id', 'tokens.account_id', 'tokens.scopes', 'tokens.confirmed', 'second_factors.enabled_at'])
     .select(['tokens.expires_at', 'tokens.revoked_at', 'tokens.last_used_at'])
     .select(['tokens.worker_kinds', 'tokens.worker_name'])
     .select(['accounts.username', 'accounts.email_verified_at', 'accounts.operator', 'accounts.disabled_at'])

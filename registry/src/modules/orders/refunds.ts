@@ -2,7 +2,7 @@ import { AgentGymError, formatAmount, type Order, type refundRequestSchema } fro
 import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
-import { type Actor, requireActor } from '../../core/access/authorize.ts'
+import { type Actor, requireActor, requireSecondFactor } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
 import { sendLetter } from '../../core/mail/send-letter.ts'
@@ -64,7 +64,7 @@ async function give(query: Transaction<Schema>, access: OrderAccess, { id, reque
   return orderOf(view)
 }
 
-/** The role in which the caller issues the refund. Throws `forbidden`, `refund_refused`. */
+/** The role in which the caller issues the refund. Throws `forbidden`, `second_factor_required`, `refund_refused`. */
 async function requireRefundable(
   query: Transaction<Schema>,
   { actor, buys, sells, operates }: OrderAccess,
@@ -74,7 +74,9 @@ async function requireRefundable(
   // An operator who bought it counts like every other buyer.
   if (sells || (operates && !buys)) {
     requireActor(actor, 'market:sell')
-    return sells ? 'seller' : 'operator'
+    if (sells) return 'seller'
+    requireSecondFactor(actor)
+    return 'operator'
   }
   requireActor(actor, 'market:buy')
   if (order.state !== 'paid') throw orderStateConflict(order, 'refunded')

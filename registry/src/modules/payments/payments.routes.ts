@@ -126,18 +126,19 @@ const destinationRoute = defineRoute({
 
 const putDestinationRoute = defineRoute({
   access: 'market:sell',
+  secondFactor: true,
   method: 'put',
   path: '/v1/payout-destination',
   operationId: 'openPayoutDestination',
   summary: 'Set up the payout destination',
   description:
-    'Creates an account at the payment provider if there is none, and returns the URL of the provider’s form until it is complete. For admins of the account. Requires the scope `market:sell`.',
+    'Creates an account at the payment provider if there is none, and returns the URL of the provider’s form until it is complete. For admins of the account. Requires the scope `market:sell`, and the second factor if there is one.',
   request: {
     body: { required: true, content: { 'application/json': { schema: putPayoutDestinationRequestSchema } } },
   },
   responses: {
     200: { description: 'It.', content: json(payoutDestinationSchema) },
-    ...failures(...codes, 'payment_declined', 'payment_provider_unavailable', 'rate_limited'),
+    ...failures(...codes, 'second_factor_required', 'payment_declined', 'payment_provider_unavailable', 'rate_limited'),
   },
 })
 
@@ -154,19 +155,27 @@ const listPayoutsRoute = defineRoute({
 
 const requestPayoutRoute = defineRoute({
   access: 'market:sell',
+  secondFactor: true,
   method: 'post',
   path: '/v1/payouts',
   operationId: 'requestPayout',
   summary: 'Pay out cleared earnings',
   description:
-    'The payout becomes `paid` when the provider confirms it. A failed payout returns the amount to the earnings. For admins of the account. Requires the scope `market:sell`.',
+    'The payout becomes `paid` when the provider confirms it. A failed payout returns the amount to the earnings. For admins of the account. Requires the scope `market:sell`, and the second factor if there is one.',
   request: {
     headers: idempotencyHeadersSchema,
     body: { required: true, content: { 'application/json': { schema: payoutRequestSchema } } },
   },
   responses: {
     201: { description: 'The payout.', content: json(payoutSchema) },
-    ...failures(...codes, 'payout_not_ready', 'payout_below_cleared', 'idempotency_key_reused', 'rate_limited'),
+    ...failures(
+      ...codes,
+      'second_factor_required',
+      'payout_not_ready',
+      'payout_below_cleared',
+      'idempotency_key_reused',
+      'rate_limited',
+    ),
   },
 })
 

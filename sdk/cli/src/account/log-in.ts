@@ -17,7 +17,7 @@ import { z } from 'zod'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
 import { callApi, callApiWithHeaders } from '../registry/call-api.ts'
-import { askPassword } from '../terminal/prompts.ts'
+import { askCode, askPassword } from '../terminal/prompts.ts'
 import { safeText } from '../terminal/text.ts'
 import { type Connection, readCredentials, writeCredentials } from './connection.ts'
 import { addToNpmrc } from './npmrc.ts'
@@ -45,7 +45,8 @@ type TokenRequest = {
   worker?: { kinds?: WorkKind[]; name?: string }
 }
 
-type Password = { username: string; password: string }
+/** `code`: asks for a code of the second factor, where the account has one. */
+type Password = { username: string; password: string; code(): Promise<string> }
 
 /** Exchanges a password for a token, through a session that is closed right away. */
 export function tokenByPassword(
@@ -63,15 +64,15 @@ export function tokenByPassword(
 /** Runs `work` in a session, for requests that a token may not make. They send its `headers` and no token. */
 export async function withSession<Value>(
   server: string,
-  { username, password }: Password,
+  { username, password, code }: Password,
   work: (connection: Connection, headers: Record<string, string>) => Promise<Value>,
 ): Promise<Value> {
   const anonymous: Connection = { server, token: null, tokenSource: null }
-  const { headers } = await callApiWithHeaders(anonymous, {
-    method: 'POST',
-    path: '/v1/sessions',
-    json: { username, password },
-    answer: sessionSchema,
+  const logIn = (json: object) =>
+    callApiWithHeaders(anonymous, { method: 'POST', path: '/v1/sessions', json, answer: sessionSchema })
+  const { headers } = await logIn({ username, password }).catch(async (error: unknown) => {
+    if (!(error instanceof AgentGymError) || error.code !== 'second_factor_required') throw error
+    return logIn({ username, password, code: await code() })
   })
   const cookie = headers
     .getSetCookie()
@@ -185,5 +186,5 @@ export async function asManager<Value>(
   if (scopes.includes('account:manage')) return work(connection, {})
   const { server } = connection
   const password = await askPassword(`Password for ${safeText(username, 60)} at ${server}`, { repeat: false }, context)
-  return withSession(server, { username, password }, work)
+  return withSession(server, { username, password, code: () => askCode(context) }, work)
 }

@@ -16,7 +16,7 @@ import type { CommandContext, MakeAction } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
 import { oneOf, wholeNumber } from '../option-values.ts'
 import { callApi } from '../registry/call-api.ts'
-import { askPassword } from '../terminal/prompts.ts'
+import { askCode, askPassword } from '../terminal/prompts.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 
 export function addAccountCommands(program: Command, action: MakeAction): void {
@@ -153,7 +153,7 @@ async function newToken(server: string, flags: LoginFlags, context: CommandConte
       { repeat: false },
       context,
     )
-    return tokenByPassword(server, { username: flags.username, password })
+    return tokenByPassword(server, { username: flags.username, password, code: () => askCode(context) })
   }
   return inBrowser(server, context)
 }
@@ -282,7 +282,11 @@ export async function tokenCreate(name: string, flags: TokenFlags, context: Comm
     ...(flags.days === undefined ? {} : { expires_in_days: flags.days }),
     ...(Object.keys(bound).length === 0 ? {} : { worker: bound }),
   }
-  const { token, id, expiresAt } = await tokenByPassword(server, { username, password }, request)
+  const { token, id, expiresAt } = await tokenByPassword(
+    server,
+    { username, password, code: () => askCode(context) },
+    request,
+  )
   context.printJson({ server, id, name, scopes, expires_at: expiresAt, token })
   // Without a terminal, the only output: AGENTGYM_TOKEN=$(agentgym token create …).
   context.print(token)

@@ -56,6 +56,13 @@ export function addOperatorCommands(program: Command, action: MakeAction): void 
     .description('end all sessions of an account and revoke its tokens')
     .option('--keep-tokens', 'end sessions only')
     .action(action(operatorSignOut))
+  group
+    .command('reset-second-factor')
+    .argument('<NAME>', 'username')
+    .description('remove the second factor of a user who lost it; make sure who asks first')
+    .option('--local', 'on the database of the server (DATABASE_URL, or --data while it is stopped)')
+    .option(...dataOption)
+    .action(action(operatorResetSecondFactor))
 }
 
 type DataFlags = { data?: string }
@@ -136,7 +143,7 @@ async function operatorAccounts(text: string | undefined, context: CommandContex
   if (list.next_after !== null) context.print('More accounts match. Use a longer text.')
 }
 
-type Change = { method: 'PUT' | 'DELETE' | 'POST'; what: 'disabled' | 'sign-out'; json?: unknown }
+type Change = { method: 'PUT' | 'DELETE' | 'POST'; what: 'disabled' | 'sign-out' | 'second-factor'; json?: unknown }
 
 async function change(username: string, { method, what, json }: Change, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
@@ -158,6 +165,19 @@ async function operatorEnable(username: string, context: CommandContext): Promis
   await change(username, { method: 'DELETE', what: 'disabled' }, context)
   context.printJson({ username, disabled: false })
   done(`Enabled ${safeText(username, 100)}`, context)
+}
+
+async function operatorResetSecondFactor(
+  username: string,
+  { local = false, ...flags }: DataFlags & { local?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  if (local) {
+    const { withOperators } = await import('@agentgym/registry')
+    await withOperators(settingsOf(flags, context), (operators) => operators.resetSecondFactor(username))
+  } else await change(username, { method: 'DELETE', what: 'second-factor' }, context)
+  context.printJson({ username, second_factor: false })
+  done(`${safeText(username, 100)} has no second factor now, and is logged out`, context)
 }
 
 async function operatorSignOut(

@@ -1,5 +1,5 @@
 import { AgentGymError } from '@agentgym/contract'
-import { confirm as askYesNo, isCancel, password } from '@clack/prompts'
+import { confirm as askYesNo, isCancel, password, text } from '@clack/prompts'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
 import { safeText, wrapText } from './text.ts'
@@ -60,6 +60,27 @@ export async function askPassword(
     })
   }
   return typed
+}
+
+/** A code of the second factor: `AGENTGYM_CODE`, else from a prompt. */
+export async function askCode({ io }: CommandContext): Promise<string> {
+  const given = io.environment.AGENTGYM_CODE
+  if (given) return given
+  const { stdin, stdout } = io
+  if (!stdin.isTTY || !stdout.isTTY)
+    throw new AgentGymError({
+      code: 'second_factor_required',
+      message: 'this account has a second factor, and there is no terminal to ask for its code',
+      hint: 'Set AGENTGYM_CODE to a code of your authenticator app or a recovery code, or run the command in a terminal.',
+    })
+  const typed = await text({
+    message: 'Code of your authenticator app, or a recovery code',
+    validate: (value) => (value ? undefined : 'Enter a code'),
+    input: stdin,
+    output: stdout,
+  })
+  if (!isCancel(typed)) return typed
+  throw new AgentGymError({ code: 'usage_invalid', message: 'no code entered', hint: 'Run the command again.' })
 }
 
 async function askForPassword(message: string, { stdin, stdout }: CommandIo): Promise<string> {

@@ -28,6 +28,8 @@ const usernameField = z.string().min(1).max(100)
 const emailField = z.email().max(254)
 /** Length in UTF-16 units. Capped because hashing is slow by design. */
 const newPasswordField = z.string().min(10).max(200)
+/** With or without spaces and dashes. */
+const codeField = z.string().min(1).max(60)
 const tokenNameField = line(z.string().trim().min(1).max(80))
 const scopesField = z.array(tokenScopeSchema).min(1).max(tokenScopeSchema.options.length)
 
@@ -63,6 +65,8 @@ export const accountListSchema = z
       accountSchema.extend({
         /** When and why an operator disabled it; null if it is enabled. */
         disabled: z.object({ at: z.iso.datetime(), reason: z.string() }).nullable(),
+        /** Whether it has one. */
+        second_factor: z.boolean(),
         created_at: z.iso.datetime(),
       }),
     ),
@@ -89,7 +93,32 @@ export type OwnAccount = z.infer<typeof ownAccountSchema>
 export const logInRequestSchema = z.strictObject({
   username: z.string().max(254),
   password: z.string().max(1_000),
+  /** Of the second factor: six digits of the app, or a recovery code. */
+  code: codeField.optional(),
 })
+/** As `code` of a log-in. */
+export const secondFactorCodeSchema = z.strictObject({ code: codeField })
+/** `current_password`: required if the account has a password. */
+export const beginSecondFactorRequestSchema = z.strictObject({ current_password: z.string().max(1_000).optional() })
+export const secondFactorSecretSchema = z
+  .object({
+    /** Base 32. */
+    secret: z.string(),
+    /** `otpauth://…`, as a QR code shows it to an app. */
+    uri: z.string(),
+  })
+  .meta({ id: 'SecondFactorSecret' })
+export const secondFactorSchema = z
+  .object({
+    /** Null if there is none. */
+    enabled_at: z.iso.datetime().nullable(),
+    recovery_codes_left: z.int(),
+    /** Whether this session has confirmed it within 30 minutes, or this token was created by one that had. Null without one. */
+    confirmed: z.boolean().nullable(),
+  })
+  .meta({ id: 'SecondFactor' })
+export type SecondFactor = z.infer<typeof secondFactorSchema>
+export const recoveryCodesSchema = z.object({ recovery_codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' })
 export const sessionSchema = z.object({ username: z.string() }).meta({ id: 'Session' })
 
 export const sessionListSchema = z.object({

@@ -24,13 +24,15 @@ export const operatorAccountRoutes = [
         api.PUT('/v1/accounts/{username}/disabled', { params, body: { reason: form.get('reason').trim() } }),
       enable: () => api.DELETE('/v1/accounts/{username}/disabled', { params }),
       sign_out: () => api.POST('/v1/accounts/{username}/sign-out', { params, body: {} }),
+      reset_factor: () => api.DELETE('/v1/accounts/{username}/second-factor', { params }),
       add: () => api.PUT('/v1/accounts/{username}/operator', { params }),
       remove: () => api.DELETE('/v1/accounts/{username}/operator', { params }),
     }
     const act = form.get('act')
     const failure = await attempt(async () => acts[act]?.())
     const own = params.path.username === visit.account?.username
-    if (failure === null && own && (act === 'sign_out' || act === 'disable')) return visit.redirect('/login')
+    if (failure === null && own && ['sign_out', 'disable', 'reset_factor'].includes(act))
+      return visit.redirect('/login')
     if (failure === null) return visit.redirect(`/operator/accounts?${new URLSearchParams({ done: act })}`)
     return showAccounts(visit, failure)
   }),
@@ -52,6 +54,7 @@ const doneWords: Record<string, string> = {
   disable: 'Account disabled. Its sessions have ended.',
   enable: 'Account enabled.',
   sign_out: 'Signed out everywhere. Its tokens are revoked.',
+  reset_factor: 'Second factor removed. The sessions of the account have ended.',
   add: 'Operator added.',
   remove: 'Operator removed.',
 }
@@ -158,7 +161,7 @@ function AccountTable({ accounts }: { accounts: Listed[] }) {
   )
 }
 
-function Actions({ account: { username, operator: isOperator, disabled } }: { account: Listed }) {
+function Actions({ account: { username, operator: isOperator, disabled, second_factor } }: { account: Listed }) {
   const { account } = usePage()
   const button = (act: string, text: string) => (
     <Button size="small" name="act" value={act}>
@@ -174,6 +177,7 @@ function Actions({ account: { username, operator: isOperator, disabled } }: { ac
             Disable
           </Button>
           {button('sign_out', 'Sign out')}
+          {second_factor && button('reset_factor', 'Reset second factor')}
           {isOperator
             ? button('remove', username === account?.username ? 'Resign as operator' : 'Remove operator')
             : button('add', 'Make operator')}

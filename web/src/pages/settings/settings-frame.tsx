@@ -4,6 +4,7 @@ import { usePage } from '../../layout/page-context.ts'
 
 const tabs = [
   { href: '/settings/account', title: 'Account' },
+  { href: '/settings/security', title: 'Security' },
   { href: '/settings/sessions', title: 'Sessions' },
   { href: '/settings/tokens', title: 'Tokens' },
   { href: '/settings/organisations', title: 'Organizations' },

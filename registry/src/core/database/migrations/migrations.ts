@@ -25,6 +25,7 @@ import { fairQueue } from './0024-fair-queue.ts'
 import { agreedPrices } from './0025-agreed-prices.ts'
 import { starMean } from './0026-star-mean.ts'
 import { measuredSpeed } from './0027-measured-speed.ts'
+import { secondFactor } from './0028-second-factor.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   agreedPrices,
   starMean,
   measuredSpeed,
+  secondFactor,
 ]

@@ -1,0 +1,66 @@
+import type { Transaction } from 'kysely'
+import { recordAudit } from '../../core/access/audit.ts'
+import type { Schema } from '../../core/database/schema.ts'
+import type { ServerConfig, Services } from '../../core/services.ts'
+import { findAccountById } from './accounts.store.ts'
+import { codeRequired, hasSecondFactor, useCode } from './second-factor.ts'
+import { luciaSessions } from './sessions.ts'
+
+type Start = {
+  ip: string
+  /** The browser's current session, which ends. */
+  cookieHeader: string
+  /** A code of the second factor was accepted. */
+  confirmed?: boolean
+  /** For the audit log: how the user logged in. */
+  data?: Record<string, unknown>
+}
+
+export type Started = {
+  /** Set-Cookie. */
+  cookie: string
+  /** The account has a second factor: the session permits nothing until `enterCode` gets its code. */
+  awaitsCode: boolean
+}
+
+/** The session of a user who has just proved who they are, by a password or through a provider. */
+export async function startSession(
+  query: Transaction<Schema>,
+  config: ServerConfig,
+  { id, username }: { id: string; username: string },
+  { ip, cookieHeader, confirmed = false, data }: Start,
+): Promise<Started> {
+  const awaitsCode = !confirmed && (await hasSecondFactor(query, id))
+  const sessions = luciaSessions(query, config)
+  await sessions.end(cookieHeader)
+  const { cookie } = await sessions.create(id, { confirmed, awaitsCode })
+  await recordAudit(query, {
+    actor: { accountId: id, tokenId: null },
+    ...{ action: awaitsCode ? 'session.await_code' : 'session.create', subject: `account:${username}`, ip },
+    ...(data === undefined ? {} : { data }),
+  })
+  return { cookie, awaitsCode }
+}
+
+/**
+ * Takes the code of the second factor for the browser's session: completes a log-in, under a new session ID, or confirms
+ * a session that goes on. Undefined if there is no session. Throws `second_factor_invalid`, `second_factor_required`,
+ * `rate_limited`.
+ */
+export async function enterCode(
+  services: Services,
+  { cookieHeader, code, ip }: { cookieHeader: string; code: string; ip: string },
+): Promise<{ username: string; cookie: string } | undefined> {
+  const { database, config } = services
+  const found = await luciaSessions(database.query, config).find(cookieHeader)
+  const account = found === null ? undefined : await findAccountById(database.query, found.userId)
+  if (found === null || account === undefined || account.disabled_at !== null) return undefined
+  await useCode(services, { accountId: account.id, username: account.username, code, ip })
+  return database.transaction(async (query) => {
+    // The session may have ended meanwhile: it must not come back under a new ID.
+    if ((await luciaSessions(query, config).find(cookieHeader)) === null) throw codeRequired()
+    const data = found.awaitsCode ? { second_factor: true } : { confirm: true }
+    const { cookie } = await startSession(query, config, account, { ip, cookieHeader, confirmed: true, data })
+    return { username: account.username, cookie }
+  })
+}

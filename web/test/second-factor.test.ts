@@ -1,0 +1,116 @@
+import { openTestSite, password, type TestBrowser, type TestPage, type TestSite } from '@agentgym/testkit/site'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+let site: TestSite
+let owner: TestBrowser
+let operator: TestBrowser
+beforeAll(async () => {
+  site = await openTestSite({})
+  owner = await site.browserOf('ann')
+  operator = await site.browserOf('operator')
+})
+afterAll(() => site.close())
+
+const leadsTo = ({ status, headers }: TestPage) => [status, headers.get('location')]
+const security = '/settings/security'
+/** Recovery codes on a page. */
+const codesOn = ({ text }: TestPage) => [...new Set(text.match(/\b([a-z2-7]{4}-){3}[a-z2-7]{4}\b/g))]
+
+/** Sets up a second factor by forms alone; its recovery codes. */
+async function setUp(browser: TestBrowser): Promise<string[]> {
+  const begun = await browser.submit(security, `${security}/begin`, { current_password: password })
+  const secret = /secret=([A-Z2-7]+)/.exec(begun.text)?.[1] ?? ''
+  const enabled = await enable(browser, await codeNow(secret))
+  expect(enabled.status).toBe(200)
+  return codesOn(enabled)
+}
+
+/** The form is on the page that answered `begin` only. */
+async function enable(browser: TestBrowser, code: string): Promise<TestPage> {
+  return browser.post(`${security}/enable`, { form_token: await browser.formToken(security), code })
+}
+
+async function codeNow(secret: string): Promise<string> {
+  const bits = [...secret].map((digit) =>
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'),
+  )
+  const bytes = (bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))
+  const hmac = { name: 'HMAC', hash: 'SHA-1' }
+  const key = await crypto.subtle.importKey('raw', Uint8Array.from(bytes), hmac, false, ['sign'])
+  const counter = new DataView(new ArrayBuffer(8))
+  counter.setBigUint64(0, BigInt(Math.floor(Date.now() / 30_000)))
+  const mac = new DataView(await crypto.subtle.sign('HMAC', key, counter))
+  return String((mac.getUint32(mac.getUint8(19) & 15) & 0x7fff_ffff) % 1_000_000).padStart(6, '0')
+}
+
+it('is set up, asked for at log-in and removed by forms alone', async () => {
+  const wrong = await owner.submit(security, `${security}/begin`, { current_password: 'not the password' })
+  expect([wrong.status, wrong.text.includes('The current password is wrong')]).toEqual([401, true])
+  const begun = await owner.submit(security, `${security}/begin`, { current_password: password })
+  expect(begun.text).toMatch(/<svg class="qr-code"[^>]*>.*<path d="M\d+ \d+h1v1h-1z/s)
+  expect(begun.text).toContain('otpauth://totp/AgentGym:ann?issuer=AgentGym')
+  const mistyped = await enable(owner, 'abc')
+  expect([mistyped.status, mistyped.text.includes('wrong, expired or already used')]).toEqual([401, true])
+  const codes = await setUp(owner)
+  expect(codes).toHaveLength(10)
+  const shown = await owner.get(security)
+  expect(shown.text).toContain('10 of 10 recovery codes left')
+  expect(codesOn(shown)).toEqual([])
+
+  const browser = site.browser()
+  const first = await browser.submit('/login', '/login', { username: 'ann', password, next: '/settings/tokens' })
+  expect(leadsTo(first)).toEqual([303, '/login/code?next=%2Fsettings%2Ftokens'])
+  // Until the code is entered there is no session.
+  expect(leadsTo(await browser.get('/settings/tokens'))[1]).toMatch(/^\/login/)
+  const page = '/login/code?next=%2Fsettings%2Ftokens'
+  expect(
+    (await browser.submit(page, '/login/code', { next: '/settings/tokens', code: codes[0].slice(1) })).status,
+  ).toBe(401)
+  const entered = await browser.submit(page, '/login/code', { next: '/settings/tokens', code: codes[0] })
+  expect(leadsTo(entered)).toEqual([303, '/settings/tokens'])
+  expect((await browser.get('/settings/tokens')).status).toBe(200)
+  // Entered with the log-in, it counts as confirmed.
+  expect(leadsTo(await browser.submit(security, `${security}/remove`, {}))).toEqual([303, security])
+  expect((await browser.get(security)).text).toContain('Set up authenticator app')
+})
+
+it('leads to the code where one is needed, and back to this site only', async () => {
+  const user = await site.browserOf('bob')
+  const codes = await setUp(user)
+  const other = site.browser()
+  await other.submit('/login', '/login', { username: 'bob', password })
+  await other.submit('/login/code', '/login/code', { code: codes[0], next: '//evil.example' }).then((answer) => {
+    expect(leadsTo(answer)).toEqual([303, '/'])
+  })
+  // A changed password starts a session that has not confirmed anything.
+  const changed = { current_password: password, password: `${password}!` }
+  await other.submit('/settings/account', '/settings/account/password', changed)
+  const token = { name: 'x', scopes: 'market:sell', expires_in_days: '30', period: 'month' }
+  const sent = { ...token, form_token: await other.formToken('/settings/tokens') }
+  for (const [referer, next] of [
+    [`${site.url}/settings/tokens`, '/settings/tokens'],
+    ['https://evil.example/settings/tokens', '/'],
+  ]) {
+    const refused = await other.post('/settings/tokens', sent, { referer })
+    expect(leadsTo(refused)).toEqual([303, `/settings/security/confirm?next=${encodeURIComponent(next)}`])
+  }
+  const confirm = '/settings/security/confirm?next=%2Fsettings%2Ftokens'
+  const wrong = await other.submit(confirm, '/settings/security/confirm', { code: codes[0], next: '/settings/tokens' })
+  expect(wrong.status).toBe(401)
+  const right = await other.submit(confirm, '/settings/security/confirm', { code: codes[1], next: '/settings/tokens' })
+  expect(leadsTo(right)).toEqual([303, '/settings/tokens'])
+  const made = await other.submit('/settings/tokens', '/settings/tokens', token)
+  expect([made.status, made.text.includes('agt_')]).toEqual([200, true])
+})
+
+it('is reset by an operator on the site', async () => {
+  const user = await site.browserOf('cid')
+  await setUp(user)
+  const page = await operator.get('/operator/accounts?q=cid')
+  expect(page.text).toContain('Reset second factor')
+  const form_token = await operator.formToken('/operator/accounts')
+  const done = await operator.post('/operator/accounts', { form_token, username: 'cid', act: 'reset_factor' })
+  expect(leadsTo(done)).toEqual([303, '/operator/accounts?done=reset_factor'])
+  expect((await operator.get('/operator/accounts?q=cid')).text).not.toContain('Reset second factor')
+  expect(leadsTo(await user.get(security))[1]).toMatch(/^\/login/)
+})
