@@ -104,13 +104,26 @@ function toolOf(
 ): { name: string; arguments: string } | undefined {
   const offered = new Set(tools?.flatMap((tool) => tool.function?.name ?? []))
   if (offered.size === 0 || tool_choice === 'none') return undefined
-  if (label !== null) return offered.has(label) ? { name: label, arguments: '{}' } : undefined
-  if (typeof action !== 'object' || action === null || Array.isArray(action) || space?.type !== 'dict') return undefined
-  const choice = space.entries.find(({ name }) => name === 'tool')?.space
-  if (choice?.type !== 'discrete' || typeof action.tool !== 'number') return undefined
-  const name = choice.labels?.[action.tool - choice.start]
-  if (name === undefined || !offered.has(name)) return undefined
-  return { name, arguments: JSON.stringify(Object.hasOwn(action, name) ? action[name] : {}) }
+  const parts = isRecord(action) && space?.type === 'dict' ? { action, entries: space.entries } : undefined
+  const name = label ?? (parts && labeled(parts.action.tool, entryOf(parts.entries, 'tool')))
+  if (typeof name !== 'string' || !offered.has(name)) return undefined
+  const given = parts !== undefined && Object.hasOwn(parts.action, name) ? parts.action[name] : {}
+  return { name, arguments: JSON.stringify(labeled(given, parts && entryOf(parts.entries, name))) }
+}
+
+type Entries = Extract<SpaceDescription, { type: 'dict' }>['entries']
+
+const entryOf = (entries: Entries, name: string) => entries.find((entry) => entry.name === name)?.space
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A value with the labels of its choices: clients know the words of a tool's parameters, not their numbers. */
+function labeled(value: unknown, space: SpaceDescription | undefined): unknown {
+  if (space?.type === 'discrete' && typeof value === 'number') return space.labels?.[value - space.start] ?? value
+  if (space?.type !== 'dict' || !isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, labeled(part, entryOf(space.entries, name))]),
+  )
 }
 
 /** The same as server-sent events: the answer in one chunk, the end, and the usage if requested. */

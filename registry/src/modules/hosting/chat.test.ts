@@ -13,7 +13,13 @@ const support = {
     { name: 'tool', space: { type: 'discrete', n: 2, start: 0, labels: ['search', 'close'] } },
     {
       name: 'search',
-      space: { type: 'dict', entries: [{ name: 'limit', space: { type: 'discrete', n: 9, start: 1 } }] },
+      space: {
+        type: 'dict',
+        entries: [
+          { name: 'limit', space: { type: 'discrete', n: 9, start: 1 } },
+          { name: 'order', space: { type: 'discrete', n: 2, start: 1, labels: ['newest', 'best'] } },
+        ],
+      },
     },
   ],
 }
@@ -123,6 +129,10 @@ describe('chat completions', () => {
     expect((await requested({ tools, acts })).choices[0].message.tool_calls).toMatchObject([
       { type: 'function', id: expect.stringMatching(/^call_/), function: { name: 'search', arguments: '{"limit":3}' } },
     ])
+    // Of a tool scenario the action has both: the tool as its label, and the parameters.
+    const labeled = { ...acts, action: { tool: 0, search: { limit: 3, order: 2 } }, label: 'search' }
+    const [{ message: called }] = (await requested({ tools, acts: labeled })).choices
+    expect(called.tool_calls?.[0].function).toEqual({ name: 'search', arguments: '{"limit":3,"order":"best"}' })
     // `close` was not offered; `none` wants no call.
     const close = { ...acts, action: { tool: 1, search: { limit: 3 } } }
     for (const body of [{ tools, acts: close }, { tools, acts, tool_choice: 'none' }, { acts }]) {
