@@ -51,6 +51,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
         currency: 'USD',
         openRuns: 10_000,
         startsPerMinute: 12_000,
+        freeMinorPerMonth: null,
         checkpointBytes: 1_000_000,
         retainCheckpointDays: 30,
         retainTrajectoryDays: 30,

@@ -49,6 +49,8 @@ export type ServerConfig = {
     startsPerMinute: number
     /** Most bytes of a checkpoint. */
     checkpointBytes: number
+    /** What an account trains free of charge in a month, in minor units; null: training is metered, and never charged. */
+    freeMinorPerMonth: number | null
     /** Days after its end for which a run keeps its last checkpoint, its trajectories and its curve. */
     retainCheckpointDays: number
     retainTrajectoryDays: number

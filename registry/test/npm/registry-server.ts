@@ -39,6 +39,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
         currency: 'USD',
         openRuns: 10_000,
         startsPerMinute: 12_000,
+        freeMinorPerMonth: null,
         checkpointBytes: 1_000_000,
         retainCheckpointDays: 30,
         retainTrajectoryDays: 30,

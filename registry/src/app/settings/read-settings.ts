@@ -117,6 +117,9 @@ const variables = {
   AGENTGYM_SEASON_HOURS: whole(1, 8_760),
   AGENTGYM_VERIFICATION_WORKERS: z.enum(['auto', '1', '2'], 'auto, 1 or 2'),
   AGENTGYM_MAX_OPEN_RUNS: whole(1, 10_000_000),
+  AGENTGYM_TRAINING_FREE_MINOR_PER_MONTH: z.union([z.literal('unlimited'), whole(0, 1_000_000_000_000)], {
+    error: 'a number from 0 to 1000000000000, or unlimited',
+  }),
   AGENTGYM_MAX_STARTS_PER_MINUTE: whole(1, 10_000_000),
   AGENTGYM_MAX_OPEN_CHECKS: whole(1, 1_000_000),
   AGENTGYM_MAX_OPEN_EVALUATIONS: whole(1, 1_000_000),
@@ -187,6 +190,7 @@ export function readSettings(options: ServeOptions): Settings {
   const url = read.DATABASE_URL
   const needsFolder = url === undefined || bucket === undefined
   const mailTransport = read.AGENTGYM_MAIL ?? null
+  const freeMinor = read.AGENTGYM_TRAINING_FREE_MINOR_PER_MONTH ?? 0
   const host = options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1'
   const publicUrl = (options.publicUrl ?? read.AGENTGYM_PUBLIC_URL)?.replace(/\/+$/, '') ?? null
   const trustedProxies = read.AGENTGYM_TRUSTED_PROXIES ?? 0
@@ -220,6 +224,7 @@ export function readSettings(options: ServeOptions): Settings {
         currency: read.AGENTGYM_CURRENCY ?? 'USD',
         openRuns: read.AGENTGYM_MAX_OPEN_RUNS ?? 1_000,
         startsPerMinute: read.AGENTGYM_MAX_STARTS_PER_MINUTE ?? 12_000,
+        freeMinorPerMonth: freeMinor === 'unlimited' ? null : freeMinor,
         checkpointBytes: read.AGENTGYM_MAX_CHECKPOINT_BYTES ?? 512 * MEBIBYTE,
         retainCheckpointDays: read.AGENTGYM_RETAIN_CHECKPOINT_DAYS ?? 30,
         retainTrajectoryDays: read.AGENTGYM_RETAIN_TRAJECTORY_DAYS ?? 30,

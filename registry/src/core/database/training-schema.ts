@@ -54,6 +54,15 @@ export type TrainingRunTable = {
   price_milliseconds: Counter
   budget_minor: Nullable<number>
   budget_warned_at: Nullable<Date>
+  /** The token that started it; null for a session. */
+  token_id: Nullable<string>
+  /** Reserved for the run until it ends: of its account's free quota, and on its account's balance. */
+  free_minor: Counter
+  held_minor: Counter
+  /** The pending transfer of `held_minor`. */
+  hold_transfer_id: Nullable<string>
+  /** Of what is reserved; null if nothing is. */
+  cover_currency: Nullable<string>
   cancel_requested_at: Nullable<Date>
   /** The latest progress event. */
   progress: NullableJson<Record<string, unknown>>
@@ -134,6 +143,11 @@ export type TrainingChargeTable = {
   resumption: Fixed<number>
   amount_minor: Fixed<number>
   currency: Fixed<string>
+  /** Parts of the amount: what the free quota covered, and what was paid to `paid_to`; the rest was never paid. */
+  free_minor: Fixed<number>
+  paid_minor: Fixed<number>
+  /** Null if nothing was paid, or if there was no operator, in which case it is the marketplace's. */
+  paid_to: Fixed<string | null>
   price_milliseconds: Fixed<number>
   created_at: CreatedAt
 }

@@ -121,6 +121,20 @@ const rules = {
       join ledger_accounts on ledger_accounts.id = debit_account_id and ledger_accounts.code = 'balance'
       group by owner_id, ledger_transfers.currency) held using (account_id, currency)
     where (call_holds.held_minor, call_holds.transfer_id, 1) is distinct from (held.amount, held.transfer_id, held.holds)`,
+  'a run holds for its training what its row says': `
+    select coalesce(runs.id, held.id) as subject, runs.held_minor, held.amount, held.holds
+    from (select id, held_minor, hold_transfer_id from training_runs where held_minor > 0) runs
+    full join (select reference as id, sum(amount) as amount, count(*) as holds, (array_agg(transfer_id))[1] as hold
+      from ledger_open_pendings join ledger_transfers on ledger_transfers.id = transfer_id
+        and ledger_transfers.code = 'training_hold'
+      group by reference) held using (id)
+    where (runs.held_minor, runs.hold_transfer_id, 1) is distinct from (held.amount, held.hold, held.holds)`,
+  'what training was charged has been paid': `
+    select coalesce(charged.id, paid.id) as subject, charged.paid, paid.amount
+    from (select run_id as id, sum(paid_minor) as paid from training_charges where paid_minor > 0 group by run_id) charged
+    full join (select reference as id, sum(amount) as amount from ledger_transfers
+      where code = 'training' and kind = 'posted' group by reference) paid using (id)
+    where charged.paid is distinct from paid.amount`,
   'nothing is ever posted to the counterpart of holds': `
     select id as subject, code, amount from ledger_transfers
     where kind in ('posted', 'post') and exists (select from ledger_accounts where ledger_accounts.code = 'holds'

@@ -231,6 +231,7 @@ async function spentThousandths(
   const isOf = sql`coalesce(currency, ${currency}) = ${currency}`
   const whose = tokenId === null ? sql`account_id = ${accountId}` : sql`token_id = ${tokenId}`
   const placed = tokenId === null ? sql`buyer_id = ${accountId}` : sql`token_id = ${tokenId}`
+  const training = tokenId === null ? sql`owner_id = ${accountId}` : sql`token_id = ${tokenId}`
   const cost = sql`(calls - trial_calls)::numeric * price_minor`
   const counted =
     tokenId === null
@@ -244,6 +245,11 @@ async function spentThousandths(
     select (${counted}
       + (select coalesce(sum(price_minor), 0) from hosted_calls
         where ${whose} and state in ('waiting', 'leased') and ${isOf})
+      + (select coalesce(sum(paid_minor), 0) * 1000 from training_charges
+        join training_runs on training_runs.id = training_charges.run_id
+        where ${training} and currency = ${currency} and training_charges.created_at >= ${since})
+      + (select coalesce(sum(held_minor), 0) * 1000 from training_runs
+        where ${training} and cover_currency = ${currency} and held_minor > 0)
       + (select coalesce(sum(total_minor), 0) * 1000 from orders
         where ${placed} and currency = ${currency} and created_at >= ${since} and state not in ('cancelled', 'expired')
           and (state <> 'awaiting_payment' or expires_at is null or expires_at > now())))::numeric(40)::text as spent

@@ -59,7 +59,7 @@ const other = (side: string, id: string) =>
 const columns = sql`id, at, kind, package_id, "order", gross_minor, fee_minor, royalty_minor, net_minor, currency`
 
 /**
- * Entries from what happened: sales, royalties, refunds, batches of calls, payouts, and changes in debts. All net
+ * Entries from what happened: sales, royalties, refunds, batches of calls, training, payouts, and changes in debts. All net
  * amounts sum to what the account has and can still be paid, less what it owes.
  */
 async function entriesOf(
@@ -78,7 +78,9 @@ async function entriesOf(
 }
 
 /** Entries of an account, as a table to select from. */
-const everyEntry = (id: string) => sql`(${sales(id)} union all ${givenBack(id)} union all ${calls(id)}
+const everyEntry = (
+  id: string,
+) => sql`(${sales(id)} union all ${givenBack(id)} union all ${calls(id)} union all ${training(id)}
   union all ${payouts(id)} union all ${debts(id)}) as entries (${columns})`
 
 const sales = (id: string) => sql`
@@ -105,6 +107,11 @@ const calls = (id: string) => sql`
   union all
   select id, created_at, 'royalty', package_id, null, 0, 0, royalty_minor, royalty_minor, currency
   from usage_batches where royalty_to = ${id} and royalty_minor > 0`
+
+const training = (id: string) => sql`
+  select overlay(overlay(md5('training' || run_id::text || resumption::text) placing '8' from 13) placing '8' from 17)::uuid,
+    created_at, 'training', null::uuid, null::uuid, paid_minor, 0, 0, paid_minor, currency
+  from training_charges where paid_to = ${id} and paid_minor > 0`
 
 const payouts = (id: string) => sql`
   select id, created_at, 'payout', null, null, 0, 0, 0, -amount_minor, currency
@@ -151,8 +158,8 @@ export async function earningsByDay(
     from generate_series(${first}, ${today}, interval '1 day') as day
     left join (
       select date_trunc('day', at at time zone 'UTC') as day, count(*) filter (where kind = 'sale') as orders,
-        sum(gross_minor) filter (where kind in ('sale', 'calls')) as sales_minor,
-        sum(net_minor) filter (where kind in ('sale', 'royalty', 'calls', 'refund', 'chargeback')) as net_minor
+        sum(gross_minor) filter (where kind in ('sale', 'calls', 'training')) as sales_minor,
+        sum(net_minor) filter (where kind in ('sale', 'royalty', 'calls', 'training', 'refund', 'chargeback')) as net_minor
       from ${everyEntry(id)}
       where at >= (${first}) at time zone 'UTC' and currency = ${currency}
       group by 1

@@ -62,9 +62,11 @@ async function sumsOf(query: Queries, id: string, currency: string): Promise<Sum
     where royalty_to = ${id} and currency = ${currency}`
   const called = sql`usage_batches where seller_id = ${id} and currency = ${currency}`
   const authorCalled = sql`usage_batches where royalty_to = ${id} and currency = ${currency}`
+  const trained = sql`training_charges where paid_to = ${id} and currency = ${currency}`
   const paidOut = sql`payouts where account_id = ${id} and currency = ${currency} and state = 'paid'`
   const { rows } = await sql<Sums>`select
-    ${sum(sql`total_minor`, sold)} + ${sum(sql`amount_minor`, called)} as sales_minor,
+    ${sum(sql`total_minor`, sold)} + ${sum(sql`amount_minor`, called)} + ${sum(sql`paid_minor`, trained)}
+      as sales_minor,
     ${sum(sql`fee_minor`, sold)} + ${sum(sql`fee_minor`, called)} - ${sum(sql`refunds.fee_minor`, refunded)} as fees_minor,
     ${sum(sql`royalty_minor`, authored)} + ${sum(sql`royalty_minor`, authorCalled)}
       - ${sum(sql`refunds.royalty_minor`, authorRefunded)} as royalties_earned_minor,

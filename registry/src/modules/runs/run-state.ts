@@ -6,6 +6,7 @@ import type { TrainingRunTable } from '../../core/database/training-schema.ts'
 import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { settleRunOrder } from '../orders/index.ts'
+import { chargeRun } from './pay-run.ts'
 import { insertEvents, type NewRunEvent, numbered } from './run-events.store.ts'
 
 /** A run's row. Code that changes it holds the row's lock, and before that the job's. */
@@ -76,7 +77,11 @@ export type End =
     }
   | { state: 'failed'; error: ErrorReport }
   | { state: 'cancelled' }
-  | { state: 'budget_exceeded' }
+  | {
+      state: 'budget_exceeded'
+      /** Why the run waits for a budget that it can pay, if it has not used up its budget. */
+      error?: ErrorReport
+    }
 
 /**
  * The only way to end a run: state, last event, charge, the payment held for its scenario, and the end of its job, in
@@ -88,14 +93,20 @@ export async function endRun(
   run: RunRow,
   end: End,
 ): Promise<RunRow> {
-  await charge(query, run, currency)
+  const cover = await chargeRun(query, run, { costMinor: spentMinor(run), currency })
   await settleRunOrder(query, run.id, end.state === 'completed' || run.iteration > 0 ? 'post' : 'void')
   await queue.end(query, 'train', run.id)
-  return changeRun(query, run, { state: end.state, ended_at: sql<Date>`now()`, ...remains(end) }, eventsOf(run, end))
+  return changeRun(
+    query,
+    run,
+    { state: end.state, ended_at: sql<Date>`now()`, ...cover, ...remains(end) },
+    eventsOf(run, end),
+  )
 }
 
 function remains(end: End): RunPatch {
-  if (end.state === 'failed') return { error: JSON.stringify(end.error) }
+  if (end.state === 'failed' || (end.state === 'budget_exceeded' && end.error !== undefined))
+    return { error: JSON.stringify(end.error) }
   if (end.state !== 'completed') return {}
   const { evaluation, agent, published } = end
   return {
@@ -121,25 +132,6 @@ function eventsOf(run: RunRow, end: End): NewRunEvent[] {
   if ('error' in published) return [{ type: 'publish_failed', data: published }, completed]
   const { name, version } = published
   return [{ type: 'published', data: { name, version } }, completed]
-}
-
-/** What the run costs beyond earlier charges: one row per end, however small. */
-async function charge(query: Transaction<Schema>, run: RunRow, currency: string): Promise<void> {
-  const { charged } = await query
-    .selectFrom('training_charges')
-    .select((select) => select.fn.coalesce(select.fn.sum<number>('amount_minor'), sql<number>`0`).as('charged'))
-    .where('run_id', '=', run.id)
-    .executeTakeFirstOrThrow()
-  await query
-    .insertInto('training_charges')
-    .values({
-      run_id: run.id,
-      resumption: run.resumptions,
-      amount_minor: Math.max(0, spentMinor(run) - Number(charged)),
-      currency,
-      price_milliseconds: run.price_milliseconds,
-    })
-    .execute()
 }
 
 /**
@@ -208,6 +200,7 @@ export async function resumeRun(
     budget_minor: budgetMinor,
     budget_warned_at: null,
     ended_at: null,
+    error: null,
   }
   return changeRun(query, run, patch, [{ type: 'queued', data: { reason: 'resumed', message: null } }])
 }

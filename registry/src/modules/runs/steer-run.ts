@@ -7,6 +7,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import type { ServerConfig } from '../../core/services.ts'
 import { holdAgain, requireRunnable } from '../orders/index.ts'
 import { findReadablePackage } from '../packages/index.ts'
+import { coverRun, trainingPrice } from './pay-run.ts'
 import { requireOwnRun } from './run-access.ts'
 import type { RunServices } from './run-services.ts'
 import { requestCancel, resumeRun } from './run-state.ts'
@@ -49,6 +50,8 @@ export async function topUpRun(
   const run = await database.transaction(async (query) => {
     await resumeRun(query, { queue }, runId, { budgetMinor })
     const changed = await requireOwnRun(query, actor, runId, scope)
+    const price = await trainingPrice(query)
+    if (price > 0) await coverRun(services, query, changed.run, price)
     await requireScenario(query, config, changed, ip)
     // The payment held for the run's scenario was released if the run ended before it trained.
     if (changed.run.iteration === 0)

@@ -28,6 +28,7 @@ import {
   parsePackageName,
   parseVersion,
 } from '../packages/index.ts'
+import { coverRun, trainingPrice } from './pay-run.ts'
 import { findOwner } from './run-access.ts'
 import { insertEvents, numbered } from './run-events.store.ts'
 import type { RunServices } from './run-services.ts'
@@ -129,6 +130,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
       request_hash: hash,
       traceparent,
       budget_minor: request.budget_minor ?? null,
+      token_id: actor.tokenId,
       last_seq: 1,
     })
     .onConflict((conflict) => conflict.columns(['owner_id', 'idempotency_key']).doNothing())
@@ -141,6 +143,8 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
     return earlier
   }
   const { expected_price: expectedPrice } = request
+  const price = await trainingPrice(query)
+  if (price > 0) await coverRun(services, query, row, price)
   await requireRunnable(query, services.config, { actor, runId: row.id, owner, scenario, expectedPrice, ip })
   await writeTrail(query, row.id, added)
   await queue.enqueue(query, 'train', row.id, { account: actor.accountId })

@@ -1,10 +1,11 @@
-import type { LeasedTraining, WorkerDescription } from '@agentgym/contract'
+import { AgentGymError, type LeasedTraining, type WorkerDescription } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Attempt, JobBody, JobHandler, LeasedAttempt, Release } from '../../core/queue/job-handler.ts'
 import { type OpenedObject, openLeased } from '../../core/queue/leased-object.ts'
 import type { Services } from '../../core/services.ts'
+import { coverRun, isCovered } from './pay-run.ts'
 import type { RunServices } from './run-services.ts'
 import {
   changeRun,
@@ -59,6 +60,7 @@ async function describe(
   // The job came from the queue, so the run's previous worker has lost it, even if that is not recorded yet.
   const run = found.state === 'running' ? await loseLease(query, context, found) : found
   if (run.state !== 'queued') return undefined
+  if (!(await isPayable(services, context, query, run, worker))) return undefined
   const checkpoint = await latestCheckpoint(query, run.id)
   const { name, price_minor_per_hour: price } = worker ?? unnamed
   const number = attempt.attempt + 1
@@ -81,6 +83,29 @@ async function describe(
   }
   const begun = await changeRun(query, run, patch, [{ type: 'running', data }])
   return { kind: 'train', traceparent: run.traceparent, run: await bodyOf(services, query, attempt, begun, checkpoint) }
+}
+
+/**
+ * Whether the run may be trained by a worker with that price: its budget is reserved, here if it was submitted while no
+ * such worker was connected. Otherwise the run pauses until its user resumes it with a budget that can be paid.
+ */
+async function isPayable(
+  services: RunServices,
+  context: RunContext,
+  query: Transaction<Schema>,
+  run: RunRow,
+  worker: WorkerDescription | undefined,
+): Promise<boolean> {
+  const price = worker?.price_minor_per_hour ?? 0
+  if (price === 0 || isCovered(run)) return true
+  try {
+    await coverRun(services, query, run, price)
+    return true
+  } catch (error) {
+    if (!(error instanceof AgentGymError)) throw error
+    await endRun(query, context, run, { state: 'budget_exceeded', error: error.toReport() })
+    return false
+  }
 }
 
 async function bodyOf(

@@ -13,7 +13,7 @@ export const balanceSchema = z
     currency: currencySchema,
     /** Available to spend. */
     available_minor: sum,
-    /** Held for orders of runs, and for hosted calls that are not posted yet. Part of the balance, but not available. */
+    /** Held for runs and their orders, and for hosted calls that are not posted yet. Part of the balance, but not available. */
     held_minor: sum,
     /** Top-ups not yet confirmed by the payment provider. */
     awaited_minor: sum,
@@ -64,7 +64,7 @@ export const earningsSchema = z
   .object({
     account: z.string(),
     currency: currencySchema,
-    /** Sales before fees, royalties and refunds. */
+    /** Sales, hosted calls and, for the operator, training, before fees, royalties and refunds. */
     sales_minor: sum,
     fees_minor: sum,
     /** From sales of others' agents trained on this account's scenarios. */
@@ -87,7 +87,17 @@ export type Earnings = z.infer<typeof earningsSchema>
 export const earningsEntrySchema = z.object({
   id: z.uuid(),
   at: moment,
-  kind: z.enum(['sale', 'royalty', 'refund', 'chargeback', 'calls', 'payout', 'payout_returned', 'debt_repaid']),
+  kind: z.enum([
+    'sale',
+    'royalty',
+    'refund',
+    'chargeback',
+    'calls',
+    'training',
+    'payout',
+    'payout_returned',
+    'debt_repaid',
+  ]),
   package: z.string().nullable(),
   order: z.uuid().nullable(),
   /** Paid by or refunded to the buyer. */

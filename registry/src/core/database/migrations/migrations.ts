@@ -26,6 +26,7 @@ import { agreedPrices } from './0025-agreed-prices.ts'
 import { starMean } from './0026-star-mean.ts'
 import { measuredSpeed } from './0027-measured-speed.ts'
 import { secondFactor } from './0028-second-factor.ts'
+import { trainingPayments } from './0029-training-payments.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   starMean,
   measuredSpeed,
   secondFactor,
+  trainingPayments,
 ]
