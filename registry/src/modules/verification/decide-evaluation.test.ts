@@ -96,6 +96,17 @@ describe('what the runs of an evaluation mean', () => {
       'inconclusive',
     ],
     [
+      'two of the claim’s processor after two of another, all alike',
+      [
+        run('a', differs(), { runtime: avx512 }),
+        run('b', differs(), { runtime: avx512 }),
+        run('c', differs()),
+        run('d', differs()),
+      ],
+      policy,
+      'mismatch',
+    ],
+    [
       'two, where the claim states no processor',
       [run('a', differs()), run('b', differs())],
       { ...policy, references: [old] },
@@ -253,7 +264,7 @@ describe('any sequence of runs', () => {
         )
         expect(stateOf(again)).toBe(stateOf(decideEvaluation(runs, rules)))
       }),
-      { numRuns: 1_000 },
+      { numRuns: 5_000 },
     )
   })
 })

@@ -75,11 +75,11 @@ export function decideEvaluation(all: readonly RecordedRun[], policy: Policy): D
   const unstable = ofKind(all, 'nondeterministic')
   if (unstable.length > 0 && countIndependent(unstable) >= wanted)
     return decided('inconclusive', messageOf(unstable[0]), { agreed: unstable, nondeterministic: true })
-  const contradicting = unstable.length === 0 ? contradictingTwice(kept) : undefined
-  if (contradicting !== undefined && policy.references.some((known) => isLike(known, contradicting[0].runtime)))
-    return decided('mismatch', messageOf(contradicting[0]), { agreed: contradicting })
-  if (contradicting === undefined && policy.another && all.length < maxRuns) return { kind: 'run_again' }
-  return decided('inconclusive', inconclusive(all, contradicting !== undefined))
+  const contradicting = unstable.length === 0 ? contradictingTwice(kept) : []
+  const confirmed = contradicting.find(([{ runtime }]) => policy.references.some((known) => isLike(known, runtime)))
+  if (confirmed !== undefined) return decided('mismatch', messageOf(confirmed[0]), { agreed: confirmed })
+  if (contradicting.length === 0 && policy.another && all.length < maxRuns) return { kind: 'run_again' }
+  return decided('inconclusive', inconclusive(all, contradicting.length > 0))
 }
 
 /**
@@ -97,12 +97,14 @@ function agreeing(kept: readonly RecordedRun[], wanted: number): readonly Record
   return groups.find((group) => countIndependent(group) >= wanted)
 }
 
-/** Two or more independent runs of one signature with one result that is not the claim's; all other results are the same. */
-function contradictingTwice(kept: readonly RecordedRun[]): readonly RecordedRun[] | undefined {
-  if (ofKind(kept, 'reproduced').length > 0) return undefined
+/**
+ * Groups of two or more independent runs, each of one signature, with one result that is not the claim's. None if any run
+ * reproduced the claim, or got yet another result.
+ */
+function contradictingTwice(kept: readonly RecordedRun[]): (readonly RecordedRun[])[] {
   const differing = ofKind(kept, 'differs')
-  if (new Set(differing.map(resultOf)).size > 1) return undefined
-  return [...byKey(differing, sameResultKey)].find((group) => countIndependent(group) >= 2)
+  if (ofKind(kept, 'reproduced').length > 0 || new Set(differing.map(resultOf)).size > 1) return []
+  return [...byKey(differing, sameResultKey)].filter((group) => countIndependent(group) >= 2)
 }
 
 /** A run is outvoted if two or more independent runs of its signature agree on another result, and fewer on its own. */
