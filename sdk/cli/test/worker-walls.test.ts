@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requireWalls } from '../src/commands/worker.ts'
+import { requireWalls } from '../src/walls.ts'
 
 const walls = { missing: ['processes', 'network'] as const, reason: 'bubblewrap is not installed.' }
 

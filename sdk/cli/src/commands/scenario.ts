@@ -11,6 +11,7 @@ import { formatBytes } from '../terminal/format-values.ts'
 import { checkLines } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
+import { warnOfMissingWalls } from '../walls.ts'
 import { addScenarioInit } from './scenario-init.ts'
 
 /** `agentgym scenario …`: from an empty folder to a published scenario. */
@@ -131,6 +132,7 @@ function leftOut({ bundledDependencies }: PackedScenario, { terminal }: CommandC
 
 async function checkHere(folder: string, context: CommandContext): Promise<CheckReport> {
   const runtime = await context.runtime()
+  await warnOfMissingWalls(context)
   context.print(`${context.terminal.symbols.next} Checking the scenario in ${safeText(context.displayPath(folder))}`)
   return runtime.checkScenario(folder, {
     onCheck: (check) => {

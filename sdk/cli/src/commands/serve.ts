@@ -10,7 +10,7 @@ import { cancelOnInterrupt } from '../command-io.ts'
 import { wholeNumber } from '../option-values.ts'
 import { openBuiltSite } from '../processes/open-built-site.ts'
 import { safeText } from '../terminal/text.ts'
-import { requireWalls } from './worker.ts'
+import { requireWalls } from '../walls.ts'
 
 export function addServeCommand(program: Command, action: MakeAction): void {
   program

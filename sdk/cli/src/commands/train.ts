@@ -11,6 +11,7 @@ import { safeText, shellQuote } from '../terminal/text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
 import type { TrainingPlan } from '../training-view/run-state.ts'
 import type { TrainingView } from '../training-view/training-view.ts'
+import { warnOfMissingWalls } from '../walls.ts'
 import {
   claimAgentFolder,
   dropEmptyRun,
@@ -62,6 +63,7 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
     context.print(`${context.terminal.symbols.warning} --watch needs a terminal; showing plain progress`)
   }
   const runtime = await context.runtime()
+  await warnOfMissingWalls(context)
   const scenario = await runtime.loadScenario(await obtainScenarioFolder(target, context))
   const { name, version, agentgym } = scenario.package
   const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(name)))

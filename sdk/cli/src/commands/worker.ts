@@ -1,5 +1,5 @@
-import { AgentGymError, wallSchema } from '@agentgym/contract'
-import type { Walls, WorkerEvent } from '@agentgym/runtime'
+import { AgentGymError } from '@agentgym/contract'
+import type { WorkerEvent } from '@agentgym/runtime'
 import type { Command } from 'commander'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
@@ -9,6 +9,7 @@ import { explained } from '../registry/call-api.ts'
 import { formatCount, formatDuration, formatValue } from '../terminal/format-values.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText } from '../terminal/text.ts'
+import { requireWalls } from '../walls.ts'
 
 export function addWorkerCommand(program: Command, action: MakeAction): void {
   program
@@ -112,29 +113,6 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
     interrupt.release()
     parent?.disconnect()
   }
-}
-
-/**
- * Refuses to run other people's code on a machine that lacks walls, unless its operator has named them (or `any`): throws
- * `sandbox_incomplete`, and `config_invalid` for a name that is none.
- */
-export function requireWalls(walls: Pick<Walls, 'missing' | 'reason'>, accepted = ''): void {
-  const names = accepted
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-  const unknown = names.find((name) => name !== 'any' && !wallSchema.options.some((wall) => wall === name))
-  if (unknown !== undefined)
-    throw invalid('without_walls', `--without-walls names ${unknown}`, `Use ${wallSchema.options.join(', ')} or any.`)
-  if (names.includes('any')) return
-  const refused = walls.missing.filter((wall) => !names.includes(wall))
-  if (refused.length === 0) return
-  throw new AgentGymError({
-    code: 'sandbox_incomplete',
-    message: `This machine cannot keep other people's code apart: its sandbox lacks ${refused.join(', ')}. ${walls.reason}`,
-    hint: `To run jobs without them all the same, where only you can upload: --without-walls ${refused.join(',')}`,
-    data: { missing: refused },
-  })
 }
 
 function kindsOf(text: string | undefined): (typeof workerKinds)[number][] {

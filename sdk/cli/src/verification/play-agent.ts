@@ -5,6 +5,7 @@ import type { CommandContext, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
 import { findBuiltIn, installExact, obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
 import { episodeProgress } from '../terminal/progress.ts'
+import { warnOfMissingWalls } from '../walls.ts'
 
 export type PlayOptions = {
   episodes?: number
@@ -23,6 +24,7 @@ export async function playAgent(
   context: CommandContext,
 ): Promise<Evaluation> {
   const runtime = await context.runtime()
+  await warnOfMissingWalls(context)
   const scenario = await scenarioOf(manifest.scenario, options.scenario, runtime, context)
   const progress = episodeProgress(context)
   const interrupt = cancelOnInterrupt(context)
