@@ -59,6 +59,7 @@ const samples: Record<string, Sample> = {
   '/runs/compare': ({ run, otherRun }) => ({ path: `/runs/compare?ids=${run}&ids=${otherRun}` }),
   '/runs/:id{[0-9a-f-]+}': ({ run }) => ({ path: `/runs/${run}` }),
   '/settings/organisations/:organisation': () => ({ path: '/settings/organisations/guild' }),
+  '/settings/organisations/:organisation/sign-on': () => ({ path: '/settings/organisations/guild/sign-on' }),
   '/buy/:scope/:name': () => ({ path: '/buy/@acme/solver', as: 'operator' }),
   '/orders': () => ({ path: '/orders', as: 'buyer' }),
   '/licences': () => ({ path: '/licences', as: 'buyer' }),

@@ -1,4 +1,5 @@
 // @module-tag full
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, publishPackage, versionPath } from '@agentgym/client'
 import type { Run, StartRunRequest } from '@agentgym/contract'
@@ -17,10 +18,20 @@ const settings = { environments: 8, rollout_steps: 32, evaluation_episodes: 4, e
 
 type People = { operator: string; author: Client }
 
+/** On the author's balance, and what a run may cost, in minor units. */
+const funds = 90_000_000
+const budget = 8_000_000
+
 async function people(server: TestServer): Promise<People> {
   // Who signs up first operates the installation.
   const operator = await server.signUp('operator', ['worker'])
-  const author = await server.signUp('acme')
+  const author = await server.signUp('acme', [
+    ...['packages:manage', 'training:start', 'training:view', 'training:cancel', 'training:evaluate', 'market:buy'],
+  ])
+  // Training is paid: play money.
+  const body = JSON.stringify({ amount_minor: funds })
+  const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() }
+  await author.client.send('/v1/top-ups', { method: 'POST', headers, body })
   return { operator: operator.token, author: author.client }
 }
 
@@ -49,7 +60,10 @@ function startWorker(server: string, token: string): Worker {
 }
 
 async function startRun(client: Client, request: Partial<StartRunRequest>): Promise<Run> {
-  const body = JSON.stringify({ scenario: '@acme/cart-pole', steps: 1_024, settings, ...request })
+  const body = JSON.stringify({
+    ...{ scenario: '@acme/cart-pole', steps: 1_024, settings, budget_minor: budget },
+    ...request,
+  })
   const headers = { 'content-type': 'application/json' }
   return (await (await client.send('/v1/runs', { method: 'POST', headers, body })).json()) as Run
 }
@@ -123,7 +137,7 @@ describe('a server with its own database, and one worker', { timeout: 240_000 },
     expect(spent).toMatchObject({ state: 'budget_exceeded', cost: { budget_minor: 1 } })
     expect(spent.checkpoint?.iteration).toBe(spent.progress?.iteration)
     const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify({ budget_minor: 1_000_000_000 })
+    const body = JSON.stringify({ budget_minor: budget })
     await author.send(`/v1/runs/${id}/resume`, { method: 'POST', headers, body })
     await until(async () => isOver(await look(author, id)))
     const run = await look(author, id)

@@ -14,7 +14,7 @@ import { CallServer } from './testing/call-server.ts'
 const slowModel = goodModel({
   nodes: [
     node('Gemm', ['obs', 'w'], 'x0'),
-    ...Array.from({ length: 990 }, (_, i) => node('Softplus', [`x${i}`], i === 989 ? 'features' : `x${i + 1}`)),
+    ...Array.from({ length: 120 }, (_, i) => node('Softplus', [`x${i}`], i === 119 ? 'features' : `x${i + 1}`)),
     node('Gemm', ['features', 'w.logits'], 'logits'),
     node('MatMul', ['features', 'w.value'], 'value.column'),
     node('Squeeze', ['value.column', 'axis'], 'value'),

@@ -126,7 +126,7 @@ function AccountsPage({ list, q, failure, done, disable }: AccountsPageProps) {
 function AccountTable({ accounts }: { accounts: Listed[] }) {
   return (
     <Table
-      caption="Accounts"
+      caption="Accounts, their state and what you can do"
       rows={accounts}
       columns={[
         {
