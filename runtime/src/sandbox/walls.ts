@@ -80,7 +80,7 @@ async function probeWalls(as: string[], isRoot: boolean): Promise<Walls> {
   const prlimit = await locate('prlimit')
   if (process.platform !== 'linux')
     return openWalls([], `This system (${process.platform}) has no bubblewrap; jobs run as ordinary processes.`)
-  const chain = prlimit === undefined ? [] : [prlimit, ...limits, '--']
+  const chain = [...as, ...(prlimit === undefined ? [] : [prlimit, ...limits, '--'])]
   const bwrap = await locate('bwrap')
   if (bwrap === undefined)
     return openWalls(chain, 'bubblewrap is not installed. Debian and Ubuntu: apt-get install bubblewrap.')
