@@ -1,13 +1,11 @@
 import { AgentGymError, oauthCallbackSchema, oauthRequestSchema, returnToSchema } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { generateCodeVerifier, generateState } from 'arctic'
-import type { Context } from 'hono'
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { z } from 'zod'
 import { isLocalRequest } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
-import type { ServerConfig, Services } from '../../core/services.ts'
+import type { Services } from '../../core/services.ts'
 import {
   type Identity,
   logInByOauth,
@@ -16,6 +14,7 @@ import {
   type Providers,
   providerNames,
 } from './oauth-log-in.ts'
+import { keepPending, takePending } from './pending-log-in.ts'
 import { codePagePath } from './second-factor.routes.ts'
 
 const providerParam = z.object({ provider: z.string().max(40) })
@@ -48,7 +47,7 @@ const callbackRoute = defineRoute({
   },
 })
 
-/** What the browser keeps between leaving and coming back, for ten minutes. */
+/** What the browser keeps between leaving and coming back. */
 const pendingSchema = z.object({
   provider: z.string(),
   state: z.string(),
@@ -68,19 +67,14 @@ export function oauthRoutes(services: Services, providers: Providers): OpenAPIHo
       codeVerifier: generateCodeVerifier(),
       returnTo: c.req.valid('query').return_to,
     }
-    // Lax: the provider's redirect is a navigation from another site, and the cookie must come along.
-    setCookie(c, cookieName(config), Buffer.from(JSON.stringify(pending)).toString('base64url'), {
-      ...cookieAttributes(config),
-      maxAge: 600,
-    })
+    keepPending(c, config, 'oauth', pending)
     return c.redirect(client.authorisationUrl(pending).href, 302)
   })
 
   routes.openapi(callbackRoute, async (c) => {
     const { provider, client } = configured(providers, c.req.valid('param').provider)
     const { code, state } = c.req.valid('query')
-    const pending = readPending(c, config)
-    deleteCookie(c, cookieName(config), cookieAttributes(config))
+    const pending = takePending(c, config, 'oauth', pendingSchema)
     if (pending?.provider !== provider || state === undefined || pending.state !== state)
       throw oauthFailed('This login was started in another browser, or has expired.')
     if (code === undefined) throw oauthFailed('The login was canceled at the provider.')
@@ -110,23 +104,6 @@ function configured(providers: Providers, name: string): { provider: ProviderNam
     message: `This server does not offer login with ${name}.`,
     data: { provider: name },
   })
-}
-
-function readPending(c: Context<Env>, config: ServerConfig): z.infer<typeof pendingSchema> | undefined {
-  try {
-    const text = Buffer.from(getCookie(c, cookieName(config)) ?? '', 'base64url').toString()
-    return pendingSchema.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
-
-function cookieName({ secure }: ServerConfig): string {
-  return secure ? '__Host-agentgym_oauth' : 'agentgym_oauth'
-}
-
-function cookieAttributes({ secure }: ServerConfig) {
-  return { httpOnly: true, sameSite: 'Lax' as const, path: '/', secure }
 }
 
 function oauthFailed(message: string): AgentGymError {

@@ -9,12 +9,12 @@ import {
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context, TypedResponse } from 'hono'
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { z } from 'zod'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
-import type { ServerConfig, Services } from '../../core/services.ts'
+import type { Services } from '../../core/services.ts'
 import { authorizationUrl, discover, identify, makeRequest } from './openid-client.ts'
+import { keepPending, takePending } from './pending-log-in.ts'
 import { codePagePath } from './second-factor.routes.ts'
 import { logInBySignOn } from './sign-on.ts'
 import {
@@ -135,7 +135,7 @@ const callbackRoute = defineRoute({
   },
 })
 
-/** What the browser keeps between leaving and coming back, for ten minutes. */
+/** What the browser keeps between leaving and coming back. */
 const pendingSchema = z.object({
   organizationId: z.uuid(),
   state: z.string(),
@@ -186,17 +186,12 @@ export function signOnRoutes(services: Services, resolve?: ResolveTxt): OpenAPIH
     const configuration = await discover(config, provider)
     const request = makeRequest()
     const pending = { ...request, organizationId: provider.organizationId, returnTo }
-    // Lax: the provider's redirect is a navigation from another site, and the cookie must come along.
-    setCookie(c, cookieName(config), Buffer.from(JSON.stringify(pending)).toString('base64url'), {
-      ...cookieAttributes(config),
-      maxAge: 600,
-    })
+    keepPending(c, config, 'sign_on', pending)
     return c.redirect((await authorizationUrl(configuration, redirectUri(config), request, email)).href, 302)
   }
 
   async function finish(c: Context<Env>) {
-    const pending = readPending(c, config)
-    deleteCookie(c, cookieName(config), cookieAttributes(config))
+    const pending = takePending(c, config, 'sign_on', pendingSchema)
     if (pending === undefined)
       throw new AgentGymError({
         code: 'oauth_failed',
@@ -226,21 +221,4 @@ async function backToPage(c: Context<Env>, answer: () => Promise<Redirect>): Pro
     if (!isBrowser || !(error instanceof AgentGymError)) throw error
     return c.redirect(`/login/organization?failed=${error.code}`, 302)
   }
-}
-
-function readPending(c: Context<Env>, config: ServerConfig): z.infer<typeof pendingSchema> | undefined {
-  try {
-    const text = Buffer.from(getCookie(c, cookieName(config)) ?? '', 'base64url').toString()
-    return pendingSchema.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
-
-function cookieName({ secure }: ServerConfig): string {
-  return secure ? '__Host-agentgym_sign_on' : 'agentgym_sign_on'
-}
-
-function cookieAttributes({ secure }: ServerConfig) {
-  return { httpOnly: true, sameSite: 'Lax' as const, path: '/', secure }
 }
