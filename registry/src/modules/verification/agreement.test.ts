@@ -1,12 +1,12 @@
 import type { Evaluation, LeasedEvaluation, WorkerDescription } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
-import { type TestServices, testServices } from '@agentgym/testkit/services'
+import type { TestServices } from '@agentgym/testkit/services'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { describeVersion } from '../packages/describe-versions.ts'
-import { createActor, publish } from '../packages/testing/publishing.ts'
+import { publish } from '../packages/testing/publishing.ts'
 import { serverStatus } from '../runs/server-status.ts'
 import { failExhausted } from './evaluate-jobs.ts'
 import { requestVerification } from './request-verification.ts'
@@ -15,6 +15,7 @@ import {
   finish,
   leaseEvaluation,
   mustLease,
+  openVerification,
   resultOf,
   runTwice,
   testRuntime,
@@ -29,22 +30,17 @@ describeOnEngines('verification by agreement on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor
+  let close: () => Promise<void>
   let agents = 0
 
   beforeAll(async () => {
-    database = await open()
-    services = await testServices(database)
-    ada = await createActor(database)
-    await publish(services, ada, '1.0.0')
+    ;({ database, services, ada, close } = await openVerification(open))
   })
   beforeEach(async () => {
     await connectWorkers(services)
     await database.query.deleteFrom('rate_limits').execute()
   })
-  afterAll(async () => {
-    await database.close()
-    await services.remove()
-  })
+  afterAll(() => close())
 
   type Uploaded = Awaited<ReturnType<typeof uploadAgent>>
   const upload = () => uploadAgent(services, ada, { base: `agent-${++agents}` })

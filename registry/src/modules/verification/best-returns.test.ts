@@ -1,29 +1,24 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
-import { type TestServices, testServices } from '@agentgym/testkit/services'
+import type { TestServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { yankVersion } from '../packages/change-versions.ts'
-import { createActor, publish } from '../packages/testing/publishing.ts'
+import { publish } from '../packages/testing/publishing.ts'
 import { bestReturns } from './leaderboard.ts'
-import { verifyAgent } from './testing/verifying.ts'
+import { openVerification, verifyAgent } from './testing/verifying.ts'
 
 describeOnEngines('best returns of a list on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor
+  let close: () => Promise<void>
 
   beforeAll(async () => {
-    database = await open()
-    services = await testServices(database)
-    ada = await createActor(database)
-    await publish(services, ada, '1.0.0')
+    ;({ database, services, ada, close } = await openVerification(open))
     await publish(services, ada, '1.0.0', { base: 'empty' })
   })
-  afterAll(async () => {
-    await database.close()
-    await services.remove()
-  })
+  afterAll(() => close())
 
   const agent = (base: string, return_mean: number, more: object = {}) =>
     verifyAgent(services, ada, { base, heldOut: { return_mean }, ...more })

@@ -1,13 +1,12 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
-import { type TestServices, testServices } from '@agentgym/testkit/services'
+import type { TestServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { yankVersion } from '../packages/change-versions.ts'
-import { createActor, publish } from '../packages/testing/publishing.ts'
 import { bestReturns, leaderboard } from './leaderboard.ts'
 import { deviationOf, meanOf } from './noise.ts'
-import { finish, mustLease, resultOf, runAgain, uploadAgent } from './testing/verifying.ts'
+import { finish, mustLease, openVerification, resultOf, runAgain, uploadAgent } from './testing/verifying.ts'
 
 /** Returns of a hundred episodes around `mean`; `luck` moves single episodes up and down, and the mean a little. */
 const returnsOf = (mean: number, luck: number) =>
@@ -17,17 +16,12 @@ describeOnEngines('standings on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor
+  let close: () => Promise<void>
 
   beforeAll(async () => {
-    database = await open()
-    services = await testServices(database)
-    ada = await createActor(database)
-    await publish(services, ada, '1.0.0')
+    ;({ database, services, ada, close } = await openVerification(open))
   })
-  afterAll(async () => {
-    await database.close()
-    await services.remove()
-  })
+  afterAll(() => close())
 
   /** A version whose held-out episodes have these returns. */
   async function add(base: string, version: string, returns: number[]) {

@@ -10,7 +10,7 @@ import { packageView } from '../catalog/package-view.ts'
 import { listSeasons, turnSeason } from '../evaluations/index.ts'
 import { describeVersion } from '../packages/describe-versions.ts'
 import { readSampleEpisode } from '../packages/packages.store.ts'
-import { createActor, publish } from '../packages/testing/publishing.ts'
+import { publish } from '../packages/testing/publishing.ts'
 import { findEvaluation } from '../runs/evaluations.ts'
 import { leaderboard } from './leaderboard.ts'
 import { requestVerification } from './request-verification.ts'
@@ -19,6 +19,7 @@ import {
   finish,
   leaseEvaluation,
   mustLease,
+  openVerification,
   resultOf,
   uploadAgent,
   verifyAgent,
@@ -29,17 +30,12 @@ describeOnEngines('seasons on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor
+  let close: () => Promise<void>
 
   beforeAll(async () => {
-    database = await open()
-    services = await testServices(database)
-    ada = await createActor(database)
-    await publish(services, ada, '1.0.0')
+    ;({ database, services, ada, close } = await openVerification(open))
   })
-  afterAll(async () => {
-    await database.close()
-    await services.remove()
-  })
+  afterAll(() => close())
 
   const seasons = async () => (await listSeasons(services, { limit: 100 })).seasons
   /** As if the season's time were over. */

@@ -1,31 +1,25 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeOnEngines } from '@agentgym/testkit/databases'
-import { type TestServices, testServices } from '@agentgym/testkit/services'
+import type { TestServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { findDependents } from '../catalog/package-page.ts'
 import { describeVersion } from '../packages/describe-versions.ts'
-import { createActor, publish } from '../packages/testing/publishing.ts'
 import { bestReturns, leaderboard } from './leaderboard.ts'
-import { runAgain, verifyAgent } from './testing/verifying.ts'
+import { openVerification, runAgain, verifyAgent } from './testing/verifying.ts'
 
 describeOnEngines('the latest decisive verdict of a version counts, on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor
+  let close: () => Promise<void>
 
   beforeAll(async () => {
-    database = await open()
-    services = await testServices(database)
-    ada = await createActor(database)
-    await publish(services, ada, '1.0.0')
+    ;({ database, services, ada, close } = await openVerification(open))
   })
-  afterAll(async () => {
-    await database.close()
-    await services.remove()
-  })
+  afterAll(() => close())
 
   /** What each reader of verdicts says of the agent. */
   async function readers(name: string) {

@@ -1,6 +1,6 @@
 import type { Evaluation, VersionDetails } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
-import { type TestServices, testServices } from '@agentgym/testkit/services'
+import type { TestServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import type { Actor } from '../../core/access/authorize.ts'
@@ -17,6 +17,7 @@ import {
   finish,
   leaseEvaluation,
   mustLease,
+  openVerification,
   resultOf,
   runTwice,
   testRuntime,
@@ -29,17 +30,12 @@ describeOnEngines('verification on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let ada: Actor
+  let close: () => Promise<void>
 
   beforeAll(async () => {
-    database = await open()
-    services = await testServices(database)
-    ada = await createActor(database)
-    await publish(services, ada, '1.0.0')
+    ;({ database, services, ada, close } = await openVerification(open))
   })
-  afterAll(async () => {
-    await database.close()
-    await services.remove()
-  })
+  afterAll(() => close())
 
   const details = (name: string, version = '0.1.0', actor: Actor | null = ada): Promise<VersionDetails> =>
     describeVersion(services, actor, name, version)

@@ -1,14 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Evaluation, EvaluationResultRequest, LeasedEvaluation, WorkerDescription } from '@agentgym/contract'
+import { testServices } from '@agentgym/testkit/services'
 import { agentTarball, goodAgent } from '../../../../../testdata/tarballs/good-agent.ts'
 import { goodEntries } from '../../../../../testdata/tarballs/good-package.ts'
 import type { Actor } from '../../../core/access/authorize.ts'
+import type { Database } from '../../../core/database/database.ts'
 import { installationOwner } from '../../../core/queue/worker-place.ts'
 import type { Services } from '../../../core/services.ts'
 import { leaseJob } from '../../jobs/lease-jobs.ts'
 import { noteWorker } from '../../jobs/workers.store.ts'
 import type { PackageServices } from '../../packages/package-services.ts'
 import { publishVersion } from '../../packages/publish-version.ts'
+import { createActor, publish } from '../../packages/testing/publishing.ts'
 import { evaluateJobs, finishEvaluation } from '../evaluate-jobs.ts'
 import { requestVerification } from '../request-verification.ts'
 
@@ -16,6 +19,19 @@ import { requestVerification } from '../request-verification.ts'
 export const bundleHash = createHash('sha256')
   .update(Buffer.from(goodEntries().find(({ path }) => path === 'package/dist/scenario.js')?.body ?? ''))
   .digest('hex')
+
+/** A database with one published scenario, `maze` 1.0.0 of ada, for agents to be verified on. */
+export async function openVerification(open: () => Promise<Database>) {
+  const database = await open()
+  const services = await testServices(database)
+  const ada = await createActor(database)
+  await publish(services, ada, '1.0.0')
+  const close = async () => {
+    await database.close()
+    await services.remove()
+  }
+  return { database, services, ada, close }
+}
 
 export type AgentOptions = {
   base?: string
