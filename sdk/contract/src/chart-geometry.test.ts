@@ -43,6 +43,13 @@ describe('the geometry of a chart', () => {
     expect([x(100), x(200)]).toEqual([0, 1])
   })
 
+  it('has a place for values that differ by the smallest number there is', () => {
+    for (const target of [Number.MIN_VALUE, -Number.MIN_VALUE, 2e-322]) {
+      const { y, yTicks } = chartGeometry([[{ x: 0, y: 0 }]], { target, xTicks: 5, yTicks: 4 })
+      for (const place of [y(0), y(target), ...yTicks.map(({ at }) => at)]) expect(place).toBeGreaterThanOrEqual(0)
+    }
+  })
+
   it('of nothing is empty', () => {
     expect(chartGeometry([[{ x: 1, y: null }]], { xTicks: 5, yTicks: 4 }).empty).toBe(true)
   })

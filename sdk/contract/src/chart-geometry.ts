@@ -112,6 +112,8 @@ export function axisTicks(low: number, high: number, count: number): number[] {
   const rough = (high - low) / Math.max(1, count)
   if (!(rough > 0) || !Number.isFinite(rough)) return [low]
   const power = 10 ** Math.floor(Math.log10(rough))
+  // Steps below the smallest number.
+  if (power === 0) return [low]
   const step = ([1, 2, 5].find((multiple) => multiple * power >= rough) ?? 10) * power
   const first = Math.ceil(low / step - 1e-9)
   const last = Math.floor(high / step + 1e-9)
@@ -121,8 +123,10 @@ export function axisTicks(low: number, high: number, count: number): number[] {
 /** Where `value` lies between `from` and `to`: 0 to 1, and 0.5 where they are equal. */
 export function share(value: number, from: number, to: number): number {
   if (!(to > from)) return 0.5
-  // By halves: the largest numbers have no difference.
-  return Math.min(1, Math.max(0, (value / 2 - from / 2) / (to / 2 - from / 2)))
+  const width = to - from
+  // By halves where the difference is too large for a number; not always, because the smallest number has no half.
+  const part = Number.isFinite(width) ? (value - from) / width : (value / 2 - from / 2) / (to / 2 - from / 2)
+  return Math.min(1, Math.max(0, part))
 }
 
 // Made once: with options, toLocaleString makes one for every number, and a chart has dozens.
