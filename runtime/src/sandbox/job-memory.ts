@@ -33,7 +33,8 @@ async function readResidentMb(pid: number): Promise<number | undefined> {
 /** A cgroup (version 2) of one job: the kernel's own wall for its memory and number of tasks. */
 type MemoryGroup = { remove(): void }
 
-const MAX_TASKS = 1024
+/** Processes and threads of one job. */
+export const MAX_TASKS = 1024
 
 /**
  * Moves process `pid` into a cgroup of its own with `memory.max`, where this machine lets us make one: under our own

@@ -5,11 +5,11 @@ import path from 'node:path'
 import process from 'node:process'
 import { promisify } from 'node:util'
 import { type Wall, wallSchema } from '@agentgym/contract'
+import { MAX_TASKS } from './job-memory.ts'
 import { seccompFilter } from './seccomp-filter.ts'
 
 /** How this machine puts a process behind walls: which there are, and the wrapper that makes them. */
 export type Walls = {
-  standing: readonly Wall[]
   missing: readonly Wall[]
   /** Why walls are missing, in a sentence; null where none is. */
   reason: string | null
@@ -33,9 +33,6 @@ export type WrappedCommand = {
 
 /** Descriptors of a job's process: 0 to 2, then Node's channel, then these. */
 export const descriptors = { filter: 4, info: 5, start: 6 } as const
-
-/** Tasks (processes and threads) of one job. */
-const MAX_TASKS = 1024
 
 /**
  * No core dumps, no file longer than zero bytes (pipes are not files), few descriptors, few tasks. The kernel counts the
@@ -105,12 +102,10 @@ function variants(isRoot: boolean): Variant[] {
 }
 
 function closedWalls(bwrap: string[], prlimit: string | undefined, variant: Variant, filtered: boolean): Walls {
-  const standing = everyWall.filter(
-    (wall) => (wall !== 'system-calls' || filtered) && (wall !== 'task-limit' || prlimit !== undefined),
+  const missing = everyWall.filter(
+    (wall) => (wall === 'system-calls' && !filtered) || (wall === 'task-limit' && prlimit === undefined),
   )
-  const missing = everyWall.filter((wall) => !standing.includes(wall))
   return {
-    standing,
     missing,
     reason: missing.length === 0 ? null : `Not on this machine (${process.arch}): ${missing.join(', ')}.`,
     wrap: ({ command, readable, folder }) => ({
@@ -131,7 +126,6 @@ function closedWalls(bwrap: string[], prlimit: string | undefined, variant: Vari
 /** Only the limits: for machines without bubblewrap. */
 function openWalls(chain: string[], reason: string): Walls {
   return {
-    standing: [],
     missing: everyWall,
     reason,
     wrap: ({ command }) => ({ bubblewrap: false, command: [...chain, ...command] }),
