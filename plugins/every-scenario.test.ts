@@ -91,8 +91,18 @@ function columnBounds({ observation }: ScenarioDescription): { low: number; high
   })
 }
 
-test('all six are here', () => {
-  expect(folders).toEqual(['acrobot', 'cart-pole', 'customer-support', 'grid-maze', 'mountain-car', 'pendulum'])
+test('all are here', () => {
+  expect(folders).toEqual([
+    'acrobot',
+    'breakout',
+    'cart-pole',
+    'customer-support',
+    'grid-maze',
+    'lunar-lander',
+    'mountain-car',
+    'pendulum',
+    'snake',
+  ])
 })
 
 describe.each(folders)('%s', async (folder) => {
@@ -108,7 +118,7 @@ describe.each(folders)('%s', async (folder) => {
     expect(manifest.dependencies).toEqual({ '@agentgym/scenario': 'workspace:*' })
     const { algorithm, grpo, ...settings } = parsed.agentgym.training
     expect(resolveTrainingPlan(parsed.agentgym.training)).toMatchObject({ algorithm: 'ppo', settings })
-    expect(algorithm).toBe('ppo')
+    expect(algorithm ?? 'ppo').toBe('ppo')
     for (const algorithm of trainingAlgorithms) resolveTrainingPlan(parsed.agentgym.training, { algorithm })
     if (grpo !== undefined) {
       expect(resolveTrainingPlan(parsed.agentgym.training, { algorithm: 'grpo' }).settings).toMatchObject(
