@@ -17,6 +17,7 @@ import {
 import { describe, expect, test } from 'vitest'
 
 const STEPS = 700
+const algorithms: string[] = trainingAlgorithms
 const folders = globSync('*/package.json', { cwd: import.meta.dirname })
   .map(dirname)
   .sort()
@@ -116,14 +117,13 @@ describe.each(folders)('%s', async (folder) => {
     const parsed = scenarioPackageSchema.parse(manifest)
     expect(parsed).toMatchObject({ name: `@agentgym/${folder}`, license: 'MIT' })
     expect(manifest.dependencies).toEqual({ '@agentgym/scenario': 'workspace:*' })
-    const { algorithm, grpo, ...settings } = parsed.agentgym.training
+    const { algorithm, ...block } = parsed.agentgym.training
+    const settings = Object.fromEntries(Object.entries(block).filter(([name]) => !algorithms.includes(name)))
     expect(resolveTrainingPlan(parsed.agentgym.training)).toMatchObject({ algorithm: 'ppo', settings })
     expect(algorithm ?? 'ppo').toBe('ppo')
-    for (const algorithm of trainingAlgorithms) resolveTrainingPlan(parsed.agentgym.training, { algorithm })
-    if (grpo !== undefined) {
-      expect(resolveTrainingPlan(parsed.agentgym.training, { algorithm: 'grpo' }).settings).toMatchObject(
-        grpo as object,
-      )
+    for (const algorithm of trainingAlgorithms) {
+      const plan = resolveTrainingPlan(parsed.agentgym.training, { algorithm })
+      expect(plan.settings).toMatchObject((block[algorithm] as object | undefined) ?? {})
     }
     for (const file of ['README.md', 'LICENSE']) expect(existsSync(join(root, file))).toBe(true)
   })

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type {
+  A2cSettings,
   AgentGymError,
   GrpoSettings,
   PpoSettings,
@@ -61,7 +62,7 @@ export type TrainedRun = {
   progress: ProgressEvent[]
 }
 
-type Settings = Partial<Record<keyof PpoSettings | keyof GrpoSettings, string | number | boolean>>
+type Settings = Partial<Record<keyof PpoSettings | keyof GrpoSettings | keyof A2cSettings, string | number | boolean>>
 
 /** Trains through the public API; small evaluations unless the settings say otherwise. */
 export async function trained(

@@ -147,10 +147,17 @@ class AutogradEngine final : public Engine {
 
   void ReadGradient(float* gradient) override { Wrap(gradient, {policy_.trainable_size}).copy_(gradient_); }
 
-  /// Adam (Kingma and Ba, 2015) in PyTorch's arrangement.
-  void Step(const AdamStep& step) override {
+  /// Adam (Kingma and Ba, 2015) in PyTorch's arrangement, or RMSprop in TensorFlow's.
+  void Step(const OptimizerStep& step) override {
     c10::NoGradGuard no_gradient;
     const Tensor gradient = gradient_ * step.gradient_scale;
+    if (step.optimizer == Optimizer::kRmsprop) {
+      if (step.number == 1) second_.fill_(1);
+      second_.mul_(kRmspropDecay).addcmul_(gradient, gradient, 1 - kRmspropDecay);
+      const Tensor root = (second_ + kRmspropEpsilon).sqrt();
+      weights_.narrow(0, 0, policy_.trainable_size).addcdiv_(gradient, root, -step.learning_rate);
+      return;
+    }
     first_.mul_(kAdamBeta1).add_(gradient, 1 - kAdamBeta1);
     second_.mul_(kAdamBeta2).addcmul_(gradient, gradient, 1 - kAdamBeta2);
     const double number = static_cast<double>(step.number);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -256,6 +257,7 @@ namespace {
 
 OptimizerSettings ReadOptimizer(const Napi::Object& object) {
   OptimizerSettings optimizer{};
+  optimizer.optimizer = ReadString(object, "optimizer") == "rmsprop" ? Optimizer::kRmsprop : Optimizer::kAdam;
   optimizer.epochs = ReadInteger(object, "epochs");
   optimizer.minibatch_size = ReadInteger(object, "minibatchSize");
   optimizer.learning_rate = ReadNumber(object, "learningRate");
@@ -273,7 +275,7 @@ PpoUpdate ReadPpo(const Napi::Object& object) {
   update.normalize_observation = ReadBoolean(object, "normalizeObservation");
   update.normalize_reward = ReadBoolean(object, "normalizeReward");
   update.optimizer = ReadOptimizer(object);
-  update.loss.clip_range = ReadNumber(object, "clipRange");
+  update.loss.clip_range = ReadOptionalNumber(object, "clipRange").value_or(std::numeric_limits<double>::infinity());
   update.loss.clip_range_value = ReadOptionalNumber(object, "clipRangeValue");
   update.loss.entropy_coefficient = ReadNumber(object, "entropyCoefficient");
   update.loss.value_coefficient = ReadNumber(object, "valueCoefficient");

@@ -11,7 +11,7 @@
 namespace agentgym {
 
 struct LossSettings {
-  double clip_range;
+  double clip_range;  // infinite: there is no clip
   std::optional<double> clip_range_value;
   double entropy_coefficient;
   double value_coefficient;
@@ -30,7 +30,10 @@ struct MinibatchLoss {
   double kl_to_reference = 0;
 };
 
-struct AdamStep {
+enum class Optimizer { kAdam, kRmsprop };
+
+struct OptimizerStep {
+  Optimizer optimizer;
   double learning_rate;
   double gradient_scale;  // from clipping the gradient's norm
   int64_t number;         // counted from 1
@@ -40,6 +43,10 @@ struct AdamStep {
 constexpr double kAdamBeta1 = 0.9;
 constexpr double kAdamBeta2 = 0.999;
 constexpr double kAdamEpsilon = 1e-5;
+
+/// RMSprop's constants: those of the original A2C and of Stable-Baselines3's RMSpropTFLike.
+constexpr double kRmspropDecay = 0.99;
+constexpr double kRmspropEpsilon = 1e-5;
 
 /// Computes the policy and its gradient, and moves the weights. Holds on to the state it was made with: weights and
 /// moments of that state are what it reads and writes, or what its copies on a device are synchronised with.
@@ -64,7 +71,7 @@ class Engine {
   virtual MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) = 0;
   virtual double GradientNorm() = 0;
   virtual void ReadGradient(float* gradient) = 0;
-  virtual void Step(const AdamStep& step) = 0;
+  virtual void Step(const OptimizerStep& step) = 0;
 };
 
 /// Libtorch's autograd: the reference, for every policy, on the CPU or on CUDA.

@@ -119,7 +119,16 @@ class FusedEngine final : public Engine {
 
   void ReadGradient(float* gradient) override { std::copy(gradient_.begin(), gradient_.end(), gradient); }
 
-  void Step(const AdamStep& step) override {
+  void Step(const OptimizerStep& step) override {
+    packed_ = false;
+    if (step.optimizer == Optimizer::kRmsprop) {
+      if (step.number == 1) std::fill(state_.second_moment.begin(), state_.second_moment.end(), 1.0f);
+      OverElements(policy_.trainable_size, [&](int64_t first, int64_t count) {
+        RmspropUpdate(static_cast<float>(step.gradient_scale), static_cast<float>(step.learning_rate), &gradient_[first],
+                      count, &state_.weights[first], &state_.second_moment[first]);
+      });
+      return;
+    }
     const double number = static_cast<double>(step.number);
     const double root = std::sqrt(1 - std::pow(kAdamBeta2, number));
     const AdamFactors factors{
@@ -131,7 +140,6 @@ class FusedEngine final : public Engine {
       AdamUpdate(factors, &gradient_[first], count, &state_.weights[first], &state_.first_moment[first],
                  &state_.second_moment[first]);
     });
-    packed_ = false;
   }
 
  private:

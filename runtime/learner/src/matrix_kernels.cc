@@ -203,4 +203,14 @@ void AdamUpdate(const AdamFactors& adam, const float* __restrict gradient, int64
   }
 }
 
+void RmspropUpdate(float gradient_scale, float learning_rate, const float* __restrict gradient, int64_t count,
+                   float* __restrict weights, float* __restrict mean_square) {
+  constexpr float decay = 0.99f, rest = 0.01f, epsilon = 1e-5f;
+  for (int64_t i = 0; i < count; ++i) {
+    const float g = gradient[i] * gradient_scale;
+    mean_square[i] = mean_square[i] * decay + g * g * rest;
+    weights[i] -= learning_rate * g / std::sqrt(mean_square[i] + epsilon);
+  }
+}
+
 }  // namespace agentgym

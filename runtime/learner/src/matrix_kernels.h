@@ -49,4 +49,8 @@ struct AdamFactors {
 void AdamUpdate(const AdamFactors& factors, const float* gradient, int64_t count, float* weights, float* first,
                 float* second);
 
+/// RMSprop as TensorFlow has it (ε inside the root), with Stable-Baselines3's decay of 0.99 and ε of 1e-5.
+void RmspropUpdate(float gradient_scale, float learning_rate, const float* gradient, int64_t count, float* weights,
+                   float* mean_square);
+
 }  // namespace agentgym

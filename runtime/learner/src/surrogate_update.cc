@@ -112,7 +112,7 @@ UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Bat
       stop = optimizer.target_kl && loss.approximate_kl > 1.5 * *optimizer.target_kl;
       if (stop) break;
       const double scale = std::min(1.0, optimizer.max_gradient_norm / (norm + 1e-6));
-      engine.Step({optimizer.learning_rate, scale, ++state.optimizer_steps});
+      engine.Step({optimizer.optimizer, optimizer.learning_rate, scale, ++state.optimizer_steps});
       ++metrics.minibatches_run;
     }
   }

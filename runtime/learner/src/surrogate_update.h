@@ -11,8 +11,9 @@
 
 namespace agentgym {
 
-/// Epochs over shuffled minibatches, each of them one step of Adam.
+/// Epochs over shuffled minibatches, each of them one step of the optimizer.
 struct OptimizerSettings {
+  Optimizer optimizer;
   int64_t epochs;
   int64_t minibatch_size;
   double learning_rate;
@@ -36,8 +37,8 @@ struct UpdateMetrics {
   int64_t minibatches_run = 0;  // optimiser steps
 };
 
-/// The update that PPO and GRPO share, as in CleanRL's ppo.py: epochs over shuffled minibatches; for each the gradient of the
-/// clipped surrogate loss, clipping of its norm and a step of Adam; early stop at target KL. `state` is the engine's own.
+/// The update that PPO, A2C and GRPO share, as in CleanRL's ppo.py: epochs over shuffled minibatches; for each the gradient of the
+/// clipped surrogate loss, clipping of its norm and a step of the optimizer; early stop at target KL. `state` is the engine's own.
 /// Fails with training_diverged where loss, gradient or weights stop being finite; the caller then restores `state`.
 UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Batch& batch,
                                  const OptimizerSettings& optimizer, const LossSettings& loss);

@@ -20,6 +20,7 @@ describe('autograd agrees with finite differences of an independent loss', () =>
   const updates = [
     ppoUpdate(),
     ppoUpdate({ clipRangeValue: 0.3, normalizeAdvantage: false, entropyCoefficient: 0.1 }),
+    ppoUpdate({ clipRange: null, normalizeAdvantage: false }),
     grpoUpdate({ entropyCoefficient: 0.1 }),
     grpoUpdate({ klCoefficient: 0.3 }),
   ]
@@ -113,6 +114,7 @@ describe('the fused path', () => {
       seed: fc.integer({ min: 0, max: 2 ** 31 }),
       masked: fc.boolean(),
       threads: fc.integer({ min: 1, max: 3 }),
+      clipRange: fc.constantFrom(null, 0.2),
       clipRangeValue: fc.constantFrom(null, 0.2),
       normalizeAdvantage: fc.boolean(),
       entropyCoefficient: fc.constantFrom(0, 0.01),

@@ -72,6 +72,7 @@ function cartPoleUpdate(minibatchSize: number, epochs: number): PpoUpdate {
     gaeLambda: 0.8,
     epochs,
     minibatchSize,
+    optimizer: 'adam',
     learningRate: 1e-3,
     clipRange: 0.2,
     clipRangeValue: null,

@@ -30,8 +30,9 @@ export type RolloutSegment = {
 type CommonUpdate = {
   epochs: number
   minibatchSize: number
+  /** `rmsprop` is TensorFlow's variant. */
+  optimizer: 'adam' | 'rmsprop'
   learningRate: number
-  clipRange: number
   entropyCoefficient: number
   maxGradientNorm: number
   targetKl: number | null
@@ -40,8 +41,11 @@ type CommonUpdate = {
   seed: number
 }
 
+/** Also A2C's: one epoch of one minibatch, without a clip. */
 export type PpoUpdate = CommonUpdate & {
   algorithm: 'ppo'
+  /** Null: no clip. */
+  clipRange: number | null
   gamma: number
   gaeLambda: number
   clipRangeValue: number | null
@@ -53,6 +57,7 @@ export type PpoUpdate = CommonUpdate & {
 /** For rollouts of whole episodes: segments with `lengths`. */
 export type GrpoUpdate = CommonUpdate & {
   algorithm: 'grpo'
+  clipRange: number
   /** Environments 0 to K - 1, K to 2K - 1, … of all segments together are groups. */
   groupSize: number
   /** Of the KL divergence from the reference policy; above 0 only after `setReference`. */
@@ -122,7 +127,7 @@ export interface Learner {
   gradient(minibatch: Minibatch, update: Update, path: GradientPath): Float32Array
   /** Whether the fused path covers this policy. */
   readonly fused: boolean
-  /** Everything besides the weights that a resumed run needs: Adam's moments and step, counts of the statistics. */
+  /** Everything besides the weights that a resumed run needs: the optimizer's moments and step, counts of the statistics. */
   state(): Uint8Array
   setState(state: Uint8Array): void
   dispose(): void

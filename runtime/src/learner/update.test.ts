@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { policyCases, testRandom } from '../policy/testing/policy-cases.ts'
 import { createLearner } from './learner.ts'
-import type { LearnerOptions, RolloutSegment } from './learner-types.ts'
+import type { Learner, LearnerOptions, Minibatch, PpoUpdate, RolloutSegment } from './learner-types.ts'
 import { expectSameMetrics, ppoUpdate, randomRollout, relativeDistance } from './testing/ppo-cases.ts'
 
 const SEED = 11
@@ -96,18 +96,7 @@ test.each(paths)('clips the gradient and steps as Adam does, %s', async (path) =
   const [first, second] = [new Float64Array(trainableSize), new Float64Array(trainableSize)]
   for (let step = 1; step <= 3; step++) {
     const rollout = [randomRollout(simple, { steps: 8, environments: 3 }, testRandom(step))]
-    const [segment] = rollout
-    const { values, advantages, returns } = learner.advantages(rollout, update)
-    const minibatch = {
-      ...segment,
-      size: 24,
-      observations: segment.observations.slice(0, 24 * 5),
-      values,
-      advantages,
-      returns,
-      referenceLogProbabilities: null,
-    }
-    const gradient = learner.gradient(minibatch, update, path)
+    const gradient = learner.gradient(minibatchOf(rollout, learner, update), update, path)
     const norm = Math.hypot(...gradient)
     const before = learner.weights()
     const metrics = await learner.update(rollout, update)
@@ -124,6 +113,33 @@ test.each(paths)('clips the gradient and steps as Adam does, %s', async (path) =
     }
   }
 })
+
+test.each(paths)('steps as RMSprop does in TensorFlow, %s', async (path) => {
+  const learner = learnerOf(simple, { path })
+  const update = ppoUpdate({ optimizer: 'rmsprop', clipRange: null, learningRate: 0.01, maxGradientNorm: 0.1 })
+  const { trainableSize } = parameterLayout(simple)
+  const square = new Float64Array(trainableSize).fill(1)
+  for (let step = 1; step <= 3; step++) {
+    const rollout = [randomRollout(simple, { steps: 8, environments: 3 }, testRandom(step))]
+    const gradient = learner.gradient(minibatchOf(rollout, learner, update), update, path)
+    const norm = Math.hypot(...gradient)
+    const before = learner.weights()
+    await learner.update(rollout, update)
+    const after = learner.weights()
+    for (let i = 0; i < trainableSize; i++) {
+      const g = gradient[i] * Math.min(1, 0.1 / (norm + 1e-6))
+      square[i] = 0.99 * square[i] + 0.01 * g * g
+      expect(Math.abs(after[i] - (before[i] - (0.01 * g) / Math.sqrt(square[i] + 1e-5)))).toBeLessThan(2e-6)
+    }
+  }
+})
+
+/** A rollout of 24 rows as the one minibatch that an update makes of it. */
+function minibatchOf(rollout: RolloutSegment[], learner: Learner, update: PpoUpdate): Minibatch {
+  const [segment] = rollout
+  const observations = segment.observations.slice(0, 24 * 5)
+  return { ...segment, size: 24, observations, ...learner.advantages(rollout, update), referenceLogProbabilities: null }
+}
 
 describe('sizes that leave one sample', () => {
   test.each([

@@ -56,6 +56,7 @@ function updateOf(settings: GrpoSettings, remaining: number, seed: number): Grpo
     groupSize: settings.group_size,
     epochs: settings.epochs,
     minibatchSize: settings.minibatch_size,
+    optimizer: 'adam',
     learningRate: settings.learning_rate * (settings.learning_rate_schedule === 'linear' ? remaining : 1),
     clipRange: settings.clip_range,
     entropyCoefficient: settings.entropy_coefficient,

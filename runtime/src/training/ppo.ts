@@ -21,7 +21,11 @@ export type PpoParts = {
 }
 
 /** Whole rollouts only, as CleanRL does; a run shorter than one rollout shortens the rollout instead. */
-export function planRollouts(settings: PpoSettings): { rolloutSteps: number; batch: number; iterations: number } {
+export function planRollouts(settings: Pick<PpoSettings, 'steps' | 'environments' | 'rollout_steps'>): {
+  rolloutSteps: number
+  batch: number
+  iterations: number
+} {
   const rolloutSteps = Math.min(settings.rollout_steps, Math.max(1, Math.floor(settings.steps / settings.environments)))
   const batch = rolloutSteps * settings.environments
   return { rolloutSteps, batch, iterations: Math.max(1, Math.floor(settings.steps / batch)) }
@@ -62,6 +66,7 @@ function updateOf(settings: PpoSettings, remaining: number, seed: number): PpoUp
     gaeLambda: settings.gae_lambda,
     epochs: settings.epochs,
     minibatchSize: settings.minibatch_size,
+    optimizer: 'adam',
     learningRate: settings.learning_rate * (settings.learning_rate_schedule === 'linear' ? remaining : 1),
     clipRange: settings.clip_range * (settings.clip_range_schedule === 'linear' ? remaining : 1),
     clipRangeValue: settings.clip_range_value,

@@ -20,16 +20,22 @@ export function resolvePlan(scenario: { package: ScenarioPackage }, request: Pla
 
 /** Environments stepped side by side, over all rollout workers. */
 export function environmentsOf(plan: TrainingPlan): number {
-  return plan.algorithm === 'ppo' ? plan.settings.environments : plan.settings.groups * plan.settings.group_size
+  return plan.algorithm === 'grpo' ? plan.settings.groups * plan.settings.group_size : plan.settings.environments
 }
 
 /** Turns "0: choose for me" into the numbers that are used, so that a package records what really ran. */
 export function resolveAutomatic(plan: TrainingPlan): TrainingPlan {
-  const { rollout_workers, learner_threads, minibatch_size } = plan.settings
+  const { rollout_workers, learner_threads } = plan.settings
   const environments = environmentsOf(plan)
   const cores = availableParallelism()
   const workers = rollout_workers || Math.max(1, Math.min(cores, Math.floor(environments / 64)))
-  const threads = learner_threads || (minibatch_size >= 2048 ? Math.min(cores, 8) : 1)
+  const threads = learner_threads || (minibatchOf(plan) >= 2048 ? Math.min(cores, 8) : 1)
   const chosen = { rollout_workers: Math.min(workers, environments), learner_threads: threads }
   return { ...plan, settings: { ...plan.settings, ...chosen } } as TrainingPlan
+}
+
+/** Samples of one gradient step. */
+function minibatchOf(plan: TrainingPlan): number {
+  if (plan.algorithm === 'a2c') return plan.settings.environments * plan.settings.rollout_steps
+  return plan.settings.minibatch_size
 }

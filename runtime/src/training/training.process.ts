@@ -5,6 +5,7 @@ import { exportModel } from '../policy/policy-graph.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
 import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
+import { a2c } from './a2c.ts'
 import type { Algorithm, RolloutObserver } from './algorithm.ts'
 import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.ts'
 import { grpo } from './grpo.ts'
@@ -87,9 +88,14 @@ function algorithmOf(
   { plan, seed }: TrainingJob,
   parts: { collector: RolloutPool; learner: Learner; observe: RolloutObserver },
 ): Algorithm {
-  return plan.algorithm === 'grpo'
-    ? grpo({ settings: plan.settings, seed, ...parts })
-    : ppo({ settings: plan.settings, seed, ...parts })
+  switch (plan.algorithm) {
+    case 'ppo':
+      return ppo({ settings: plan.settings, seed, ...parts })
+    case 'grpo':
+      return grpo({ settings: plan.settings, seed, ...parts })
+    case 'a2c':
+      return a2c({ settings: plan.settings, seed, ...parts })
+  }
 }
 
 /** The weights that the run started with, where a KL penalty holds the policy to them. */
@@ -106,7 +112,7 @@ function trajectories(
   send: (message: TrainingMessage) => void,
 ): RolloutObserver {
   if (trajectories === null) return () => {}
-  const underWay = plan.algorithm === 'ppo' && (resume?.episodes[0].actions.length ?? 0) > 0
+  const underWay = plan.algorithm !== 'grpo' && (resume?.episodes[0].actions.length ?? 0) > 0
   const sampler = new TrajectorySampler(trajectories.every, !underWay, (trajectory) =>
     send({ type: 'trajectory', trajectory }),
   )

@@ -14,18 +14,16 @@ const definition = (terminated: string) => `
   step(state) { state.step += 1; return { reward: 1, terminated: ${terminated} } },
   observe() { return [1] },`
 
+const settings = {
+  ppo: { steps: 40_000, environments: 8, rollout_steps: 64, learning_rate: 0.003, epochs: 10, minibatch_size: 128 },
+  a2c: { steps: 80_000, environments: 8, rollout_steps: 5, learning_rate: 0.003 },
+}
+const algorithms = Object.keys(settings) as (keyof typeof settings)[]
+
 /** The value of the only state, read from the exported model. */
-async function learnedValue(terminated: string): Promise<number> {
-  const settings = {
-    steps: 40_000,
-    environments: 8,
-    rollout_steps: 64,
-    gamma: 0.9,
-    learning_rate: 0.003,
-    epochs: 10,
-    minibatch_size: 128,
-  }
-  const { out } = await trained(await scenarioOf(definition(terminated)), settings)
+async function learnedValue(terminated: string, algorithm: keyof typeof settings): Promise<number> {
+  const scenario = await scenarioOf(definition(terminated))
+  const { out } = await trained(scenario, { gamma: 0.9, ...settings[algorithm] }, { algorithm })
   const { policy } = await readAgent(out)
   const session = loadModelSession(new Uint8Array(await readFile(join(out, 'model.onnx'))), policy, { batch: 1 })
   session.run(Float32Array.of(1))
@@ -34,13 +32,13 @@ async function learnedValue(terminated: string): Promise<number> {
   return value
 }
 
-describe('B01: running out of time is not an end', () => {
+describe.each(algorithms)('B01: running out of time is not an end, %s', (algorithm) => {
   it('bootstraps a truncated episode: the value is near 1 / (1 - 0.9) = 10', async () => {
-    expect(await learnedValue('false')).toBeCloseTo(10, 0)
+    expect(await learnedValue('false', algorithm)).toBeCloseTo(10, 0)
   })
 
   it('does not bootstrap a terminated one: the mean of (1 - 0.9^k) / 0.1 over k = 1…10 is 4.1', async () => {
-    const value = await learnedValue('state.step === 10')
+    const value = await learnedValue('state.step === 10', algorithm)
     expect(value).toBeGreaterThan(3)
     expect(value).toBeLessThan(5.5)
   })

@@ -15,30 +15,29 @@ const definition = (n: number, start: number) => `
   observe() { return [0] },
   metrics(state) { return { low: state.low, high: state.high } },`
 
-describe('B05: the start offset of a discrete action', () => {
+const settings = {
+  ppo: { steps: 100, environments: 2, rollout_steps: 10, minibatch_size: 10 },
+  a2c: { steps: 100, environments: 2, rollout_steps: 10 },
+}
+const algorithms = Object.keys(settings) as (keyof typeof settings)[]
+
+describe.each(algorithms)('B05: the start offset of a discrete action, %s', (algorithm) => {
+  const run = async (n: number, start: number) =>
+    trained(await scenarioOf(definition(n, start)), settings[algorithm], { algorithm })
+
   it('lets a one-action space see only its action, with finite losses and no entropy', async () => {
-    const run = await trained(await scenarioOf(definition(1, 2)), {
-      steps: 100,
-      environments: 2,
-      rollout_steps: 10,
-      minibatch_size: 10,
-    })
-    const last = run.progress.at(-1)
+    const { progress, result } = await run(1, 2)
+    const last = progress.at(-1)
     expect(last?.metrics).toEqual({ low: 2, high: 2 })
     expect(last?.learner.entropy).toBe(0)
     expect(last?.learner.policy_loss).toBeTypeOf('number')
-    expect(run.result.evaluation.metrics).toEqual({ low: 2, high: 2 })
+    expect(result.evaluation.metrics).toEqual({ low: 2, high: 2 })
   })
 
   it('lets a space that starts below zero see exactly its actions', async () => {
-    const run = await trained(await scenarioOf(definition(3, -1)), {
-      steps: 100,
-      environments: 2,
-      rollout_steps: 10,
-      minibatch_size: 10,
-    })
-    expect(run.progress.at(-1)?.metrics.low).toBeLessThan(0)
-    expect(run.progress.at(-1)?.metrics.high).toBeGreaterThan(0)
-    expect(run.result.evaluation.metrics.low).toBeGreaterThanOrEqual(-1)
+    const { progress, result } = await run(3, -1)
+    expect(progress.at(-1)?.metrics.low).toBeLessThan(0)
+    expect(progress.at(-1)?.metrics.high).toBeGreaterThan(0)
+    expect(result.evaluation.metrics.low).toBeGreaterThanOrEqual(-1)
   })
 })

@@ -9,16 +9,17 @@ afterAll(removeFixtures)
 
 describe('B10: a minibatch of one sample', () => {
   it.each([
-    { environments: 1, rollout_steps: 65, minibatch_size: 64 },
-    { environments: 1, rollout_steps: 1, minibatch_size: 64 },
-    { environments: 1, rollout_steps: 1, minibatch_size: 1 },
-  ])('gives finite weights: $environments × $rollout_steps by $minibatch_size', async (sizes) => {
+    { algorithm: 'ppo', environments: 1, rollout_steps: 65, minibatch_size: 64 },
+    { algorithm: 'ppo', environments: 1, rollout_steps: 1, minibatch_size: 64 },
+    { algorithm: 'ppo', environments: 1, rollout_steps: 1, minibatch_size: 1 },
+    { algorithm: 'a2c', environments: 1, rollout_steps: 1, normalize_advantage: true },
+  ] as const)('gives finite weights: %o', async ({ algorithm, ...sizes }) => {
     const scenario = await scenarioOf(`
       observation: box({ shape: [2] }), action: discrete({ n: 2 }), maxSteps: 7,
       reset({ rng }) { return { rng } },
       step(state, action, { rng }) { return { reward: rng() + action, terminated: rng() < 0.1 } },
       observe() { return [1, -1] },`)
-    const run = await trained(scenario, { steps: 130, checkpoint_every: 1, ...sizes })
+    const run = await trained(scenario, { steps: 130, checkpoint_every: 1, ...sizes }, { algorithm })
     const { weights } = decodeCheckpoint(await readFile(run.checkpoint), 'x')
     expect(weights.every(Number.isFinite)).toBe(true)
     expect(run.progress.at(-1)?.learner.policy_loss).toBeTypeOf('number')

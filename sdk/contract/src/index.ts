@@ -293,6 +293,7 @@ export {
   trajectorySchema,
 } from './training-events.ts'
 export {
+  type A2cSettings,
   type GrpoSettings,
   type PpoSettings,
   ppoDefaults,

@@ -16,11 +16,6 @@ const commonSettings = {
   /** Environment steps in all. */
   steps: positiveInteger.max(1e12).default(100_000),
   learning_rate_schedule: z.enum(['constant', 'linear']).default('linear'),
-  clip_range: z.number().positive().max(100).default(0.2),
-  entropy_coefficient: z.number().min(0).max(100).default(0),
-  max_gradient_norm: z.number().positive().default(0.5),
-  /** Stop an update's epochs when the approximate KL divergence passes 1.5 times this; null never stops. */
-  target_kl: z.number().positive().nullable().default(null),
   normalize_observation: z.boolean().default(false),
   hidden: z.array(positiveInteger.max(8192)).max(8).default([64, 64]),
   activation: z.enum(['tanh', 'relu']).default('tanh'),
@@ -42,19 +37,34 @@ const commonSettings = {
   stop_at_success: z.boolean().default(true),
 }
 
+/** What the algorithms share that raise the probability of actions with a positive advantage. */
+const policyGradientSettings = {
+  entropy_coefficient: z.number().min(0).max(100).default(0),
+  max_gradient_norm: z.number().positive().default(0.5),
+}
+
+/** PPO's clipped objective, over shuffled minibatches. */
+const clippedSettings = {
+  ...policyGradientSettings,
+  minibatch_size: minibatchSize.default(256),
+  /** Passes over the data of each iteration. */
+  epochs: epochs.default(4),
+  clip_range: z.number().positive().max(100).default(0.2),
+  /** Stop an update's epochs when the approximate KL divergence passes 1.5 times this; null never stops. */
+  target_kl: z.number().positive().nullable().default(null),
+}
+
 /**
  * PPO's settings, by the names that users type (`--set learning_rate=0.001`). One "step" is one environment step.
  * Defaults follow CleanRL's ppo.py and Stable-Baselines3.
  */
 const ppoSettingsSchema = z.strictObject({
   ...commonSettings,
+  ...clippedSettings,
   /** Environments stepped side by side, over all rollout workers. */
   environments: positiveInteger.max(maxEnvironments).default(8),
   /** Steps of each environment in one rollout; environments × rollout_steps samples make one update. */
   rollout_steps: positiveInteger.max(1_000_000).default(128),
-  minibatch_size: minibatchSize.default(256),
-  /** Passes over each rollout. */
-  epochs: epochs.default(4),
   learning_rate: learningRate.default(2.5e-4),
   gamma: fraction.default(0.99),
   gae_lambda: fraction.default(0.95),
@@ -79,15 +89,13 @@ export const ppoDefaults: PpoSettings = ppoSettingsSchema.parse({})
 const grpoSettingsSchema = z
   .strictObject({
     ...commonSettings,
+    ...clippedSettings,
     /** Episodes that begin from one reset and are compared with each other. */
     group_size: z.int().min(2).max(maxEnvironments).default(8),
     /** Groups an iteration. */
     groups: positiveInteger.max(maxEnvironments).default(8),
     /** Weight of the KL divergence from the policy that the run started with; 0 leaves it out, as TRL does. */
     kl_coefficient: z.number().min(0).max(100).default(0),
-    minibatch_size: minibatchSize.default(256),
-    /** Passes over each iteration's episodes. */
-    epochs: epochs.default(4),
     learning_rate: learningRate.default(1e-3),
   })
   .refine((settings) => settings.group_size * settings.groups <= maxEnvironments, {
@@ -96,43 +104,76 @@ const grpoSettingsSchema = z
   })
 export type GrpoSettings = z.infer<typeof grpoSettingsSchema>
 
+/**
+ * A2C's settings. Each rollout is one step of the optimizer. Defaults follow Stable-Baselines3, except that
+ * `value_coefficient` multiplies half the squared error, as PPO's does here.
+ */
+const a2cSettingsSchema = z.strictObject({
+  ...commonSettings,
+  ...policyGradientSettings,
+  /** Environments stepped side by side, over all rollout workers. */
+  environments: positiveInteger.max(maxEnvironments).default(8),
+  /** Steps of each environment in one rollout. */
+  rollout_steps: positiveInteger.max(1_000_000).default(5),
+  learning_rate: learningRate.default(7e-4),
+  gamma: fraction.default(0.99),
+  /** 1: advantages are n-step returns minus the value, the original A2C. */
+  gae_lambda: fraction.default(1),
+  value_coefficient: z.number().min(0).max(100).default(0.5),
+  normalize_advantage: z.boolean().default(false),
+  normalize_reward: z.boolean().default(false),
+  /** `rmsprop` is TensorFlow's variant, as in the original A2C: the mean square starts at 1, ε is inside the root. */
+  optimizer: z.enum(['rmsprop', 'adam']).default('rmsprop'),
+})
+export type A2cSettings = z.infer<typeof a2cSettingsSchema>
+
 /** How a run trains: the algorithm, and every one of its settings. */
-export type TrainingPlan = { algorithm: 'ppo'; settings: PpoSettings } | { algorithm: 'grpo'; settings: GrpoSettings }
+export type TrainingPlan =
+  | { algorithm: 'ppo'; settings: PpoSettings }
+  | { algorithm: 'grpo'; settings: GrpoSettings }
+  | { algorithm: 'a2c'; settings: A2cSettings }
 export type TrainingAlgorithm = TrainingPlan['algorithm']
 
-/** Stable-Baselines3's names for what both algorithms know. */
-const commonAliases = {
-  n_timesteps: 'steps',
-  total_timesteps: 'steps',
-  batch_size: 'minibatch_size',
-  n_epochs: 'epochs',
+/** Stable-Baselines3's names for what every algorithm knows. */
+const commonAliases = { n_timesteps: 'steps', total_timesteps: 'steps' } as const
+
+const policyGradientAliases = {
+  ...commonAliases,
   ent_coef: 'entropy_coefficient',
   max_grad_norm: 'max_gradient_norm',
 } as const
 
+const clippedAliases = { ...policyGradientAliases, batch_size: 'minibatch_size', n_epochs: 'epochs' } as const
+
+const rolloutAliases = {
+  n_envs: 'environments',
+  num_envs: 'environments',
+  n_steps: 'rollout_steps',
+  num_steps: 'rollout_steps',
+  vf_coef: 'value_coefficient',
+} as const
+
+type SettingsSchema = typeof ppoSettingsSchema | typeof grpoSettingsSchema | typeof a2cSettingsSchema
+
 /** What an algorithm may be told. Each algorithm's names are its schema's, and those that others call them by. */
 export const algorithmSettings: Record<
   TrainingAlgorithm,
-  { schema: typeof ppoSettingsSchema | typeof grpoSettingsSchema; aliases: Readonly<Record<string, string>> }
+  { schema: SettingsSchema; aliases: Readonly<Record<string, string>> }
 > = {
   /** Stable-Baselines3's names; `n_steps` and `batch_size` mean what they mean there. */
   ppo: {
     schema: ppoSettingsSchema,
     aliases: {
-      ...commonAliases,
-      n_envs: 'environments',
-      num_envs: 'environments',
-      n_steps: 'rollout_steps',
-      num_steps: 'rollout_steps',
+      ...clippedAliases,
+      ...rolloutAliases,
       clip_range_vf: 'clip_range_value',
-      vf_coef: 'value_coefficient',
     },
   },
   /** TRL's names besides. */
   grpo: {
     schema: grpoSettingsSchema,
     aliases: {
-      ...commonAliases,
+      ...clippedAliases,
       num_generations: 'group_size',
       num_groups: 'groups',
       beta: 'kl_coefficient',
@@ -140,6 +181,7 @@ export const algorithmSettings: Record<
       num_iterations: 'epochs',
     },
   },
+  a2c: { schema: a2cSettingsSchema, aliases: { ...policyGradientAliases, ...rolloutAliases } },
 }
 
 export const trainingAlgorithms = Object.keys(algorithmSettings) as [TrainingAlgorithm, ...TrainingAlgorithm[]]

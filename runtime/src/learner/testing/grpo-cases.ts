@@ -9,6 +9,7 @@ export function grpoUpdate(changes: Partial<GrpoUpdate> = {}): GrpoUpdate {
     groupSize: 2,
     epochs: 1,
     minibatchSize: 1_000_000,
+    optimizer: 'adam',
     learningRate: 1e-3,
     clipRange: 0.2,
     entropyCoefficient: 0,

@@ -11,6 +11,7 @@ export function ppoUpdate(changes: Partial<PpoUpdate> = {}): PpoUpdate {
     gaeLambda: 0.95,
     epochs: 1,
     minibatchSize: 1_000_000,
+    optimizer: 'adam',
     learningRate: 2.5e-4,
     clipRange: 0.2,
     clipRangeValue: null,

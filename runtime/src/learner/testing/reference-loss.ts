@@ -54,7 +54,7 @@ function referenceScores(
   return scores
 }
 
-/** The loss of one minibatch, in plain float64: CleanRL's of PPO, or GRPO's. */
+/** The loss of one minibatch, in plain float64: CleanRL's of PPO (A2C's without a clip), or GRPO's. */
 export function referenceLoss(spec: PolicySpec, weights: Float32Array, minibatch: Minibatch, update: Update): number {
   const { size } = minibatch
   const advantages = update.algorithm === 'ppo' && update.normalizeAdvantage ? standardised(minibatch) : null
@@ -62,7 +62,8 @@ export function referenceLoss(spec: PolicySpec, weights: Float32Array, minibatch
   referenceScores(spec, weights, minibatch).forEach(({ logProbability, entropy, value }, i) => {
     const ratio = Math.exp(logProbability - minibatch.logProbabilities[i])
     const advantage = advantages?.[i] ?? minibatch.advantages[i]
-    const clipped = Math.min(Math.max(ratio, 1 - update.clipRange), 1 + update.clipRange)
+    const range = update.clipRange ?? Number.POSITIVE_INFINITY
+    const clipped = Math.min(Math.max(ratio, 1 - range), 1 + range)
     loss += Math.max(-advantage * ratio, -advantage * clipped) - update.entropyCoefficient * entropy
     if (update.algorithm === 'ppo') {
       loss += update.valueCoefficient * 0.5 * squaredError(value, minibatch, i, update)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { AgentGymError, type ResultEvent } from '@agentgym/contract'
+import { AgentGymError, type ResultEvent, trainingAlgorithms } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
@@ -27,7 +27,7 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
     .command('train')
     .argument('<TARGET>', 'scenario folder, built-in name, or @scope/name[@range] from the registry')
     .description('train an agent on a scenario')
-    .option('--algorithm <NAME>', "ppo or grpo (default: the scenario's, else ppo)")
+    .option('--algorithm <NAME>', `${trainingAlgorithms.join(', ')} (default: the scenario's, else ppo)`)
     .option('--steps <N>', "environment steps (default: the scenario's)", wholeNumber('steps', countRange))
     .option('--seed <S>', `${seedText} (default: ${defaultSeed})`, wholeNumber('seed', seedRange))
     .option('--out <DIR>', 'output folder of the agent (default: agents/NAME)')

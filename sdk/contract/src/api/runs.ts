@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { errorReportSchema } from '../agent-gym-error.ts'
 import { evaluationSchema } from '../agent-manifest.ts'
 import { progressEventSchema } from '../training-events.ts'
+import { trainingAlgorithms } from '../training-settings.ts'
 import { line, wallSchema } from './fields.ts'
 import { expectedPriceSchema } from './prices.ts'
 import { workerHoldSchema } from './verification.ts'
@@ -25,7 +26,11 @@ const settingValueSchema = z.union([settingScalarSchema, z.array(settingScalarSc
 
 export const startRunRequestSchema = z.strictObject({
   scenario: scenarioField.describe('`@acme/cart-pole`, or with a version, range or tag: `@acme/cart-pole@^1.0.0`.'),
-  algorithm: z.string().max(20).optional().describe("`ppo` or `grpo`. Default: the scenario's own."),
+  algorithm: z
+    .string()
+    .max(20)
+    .optional()
+    .describe(`One of: ${trainingAlgorithms.map((name) => `\`${name}\``).join(', ')}. Default: the scenario's own.`),
   steps: z.int().positive().max(1e12).optional().describe('Total environment steps.'),
   seed: z
     .int()

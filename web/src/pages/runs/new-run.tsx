@@ -1,4 +1,11 @@
-import { AgentGymError, formatAmount, parseSettings, type ServerStatus, type StartRunRequest } from '@agentgym/contract'
+import {
+  AgentGymError,
+  formatAmount,
+  parseSettings,
+  type ServerStatus,
+  type StartRunRequest,
+  trainingAlgorithms,
+} from '@agentgym/contract'
 import { attempt, type FormFailure, invalidField, optionalFormAmount } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
 import type { Visit } from '../../app/visit.ts'
@@ -212,8 +219,7 @@ function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'valu
           value={values.algorithm}
           options={[
             { value: '', label: 'Scenario default' },
-            { value: 'ppo', label: 'PPO' },
-            { value: 'grpo', label: 'GRPO' },
+            ...trainingAlgorithms.map((algorithm) => ({ value: algorithm, label: algorithm.toUpperCase() })),
           ]}
           failure={failure}
         />
