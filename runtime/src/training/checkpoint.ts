@@ -118,7 +118,7 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
       {
         code: 'checkpoint_invalid',
         message: `checkpoint ${path} cannot be read: ${reason}`,
-        hint: 'Start the run anew without --resume, or restore the file.',
+        hint: 'Restore the file, or start over with --force instead of --resume.',
         data: { path },
       },
       { cause },
@@ -126,8 +126,8 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
   }
 }
 
-/** Settings that say how a machine does the work. A run may go on on another machine, where they differ. */
-const machineSettings = ['rollout_workers', 'learner_threads']
+/** Settings that may change between the parts of a run: how a machine does the work, and how long the run is. */
+const changeableSettings = ['rollout_workers', 'learner_threads', 'steps']
 
 type ContinuedRun = {
   scenario: Pick<ScenarioIdentity, 'name' | 'hash'>
@@ -136,41 +136,46 @@ type ContinuedRun = {
 }
 
 /**
- * Refuses a checkpoint that does not continue this very run: `scenario_mismatch`, or `checkpoint_invalid` with the
- * settings that differ. `anyMachine` lets those differ that say how a machine does the work.
+ * Refuses a checkpoint that does not continue this run: `scenario_mismatch`, or `checkpoint_invalid` with the settings
+ * that differ. Numbers of threads may differ, and `steps`, if it exceeds the steps already trained.
  */
-export function assertContinues(
-  checkpoint: Checkpoint,
-  run: ContinuedRun,
-  { path, anyMachine = false }: { path: string; anyMachine?: boolean },
-): void {
+export function assertContinues(checkpoint: Checkpoint, run: ContinuedRun, path: string): void {
   const { name, hash } = run.scenario
   if (checkpoint.scenarioHash !== hash) {
     throw new AgentGymError({
       code: 'scenario_mismatch',
       message: `checkpoint ${path} belongs to another build of ${name}: hash ${checkpoint.scenarioHash.slice(0, 12)}, not ${hash.slice(0, 12)}`,
-      hint: 'Go back to the scenario as it was, or start the run anew without --resume.',
+      hint: 'Restore the scenario as it was, or start over with --force instead of --resume.',
       data: { path },
     })
   }
-  const changed = changedSettings(checkpoint.plan, run.plan).filter(
-    (setting) => !(anyMachine && machineSettings.includes(setting)),
-  )
+  const changed = changedSettings(checkpoint.plan, run.plan)
   if (checkpoint.seed !== run.seed) changed.push('seed')
   if (changed.length > 0) {
     throw new AgentGymError({
       code: 'checkpoint_invalid',
       message: `checkpoint ${path} was written with other settings: ${changed.join(', ')}`,
-      hint: 'Resume with the same settings and seed, or start the run anew without --resume.',
+      hint: 'A resumed run has its own settings and seed: leave yours out, or start over with --force instead of --resume.',
       data: { path, field: changed[0], fields: changed },
+    })
+  }
+  const { steps } = run.plan.settings
+  if (steps !== checkpoint.plan.settings.steps && steps <= checkpoint.steps) {
+    throw new AgentGymError({
+      code: 'config_invalid',
+      message: `steps is ${steps}, and the run has already trained for ${checkpoint.steps} steps`,
+      hint: `Give a greater number: it is the total of the run, such as --steps ${2 * checkpoint.steps}.`,
+      data: { path, field: 'steps' },
     })
   }
 }
 
 function changedSettings(before: TrainingPlan, now: TrainingPlan): string[] {
   if (before.algorithm !== now.algorithm) return ['algorithm']
-  const then = new Map<string, unknown>(Object.entries(before.settings))
-  return Object.entries(now.settings)
-    .filter(([name, value]) => JSON.stringify(then.get(name)) !== JSON.stringify(value))
+  const current = new Map<string, unknown>(Object.entries(now.settings))
+  // By the checkpoint's names: a setting that a later version added has its default, which changes nothing.
+  return Object.entries(before.settings)
+    .filter(([name]) => !changeableSettings.includes(name))
+    .filter(([name, value]) => JSON.stringify(current.get(name)) !== JSON.stringify(value))
     .map(([name]) => name)
 }

@@ -37,8 +37,8 @@ export function ppo({ settings, seed, collector, learner, observe }: PpoParts): 
   return {
     stepsTotal: iterations * batch,
     async iterate({ iteration, steps }): Promise<Iteration> {
-      // Annealing: from the setting down to (almost) nothing over the whole run, also when it was interrupted.
-      const remaining = 1 - iteration / iterations
+      // By steps, not iterations: an extended run may have played its first iterations with a shorter rollout.
+      const remaining = 1 - steps / (iterations * batch)
       const update = updateOf(settings, remaining, updateSeed(seed, iteration))
       const collected = await timed(collector.collect(learner.weights(), steps))
       const { segments, episodes } = collected.result

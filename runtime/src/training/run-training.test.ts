@@ -69,6 +69,31 @@ describe('runTraining', { timeout: 120_000 }, () => {
     expect((await run({ checkpoint: bytes, plan: threads })).outcome?.steps).toBe(960)
   })
 
+  it('goes on from its end for more steps', async () => {
+    const planOf = (changes: Record<string, unknown>) =>
+      resolveTrainingPlan({}, { settings: { ...settings, learning_rate_schedule: 'constant', ...changes } })
+    const straight = await run({ plan: planOf({}) })
+    const short = await run({ plan: planOf({ steps: 480 }) })
+    const extended = await run({ plan: planOf({}), checkpoint: short.outcome?.checkpoint })
+    expect(extended.progress.map(({ steps }) => steps)).toEqual([560, 640, 720, 800, 880, 960])
+    expect(extended.outcome?.weights).toEqual(straight.outcome?.weights)
+    expect(extended.outcome?.evaluation).toEqual(straight.outcome?.evaluation)
+    // A run shorter than one rollout shortens it; the longer run has whole ones.
+    const tiny = await run({ plan: planOf({ steps: 40 }) })
+    const longer = await run({ plan: planOf({}), checkpoint: tiny.outcome?.checkpoint })
+    expect(longer.progress.map(({ steps }) => steps)).toEqual(Array.from({ length: 12 }, (_, i) => 120 + i * 80))
+  })
+
+  it('computes a linear schedule over the new total of an extended run', async () => {
+    const short = await run()
+    const longer = resolveTrainingPlan({}, { settings: { ...settings, steps: 1920 } })
+    const { progress } = await run({ plan: longer, checkpoint: short.outcome?.checkpoint })
+    const { learning_rate } = longer.settings
+    const rates = progress.map(({ learner }) => learner.learning_rate)
+    expect(rates).toEqual(Array.from({ length: 12 }, (_, i) => learning_rate * (1 - (960 + i * 80) / 1920)))
+    expect(short.progress.at(-1)?.learner.learning_rate).toBe(learning_rate * (1 - 880 / 960))
+  })
+
   it('refuses a checkpoint of another run', async () => {
     const [[bytes]] = (await run()).checkpoints
     const other = resolveTrainingPlan({}, { settings: { ...settings, gamma: 0.5 } })
@@ -78,6 +103,10 @@ describe('runTraining', { timeout: 120_000 }, () => {
     const grpo = resolveTrainingPlan({}, { algorithm: 'grpo', steps: 960 })
     expect((await failureOf(run({ checkpoint: bytes, plan: grpo }))).data.field).toBe('algorithm')
     expect((await failureOf(run({ checkpoint: bytes, seed: 6 }))).data.field).toBe('seed')
+    const shorter = resolveTrainingPlan({}, { settings: { ...settings, steps: 240 } })
+    expect(await failureOf(run({ checkpoint: bytes, plan: shorter }))).toMatchObject({
+      ...{ code: 'config_invalid', data: { field: 'steps' } },
+    })
     expect((await failureOf(run({ checkpoint: bytes.slice(0, -1) }))).code).toBe('checkpoint_invalid')
   })
 

@@ -20,7 +20,7 @@ export type RunTrainingOptions = {
   plan: TrainingPlan
   /** Unsigned 32-bit; decides weights, episodes and sampling. */
   seed: number
-  /** To go on from: of the same scenario, settings and seed; how many threads do the work may differ. */
+  /** To continue from: of the same scenario, settings and seed; `steps` and the numbers of threads may differ. */
   checkpoint: Uint8Array | null
   learnerPath?: TrainingJob['learnerPath']
   /** Progress of every iteration; else at most twenty lines a second. */
@@ -110,5 +110,7 @@ export type TrainingOutcome =
       description: ScenarioDescription
       policy: PolicySpec
       model: Uint8Array
-    } & TrainingResult)
+      /** Encoded: where training ended. */
+      checkpoint: Uint8Array
+    } & Omit<TrainingResult, 'checkpoint'>)
   | null

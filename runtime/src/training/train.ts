@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { AgentGymError, type ResultEvent, type TrainingEvent, type TrainingPlan } from '@agentgym/contract'
 import { agentGymHome, rememberScenario } from '../evaluation/scenario-store.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
-import { assertContinues, decodeCheckpoint } from './checkpoint.ts'
+import { assertContinues } from './checkpoint.ts'
 import { packageAgent } from './package-agent.ts'
 import { lockRun, writeAtomically } from './run-folder.ts'
 import { runTraining, type TrainingJob, type TrainingOutcome } from './run-training.ts'
+import { checkpointPath, readSavedRun } from './saved-run.ts'
 
 export type TrainOptions = {
   scenario: BuiltScenario
@@ -21,17 +22,13 @@ export type TrainOptions = {
   out: string
   /** Folder of the bundles that this machine keeps; by default `AGENTGYM_HOME`. */
   home?: string
-  /** Go on from the checkpoint in `out`; its settings and seed must be the same. */
+  /** Continue from the checkpoint in `out`, with a plan of `continuedPlan`. */
   resume?: boolean
   /** Abort ends the run after the iteration under way, with a checkpoint; a second reason is not needed. */
   signal?: AbortSignal
   limits?: Partial<JobLimits>
   learnerPath?: TrainingJob['learnerPath']
   onEvent(event: TrainingEvent): void
-}
-
-export function checkpointPath(out: string): string {
-  return join(out, '.agentgym', 'checkpoint.safetensors')
 }
 
 /**
@@ -44,11 +41,13 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
   const path = checkpointPath(out)
   const release = await lockRun(out)
   try {
-    const checkpoint = options.resume ? await readCheckpoint(path, options) : null
+    const checkpoint = options.resume ? await readCheckpoint(out, options) : null
     if (!options.resume) await rm(path, { force: true })
     await rememberScenario(scenario, options.home ?? agentGymHome())
     const outcome = await runTrainer(options, checkpoint, path)
     await packageAgent(out, { outcome, scenario })
+    // After the agent: if this fails, the checkpoint before it still leads to the same agent.
+    await writeAtomically(path, outcome.checkpoint)
     const { steps, seconds, evaluation } = outcome
     const result: ResultEvent = { event: 'result', ok: true, agent: out, steps, seconds, evaluation }
     options.onEvent(result)
@@ -82,21 +81,19 @@ async function runTrainer(
   return outcome
 }
 
-/** The checkpoint's bytes, once it is known to continue this very run. */
-async function readCheckpoint(path: string, { scenario, plan, seed }: TrainOptions): Promise<Uint8Array> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new AgentGymError(
-      {
-        code: 'file_not_found',
-        message: `there is nothing to resume: ${path} cannot be read`,
-        hint: 'Start the run without --resume.',
-        data: { path },
-      },
-      { cause },
-    )
-  })
-  assertContinues(decodeCheckpoint(bytes, path), { scenario: identityOf(scenario), plan, seed }, { path })
-  return new Uint8Array(bytes)
+/** The bytes of the checkpoint in `out`, once it is known to continue this run. */
+async function readCheckpoint(out: string, { scenario, plan, seed }: TrainOptions): Promise<Uint8Array> {
+  const saved = await readSavedRun(out)
+  if (saved === null) {
+    throw new AgentGymError({
+      code: 'file_not_found',
+      message: `there is nothing to resume: ${checkpointPath(out)} does not exist`,
+      hint: 'Start the run without --resume.',
+      data: { path: checkpointPath(out) },
+    })
+  }
+  assertContinues(saved.checkpoint, { scenario: identityOf(scenario), plan, seed }, checkpointPath(out))
+  return saved.bytes
 }
 
 function withCheckpoint(error: unknown, path: string): unknown {
@@ -109,7 +106,7 @@ function stopped(path: string): AgentGymError {
   return new AgentGymError({
     code: 'training_cancelled',
     message: 'the run was stopped; its checkpoint is written',
-    hint: 'Go on with the same command and --resume.',
+    hint: 'Continue with --resume.',
     data: { checkpoint: path },
   })
 }

@@ -45,6 +45,8 @@ export type TrainingResult = {
   iterations: number
   seconds: number
   curve: CurvePoint[]
+  /** Where training ended: a longer run continues from here. */
+  checkpoint: Checkpoint
 }
 
 /** Iterations of an algorithm, with what happens between them. Null: stopped by the user, with a checkpoint. */
@@ -72,11 +74,11 @@ export async function runIterations(run: TrainingRun): Promise<TrainingResult | 
       if (solved !== null) return finish(run, state, solved)
     }
     if (run.stopped()) {
-      await saveCheckpoint(run, state)
+      run.onCheckpoint(await checkpointOf(run, state))
       return null
     }
     if (!ended && (crosses(settings.checkpoint_every, before, state.steps) || state.clock.secondsSinceMark() > 15)) {
-      await saveCheckpoint(run, state)
+      run.onCheckpoint(await checkpointOf(run, state))
       state.clock.mark()
     }
   }
@@ -105,18 +107,18 @@ async function startOrResume({ resume, learner, algorithm }: TrainingRun): Promi
   return { iteration, steps, statistics, clock: startClock(seconds), curve, best }
 }
 
-async function saveCheckpoint(run: TrainingRun, state: RunState): Promise<void> {
+async function checkpointOf(run: TrainingRun, state: RunState): Promise<Checkpoint> {
   const { scenarioHash, seed, plan, learner, algorithm, reference } = run
   const { iteration, steps, statistics, clock, curve, best } = state
   const episodes = await algorithm.snapshot()
-  run.onCheckpoint({
+  return {
     ...{ scenarioHash, seed, plan, iteration, steps, curve, best, episodes, reference },
     seconds: clock.seconds(),
     episodesTotal: statistics.total,
     recent: statistics.recent,
     weights: learner.weights(),
     learnerState: learner.state(),
-  })
+  }
 }
 
 type Chosen = { weights: Float32Array; steps: number }
@@ -147,6 +149,7 @@ async function chooseWeights(run: TrainingRun, state: RunState): Promise<Chosen>
 }
 
 async function finish(run: TrainingRun, state: RunState, chosen: Chosen): Promise<TrainingResult> {
+  const checkpoint = await checkpointOf(run, state)
   const { evaluation } = await run.evaluate(chosen.weights, 'final')
   return {
     weights: chosen.weights,
@@ -156,6 +159,7 @@ async function finish(run: TrainingRun, state: RunState, chosen: Chosen): Promis
     iterations: state.iteration,
     seconds: state.clock.seconds(),
     curve: state.curve,
+    checkpoint,
   }
 }
 

@@ -74,13 +74,14 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     stopped: channel.stopRequested,
   })
   if (result === null) return null
-  return { plan, seed, description, policy, model: exportModel(policy, result.weights), ...result }
+  const checkpoint = encodeCheckpoint(result.checkpoint)
+  return { plan, seed, description, policy, model: exportModel(policy, result.weights), ...result, checkpoint }
 })
 
 function readCheckpoint({ checkpoint, scenario, plan, seed }: TrainingJob): Checkpoint | null {
   if (checkpoint === null) return null
   const decoded = decodeCheckpoint(checkpoint, 'given')
-  assertContinues(decoded, { scenario: scenario.identity, plan, seed }, { path: 'given', anyMachine: true })
+  assertContinues(decoded, { scenario: scenario.identity, plan, seed }, 'given')
   return decoded
 }
 

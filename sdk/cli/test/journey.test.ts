@@ -1,5 +1,5 @@
 // @module-tag full
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -192,4 +192,69 @@ describe('an interrupted run', { timeout: 300_000 }, () => {
       expect(readFileSync(join(folder, out, 'README.md'), 'utf8')).toContain(`Trained with ${algorithm.toUpperCase()} `)
     },
   )
+})
+
+describe('a run that continues', { timeout: 300_000 }, () => {
+  const out = 'agents/continued'
+  const train = (...words: string[]) => runCli(['train', 'puck', '--out', out, '--json', ...words], options)
+  const manifest = () => agentManifestSchema.parse(JSON.parse(readFileSync(join(folder, out, 'agent.json'), 'utf8')))
+  beforeAll(async () => {
+    if (!existsSync(join(folder, 'puck'))) await runCli(['scenario', 'init', 'puck', '--yes'], options)
+    await train(...short, '--seed', '4', '--set', 'gamma=0.9', '--set', 'learning_rate_schedule=constant')
+  })
+
+  it('is refused without more steps, and says how many there are', async () => {
+    const again = await train()
+    expect(again.lines).toMatchObject([{ error: { hint: expect.stringContaining('--resume --steps N') } }])
+    const complete = await train('--resume')
+    expect(complete.status).toBe(2)
+    expect(complete.lines).toMatchObject([
+      { error: { code: 'usage_invalid', hint: expect.stringMatching(/--resume --steps \d+\.$/) } },
+    ])
+    const fewer = await train('--resume', '--steps', '1000')
+    expect(fewer.lines).toMatchObject([{ error: { code: 'config_invalid', data: { field: 'steps' } } }])
+    const other = await train('--resume', '--steps', '12000', '--set', 'gamma=0.8', '--seed', '5')
+    expect(other.lines).toMatchObject([{ error: { code: 'checkpoint_invalid', data: { fields: ['gamma', 'seed'] } } }])
+    expect(existsSync(join(folder, out, 'run.json'))).toBe(false)
+  })
+
+  it('keeps its seed and settings, also where the scenario recommends others by now', async () => {
+    const path = join(folder, 'puck', 'package.json')
+    const written = readFileSync(path, 'utf8')
+    const { agentgym, ...rest } = JSON.parse(written)
+    writeFileSync(path, JSON.stringify({ ...rest, agentgym: { ...agentgym, training: { gamma: 0.5, epochs: 9 } } }))
+    const { settings: before, seed } = manifest()
+    const { status, lines } = await train('--resume', '--steps', '12000')
+    writeFileSync(path, written)
+    expect({ status, last: lines.at(-1) }).toMatchObject({ status: 0, last: { event: 'result' } })
+    expect(manifest()).toMatchObject({ seed, settings: { ...before, steps: 12_000 } })
+    expect(lines[0]).toMatchObject({ event: 'progress' })
+    expect((lines[0] as { steps: number }).steps).toBeGreaterThan(Number(before.steps) / 2)
+    expect(existsSync(join(folder, out, 'run.json'))).toBe(false)
+  })
+
+  it('starts from the beginning where it was interrupted before its first checkpoint', async () => {
+    const early = 'agents/early'
+    mkdirSync(join(folder, early))
+    const record = { format: 1, seed: 6, steps: 3000, set: { evaluation_episodes: '5' } }
+    writeFileSync(join(folder, early, 'run.json'), JSON.stringify(record))
+    const { lines } = await runCli(['train', 'puck', '--out', early, '--json', '--resume'], options)
+    expect(lines.at(-1)).toMatchObject({ event: 'result', evaluation: { episodes: 5 } })
+  })
+
+  it('is not offered where the scenario failed', async () => {
+    await runCli(['scenario', 'init', 'late', '--yes'], options)
+    const entry = join(folder, 'late', 'src', 'index.ts')
+    const source = readFileSync(entry, 'utf8')
+    writeFileSync(
+      entry,
+      source.replace('reward: 1 - distance', 'reward: distance > 0 && ++calls > 9_000 ? Number.NaN : 1'),
+    )
+    writeFileSync(entry, `let calls = 0\n${readFileSync(entry, 'utf8')}`)
+    const words = ['train', 'late', ...short, '--steps', '40000', '--set', 'checkpoint_every=2000']
+    const { status, stderr } = await runCli(words, options)
+    expect(status).toBe(1)
+    expect(stderr.replace(/\s+/g, ' ')).toContain('train with what you have changed, and --force')
+    expect(stderr).not.toContain('Resume:')
+  })
 })

@@ -294,6 +294,7 @@ export {
 } from './training-events.ts'
 export {
   type A2cSettings,
+  algorithmSettings,
   type GrpoSettings,
   type PpoSettings,
   ppoDefaults,

@@ -47,6 +47,21 @@ describe('claiming a folder', () => {
     for (const file of files) expect(readFileSync(join(`${folder}.2`, file), 'utf8')).toBe(file)
   })
 
+  it.each([
+    ['an unfinished run', ['run.json', 'notes.txt'], /^Use --resume to continue it, --out/],
+    [
+      'an unfinished run',
+      ['run.json', 'agent.json', '.agentgym/checkpoint.safetensors'],
+      /^Use --resume to continue it/,
+    ],
+    ['an agent', ['agent.json', '.agentgym/checkpoint.safetensors'], /^Use --resume --steps N to train it for N steps/],
+    ['an agent', ['agent.json'], /^Use --out/],
+  ])('offers --resume only where it works (%s: %s)', async (what, files, hint) => {
+    put(...files)
+    const error = await claim(false).catch((error: unknown) => error)
+    expect(error).toMatchObject({ message: expect.stringContaining(what), hint: expect.stringMatching(hint) })
+  })
+
   it('never touches a folder of something else, forced or not', async () => {
     // Such as a home folder with the settings of this very program in it.
     put('thesis.tex', '.agentgym/scenarios/x')
@@ -63,21 +78,42 @@ describe('claiming a folder', () => {
 describe('the record of a run', () => {
   it('gives back what was asked for, and what is given now wins', async () => {
     await writeRunRequest(folder, request)
-    expect(await resumedRequest(folder, {}, paths)).toEqual(request)
-    expect(await resumedRequest(folder, { seed: 8, set: { gamma: '1', epochs: '2' } }, paths)).toEqual({
+    expect(await resumedRequest(folder, {}, null, paths)).toEqual(request)
+    expect(await resumedRequest(folder, { seed: 8, set: { gamma: '1', epochs: '2' } }, null, paths)).toEqual({
       ...request,
       seed: 8,
       set: { gamma: '1', epochs: '2' },
     })
   })
 
+  it('takes --steps over every name that the first command gave it', async () => {
+    await writeRunRequest(folder, { seed: 7, set: { n_timesteps: '1000', gamma: '0.9' } })
+    const longer = { ...request, steps: 2000 }
+    expect(await resumedRequest(folder, { steps: 2000 }, { seed: 7, steps: 500 }, paths)).toEqual(longer)
+  })
+
   it('says that there is nothing to resume', async () => {
-    await expect(resumedRequest(folder, {}, paths)).rejects.toMatchObject({ code: 'file_not_found' })
+    await expect(resumedRequest(folder, {}, null, paths)).rejects.toMatchObject({ code: 'file_not_found' })
+    put('agent.json')
+    await expect(resumedRequest(folder, {}, null, paths)).rejects.toMatchObject({
+      code: 'file_not_found',
+      hint: expect.not.stringContaining('resume'),
+    })
+  })
+
+  it('resumes a complete run for more steps only', async () => {
+    put('agent.json')
+    const checkpoint = { seed: 3, steps: 1000 }
+    await expect(resumedRequest(folder, {}, checkpoint, paths)).rejects.toMatchObject({
+      code: 'usage_invalid',
+      hint: expect.stringContaining('--resume --steps 2000'),
+    })
+    expect(await resumedRequest(folder, { steps: 3000 }, checkpoint, paths)).toMatchObject({ seed: 3, steps: 3000 })
   })
 
   it('refuses a record that is not one', async () => {
     put('run.json')
-    await expect(resumedRequest(folder, {}, paths)).rejects.toMatchObject({ code: 'checkpoint_invalid' })
+    await expect(resumedRequest(folder, {}, null, paths)).rejects.toMatchObject({ code: 'checkpoint_invalid' })
   })
 
   it('disappears with a run that wrote nothing, and with nothing else', async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, algorithmSettings } from '@agentgym/contract'
 import { z } from 'zod'
 import type { CommandContext } from '../command-context.ts'
 import { shellQuote } from '../terminal/text.ts'
@@ -46,11 +46,13 @@ export async function claimAgentFolder(
     })
   }
   if (!options.force) {
-    const what = contents.includes('agent.json') ? 'an agent' : 'an unfinished run'
+    const complete = isComplete(contents)
+    const others = '--out DIR for another folder, or --force to start over and move it aside.'
+    const extend = existsSync(options.checkpoint) ? '--resume --steps N to train it for N steps in all, ' : ''
     throw new AgentGymError({
       code: 'usage_invalid',
-      message: `${shown} already contains ${what}`,
-      hint: 'Use --resume to continue it, --out DIR for another folder, or --force to start over and move it aside.',
+      message: `${shown} already contains ${complete ? 'an agent' : 'an unfinished run'}`,
+      hint: `Use ${complete ? extend : '--resume to continue it, '}${others}`,
       data: { path: folder },
     })
   }
@@ -66,27 +68,67 @@ export async function writeRunRequest(folder: string, request: RunRequest): Prom
   await writeFile(join(folder, requestFile), `${JSON.stringify({ format: 1, ...request }, null, 2)}\n`)
 }
 
-/** The options of the run to resume: those of `run.json`, overridden by the given ones. */
+/** At the end of a run, agent.json appears and run.json disappears. */
+const isComplete = (contents: string[]) => contents.includes('agent.json') && !contents.includes(requestFile)
+
+/** A run's checkpoint, as far as resuming needs to know it. */
+export type Checkpointed = { seed: number; steps: number }
+
+/**
+ * The options of the run to resume: those of `run.json`, overridden by the given ones. Without a checkpoint, the run
+ * starts from the beginning; a complete run can only be resumed for more steps.
+ */
 export async function resumedRequest(
   folder: string,
   given: Partial<RunRequest>,
+  checkpoint: Checkpointed | null,
   context: PathContext,
 ): Promise<RunRequest> {
-  if ((await listFolder(folder, context)).length === 0) {
-    throw new AgentGymError({
-      code: 'file_not_found',
-      message: `no run to resume in ${shellQuote(context.displayPath(folder))}`,
-      hint: 'Remove --resume to start a run, or set its folder with --out.',
-      data: { path: folder },
-    })
-  }
+  const contents = await listFolder(folder, context)
   const stored = await readRunRequest(folder, context)
+  if (checkpoint === null && stored === undefined) throw nothingToResume(folder, contents, context)
+  const longer = given.steps !== undefined || stepNames.some((name) => given.set?.[name] !== undefined)
+  if (checkpoint !== null && isComplete(contents) && !longer) throw alreadyComplete(folder, checkpoint, context)
+  const set = { ...stored?.set }
+  if (longer) for (const name of stepNames) delete set[name]
   return {
     algorithm: given.algorithm ?? stored?.algorithm,
     steps: given.steps ?? stored?.steps,
-    seed: given.seed ?? stored?.seed ?? 1,
-    set: { ...stored?.set, ...given.set },
+    seed: given.seed ?? checkpoint?.seed ?? stored?.seed ?? 1,
+    set: { ...set, ...given.set },
   }
+}
+
+/** `steps`, and its names in other libraries. */
+const stepNames = [
+  'steps',
+  ...new Set(
+    Object.values(algorithmSettings).flatMap(({ aliases }) =>
+      Object.keys(aliases).filter((name) => aliases[name] === 'steps'),
+    ),
+  ),
+]
+
+function nothingToResume(folder: string, contents: string[], context: PathContext): AgentGymError {
+  const shown = shellQuote(context.displayPath(folder))
+  const kept = contents.includes('agent.json')
+  return new AgentGymError({
+    code: 'file_not_found',
+    message: kept ? `the agent in ${shown} has no checkpoint to resume from` : `no run to resume in ${shown}`,
+    hint: kept
+      ? 'Train another one: --out DIR for another folder, or --force to start over and move this one aside.'
+      : 'Remove --resume to start a run, or set its folder with --out.',
+    data: { path: folder },
+  })
+}
+
+function alreadyComplete(folder: string, { steps }: Checkpointed, context: PathContext): AgentGymError {
+  return new AgentGymError({
+    code: 'usage_invalid',
+    message: `the run in ${shellQuote(context.displayPath(folder))} is complete after ${steps} steps`,
+    hint: `To train it further, give its new total: --resume --steps ${2 * steps}.`,
+    data: { path: folder, steps },
+  })
 }
 
 /** After a run that completed: agent.json records how it was trained. */
@@ -112,7 +154,7 @@ async function readRunRequest(folder: string, context: PathContext): Promise<Run
       {
         code: 'checkpoint_invalid',
         message: `${shellQuote(context.displayPath(path))} is not a valid record of a run`,
-        hint: 'Delete the file, and repeat the options of the run together with --resume.',
+        hint: 'Delete the file, and try again: the checkpoint has the settings too.',
         data: { path },
       },
       { cause },

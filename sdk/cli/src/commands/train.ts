@@ -6,7 +6,7 @@ import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
 import { collectSetting, countRange, seedRange, seedText, wholeNumber } from '../option-values.ts'
 import { agentsFolder } from '../targets/agents.ts'
-import { obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
+import { findLocalScenario, obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
 import type { TrainingPlan } from '../training-view/run-state.ts'
@@ -67,10 +67,11 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
   const scenario = await runtime.loadScenario(await obtainScenarioFolder(target, context))
   const { name, version, agentgym } = scenario.package
   const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(name)))
+  const saved = flags.resume ? await runtime.readSavedRun(out) : null
   const request: RunRequest = flags.resume
-    ? await resumedRequest(out, flags, context)
+    ? await resumedRequest(out, flags, saved?.checkpoint ?? null, context)
     : { algorithm: flags.algorithm, steps: flags.steps, seed: flags.seed ?? defaultSeed, set: flags.set ?? {} }
-  const plan = runtime.resolvePlan(scenario, request)
+  const plan = saved === null ? runtime.resolvePlan(scenario, request) : runtime.continuedPlan(saved, scenario, request)
   const { algorithm, settings } = plan
   const shown: TrainingPlan = {
     scenario: `${name}@${version}`,
@@ -79,11 +80,12 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
     steps: settings.steps,
     seed: request.seed,
     out: context.displayPath(out),
-    resume: flags.resume ?? false,
+    resume: saved !== null,
     success: agentgym.success,
     settings,
   }
-  if (!flags.resume) await startFolder(out, request, flags, context, runtime)
+  if (!flags.resume) await claimFolder(out, flags, context, runtime)
+  await writeRunRequest(out, request)
 
   let view: TrainingView | undefined
   const interrupt = cancelOnInterrupt(context, () => view?.stopping())
@@ -98,7 +100,7 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
       seed: request.seed,
       out,
       home: agentGymHome(context.io),
-      resume: flags.resume,
+      resume: saved !== null,
       signal: interrupt.signal,
       onEvent: (event) => view?.event(event),
     })
@@ -106,7 +108,8 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
     closed = view?.close()
     await closed
     await dropEmptyRun(out, context)
-    throw explainCheckpoint(error, { target, flags, out }, context)
+    const exact = (await findLocalScenario(target, context)) === undefined ? `${name}@${version}` : target
+    throw explainCheckpoint(error, { target: exact, flags, out }, context)
   } finally {
     interrupt.release()
     if (!closed) await view?.close()
@@ -140,13 +143,7 @@ function refuseContradictions(flags: TrainFlags, context: CommandContext): void 
   }
 }
 
-async function startFolder(
-  out: string,
-  request: RunRequest,
-  flags: TrainFlags,
-  context: CommandContext,
-  runtime: Runtime,
-): Promise<void> {
+async function claimFolder(out: string, flags: TrainFlags, context: CommandContext, runtime: Runtime): Promise<void> {
   const { movedTo } = await claimAgentFolder(
     out,
     {
@@ -159,10 +156,22 @@ async function startFolder(
     context.print(
       `${context.terminal.symbols.next} Moved the existing agent to ${safeText(context.displayPath(movedTo))}`,
     )
-  await writeRunRequest(out, request)
 }
 
-/** Adds the checkpoint and the command to resume to the hint of a failure. */
+/** Failures of the scenario, which a resumed run would repeat. With a corrected scenario, it would be another run. */
+const repeated: readonly string[] = [
+  'scenario_invalid',
+  'scenario_threw',
+  'scenario_nondeterministic',
+  'reward_not_finite',
+  'observation_invalid',
+  'metrics_invalid',
+  'mask_invalid',
+  'no_legal_action',
+  'training_diverged',
+]
+
+/** Adds the checkpoint to the hint of a failure, and the command to resume, if that can help. */
 function explainCheckpoint(
   error: unknown,
   { target, flags, out }: { target: string; flags: TrainFlags; out: string },
@@ -172,13 +181,17 @@ function explainCheckpoint(
   const outOption = flags.out === undefined ? '' : ` --out ${shellQuote(context.displayPath(out))}`
   const command = `agentgym train ${shellQuote(target)}${outOption} --resume`
   const cancelled = error.code === 'training_cancelled'
-  const hint = `Checkpoint: ${context.displayPath(error.data.checkpoint)}. Resume: ${command}`
+  const checkpoint = `Checkpoint: ${context.displayPath(error.data.checkpoint)}.`
+  const canResume = !repeated.includes(error.code)
+  const hint = canResume
+    ? `${checkpoint} Resume: ${command}`
+    : `${checkpoint} Resuming would end in the same way: train with what you have changed, and --force.`
   return new AgentGymError(
     {
       code: error.code,
       message: error.message,
       hint: cancelled || error.hint === undefined ? hint : `${error.hint}\n${hint}`,
-      data: { ...error.data, resume: command },
+      data: { ...error.data, ...(canResume ? { resume: command } : {}) },
     },
     { cause: error },
   )
