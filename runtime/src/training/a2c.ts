@@ -25,7 +25,7 @@ export function a2c({ settings, seed, collector, learner, observe }: A2cParts): 
   return {
     stepsTotal: iterations * batch,
     async iterate({ iteration, steps }): Promise<Iteration> {
-      const remaining = 1 - iteration / iterations
+      const remaining = 1 - steps / (iterations * batch)
       const update = updateOf(settings, batch, remaining, updateSeed(seed, iteration))
       const collected = await timed(collector.collect(learner.weights(), steps))
       const { segments, episodes } = collected.result
