@@ -35,6 +35,58 @@ describe('building', () => {
     rmSync(path.join(deep, '..', '..'), { recursive: true })
   })
 
+  describe('gives one hash whatever Git made of the line ends (C07)', () => {
+    const content = {
+      'src/index.ts': `import rules from './rules.txt'
+import data from './data.json'
+import { title } from './title.jsx'
+import legacy from './legacy.cjs'
+${countingScenario}
+export const kept = [rules, data, title, legacy, String.raw\`raw
+lines\`, \`several
+lines of \${data.name}
+\`, 'conti\\
+nued', Math.max(1, /* a comment
+of two lines */ 2, // and another
+3)]
+`,
+      'src/title.jsx': `const h = (...parts) => parts\nexport const title = <p title="two\nlines">one\n  two</p>\n`,
+      'src/legacy.cjs': 'module.exports = `\n\n`\n',
+      'src/rules.txt': 'First rule\nSecond rule\n',
+      'src/data.json': '{\n  "name": "data"\n}\n',
+    }
+    const tsconfig = { compilerOptions: { jsx: 'react', jsxFactory: 'h' } }
+    const buildWith = (change: (text: string) => string) => {
+      const changed = Object.entries({ ...content, 'tsconfig.json': JSON.stringify(tsconfig, null, 2) })
+      const files = Object.fromEntries(changed.map(([name, text]) => [name, change(text)]))
+      return buildOf({ 'package.json': change(JSON.stringify(validPackage, null, 2)), ...files })
+    }
+
+    test.for<[string, (text: string) => string]>([
+      ['CRLF', (text) => text.replaceAll('\n', '\r\n')],
+      ['a byte order mark', (text) => `\uFEFF${text}`],
+      ['both', (text) => `\uFEFF${text.replaceAll('\n', '\r\n')}`],
+      ['some of each', (text) => text.replace('\n', '\r\n')],
+    ])('%s', async ([, change]) => {
+      const plain = await buildWith((text) => text)
+      const changed = await buildWith(change)
+      expect(changed.source).toBe(plain.source)
+      expect(changed.hash).toBe(plain.hash)
+      expect(plain.source).toContain('First rule\\nSecond rule\\n')
+    })
+
+    test('a carriage return that the author wrote stays', async () => {
+      const entry = `import rules from './rules.txt'\n${countingScenario}\nexport const kept = ['a\\r\\nb', rules]\n`
+      const { source } = await buildOf({
+        'package.json': validPackage,
+        'src/index.ts': entry,
+        'src/rules.txt': 'é\rb\r\n',
+      })
+      expect(source).toContain('"a\\r\\nb"')
+      expect(source).toContain('"é\\rb\\n"')
+    })
+  })
+
   test('takes a tsconfig.json of the folder, never one further up', async () => {
     const content = {
       ...files,

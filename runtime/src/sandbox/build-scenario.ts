@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +23,8 @@ const MAX_BUNDLE_BYTES = 32 * 2 ** 20
 
 /**
  * Bundles a scenario folder's entry and its npm dependencies into one script. The folder needs no node_modules:
- * `@agentgym/scenario` is always our own copy. The same files give the same bytes, wherever the folder lies.
+ * `@agentgym/scenario` is always our own copy. The same files give the same bytes, wherever the folder lies and however
+ * Git checked them out: with LF or CRLF, with a byte order mark or without.
  *
  * Throws `manifest_invalid`, `file_not_found`, or `scenario_build_failed` with file, line and how to mend.
  */
@@ -114,7 +116,7 @@ async function bundle(root: string, entry: string, manifest: ScenarioPackage): P
       logLevel: 'silent',
       // Never one from a folder further up: the result would depend on where the scenario lies.
       ...(existsSync(tsconfig) ? { tsconfig } : { tsconfigRaw: '{}' }),
-      plugins: [await ownPackagePlugin()],
+      plugins: [await ownPackagePlugin(), lineEndPlugin],
     })
     return result.outputFiles[0].text
   } catch (error) {
@@ -190,6 +192,30 @@ async function refuseBuiltin(build: esbuild.PluginBuild, { path: name, pluginDat
   }
   const text = `"${name}" is Node's own module, which does not exist in the sandbox`
   return { errors: [{ text, detail: name }] }
+}
+
+/**
+ * Gives esbuild every file with LF and without a byte order mark. By itself, it keeps CRLF in imported text and in some
+ * literals and comments. A file that needs no change is left to esbuild, so that its output does not change either.
+ */
+const lineEndPlugin: esbuild.Plugin = {
+  name: 'line-ends',
+  setup(build) {
+    build.onLoad({ filter: /\.([cm]?[jt]s|[jt]sx|json|txt)$/, namespace: 'file' }, async ({ path: file }) => {
+      const bytes = await readFile(file)
+      const contents = withPlainLines(bytes)
+      return contents.length === bytes.length ? undefined : { contents, loader: 'default' }
+    })
+  },
+}
+
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
+
+/** In bytes, which are the same for every encoding that contains ASCII. */
+function withPlainLines(bytes: Buffer): Buffer {
+  const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+  const text = bytes.toString('latin1', marked ? BYTE_ORDER_MARK.length : 0)
+  return Buffer.from(text.replaceAll('\r\n', '\n'), 'latin1')
 }
 
 async function bundleOwnPackage(): Promise<string> {
