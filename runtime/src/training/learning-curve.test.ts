@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { drawLearningCurve } from './learning-curve.ts'
+import { drawLearningCurve, drawSeedCurves } from './learning-curve.ts'
 
 const point = (steps: number, return_mean: number | null) => ({ steps, return_mean }) as never
 const coordinates = (svg: string) =>
@@ -46,4 +46,28 @@ it('is the same bytes for the same curve, inside the picture and well-formed, wh
       )
     }),
   )
+})
+
+it('draws the mean of several seeds with a band from the lowest to the highest', () => {
+  const curve = (...values: number[]) => values.map((return_mean, i) => ({ steps: i * 100, return_mean }))
+  const curves = [curve(0, 100, 200), curve(0, 300, 400), curve(0, 200)]
+  const svg = drawSeedCurves([{ label: 'ppo', curves }], { title: 'maze', target: null })
+  const line = lineOf(svg) ?? []
+  const band = (/polygon points="([^"]*)"/.exec(svg)?.[1] ?? '').split(' ').map((pair) => pair.split(',').map(Number))
+  const middle = line[Math.floor(line.length / 2)]
+  const [low, high] = [band[Math.floor(line.length / 2)], band[band.length - 1 - Math.floor(line.length / 2)]]
+  // At about 100 steps the seeds have 100, 200 and 300: the mean is halfway between the edges of the band.
+  expect(middle[1]).toBeCloseTo((low[1] + high[1]) / 2, 0)
+  expect(high[1]).toBeLessThan(low[1])
+  // The third seed ended with 200 and keeps it: at the end the mean is 266.7, above the middle of 200 and 400.
+  const end = line[line.length - 1][1]
+  expect(end).toBeGreaterThan(band[line.length][1])
+  expect(end).toBeLessThan(band[line.length - 1][1])
+  for (const shown of ['maze', 'ppo, 3 seeds']) expect(svg).toContain(shown)
+})
+
+it('draws experiments without a point as axes alone', () => {
+  const svg = drawSeedCurves([{ label: 'a', curves: [[]] }], { title: '', target: 3 })
+  expect(svg).toContain('environment steps')
+  expect(svg).not.toMatch(/NaN|Infinity/)
 })

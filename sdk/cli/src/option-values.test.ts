@@ -1,6 +1,14 @@
 import { AgentGymError } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { budgetOption, collectSetting, countRange, readAmount, seedRange, wholeNumber } from './option-values.ts'
+import {
+  budgetOption,
+  collectSetting,
+  countRange,
+  readAmount,
+  seedList,
+  seedRange,
+  wholeNumber,
+} from './option-values.ts'
 
 describe('command line numbers', () => {
   const steps = wholeNumber('steps', countRange)
@@ -91,4 +99,20 @@ describe('command line amounts', () => {
       }),
     )
   })
+})
+
+describe('seedList', () => {
+  it('reads one seed, several, and a range', () => {
+    expect(seedList('7')).toEqual([7])
+    expect(seedList('1,7,3')).toEqual([1, 7, 3])
+    expect(seedList('3..6')).toEqual([3, 4, 5, 6])
+    expect(seedList('5..5')).toEqual([5])
+  })
+
+  it.each(['', 'x', '1..', '..5', '5..1', '1..2..3', '1,1', '1,', '0..1000', '-1', '1.5', '0..4294967296'])(
+    'refuses %j',
+    (text) => {
+      expect(() => seedList(text)).toThrow(AgentGymError)
+    },
+  )
 })

@@ -37,6 +37,32 @@ export function wholeNumber(field: string, range: { least: number; greatest: num
   }
 }
 
+/** More would be a mistake in typing. */
+const mostSeeds = 100
+
+/** Parses `--seed`: `7`, `1,2,7`, or `1..5` from the first to the last. Throws `config_invalid`. */
+export function seedList(text: string): number[] {
+  const parse = wholeNumber('seed', seedRange)
+  const [first, last, ...rest] = text.split('..')
+  const seeds = last === undefined ? text.split(',').map(parse) : countedSeeds(parse(first), parse(last))
+  if (rest.length === 0 && seeds.length > 0 && seeds.length <= mostSeeds && new Set(seeds).size === seeds.length) {
+    return seeds
+  }
+  const shown = text.slice(0, 100)
+  throw new AgentGymError({
+    code: 'config_invalid',
+    message: `--seed is ${JSON.stringify(shown)}, which is not one to ${mostSeeds} different seeds`,
+    hint: 'Give one seed, several separated by commas, or a range such as --seed 1..5.',
+    data: { field: 'seed', value: shown },
+  })
+}
+
+function countedSeeds(first: number, last: number): number[] {
+  const count = last - first + 1
+  // One more than allowed is enough to refuse it.
+  return Array.from({ length: Math.max(0, Math.min(count, mostSeeds + 1)) }, (_, i) => first + i)
+}
+
 /**
  * A parser of percentages for one option, in basis points: `2.5` and `2.5%` are 250. More than 100, or more than two
  * decimals, throws `config_invalid`.

@@ -1,13 +1,16 @@
 import { join } from 'node:path'
 import { AgentGymError, formatAmount, type Run, runSchema } from '@agentgym/contract'
 import type { Command } from 'commander'
-import { findConnection } from '../account/connection.ts'
+import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { budgetOption, cursorText, oneOf, pageRange, readAmount, wholeNumber } from '../option-values.ts'
 import { clientOf, explained } from '../registry/call-api.ts'
 import { exportTo } from '../registry/export-to.ts'
 import { shortId } from '../registry/find-by-id.ts'
+import { type ComparedRun, comparisonLines, groupBySettings, writeCurves } from '../runs/compare-runs.ts'
 import { downloadAgent } from '../runs/download-agent.ts'
+import { localRunLines, localRunReport, returnCurve } from '../runs/local-report.ts'
+import { findLocalRun, type LocalRun, listLocalRuns, readLocalCurve, removeLocalRun } from '../runs/local-runs.ts'
 import { cancelRun, findRun, hasEnded, listRuns, resumeRun, runPath } from '../runs/run-api.ts'
 import { readHistory, runReport, runStateText } from '../runs/run-report.ts'
 import { howToFollow, watchRunHere } from '../runs/watch-run-here.ts'
@@ -19,15 +22,17 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { moreCommand, safeText, shellQuote } from '../terminal/text.ts'
 import { costText } from '../training-view/run-state.ts'
 
-/** `agentgym runs …`: training runs on the server's workers. */
+/** `agentgym runs …`: training runs on this machine and on the server's workers. */
 export function addRunCommands(program: Command, action: MakeAction): void {
   const runs = program
     .command('runs')
     .usage('COMMAND [options]')
-    .description("list, follow and manage runs on the server's workers")
+    .description("list, compare, follow and manage runs on this machine and on the server's workers")
   runs
     .command('list')
-    .description('list your runs, newest first')
+    .description('list the runs on this machine and yours on the server, newest first')
+    .option('--local', 'only runs on this machine')
+    .option('--remote', 'only runs on the server')
     .option('--state <STATE>', 'queued, running, completed, failed, cancelled or budget_exceeded')
     .option('--scenario <NAME>', 'runs on this scenario: @scope/name')
     .option('--account <NAME>', 'runs of this account (default: all of yours)')
@@ -39,6 +44,17 @@ export function addRunCommands(program: Command, action: MakeAction): void {
     .argument('<RUN>', runArgument)
     .description('show a run: learning curve, result, cost and events')
     .action(action(runsShow))
+  runs
+    .command('compare')
+    .argument('<RUN...>', runArgument)
+    .description('compare runs: results, curves, and the settings that differ')
+    .option('--svg <FILE>', 'also draw their learning curves, with a band over the seeds of each experiment')
+    .action(action(runsCompare))
+  runs
+    .command('remove')
+    .argument('<RUN...>', runArgument)
+    .description('remove the records of runs on this machine; their agents stay')
+    .action(action(runsRemove))
   runs
     .command('watch')
     .argument('<RUN>', runArgument)
@@ -79,30 +95,79 @@ function addRunFiles(runs: Command, action: MakeAction): void {
     .action(action(runsExport))
 }
 
-type RunsListFlags = { state?: string; scenario?: string; account?: string; limit?: number; cursor?: string }
+type RunsListFlags = {
+  local?: boolean
+  remote?: boolean
+  state?: string
+  scenario?: string
+  account?: string
+  limit?: number
+  cursor?: string
+}
 
-/** `agentgym runs list`: the user's runs on the server, newest first. */
+const defaultPage = 20
+
+/** `agentgym runs list`: runs on this machine, and the user's runs on the server, newest first. */
 export async function runsList(flags: RunsListFlags, context: CommandContext): Promise<void> {
-  if (flags.state !== undefined) oneOf('state', flags.state, runSchema.shape.state.options)
-  const found = await listRuns(await findConnection(context), flags)
-  context.printJson(found)
-  if (context.json) return
   const { terminal, print } = context
   const { paint, symbols } = terminal
-  if (found.runs.length === 0) {
+  const where = await listedPlaces(flags, context)
+  const local = where.local ? await localRunsLike(flags, context) : []
+  const found =
+    where.server === null ? { runs: [], next_cursor: null } : await listRuns(where.server, serverFilter(flags))
+  context.printJson({ ...found, local })
+  if (context.json) return
+  if (found.runs.length === 0 && local.length === 0) {
     const filtered = flags.state !== undefined || flags.scenario !== undefined || flags.account !== undefined
     print(filtered ? 'No matching runs.' : 'No runs yet.')
-    print(`${symbols.next} Start one: ${paint.accent('agentgym train @acme/cart-pole --remote --watch')}`)
+    const start = where.local ? 'agentgym train cart-pole' : 'agentgym train @acme/cart-pole --remote --watch'
+    print(`${symbols.next} Start one: ${paint.accent(start)}`)
     return
   }
-  for (const line of runLines(found.runs, terminal, Date.now())) print(line)
+  const nowMs = Date.now()
+  const both = local.length > 0 && found.runs.length > 0
+  if (both) print('On this machine')
+  if (local.length > 0) for (const line of localRunLines(local, terminal, { ...context, nowMs })) print(line)
+  if (both) print(`On ${safeText(where.server?.server ?? '')}`)
+  if (found.runs.length > 0) for (const line of runLines(found.runs, terminal, nowMs)) print(line)
   if (found.next_cursor === null) {
-    const id = shortId(found.runs[0].id)
+    const id = shortId((local[0] ?? found.runs[0]).id)
     print(`${symbols.next} Details: ${paint.accent(`agentgym runs show ${id}`)}`)
     return
   }
   const more = moreCommand('agentgym runs list', flags, found.next_cursor)
   print(`${symbols.next} More: ${paint.accent(more)}`)
+}
+
+/** Which runs to list: without a login, those of this machine; with a filter that only a server knows, those of the server. */
+async function listedPlaces(
+  flags: RunsListFlags,
+  context: CommandContext,
+): Promise<{ local: boolean; server: Connection | null }> {
+  const serverOnly = (['state', 'account', 'cursor'] as const).find((name) => flags[name] !== undefined)
+  if (flags.state !== undefined) oneOf('state', flags.state, runSchema.shape.state.options)
+  if (flags.local && (flags.remote || serverOnly !== undefined)) {
+    throw new AgentGymError({
+      code: 'usage_invalid',
+      message: `--local and --${serverOnly ?? 'remote'} cannot be combined`,
+      hint: 'Remove one of them.',
+    })
+  }
+  if (flags.local) return { local: true, server: null }
+  const connection = await findConnection(context)
+  if (flags.remote || serverOnly !== undefined) return { local: false, server: connection }
+  return { local: true, server: connection.token === null ? null : connection }
+}
+
+function serverFilter({ local: _, remote: __, ...filter }: RunsListFlags) {
+  return filter
+}
+
+async function localRunsLike({ scenario, limit }: RunsListFlags, { io }: CommandContext): Promise<LocalRun[]> {
+  const runs = await listLocalRuns(io)
+  return runs
+    .filter((run) => scenario === undefined || run.scenario.replace(/@[^@]*$/, '') === scenario)
+    .slice(0, limit ?? defaultPage)
 }
 
 /** Runs as a table; ages are relative to `nowMs`. */
@@ -139,6 +204,8 @@ function doneText({ progress, state }: Run): string {
 
 /** `agentgym runs show`: a run with its learning curve, result, cost and events. */
 export async function runsShow(text: string, context: CommandContext): Promise<void> {
+  const local = await findLocalRun(context.io, text)
+  if (local !== null) return showLocalRun(local, context)
   const connection = await findConnection(context)
   const run = await findRun(connection, text)
   const history = await readHistory(connection, run)
@@ -147,6 +214,82 @@ export async function runsShow(text: string, context: CommandContext): Promise<v
   const options = { verbose: context.verbose, nowMs: Date.now() }
   for (const line of runReport(run, history, context.terminal, options)) context.print(line)
   context.print(nextLine(run, context.terminal))
+}
+
+async function showLocalRun(run: LocalRun, context: CommandContext): Promise<void> {
+  const curve = returnCurve(await readLocalCurve(context.io, run.id))
+  context.printJson({ ...run, curve })
+  if (context.json) return
+  const { terminal, print } = context
+  for (const line of localRunReport(run, curve, terminal, { ...context, nowMs: Date.now() })) print(line)
+  if (run.state !== 'completed') return
+  const folder = shellQuote(context.displayPath(run.agent))
+  print(`${terminal.symbols.next} Evaluate it: ${terminal.paint.accent(`agentgym eval ${folder}`)}`)
+}
+
+/** `agentgym runs compare`: runs of this machine and of the server side by side. */
+export async function runsCompare(texts: string[], flags: { svg?: string }, context: CommandContext): Promise<void> {
+  const runs = new Map<string, ComparedRun>()
+  for (const text of texts) {
+    const run = await comparedRun(text, context)
+    runs.set(run.id, run)
+  }
+  if (runs.size < 2) {
+    throw new AgentGymError({
+      code: 'usage_invalid',
+      message: 'a comparison needs at least two runs',
+      hint: 'Name two or more runs of agentgym runs list.',
+    })
+  }
+  const compared = [...runs.values()]
+  const groups = groupBySettings(compared)
+  if (flags.svg !== undefined) await writeCurves(groups, context.resolve(flags.svg), context)
+  context.printJson({
+    runs: compared,
+    experiments: groups.map(({ runs, returns }) => ({ runs: runs.map(({ id }) => id), returns })),
+  })
+  for (const line of comparisonLines(compared, context.terminal)) context.print(line)
+  if (flags.svg !== undefined) {
+    const { paint, symbols } = context.terminal
+    const shown = safeText(context.displayPath(context.resolve(flags.svg)))
+    context.print(`${paint.accent(symbols.ok)} Drew the learning curves in ${paint.bold(shown)}`)
+  }
+}
+
+async function comparedRun(text: string, context: CommandContext): Promise<ComparedRun> {
+  const local = await findLocalRun(context.io, text)
+  if (local !== null) return { ...local, curve: returnCurve(await readLocalCurve(context.io, local.id)) }
+  const connection = await findConnection(context)
+  const run = await findRun(connection, text)
+  const { curve } = await readHistory(connection, run)
+  return {
+    ...run,
+    scenario: `${run.scenario.name}@${run.scenario.version}`,
+    steps: run.progress?.steps ?? 0,
+    seconds: run.progress?.seconds ?? 0,
+    curve,
+  }
+}
+
+/** `agentgym runs remove`: removes records of runs on this machine. */
+export async function runsRemove(texts: string[], context: CommandContext): Promise<void> {
+  const { paint, symbols } = context.terminal
+  const removed: string[] = []
+  for (const text of texts) {
+    const run = await findLocalRun(context.io, text)
+    if (run === null || run.state === 'running') {
+      const id = JSON.stringify(text.slice(0, 100))
+      throw new AgentGymError({
+        code: run === null ? 'run_not_found' : 'usage_invalid',
+        message: run === null ? `no run of this machine starts with ${id}` : `run ${id} is still training`,
+        hint: run === null ? 'List them with agentgym runs list --local.' : 'Stop it first, with Ctrl-C where it runs.',
+      })
+    }
+    await removeLocalRun(context.io, run.id)
+    removed.push(run.id)
+    context.print(`${paint.accent(symbols.ok)} Removed the record of run ${paint.bold(shortId(run.id))}`)
+  }
+  context.printJson({ ok: true, removed })
 }
 
 function nextLine(run: Run, { paint, symbols }: Terminal): string {

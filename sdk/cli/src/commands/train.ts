@@ -4,7 +4,10 @@ import type { Command } from 'commander'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
-import { collectSetting, countRange, seedRange, seedText, wholeNumber } from '../option-values.ts'
+import { collectSetting, countRange, seedList, seedText, wholeNumber } from '../option-values.ts'
+import { type ComparedRun, comparisonLines, groupBySettings, writeCurves } from '../runs/compare-runs.ts'
+import { returnCurve } from '../runs/local-report.ts'
+import { findLocalRun, RunRecorder, readLocalCurve } from '../runs/local-runs.ts'
 import { agentsFolder } from '../targets/agents.ts'
 import { findLocalScenario, obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
@@ -29,7 +32,7 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
     .description('train an agent on a scenario')
     .option('--algorithm <NAME>', `${trainingAlgorithms.join(', ')} (default: the scenario's, else ppo)`)
     .option('--steps <N>', "environment steps (default: the scenario's)", wholeNumber('steps', countRange))
-    .option('--seed <S>', `${seedText} (default: ${defaultSeed})`, wholeNumber('seed', seedRange))
+    .option('--seed <S>', `${seedText}, or several such as 1..5 or 1,7 (default: ${defaultSeed})`, seedList)
     .option('--out <DIR>', 'output folder of the agent (default: agents/NAME)')
     .option('--set <KEY=VALUE>', 'training setting, such as learning_rate=0.001 (repeatable)', collectSetting)
     .option('--resume', 'resume an interrupted run from its last checkpoint')
@@ -50,7 +53,7 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
     .action(action(train))
 }
 
-export type TrainFlags = RemoteFlags & { resume?: boolean; remote?: boolean }
+export type TrainFlags = Omit<RemoteFlags, 'seed'> & { seed?: number[]; resume?: boolean; remote?: boolean }
 
 const defaultSeed = 1
 const remoteOptions = ['budget', 'publish', 'private', 'note', 'account', 'trajectories', 'yes'] as const
@@ -58,20 +61,72 @@ const remoteOptions = ['budget', 'publish', 'private', 'note', 'account', 'traje
 /** `agentgym train`: trains an agent on a scenario in the sandbox and writes it as a package. */
 export async function train(target: string, flags: TrainFlags, context: CommandContext): Promise<void> {
   refuseContradictions(flags, context)
-  if (flags.remote) return trainRemote(target, flags, context)
+  if (flags.remote) return trainRemote(target, { ...flags, seed: flags.seed?.[0] }, context)
   if (flags.watch && !(context.terminal.live && context.io.stdin.isTTY)) {
     context.print(`${context.terminal.symbols.warning} --watch needs a terminal; showing plain progress`)
   }
   const runtime = await context.runtime()
   await warnOfMissingWalls(context)
   const scenario = await runtime.loadScenario(await obtainScenarioFolder(target, context))
+  const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.package.name)))
+  const job = { target, flags, context, runtime, scenario }
+  const [seed = defaultSeed, ...moreSeeds] = flags.seed ?? []
+  if (moreSeeds.length > 0) return trainSeeds(job, [seed, ...moreSeeds], out)
+  if (flags.resume) {
+    const saved = await runtime.readSavedRun(out)
+    const request = await resumedRequest(out, { ...flags, seed: flags.seed?.[0] }, saved?.checkpoint ?? null, context)
+    const plan =
+      saved === null ? runtime.resolvePlan(scenario, request) : runtime.continuedPlan(saved, scenario, request)
+    await trainOne(job, { request, plan, out, resume: saved !== null })
+    return
+  }
+  const run = newRun(job, seed, out)
+  await claimFolder(out, job)
+  await trainOne(job, run)
+}
+
+type TrainJob = {
+  target: string
+  flags: TrainFlags
+  context: CommandContext
+  runtime: Runtime
+  scenario: Awaited<ReturnType<Runtime['loadScenario']>>
+}
+
+type PlannedRun = { request: RunRequest; plan: ReturnType<Runtime['resolvePlan']>; out: string; resume: boolean }
+
+function newRun({ flags, runtime, scenario }: TrainJob, seed: number, out: string): PlannedRun {
+  const { algorithm, steps, set = {} } = flags
+  const request = { algorithm, steps, seed, set }
+  return { request, plan: runtime.resolvePlan(scenario, request), out, resume: false }
+}
+
+/** The same run with several seeds, one after the other; then all of them as a table and as a picture. */
+async function trainSeeds(job: TrainJob, seeds: number[], out: string): Promise<void> {
+  const { context } = job
+  const runs = seeds.map((seed) => newRun(job, seed, `${out}-seed-${seed}`))
+  // All folders first: none of them is refused after hours of training.
+  for (const run of runs) await claimFolder(run.out, job)
+  const done: ComparedRun[] = []
+  for (const run of runs) {
+    const recorded = await findLocalRun(context.io, await trainOne(job, run))
+    if (recorded === null) continue
+    done.push({ ...recorded, curve: returnCurve(await readLocalCurve(context.io, recorded.id)) })
+  }
+  const groups = groupBySettings(done)
+  const picture = `${out}-seeds.svg`
+  await writeCurves(groups, picture, context)
+  context.printJson({ event: 'seeds', returns: groups[0]?.returns ?? null, picture })
+  for (const line of comparisonLines(done, context.terminal)) context.print(line)
+  const { paint, symbols } = context.terminal
+  const shown = safeText(context.displayPath(picture))
+  context.print(`${paint.accent(symbols.ok)} Drew the learning curves in ${paint.bold(shown)}`)
+}
+
+/** Trains and records one run; resolves to the ID of its record. */
+async function trainOne(job: TrainJob, { request, plan, out, resume }: PlannedRun): Promise<string> {
+  const { target, flags, context, runtime, scenario } = job
   const { name, version, agentgym } = scenario.package
-  const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(name)))
-  const saved = flags.resume ? await runtime.readSavedRun(out) : null
-  const request: RunRequest = flags.resume
-    ? await resumedRequest(out, flags, saved?.checkpoint ?? null, context)
-    : { algorithm: flags.algorithm, steps: flags.steps, seed: flags.seed ?? defaultSeed, set: flags.set ?? {} }
-  const plan = saved === null ? runtime.resolvePlan(scenario, request) : runtime.continuedPlan(saved, scenario, request)
   const { algorithm, settings } = plan
   const shown: TrainingPlan = {
     scenario: `${name}@${version}`,
@@ -80,13 +135,12 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
     steps: settings.steps,
     seed: request.seed,
     out: context.displayPath(out),
-    resume: saved !== null,
+    resume,
     success: agentgym.success,
     settings,
   }
-  if (!flags.resume) await claimFolder(out, flags, context, runtime)
   await writeRunRequest(out, request)
-
+  const recorder = await RunRecorder.start(context.io, { ...shown, agent: out })
   let view: TrainingView | undefined
   const interrupt = cancelOnInterrupt(context, () => view?.stopping())
   let closed: Promise<void> | undefined
@@ -100,23 +154,36 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
       seed: request.seed,
       out,
       home: agentGymHome(context.io),
-      resume: saved !== null,
+      resume,
       signal: interrupt.signal,
-      onEvent: (event) => view?.event(event),
+      onEvent: (event) => {
+        recorder.event(event)
+        view?.event(event)
+      },
     })
   } catch (error) {
     closed = view?.close()
     await closed
+    await recorder.failed(error)
     await dropEmptyRun(out, context)
     const exact = (await findLocalScenario(target, context)) === undefined ? `${name}@${version}` : target
-    throw explainCheckpoint(error, { target: exact, flags, out }, context)
+    throw explainCheckpoint(error, { ...job, target: exact }, out)
   } finally {
     interrupt.release()
     if (!closed) await view?.close()
   }
   await forgetRunRequest(out)
+  await recorder.completed(result)
+  warnOfRecord(recorder, context)
   view.finish(result, { out: context.displayPath(result.agent) })
   if (!result.ok) context.exitCode = 1
+  return recorder.id
+}
+
+function warnOfRecord({ problem }: RunRecorder, { print, terminal }: CommandContext): void {
+  if (problem === undefined) return
+  const reason = problem instanceof Error ? problem.message : String(problem)
+  print(`${terminal.symbols.warning} This run is missing from agentgym runs list: ${safeText(reason)}`)
 }
 
 function refuseContradictions(flags: TrainFlags, context: CommandContext): void {
@@ -127,6 +194,11 @@ function refuseContradictions(flags: TrainFlags, context: CommandContext): void 
   }
   if (flags.resume && flags.remote) {
     throw clash('--resume and --remote cannot be combined', 'Resume a remote run with agentgym runs resume ID.')
+  }
+  if ((flags.seed?.length ?? 1) > 1 && (flags.remote || flags.resume)) {
+    const other = flags.remote ? 'remote' : 'resume'
+    const hint = flags.remote ? 'Start one remote run for each seed.' : 'Resume one run at a time, with --out FOLDER.'
+    throw clash(`several seeds and --${other} cannot be combined`, hint)
   }
   if (flags.remote && !flags.watch && (flags.out !== undefined || flags.force)) {
     const name = flags.out === undefined ? 'force' : 'out'
@@ -143,7 +215,7 @@ function refuseContradictions(flags: TrainFlags, context: CommandContext): void 
   }
 }
 
-async function claimFolder(out: string, flags: TrainFlags, context: CommandContext, runtime: Runtime): Promise<void> {
+async function claimFolder(out: string, { flags, context, runtime }: TrainJob): Promise<void> {
   const { movedTo } = await claimAgentFolder(
     out,
     {
@@ -172,13 +244,10 @@ const repeated: readonly string[] = [
 ]
 
 /** Adds the checkpoint to the hint of a failure, and the command to resume, if that can help. */
-function explainCheckpoint(
-  error: unknown,
-  { target, flags, out }: { target: string; flags: TrainFlags; out: string },
-  context: CommandContext,
-): unknown {
+function explainCheckpoint(error: unknown, { target, flags, context }: TrainJob, out: string): unknown {
   if (!(error instanceof AgentGymError) || typeof error.data.checkpoint !== 'string') return error
-  const outOption = flags.out === undefined ? '' : ` --out ${shellQuote(context.displayPath(out))}`
+  const several = (flags.seed?.length ?? 1) > 1
+  const outOption = flags.out === undefined && !several ? '' : ` --out ${shellQuote(context.displayPath(out))}`
   const command = `agentgym train ${shellQuote(target)}${outOption} --resume`
   const cancelled = error.code === 'training_cancelled'
   const checkpoint = `Checkpoint: ${context.displayPath(error.data.checkpoint)}.`

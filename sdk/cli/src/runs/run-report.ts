@@ -3,24 +3,16 @@ import { formatAmount, type Run, type RunEvent } from '@agentgym/contract'
 import type { Connection } from '../account/connection.ts'
 import { clientOf, explained } from '../registry/call-api.ts'
 import { shortId } from '../registry/find-by-id.ts'
-import { curveChart } from '../terminal/charts.ts'
-import {
-  formatAge,
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatTarget,
-  formatValue,
-} from '../terminal/format-values.ts'
+import { formatAge, formatBytes, formatCount, formatDuration, formatValue } from '../terminal/format-values.ts'
 import { fieldLines } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { fitText, safeText, wrapText } from '../terminal/text.ts'
 import { costText, remoteText } from '../training-view/run-state.ts'
 import { evaluationLines } from '../training-view/summary-lines.ts'
+import { curveLines, type ReturnCurve } from './curve-lines.ts'
 
 type ReportOptions = { verbose: boolean; nowMs: number }
 
-const chartRows = 10
 const eventsShown = 12
 
 /** Everything about a run: fields, curve, result, events. No line is wider than the terminal. */
@@ -33,7 +25,7 @@ export function runReport(run: Run, history: RunHistory, terminal: Terminal, opt
     ...note,
     ...failureLines(run, terminal, width - 2),
     ...fieldLines(fields(run, options), terminal),
-    ...curveLines(run, history, terminal),
+    ...curveLines(history.curve, curveRange(run), terminal),
     ...(run.evaluation === null ? [] : ['Result', ...evaluationLines(run.evaluation, terminal)]),
     ...eventLines(run, history, terminal),
     ...(options.verbose ? ['Settings', ...fieldLines(settingPairs(run), terminal)] : []),
@@ -87,32 +79,9 @@ function progressText({
   return `${formatCount(steps)} of ${formatCount(total)} steps, ${formatCount(rate)} steps/s, ${formatCount(episodes_total)} episodes`
 }
 
-function curveLines(run: Run, { curve }: RunHistory, terminal: Terminal): string[] {
-  const last = curve.at(-1)
-  if (last === undefined) return []
-  const { paint } = terminal
+function curveRange(run: Run): { target: number | undefined; stepsEnd: number | undefined } {
   const criterion = run.evaluation?.success.criteria.find(({ metric }) => metric === 'return_mean')
-  const rows = curveChart(
-    curve.map(({ steps, return_mean }) => ({ x: steps, y: return_mean })),
-    {
-      width: Math.min(terminal.columns(), 100) - 1,
-      height: chartRows,
-      xEnd: run.ended_at === null ? (run.progress?.steps_total ?? last.steps) : last.steps,
-      target: criterion?.target,
-      unicode: terminal.unicode,
-    },
-  )
-  const target = criterion === undefined ? '' : `, target ${formatTarget(criterion.target)} dashed`
-  const title = `Mean return of the last 100 episodes: ${formatValue(last.return_mean)}${target}`
-  return [
-    fitText(title, terminal.columns() - 1, terminal.symbols.ellipsis),
-    ...rows.map(({ axis, plot, target: onTarget }) => {
-      // Dim the dashes of the target, but not the curve crossing them.
-      const parts = onTarget ? plot.split(/([╌-]+)/) : [plot]
-      const painted = parts.map((part, at) => (at % 2 === 1 ? paint.dim(part) : paint.accent(part)))
-      return `${paint.dim(axis)}${painted.join('')}`.trimEnd()
-    }),
-  ]
+  return { target: criterion?.target, stepsEnd: run.ended_at === null ? run.progress?.steps_total : undefined }
 }
 
 function eventLines(run: Run, { events }: RunHistory, terminal: Terminal): string[] {
@@ -168,7 +137,7 @@ export type RunHistory = {
   /** Events of the run in order, without its iterations, which are the curve. */
   events: Exclude<RunEvent, { type: 'progress' }>[]
   /** Mean return of the last 100 episodes after each iteration; none before an episode has ended. */
-  curve: { steps: number; return_mean: number }[]
+  curve: ReturnCurve
 }
 
 /** All events of a run so far. */
